@@ -32,7 +32,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   templates: ['model'],
   egress: ['model', 'structures'],
   connectors: ['model', 'structures', 'templates', 'egress'],
-  contract: ['model', 'summaries', 'connectors'],
+  contract: ['model', 'summaries', 'filters', 'connectors'],
   scripting: ['model', 'structures'],
   log: ['model', 'structures'],
   'data-folder': ['model', 'log'],

@@ -12,7 +12,7 @@ interface Described {
 function secretPaths({ properties = {} }: Described, above = ''): string[] {
   return Object.entries(properties).flatMap(([name, member]) => {
     const schemas = [member, ...(member.anyOf ?? [])];
-    const isSecret = schemas.some(({ description = '' }) => /\bsecrets?$/i.test(description));
+    const isSecret = schemas.some(({ description = '' }) => /(^|\. )Secret\.$/.test(description));
     const inner = schemas.flatMap((schema) => secretPaths(schema, `${above}${name}.`));
     return [...(isSecret ? [above + name] : []), ...inner];
   });

@@ -12,9 +12,9 @@ export type TlsProperties = {
 type TlsReader = PropertyReader<keyof TlsProperties>;
 
 export const tlsProperties = {
-  caCertificate: optionalText('Of a private authority, in PEM'),
-  clientCertificate: optionalText('In PEM; with clientKey'),
-  clientKey: optionalText('In PEM, without a passphrase; a secret'),
+  caCertificate: optionalText('CA certificate in PEM format, for a private authority.'),
+  clientCertificate: optionalText('Client certificate in PEM format. Requires `clientKey`.'),
+  clientKey: optionalText('Unencrypted client private key in PEM format. Secret.'),
 };
 
 export function parseTls(sent: TlsReader): TlsProperties {

@@ -6,8 +6,8 @@ import type { PropertyReader } from './property-parser.ts';
 export type UserProperties = { readonly username: string | null; readonly password: string | null };
 
 export const userProperties = {
-  username: optionalText('Needed with a password'),
-  password: optionalText('A secret'),
+  username: optionalText('Username. Required with a password.'),
+  password: optionalText('Password. Secret.'),
 };
 
 export function parseUser(sent: PropertyReader<keyof UserProperties>): UserProperties {

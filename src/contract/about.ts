@@ -8,34 +8,37 @@ const isSet = (description: string) => Type.Boolean({ description });
 
 export const aboutSchema = namedObject('About', {
   name: text,
-  version: Type.String({ description: 'Of the program' }),
-  signedIn: isSet('Whether the request has a valid cookie, API key or token'),
+  version: Type.String({ description: 'Program version.' }),
+  signedIn: isSet('Whether the request carries a valid session cookie, API key, or access token.'),
   signInKinds: list(oneOf(signInKinds)),
   provider: orNull(
-    Type.Object({ label: text }, { description: 'Signs users in; see /v3/auth/oidc/start' }),
+    Type.Object(
+      { label: text },
+      { description: 'Identity provider for sign-in. See `/v3/auth/oidc/start`.' },
+    ),
   ),
-  firstRun: isSet('Whether no device has been created yet'),
+  firstRun: isSet('Whether no devices have been created yet.'),
   features: Type.Object({
-    mail: isSet('Whether mails are sent, which invitations and lost passwords use'),
-    sms: isSet('Whether short messages are sent'),
-    mqtt: isSet('Whether devices can use MQTT'),
-    coap: isSet('Whether devices can use CoAP'),
-    tiles: isSet('Whether the installation has map tiles'),
+    mail: isSet('Whether email is configured. Invitations and password resets need it.'),
+    sms: isSet('Whether SMS is configured.'),
+    mqtt: isSet('Whether MQTT is enabled.'),
+    coap: isSet('Whether CoAP is enabled.'),
+    tiles: isSet('Whether map tiles are configured.'),
   }),
   ports: Type.Object(
     { mqtt: orNull(Type.Integer()), coap: orNull(Type.Integer()) },
-    { description: 'On which the server takes payloads of devices; null: not at all' },
+    { description: 'Ports for device payloads by protocol, null when disabled.' },
   ),
   mapTiles: orNull(
     Type.Object(
       {
-        url: Type.String({ description: 'Address of a tile, with {z}, {x} and {y} in it' }),
-        attribution: Type.String({ description: 'Shown on every map, as plain words' }),
+        url: Type.String({ description: 'Tile URL template with `{z}`, `{x}`, and `{y}`.' }),
+        attribution: Type.String({ description: 'Attribution text shown on every map.' }),
       },
       {
-        description: 'Where browsers load street maps; null: maps show the outline of the console',
+        description: 'Street map tiles, or null to use the built-in outline.',
       },
     ),
   ),
-  timezone: Type.String({ description: 'IANA name of the time zone of the server' }),
+  timezone: Type.String({ description: 'IANA time zone of the server.' }),
 });

@@ -7,7 +7,9 @@ import { id, list, oneOf, orNull, text, time } from './record-fields.ts';
 
 const change = {
   action: oneOf(auditActions),
-  resourceType: Type.String({ description: 'As in the audit log, such as DEVICE' }),
+  resourceType: Type.String({
+    description: 'Resource type, as in the audit log, such as `DEVICE`.',
+  }),
 };
 
 export const activitySchema = namedObject('Activity', {
@@ -16,13 +18,13 @@ export const activitySchema = namedObject('Activity', {
   requestId: orNull(text),
   actor: Type.Object({ type: oneOf(['USER', 'API_KEY', 'OAUTH_CLIENT']), id, name: text }),
   started: time,
-  timestamp: Type.String({ format: 'date-time', description: 'Of the last change' }),
-  total: Type.Integer({ description: 'Changed records' }),
+  timestamp: Type.String({ format: 'date-time', description: 'Time of the last change.' }),
+  total: Type.Integer({ description: 'Number of changed records.' }),
   changes: list(Type.Object({ ...change, count: Type.Integer() })),
   records: list(
     Type.Object(
       { ...change, resourceId: id, resourceName: orNull(text) },
-      { description: 'The first ten' },
+      { description: 'First 10 records.' },
     ),
   ),
 });
@@ -32,10 +34,10 @@ export const activityQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),
   workspaceId: listParameter,
   workspaceIds: listParameter,
-  from: Type.Optional(Type.String({ description: 'ISO-8601 time, inclusive' })),
-  to: Type.Optional(Type.String({ description: 'ISO-8601 time, exclusive' })),
+  from: Type.Optional(Type.String({ description: 'ISO-8601 time, inclusive.' })),
+  to: Type.Optional(Type.String({ description: 'ISO-8601 time, exclusive.' })),
   actorId: Type.Optional(Type.String()),
   requestId: Type.Optional(
-    Type.String({ description: 'As header x-request-id of the answer had it' }),
+    Type.String({ description: 'Request ID from the `x-request-id` response header.' }),
   ),
 });

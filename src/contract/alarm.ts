@@ -16,19 +16,23 @@ export const alarmSchema = namedObject('Alarm', {
   id,
   workspaceId: id,
   organizationId: id,
-  name: Type.String({ description: 'Of the trigger with the highest severity' }),
+  name: Type.String({ description: 'Name given by the trigger with the highest severity.' }),
   severity: oneOf(alarmSeverities),
   state: oneOf(alarmStates),
-  key: Type.String({ description: 'One alarm of a key is open in a workspace' }),
+  key: Type.String({
+    description: 'Alarm key. Only one alarm per key can be open in a workspace.',
+  }),
   device: orNull(
     Type.Object(
-      { id, name: text, deviceId: Type.String({ description: 'Physical id' }) },
-      { description: 'As it was when the alarm was opened' },
+      { id, name: text, deviceId: Type.String({ description: 'Device ID.' }) },
+      { description: 'Device as it was when the alarm was opened.' },
     ),
   ),
-  rule: orNull(Type.Object({ id, name }, { description: 'As it was when the alarm was opened' })),
-  outputConnectorId: Type.String({ description: 'The output connector of type ALARM' }),
-  count: Type.Integer({ description: 'Triggers since it was opened' }),
+  rule: orNull(
+    Type.Object({ id, name }, { description: 'Device as it was when the alarm was opened.' }),
+  ),
+  outputConnectorId: Type.String({ description: 'Output connector of type `ALARM`.' }),
+  count: Type.Integer({ description: 'Number of triggers since the alarm was opened.' }),
   firstTriggered: time,
   lastTriggered: time,
   sampleTime: orNull(
@@ -36,7 +40,7 @@ export const alarmSchema = namedObject('Alarm', {
       { first: time, last: time },
       {
         description:
-          'Times of the first and the last sample that triggered it, where the others are times of receipt; null for timed runs that read no sample',
+          'Times of the first and the last triggering sample. The other times are those of receipt. Null for scheduled runs without a sample.',
       },
     ),
   ),
@@ -47,7 +51,7 @@ export const alarmSchema = namedObject('Alarm', {
       by: orNull(actor),
       reason: orNull(
         Type.String({
-          description: `${sourceEndReasons.join(', ')}, CLEAR_AFTER, SCRIPT, or the words of a person`,
+          description: `${sourceEndReasons.join(', ')}, CLEAR_AFTER, SCRIPT, or a reason entered by a user.`,
         }),
       ),
     }),
@@ -55,11 +59,11 @@ export const alarmSchema = namedObject('Alarm', {
   escalated: orNull(time),
   data: Type.Unsafe<JsonObject>({
     type: 'object',
-    description: 'Data of the sample that triggered last, or what custom logic emitted',
+    description: 'Data of the last triggering sample, or the data emitted by custom logic.',
   }),
-  correlationId: Type.String({ description: 'Of the last trigger' }),
+  correlationId: Type.String({ description: 'Correlation ID of the last trigger.' }),
   comments: list(Type.Object({ id, at: time, by: actor, text })),
-  version: Type.Integer({ description: 'Starts at 0, one more with every change' }),
+  version: Type.Integer({ description: 'Starts at 0 and increases by one with every change.' }),
 });
 
 /** What the list can be ordered by. */
@@ -73,15 +77,19 @@ const alarmSortFields = [
 ] as const;
 
 const times = {
-  from: Type.Optional(Type.String({ description: 'Last trigger, ISO-8601 time, inclusive' })),
-  to: Type.Optional(Type.String({ description: 'Last trigger, ISO-8601 time, exclusive' })),
+  from: Type.Optional(
+    Type.String({ description: 'Start of the last-trigger range, ISO-8601, inclusive.' }),
+  ),
+  to: Type.Optional(
+    Type.String({ description: 'End of the last-trigger range, ISO-8601, exclusive.' }),
+  ),
 };
 
 export const alarmListQuery = Type.Object({
   ...workspaceListParameters(alarmSortFields),
   ...times,
   search: Type.Optional(
-    Type.String({ maxLength: 500, description: 'Part of the name, key, device or rule' }),
+    Type.String({ maxLength: 500, description: 'Search in name, key, device, and rule.' }),
   ),
   state: listParameter,
   severity: listParameter,
@@ -119,19 +127,24 @@ export const alarmBulkBody = namedObject('AlarmBulkBody', {
         to: optional(Type.String()),
         search: optional(Type.String({ maxLength: 500 })),
       },
-      { description: 'As the parameters of the list; without `state` all that are not cleared' },
+      {
+        description:
+          'Same as the list parameters. Without `state`, matches all alarms that are not cleared.',
+      },
     ),
   ),
   reason,
 });
 
 export const alarmBulkSchema = namedObject('AlarmBulkResult', {
-  changed: Type.Integer({ description: 'Alarms that changed; those that were so already do not' }),
+  changed: Type.Integer({
+    description: 'Number of alarms changed. Alarms already in that state are not counted.',
+  }),
   refused: list(
     Type.Object({
       id,
       reason: Type.String(),
-      errorCode: Type.String({ description: 'As in an error body' }),
+      errorCode: Type.String({ description: 'Error code, as in an error response.' }),
     }),
   ),
 });

@@ -10,13 +10,13 @@ const fields = {
   name,
   description: orNull(text),
   ...grantFields,
-  secretPrefix: Type.String({ description: 'Beginning of the secret, to recognise the key by' }),
+  secretPrefix: Type.String({ description: 'First characters of the secret.' }),
   created: time,
   lastUsed: orNull(time),
   expiration: orNull(
     Type.String({
       format: 'date-time',
-      description: 'From when on the key is rejected; null: never',
+      description: 'Expiration time, or null if the key does not expire.',
     }),
   ),
 };
@@ -24,7 +24,7 @@ const fields = {
 export const apiKeySchema = namedObject('ApiKey', fields);
 export const createdApiKeySchema = namedObject('CreatedApiKey', {
   ...fields,
-  secret: Type.String({ description: 'Shown this once' }),
+  secret: Type.String({ description: 'Returned only in this response.' }),
 });
 
 export const apiKeyDraft = namedObject('ApiKeyDraft', {
@@ -34,7 +34,8 @@ export const apiKeyDraft = namedObject('ApiKeyDraft', {
   expiration: optional(
     Type.String({
       maxLength: 100,
-      description: 'Future ISO-8601 time from when on the key is rejected; without it, never',
+      description:
+        'Expiration time, a future ISO-8601 date-time. Without it, the key does not expire.',
     }),
   ),
 });

@@ -10,11 +10,11 @@ import { notStoredSamples } from './kept-samples.ts';
  */
 const sampleFields = {
   data: object,
-  topic: optional(Type.String({ description: '`default` when absent' })),
+  topic: optional(Type.String({ description: 'Topic of the sample. Defaults to `default`.' })),
   timestamp: optional(
     Type.String({
       description:
-        'ISO-8601 date-time, or a number of epoch milliseconds with 12 to 14 digits; the current time when absent',
+        'ISO-8601 date-time, or epoch milliseconds as a number of 12 to 14 digits. Defaults to the current time.',
     }),
   ),
   meta: optional(object),
@@ -23,32 +23,34 @@ const sample = namedObject('BackfillSample', sampleFields);
 
 export const backfillBody = Type.Unsafe<Json>({
   type: 'object',
-  description: 'A sample: {data, topic?, timestamp?, meta?}, like the elements of a bulk backfill',
+  description: 'Sample `{data, topic?, timestamp?, meta?}`, as in a bulk backfill.',
 });
 export const bulkBackfillBody = Type.Array(sample);
 
 export const samplesBulkBody = Type.Array(
   namedObject('DeviceSample', {
-    deviceId: Type.String({ description: 'The id or the physical id of the device' }),
+    deviceId: Type.String({ description: 'Service ID or device ID of the device.' }),
     ...sampleFields,
   }),
 );
 export const samplesBulkQuery = Type.Object({
   organizationId: optional(
-    Type.String({ description: 'Of the devices, for users of several organizations' }),
+    Type.String({ description: 'Organization of the devices, for users with several.' }),
   ),
 });
 
 export const rejectedSamples = list(
   namedObject('RejectedSample', {
-    index: Type.Integer({ description: 'Place in the request, from 0' }),
+    index: Type.Integer({ description: 'Index in the request, starting at 0.' }),
     errorCode: Type.String(),
     message: Type.String(),
   }),
 );
 
 const keptCounts = {
-  stored: Type.Integer({ description: 'Of the accepted ones; the others are in notStored' }),
+  stored: Type.Integer({
+    description: 'Number of accepted samples that were stored. The others are in `notStored`.',
+  }),
   notStored: Type.Optional(notStoredSamples),
 } as const;
 
@@ -56,13 +58,13 @@ export const backfillReceipt = namedObject('BackfillReceipt', {
   message: Type.String(),
   accepted: Type.Integer(),
   ...keptCounts,
-  duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
+  duplicates: Type.Integer({ description: 'Number of samples that were already stored.' }),
   rejected: rejectedSamples,
 });
 
 export const bulkBackfillReceipt = namedObject('BulkBackfillReceipt', {
   accepted: Type.Integer(),
   ...keptCounts,
-  duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
+  duplicates: Type.Integer({ description: 'Number of samples that were already stored.' }),
   rejected: rejectedSamples,
 });

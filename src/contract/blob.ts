@@ -8,10 +8,10 @@ export const blobSchema = namedObject('Blob', {
   id,
   name: text,
   contentType: text,
-  size: Type.Integer({ description: 'Bytes' }),
+  size: Type.Integer({ description: 'Size in bytes.' }),
   organizationId: id,
   workspaceId: orNull(id),
-  sha256: Type.String({ description: 'Of the content, hexadecimal' }),
+  sha256: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
   created: time,
 });
 
@@ -22,7 +22,5 @@ export const blobListQuery = Type.Object(
 export const blobPlaceQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),
   workspaceId: Type.Optional(Type.String()),
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The name of the file' }),
-  ),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'File name.' })),
 });

@@ -55,7 +55,7 @@ export const customFieldListQuery = Type.Object({
   type: listParameter,
 });
 export const customFieldDeleteQuery = Type.Object({
-  force: Type.Optional(Type.Boolean({ description: 'Removes the values of devices too' })),
+  force: Type.Optional(Type.Boolean({ description: "Whether to delete the devices' values too." })),
 });
 
 /** A value of a device: the field, and the value under the name of its type. */

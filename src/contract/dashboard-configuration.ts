@@ -1,6 +1,7 @@
 // API schema of the configuration of a dashboard: tiles on a grid of 12 columns (contract 32, 37).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
+import { accumulatorOf } from './queries.ts';
 import { id, oneOf, optional, text } from './record-fields.ts';
 
 /** A configuration that names this schema is checked; any other is stored as it was sent. */
@@ -19,38 +20,52 @@ const series = namedObject('DashboardSeries', {
   tagId: optional(id),
   topic: optional(text),
   dataKey: Type.String({ minLength: 1, maxLength: 500 }),
-  accumulator: optional(Type.String({ maxLength: 100 })),
+  accumulator: optional(
+    accumulatorOf('Accumulator per bucket. Defaults to the choice of the console.'),
+  ),
   label: optional(text),
   unit: optional(text),
   color: optional(Type.String({ maxLength: 100 })),
 });
 
 const threshold = namedObject('DashboardThreshold', {
-  from: Type.Number({ description: 'Values from here on, up to the next threshold' }),
+  from: Type.Number({ description: 'Lower bound of the threshold, inclusive.' }),
   tone: oneOf(['OK', 'WARNING', 'BAD']),
   label: optional(Type.String({ maxLength: 100 })),
 });
 
 const tile = namedObject('DashboardTile', {
-  id: Type.String({ minLength: 1, maxLength: 100, description: 'Unique in the dashboard' }),
+  id: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Tile ID, unique in the dashboard.',
+  }),
   kind: oneOf(tileKinds),
   title: optional(text),
-  x: Type.Integer({ minimum: 0, maximum: columns - 1, description: 'First column, from 0' }),
-  y: Type.Integer({ minimum: 0, maximum: rowsMax, description: 'First row, from 0' }),
+  x: Type.Integer({
+    minimum: 0,
+    maximum: columns - 1,
+    description: 'First column, starting at 0.',
+  }),
+  y: Type.Integer({ minimum: 0, maximum: rowsMax, description: 'First row, starting at 0.' }),
   width: Type.Integer({ minimum: 1, maximum: columns }),
   height: Type.Integer({ minimum: 1, maximum: rowsMax }),
   series: optional(
     Type.Array(series, {
       maxItems: seriesMax,
-      description: 'Required for value, line, bar and state; of one device or of those of a tag',
+      description:
+        'Series of one device or of the devices of a tag. Required for value, line, bar, and state tiles.',
     }),
   ),
   text: optional(
-    Type.String({ maxLength: 100_000, description: 'Required for that kind; Markdown' }),
+    Type.String({ maxLength: 100_000, description: 'Markdown text. Required for text tiles.' }),
   ),
-  bucketInterval: optional(Type.String({ maxLength: 100, description: 'ISO-8601 duration' })),
+  bucketInterval: optional(Type.String({ maxLength: 100, description: 'ISO-8601 duration.' })),
   thresholds: optional(
-    Type.Array(threshold, { maxItems: thresholdsMax, description: 'What its numbers mean' }),
+    Type.Array(threshold, {
+      maxItems: thresholdsMax,
+      description: 'Ranges of values with their meaning, from the lowest.',
+    }),
   ),
 });
 
@@ -58,15 +73,15 @@ const tile = namedObject('DashboardTile', {
 export const dashboardConfiguration = namedObject('DashboardConfiguration', {
   schema: Type.Literal(dashboardSchemaName),
   version: Type.Literal(dashboardSchemaVersion),
-  timeZone: optional(Type.String({ maxLength: 100, description: 'IANA name' })),
+  timeZone: optional(Type.String({ maxLength: 100, description: 'IANA time zone.' })),
   range: optional(
     Type.Object(
       {
-        last: Type.Optional(Type.String({ maxLength: 100, description: 'ISO-8601 duration' })),
+        last: Type.Optional(Type.String({ maxLength: 100, description: 'ISO-8601 duration.' })),
         from: Type.Optional(Type.String({ maxLength: 100 })),
         to: Type.Optional(Type.String({ maxLength: 100 })),
       },
-      { description: 'One range for all tiles: the last hours or days, or from and to' },
+      { description: 'Time range of all tiles: a relative duration, or `from` and `to`.' },
     ),
   ),
   tiles: Type.Array(tile, { maxItems: tilesMax }),

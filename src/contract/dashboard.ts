@@ -62,8 +62,7 @@ export const dashboardUpdate = Type.Object({
 const shownConfiguration = {
   configuration: Type.Optional(
     Type.Union([dashboardConfiguration, object], {
-      description:
-        'With the declared schema it is checked; any other object is stored as it was sent',
+      description: 'Validated when it declares the schema. Any other object is stored unchanged.',
     }),
   ),
 };
@@ -83,19 +82,25 @@ export const dashboardListQuery = Type.Object({
 });
 
 const expires = orNull(
-  Type.String({ format: 'date-time', description: 'Null: valid until it is revoked' }),
+  Type.String({
+    format: 'date-time',
+    description: 'Expiration time, or null if the link is valid until revoked.',
+  }),
 );
 export const shareBody = namedObject('DashboardShareBody', {
   expires: optional(
     Type.String({
-      description: 'ISO-8601 time in the future. In 90 days by default; null for no end',
+      description:
+        'Expiration time, a future ISO-8601 date-time, or null for no expiration. Defaults to 90 days from now.',
     }),
   ),
 });
 export const newShareSchema = namedObject('NewDashboardShare', {
-  id: Type.String({ description: 'Names the link in the list and in the audit log' }),
-  url: Type.String({ description: 'With the token behind the number sign' }),
-  token: Type.String({ description: 'Shown only here; to be sent as a bearer token' }),
+  id: Type.String({ description: 'ID of the share link, as in the list and in the audit log.' }),
+  url: Type.String({ description: 'Share URL, with the token in the fragment.' }),
+  token: Type.String({
+    description: 'Share token, returned only in this response. Send it as a bearer token.',
+  }),
   expires,
 });
 export const sharesSchema = namedObject('DashboardShares', {
@@ -105,7 +110,11 @@ export const sharesSchema = namedObject('DashboardShares', {
       created: time,
       expires,
       lastUsed: orNull(
-        Type.String({ format: 'date-time', description: 'To the hour; null: never used' }),
+        Type.String({
+          format: 'date-time',
+          description:
+            'Time of the last use, accurate to the hour. Null if the link was never used.',
+        }),
       ),
     }),
   ),

@@ -31,7 +31,7 @@ const headFields = {
   isPassThrough: Type.Boolean(),
   retentionDays: orNull(dataFlowRetentionDays),
 };
-const topic = Type.String({ description: '`*` or one topic' });
+const topic = Type.String({ description: 'One topic, or `*` for all.' });
 
 export const dataFlowSchema = namedObject('DataFlow', {
   ...headFields,

@@ -20,11 +20,11 @@ export const deliverySchema = namedObject('Delivery', {
   cause: oneOf(deliveryCauses),
   ruleId: orNull(id),
   alarmId: orNull(id),
-  alarmChange: orNull(Type.String({ description: 'What happened to the alarm, such as OPENED' })),
+  alarmChange: orNull(Type.String({ description: 'Alarm change, such as `OPENED`.' })),
   correlationId: Type.String(),
-  payload: Type.String({ description: 'What was or will be sent; long ones are cut' }),
+  payload: Type.String({ description: 'Message payload. Long payloads are truncated.' }),
   answer: orNull(Type.String()),
-  reason: orNull(Type.String({ description: 'Why the last try failed' })),
+  reason: orNull(Type.String({ description: 'Error of the last attempt.' })),
 });
 
 export const deliveryListQuery = Type.Object({
@@ -48,7 +48,9 @@ export const resentSchema = namedObject('ResentDeliveries', {
 export const connectorTestBody = Type.Optional(
   namedObject('ConnectorTestBody', {
     deviceId: optional(
-      Type.String({ description: 'Whose last sample is sent; without, an invented one' }),
+      Type.String({
+        description: 'Device whose latest sample is sent. Without it, example data is sent.',
+      }),
     ),
   }),
 );

@@ -6,7 +6,7 @@ import { namedObject } from './named.ts';
 
 export const deviceConfigurationSchema = namedObject('DeviceConfiguration', {
   deviceId: id,
-  version: Type.Integer({ description: 'From 1' }),
+  version: Type.Integer({ description: 'Version of the configuration, starting at 1.' }),
   workspaceId: id,
   configuration: object,
   created: time,

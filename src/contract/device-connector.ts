@@ -30,7 +30,9 @@ export const deviceConnectorSchema = namedObject('DeviceConnector', {
   integrationId: orNull(id),
   integrationDeleted: Type.Boolean(),
   authType: oneOf(connectorAuthTypes),
-  uplinkSecret: orNull(Type.String({ description: 'Only for credentials with dataFlow update' })),
+  uplinkSecret: orNull(
+    Type.String({ description: 'Returned only to callers with `dataFlow` `update`.' }),
+  ),
   decodingType: oneOf(decodingTypes),
   pushConfigurationAutomatically: Type.Boolean(),
   lineProtocol: orNull(lineProtocolSchema),

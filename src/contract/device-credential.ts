@@ -11,17 +11,21 @@ export const deviceCredentialSchema = namedObject('DeviceCredential', {
   name: orNull(text),
   akenzaDeviceId: id,
   svcDeviceId: id,
-  deviceId: Type.String({ description: 'Physical device id' }),
+  deviceId: Type.String({ description: 'Device ID.' }),
   algorithm,
   publicKey: text,
-  fingerprint: Type.String({ description: 'SHA-1 of the key, hexadecimal' }),
+  fingerprint: Type.String({ description: 'SHA-1 fingerprint of the key, hexadecimal.' }),
   expiration: orNull(time),
   created: time,
 });
 
 export const deviceCredentialDraft = namedObject('DeviceCredentialDraft', {
   algorithm,
-  publicKey: Type.String({ minLength: 1, maxLength: 20_000, description: 'PEM' }),
+  publicKey: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    description: 'Public key in PEM format.',
+  }),
   name: optional(name),
   expiration: optional(text),
   akenzaDeviceId: optional(id),

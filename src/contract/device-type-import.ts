@@ -9,14 +9,14 @@ export const libraryUpload = namedObject('LibraryUpload', {
     type: 'object',
     additionalProperties: { type: 'string' },
     description:
-      'Path within the library to text: meta.json, uplink.js, downlink.js, *.schema.json, data models',
+      'Text files by library path: `meta.json`, `uplink.js`, `downlink.js`, `*.schema.json`, and data models.',
   }),
   pictures: Type.Optional(
     Type.Unsafe<Readonly<Record<string, string>>>({
       type: 'object',
       additionalProperties: { type: 'string' },
       description:
-        'Path within the library to base64: the first PNG, JPEG, GIF or WebP of a type, up to 1 MiB, becomes its picture',
+        "Base64 images by library path. The first PNG, JPEG, GIF, or WebP up to 1 MiB becomes the type's picture.",
     }),
   ),
 });

@@ -22,7 +22,9 @@ const encoding = oneOf(payloadEncodings);
 const script = Type.Object({ code: Type.String(), version: Type.Integer() });
 const scriptDraft = Type.Object({
   code: optional(Type.String()),
-  version: Type.Optional(Type.Unknown({ description: 'Counted by the server' })),
+  version: Type.Optional(
+    Type.Unknown({ description: 'Version of the script. Set by the server; ignored in requests.' }),
+  ),
 });
 const picture = Type.String({ maxLength: 1_000_000 });
 
@@ -113,7 +115,7 @@ export const deviceTypeListQuery = Type.Object({
   types: listParameter,
   details: Type.Optional(
     Type.Union([Type.Boolean(), Type.Literal('health')], {
-      description: '`true`: schemas and scripts; `health` adds the member `health` to each row',
+      description: '`true` includes schemas and scripts. `health` adds `health` to each item.',
     }),
   ),
 });

@@ -1,4 +1,5 @@
 // API schemas of devices and asset lists (interface 2.1 and 4.2, contract 4).
+import { filterExpression, shownPredicate } from './filter-expression.ts';
 import Type from 'typebox';
 import { connectorAuthTypes } from '../model/connector.ts';
 import { decodingTypes } from '../model/integration.ts';
@@ -64,8 +65,7 @@ const uplinkMetricsSchema = namedObject('UplinkMetrics', {
   batteryLevelStatus: orNull(oneOf(['GOOD', 'MEDIUM', 'LOW'])),
   knownAt: Type.Optional(
     Type.Record(Type.String(), Type.String({ format: 'date-time' }), {
-      description:
-        'By metric, when it was reported, for those that are older than the last uplink; absent without one',
+      description: 'Report times of metrics that are older than the last uplink.',
     }),
   ),
 });
@@ -94,7 +94,9 @@ export const deviceSchema = namedObject('Device', {
   onlineState: oneOf(onlineStates),
   registered: orNull(Type.Boolean()),
   active: Type.Optional(
-    Type.Boolean({ description: 'LoRa devices: whether the network server serves it' }),
+    Type.Boolean({
+      description: 'Whether the device is active at the network server. LoRaWAN only.',
+    }),
   ),
   dataFlowId: id,
   dataFlow: nestedFlowSchema,
@@ -129,7 +131,7 @@ export const deviceUpdate = namedObject('DeviceUpdate', {
 });
 
 export const deviceByDeviceIdQuery = Type.Object({
-  deviceId: Type.String({ description: 'Physical device id' }),
+  deviceId: Type.String({ description: 'Device ID.' }),
 });
 
 const assetSortFields = [
@@ -152,9 +154,9 @@ export const assetListQuery = Type.Object({
   online: Type.Optional(Type.Boolean()),
   integrationId: Type.Optional(Type.String()),
   provider: Type.Optional(
-    Type.String({ description: 'Provider of the integration, such as swisscom_lora' }),
+    Type.String({ description: 'Integration provider, such as `swisscom_lora`.' }),
   ),
-  packageName: Type.Optional(Type.String({ description: 'Member packageName of the properties' })),
+  packageName: Type.Optional(Type.String({ description: '`packageName` in the properties.' })),
   'tags.ids': listParameter,
   'customFields.ids': listParameter,
 });
@@ -164,7 +166,7 @@ export const assetListBody = namedObject('AssetListBody', {
   organizationId: optional(id),
   workspaceIds: optional(list(id)),
   search: optional(text),
-  expression: Type.Optional(Type.Unknown({ description: 'A filter expression (interface 2.9)' })),
+  expression: Type.Optional(filterExpression('Filter expression.')),
 });
 
 export const filterOptionsQuery = Type.Object({
@@ -191,7 +193,8 @@ export const filterOptionsSchema = namedObject('FilterOptions', {
   definitions: Type.Object({
     predicates: Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
       type: 'object',
-      description: 'Predicates by filter type; a field takes those of all its types',
+      additionalProperties: { type: 'array', items: shownPredicate },
+      description: 'Predicates by filter type. A field supports the predicates of all its types.',
     }),
     values: Type.Unsafe<
       Readonly<
@@ -199,7 +202,7 @@ export const filterOptionsSchema = namedObject('FilterOptions', {
       >
     >({
       type: 'object',
-      description: 'How many values each predicate takes, and what it means',
+      description: 'Number of values and meaning of each predicate.',
     }),
     operators: list(text),
     maxDepth: count,

@@ -10,15 +10,15 @@ const anyJson = Type.Unsafe<Json>({});
 
 export const downlinkDraft = namedObject('DownlinkDraft', {
   raw: optional(
-    Type.Boolean({ description: 'Send as it is, without the downlink encoder of the device type' }),
+    Type.Boolean({ description: "Whether to skip the device type's downlink encoder." }),
   ),
   loraDownlink: optional(
     Type.Object({
-      port: optional(Type.Integer({ description: '1 to 223; 1 when absent' })),
+      port: optional(Type.Integer({ description: 'LoRaWAN port, 1 to 223. Defaults to 1.' })),
       confirmed: optional(Type.Boolean()),
       payloadHex: optional(Type.String()),
       payload: Type.Optional(anyJson),
-      clearQueue: optional(Type.Boolean({ description: 'Take the place of what waits' })),
+      clearQueue: optional(Type.Boolean({ description: 'Whether to replace queued downlinks.' })),
     }),
   ),
   mqttDownlink: optional(
@@ -26,7 +26,9 @@ export const downlinkDraft = namedObject('DownlinkDraft', {
       topic: optional(Type.String()),
       payload: Type.Optional(anyJson),
       payloadHex: optional(Type.String()),
-      contentType: optional(Type.String({ description: 'JSON' })),
+      contentType: optional(
+        Type.String({ description: 'Content type of the payload. Only `JSON`.' }),
+      ),
     }),
   ),
 });
@@ -41,7 +43,7 @@ export const downlinkSchema = namedObject('Downlink', {
   payloadHex: orNull(Type.String()),
   topic: orNull(Type.String()),
   payload: anyJson,
-  error: orNull(Type.String({ description: 'Why it failed, or why it still waits' })),
+  error: orNull(Type.String({ description: 'Reason for the failure or delay.' })),
 });
 
 export const downlinkListQuery = Type.Object({

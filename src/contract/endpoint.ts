@@ -4,7 +4,7 @@ import type { Scope, Verb } from '../model/permission.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Anyone may call; `open` says why that is right. */
+/** Anyone may call; `open` says in the reference what authenticates the caller instead. */
 export interface OpenAccess {
   readonly open: string;
   /** The secret that is the credential, for the interface reference. */
@@ -12,8 +12,8 @@ export interface OpenAccess {
 }
 
 /**
- * Every valid credential may call; `anyCredential` says why. The handler returns only what the
- * principal may see.
+ * Every valid credential may call; `anyCredential` says so in the reference. The handler returns only
+ * what the principal may see.
  */
 export interface CredentialAccess {
   readonly anyCredential: string;
@@ -70,8 +70,12 @@ export interface Endpoint {
   readonly operationId?: string;
   /** Groups endpoints in the interface reference: the resource, for example `Devices`. */
   readonly tag: string;
-  /** One sentence for the interface reference. */
+  /** Title in the interface reference: a verb and its object. */
   readonly summary: string;
+  /** What the endpoint does, as sentences for the interface reference; access follows by itself. */
+  readonly description?: string;
+  /** Whether the interface reference marks it as an older form that new clients should not use. */
+  readonly deprecated?: true;
   /** Who may call. */
   readonly access: EndpointAccess;
   /** What the permission of `access` does not cover, as sentences for the interface reference. */

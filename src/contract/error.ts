@@ -6,24 +6,24 @@ import { time } from './record-fields.ts';
 
 export const errorSchema = namedObject('Error', {
   timestamp: time,
-  path: Type.String({ description: 'Without query string' }),
+  path: Type.String({ description: 'Request path without the query string.' }),
   status: Type.Integer(),
-  error: Type.String({ description: 'The text of the status' }),
-  message: Type.String({ description: 'What is wrong and what to do' }),
-  requestId: Type.String({ description: 'Also in header x-request-id' }),
-  errorId: Type.String({ description: 'Of this failure alone; the log of the server has it' }),
+  error: Type.String({ description: 'HTTP status text.' }),
+  message: Type.String({ description: 'Description of the problem and how to fix it.' }),
+  requestId: Type.String({ description: 'Request ID, also in the `x-request-id` header.' }),
+  errorId: Type.String({ description: 'ID of this error, also in the server log.' }),
   traceId: Type.String(),
-  errorCode: Type.String({ description: 'Stable, such as 40400_NOT_FOUND' }),
-  accepted: Type.Optional(Type.Integer({ description: 'Backfills: samples that were stored' })),
-  duplicates: Type.Optional(
-    Type.Integer({ description: 'Backfills: samples that were stored already' }),
+  errorCode: Type.String({ description: 'Stable error code, such as `40400_NOT_FOUND`.' }),
+  accepted: Type.Optional(
+    Type.Integer({ description: 'Backfill only: number of samples stored.' }),
   ),
+  duplicates: Type.Optional(Type.Integer({ description: 'Backfill only: number of duplicates.' })),
   rejected: Type.Optional(rejectedSamples),
-  limitName: Type.Optional(Type.String({ description: 'The limit that is reached' })),
-  limitMax: Type.Optional(Type.Number({ description: 'What the limit allows' })),
+  limitName: Type.Optional(Type.String({ description: 'Name of the limit.' })),
+  limitMax: Type.Optional(Type.Number({ description: 'Maximum of the limit.' })),
 });
 
 export const tokenRefusal = namedObject('TokenRefusal', {
-  error: Type.String({ description: 'Such as invalid_client' }),
+  error: Type.String({ description: 'OAuth error code, such as `invalid_client`.' }),
   error_description: Type.String(),
 });

@@ -35,7 +35,7 @@ export const integrationSchema = namedObject('Integration', {
   properties: Type.Unsafe<Readonly<Record<string, string>>>({
     type: 'object',
     description:
-      'Settings of the network server: baseUrl, apiKey, applicationId ...; secrets are masked',
+      'Network server settings such as `baseUrl`, `apiKey`, and `applicationId`. Secrets are masked.',
   }),
   deviceConnector: deviceConnectorSchema,
 });

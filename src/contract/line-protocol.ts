@@ -11,14 +11,14 @@ const creation = Type.Object({
   devicesMax: Type.Integer({
     minimum: 1,
     maximum: devicesMax,
-    description: 'Devices that the oldest data flow of the connector has at most',
+    description: "Maximum number of devices in the connector's oldest data flow.",
   }),
 });
 const deviceText =
-  'Templates of the physical id; the first whose tags a point has counts. By default ' +
-  '`{device}`, `{device_id}`, `{host}`, `{entity_id}`';
-const topicText = 'Template of the topic, by default `{measurement}`; also a tag or fixed text';
-const creationText = 'Points of unknown devices create them; null rejects such points';
+  'Templates of the device ID. The first one whose tags are all present is used. Defaults to ' +
+  '`{device}`, `{device_id}`, `{host}`, `{entity_id}`.';
+const topicText = 'Template of the topic. Defaults to `{measurement}`.';
+const creationText = 'Creates devices for unknown points. Null rejects such points.';
 
 export const lineProtocolSchema = namedObject('LineProtocolMapping', {
   device: list(template),

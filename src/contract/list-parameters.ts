@@ -10,16 +10,17 @@ export const listParameter = Type.Optional(listValue);
 /** The edge narrows the rows of every list that takes it. */
 const fields = Type.Optional(
   Type.Union([Type.String(), Type.Array(Type.String())], {
-    description: 'Members of the rows, as in `id,name`: the answer has only these. All by default',
+    description:
+      'Comma-separated properties of the items to return, such as `id,name`. Others are then absent, also those that the schema requires. Defaults to all.',
   }),
 );
 
 export const pageParameters = {
   page: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number' }),
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number.' }),
   ),
   size: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: pageSizeMax, description: 'Items a page' }),
+    Type.Integer({ minimum: 1, maximum: pageSizeMax, description: 'Number of items per page.' }),
   ),
 } as const;
 
@@ -38,7 +39,7 @@ export const commonSortFields = [
  * 36).
  */
 export function listParameters(sortFields: readonly string[] = commonSortFields) {
-  const description = `Field and direction, as in ${sortFields[0]},asc or asc,${sortFields[0]}; repeatable. Fields: ${sortFields.join(', ')}`;
+  const description = `Sort field and direction, such as \`${sortFields[0]},asc\`. Repeatable. Fields: ${sortFields.join(', ')}.`;
   return {
     ...pageParameters,
     fields,
@@ -46,7 +47,7 @@ export function listParameters(sortFields: readonly string[] = commonSortFields)
     search: Type.Optional(
       Type.String({
         maxLength: 500,
-        description: 'Part of a name, in any case; of devices also of their ids',
+        description: 'Case-insensitive search in names, and in device IDs.',
       }),
     ),
   } as const;

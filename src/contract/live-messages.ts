@@ -16,7 +16,7 @@ const Since = Type.String({ minLength: 1, maxLength: 200 });
 const Echo = Type.Boolean();
 
 export const SubscriptionItem = Type.Object({
-  /** Service device id; exactly one of `assetId`, `tagId` and `workspaceId` is set. */
+  /** Service ID of the device; exactly one of `assetId`, `tagId` and `workspaceId` is set. */
   assetId: orNull(Type.String({ maxLength: outsideNameMax })),
   tagId: orNull(Type.String({ maxLength: outsideNameMax })),
   /** What happens in a workspace, of these kinds; `unsubscribe` without kinds means all. */
@@ -97,7 +97,7 @@ export interface SampleInsertMessage {
   /** Place in the order of storing, for `since`. */
   readonly cursor: string;
   readonly sample: {
-    /** Service device id. */
+    /** Service ID of the device. */
     readonly deviceId: string;
     readonly topic: string;
     readonly timestamp: string;

@@ -9,13 +9,14 @@ const seriesMax = 1_000;
 const accumulatorsMax = 12;
 
 const wantedSeries = namedObject('WantedSeries', {
-  deviceId: Type.String({ maxLength: 200, description: 'Service device id' }),
+  deviceId: Type.String({ maxLength: 200, description: 'Service ID of the device.' }),
   topic,
   dataKey,
   accumulators: Type.Array(accumulation.accumulator, {
     minItems: 1,
     maxItems: accumulatorsMax,
-    description: 'Those of one read, such as AVG, MIN and MAX, cost hardly more than one',
+    description:
+      'Accumulators that share a read, such as AVG, MIN, and MAX, cost little more than one.',
   }),
 });
 
@@ -23,7 +24,7 @@ export const manySeriesBody = namedObject('ManySeriesBody', {
   series: Type.Array(wantedSeries, {
     minItems: 1,
     maxItems: seriesMax,
-    description: 'At most 1,000, with at most 100,000 points; unknown devices are omitted',
+    description: 'At most 1,000 series and 100,000 points. Unknown devices are omitted.',
   }),
   interval: accumulation.interval,
   bucketInterval: Type.Optional(bucketInterval),
@@ -37,10 +38,10 @@ export const metricSeriesSchema = namedObject('MetricSeries', {
   deviceId: Type.String(),
   topic: Type.String(),
   dataKey: Type.String(),
-  timestamps: list(Type.String({ format: 'date-time', description: 'The start of each bucket' })),
+  timestamps: list(Type.String({ format: 'date-time', description: 'Start time of each bucket.' })),
   dataPoints: Type.Unsafe<Readonly<Record<string, readonly (number | null)[]>>>(
     Type.Record(Type.String(), Type.Array(point), {
-      description: 'By accumulator one number per bucket, null where it has no value',
+      description: 'Values per bucket by accumulator. Null for empty buckets.',
     }),
   ),
 });

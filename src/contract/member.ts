@@ -18,7 +18,7 @@ const fields = {
   email: text,
   role: anyRole,
   created: time,
-  pending: Type.Boolean({ description: 'Whether the invitation was not accepted yet' }),
+  pending: Type.Boolean({ description: 'Whether the invitation is pending.' }),
 };
 
 export const memberSchema = namedObject('Member', fields);
@@ -26,7 +26,7 @@ export const invitedMemberSchema = namedObject('InvitedMember', {
   ...fields,
   invitationUrl: orNull(
     Type.String({
-      description: 'Hand it to the invited person; shown this once. Null for one who has accepted',
+      description: 'Invitation URL, returned only in this response. Null once accepted.',
     }),
   ),
 });
@@ -50,7 +50,7 @@ export const loginBody = namedObject('LoginBody', {
   email: text,
   password,
   organizationId: optional(
-    Type.String({ description: 'Of several, the organization to begin in' }),
+    Type.String({ description: 'Organization to start in, for users with several.' }),
   ),
 });
 
@@ -59,12 +59,12 @@ const account = {
   id,
   name: text,
   email: text,
-  organizationId: Type.String({ description: 'The organization of this session' }),
+  organizationId: Type.String({ description: 'Organization of the session.' }),
   role: anyRole,
   organizations: list(membership),
   passwordChangeRequired: Type.Optional(
     Type.Boolean({
-      description: 'True while the user has the password that the first start printed',
+      description: 'Whether the user still has the password that the first start printed.',
     }),
   ),
 };
@@ -73,14 +73,13 @@ const permissions = Type.Unsafe<Permissions>(
   named(
     'EffectivePermissions',
     Type.Record(Type.String(), Type.Array(oneOf(verbs)), {
-      description: 'Verbs by scope, in a workspace or of the organization; none: omitted',
+      description: 'Verbs by scope. Scopes without verbs are omitted.',
     }),
   ),
 );
 const byWorkspace = Type.Unsafe<Readonly<Record<string, Permissions>>>(
   Type.Record(Type.String(), permissions, {
-    description:
-      'By id of a workspace what the caller may do there. Workspaces that it cannot reach are omitted.',
+    description: "The caller's permissions by workspace ID. Inaccessible workspaces are omitted.",
   }),
 );
 
@@ -97,13 +96,13 @@ export const callerSchema = namedObject('Caller', {
       permissions,
       secondFactorMissing: Type.Boolean({
         description:
-          'Whether the organization demands a second factor that this session lacks: until the user has one, everything there is refused with 403',
+          'Whether the organization requires MFA that the user has not set up. Until then, requests in it return 403.',
       }),
     }),
   ),
   permissions: byWorkspace,
   permissionsComplete: Type.Boolean({
-    description: `False when there are more than ${callerWorkspacesMax.toLocaleString('en')} workspaces: \`permissions\` then has the first ones by name`,
+    description: `False when there are more than ${callerWorkspacesMax.toLocaleString('en')} workspaces. \`permissions\` then contains the first ones by name.`,
   }),
 });
 
@@ -112,7 +111,7 @@ export const preferencesSchema = named(
   'Preferences',
   Type.Unsafe<JsonObject>({
     type: 'object',
-    description: 'What the console keeps for the user, up to 64 kB of JSON',
+    description: 'Console preferences, up to 64 kB of JSON.',
   }),
 );
 
@@ -120,7 +119,8 @@ export const accountSchema = namedObject('Account', account);
 export const signedInSchema = namedObject('SignedIn', {
   ...account,
   csrfToken: Type.String({
-    description: 'Repeat it in header x-csrf-token of every call that changes something',
+    description:
+      'CSRF token. Send it in the `x-csrf-token` header of every request other than GET.',
   }),
 });
 export const endedSessionsSchema = namedObject('EndedSessions', { sessions: Type.Integer() });
@@ -139,7 +139,7 @@ export const invitationSchema = namedObject('Invitation', {
   newUser: orNull(
     Type.Boolean({
       description:
-        'Whether a name and a password are to be chosen, else the own password is given; null when the link did not come by mail, because its holder may not learn whether the address has an account',
+        'Whether the invited person must choose a name and password. Null for links that were not sent by email, so as not to reveal whether an account exists.',
     }),
   ),
 });

@@ -4,8 +4,8 @@ import { grantDraft, grantFields } from './grant.ts';
 import { id, list, name, optional, orNull, text, time } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
-const clientId = Type.String({ description: 'What the client calls itself at the token endpoint' });
-const clientSecret = Type.String({ description: 'Shown this once' });
+const clientId = Type.String({ description: 'Client ID for the token endpoint.' });
+const clientSecret = Type.String({ description: 'Returned only in this response.' });
 
 const fields = {
   id,
@@ -13,7 +13,7 @@ const fields = {
   description: orNull(text),
   ...grantFields,
   clientId,
-  tokenUrl: Type.String({ description: 'Where the client gets its tokens' }),
+  tokenUrl: Type.String({ description: 'Token endpoint URL.' }),
   created: time,
 };
 

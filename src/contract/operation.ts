@@ -1,4 +1,5 @@
 // API schemas of operations, and of the requests that begin them (contract 4, 19).
+import { filterExpression } from './filter-expression.ts';
 import Type from 'typebox';
 import { actionStates, actionTypes, operationTypes } from '../model/operation.ts';
 import { deviceDraft, deviceUpdate } from './device.ts';
@@ -46,7 +47,7 @@ export const operationQuery = Type.Object({
     Type.Unsafe<'all' | 'failed' | 'none'>({
       ...oneOf(['all', 'failed', 'none']),
       description:
-        'Which of the ended actions the answer has: the first 100 by default, the first 100 that failed, none, or all of up to 50,000',
+        'Results to return: `all` (at most 50,000), the first 100 that `failed`, or `none`. Defaults to the first 100.',
     }),
   ),
 });
@@ -66,7 +67,7 @@ const selection = {
   deviceIds: optional(list(id)),
   search: optional(text),
   expression: Type.Optional(
-    Type.Unknown({ description: 'All that a filter expression finds, instead of deviceIds' }),
+    filterExpression('Filter expression that selects devices, instead of `deviceIds`.'),
   ),
 };
 
@@ -94,7 +95,9 @@ export const bulkTagBody = namedObject('BulkTagBody', {
 export const deviceImportQuery = Type.Object({
   workspaceId: id,
   dryRun: Type.Optional(
-    Type.Boolean({ description: 'Tells every problem by line and changes nothing' }),
+    Type.Boolean({
+      description: 'Whether to report every problem by line without changing anything.',
+    }),
   ),
   mode: Type.Optional(oneOf(['create', 'upsert'])),
 });

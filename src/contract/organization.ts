@@ -13,11 +13,11 @@ import {
 } from './record-fields.ts';
 import { named, namedObject } from './named.ts';
 
-const shownLogo = Type.String({ description: 'Data URL of an image' });
+const shownLogo = Type.String({ description: 'Image as a data URL.' });
 const logo = Type.String({
   maxLength: 1_000_000,
   pattern: '^data:image/',
-  description: 'Data URL of an image',
+  description: 'Image as a data URL.',
 });
 
 export const organizationSchema = namedObject('Organization', {

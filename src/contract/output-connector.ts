@@ -28,7 +28,7 @@ function perPropertyObject<S>(schema: S): Readonly<Record<PropertiesKey, S>> {
 
 const payloadTemplate = Type.String({
   maxLength: 100_000,
-  description: 'A template; for webhooks it must become JSON',
+  description: 'Template. For webhooks, it must render to valid JSON.',
 });
 
 export const outputConnectorSchema = namedObject('OutputConnector', {
@@ -78,7 +78,10 @@ export const outputConnectorDraftByType = Type.Unsafe({
   oneOf: typesWithProperties.map(({ type, properties: { key, schema } }) => ({
     title: type,
     required: ['type', key],
-    properties: { type: { const: type }, [key]: schema },
+    properties: {
+      type: { const: type, description: 'Type of the output connector.' },
+      [key]: schema,
+    },
   })),
 });
 export const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {

@@ -18,7 +18,7 @@ export const processingLogSchema = namedObject('ProcessingLogEntry', {
 
 export const processingLogQuery = Type.Object({
   ...listParameters(['timestamp', 'sequence', 'level', 'source']),
-  from: Type.Optional(Type.String({ description: 'ISO-8601 date-time, inclusive' })),
-  to: Type.Optional(Type.String({ description: 'ISO-8601 date-time, exclusive' })),
+  from: Type.Optional(Type.String({ description: 'ISO-8601 date-time, inclusive.' })),
+  to: Type.Optional(Type.String({ description: 'ISO-8601 date-time, exclusive.' })),
   level: Type.Optional(levels),
 });

@@ -6,7 +6,10 @@ const textMax = 4_096;
 
 export const startQuery = Type.Object({
   to: Type.Optional(
-    Type.String({ maxLength: textMax, description: 'Path of the console to continue at' }),
+    Type.String({
+      maxLength: textMax,
+      description: 'Path of the console to continue at after the sign-in.',
+    }),
   ),
 });
 
@@ -23,6 +26,6 @@ export const logoutTokenForm = Type.Object({ logout_token: Type.String() });
 
 export const endSessionSchema = namedObject('SignedOut', {
   endSessionUrl: Type.String({
-    description: 'Open it in the browser to end the session at the provider too',
+    description: 'URL to open in the browser to sign out of the identity provider.',
   }),
 });

@@ -1,10 +1,13 @@
 // API schemas of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
+import { filterExpression } from './filter-expression.ts';
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
 import { accumulatorNames, lastAlias } from '../summaries/accumulators.ts';
 import { pageParameters } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
+import { oneOf } from './record-fields.ts';
+import { shownAs } from './shown.ts';
 
 const textMax = 1_000;
 const deviceIdsMax = 1_000;
@@ -16,33 +19,36 @@ const time = (description: string) => Type.String({ maxLength: textMax, descript
 export const topic = Type.String({
   minLength: 1,
   maxLength: textMax,
-  description: 'Topic of the samples',
+  description: 'Topic of the samples.',
 });
 export const dataKey = Type.String({
   minLength: 1,
   maxLength: textMax,
   description:
-    'Key of the value; first looked up as it stands, then as a path such as position.latitude or, into arrays, list.0.key',
+    'Data key. Matched literally first, then as a path such as `position.latitude` or `list.0.key`.',
 });
 export const timeZone = orNull(
   Type.String({
     maxLength: textMax,
-    description: "IANA time zone of the buckets; the workspace's, else UTC",
+    description: "IANA time zone of the buckets. Defaults to the workspace's, then UTC.",
   }),
 );
-const accumulatorList = accumulatorNames
-  .map((name) => (name === 'LAST' ? `LAST (or ${lastAlias})` : name))
-  .join(', ');
+const shownAccumulator = named('Accumulator', oneOf([...accumulatorNames, lastAlias]));
+
+/** Taken in any case, and refused with the list of the valid ones. */
+export function accumulatorOf(description: string) {
+  return shownAs(shownAccumulator, Type.String({ maxLength: textMax, description }));
+}
+
 export const accumulation = {
   topic,
   dataKey,
-  accumulator: Type.String({
-    maxLength: textMax,
-    description: `${accumulatorList}. FIRST and LAST of a value that is neither number nor boolean are null`,
-  }),
+  accumulator: accumulatorOf(
+    'How the values of the interval or of a bucket are reduced to one number. `NONE` is an alias of `LAST`. `FIRST` and `LAST` of a value that is neither number nor boolean are null.',
+  ),
   interval: Type.Object({
-    from: time('ISO-8601 date-time, inclusive'),
-    to: time('ISO-8601 date-time, exclusive'),
+    from: time('ISO-8601 date-time, inclusive.'),
+    to: time('ISO-8601 date-time, exclusive.'),
   }),
   timeZone,
 };
@@ -50,72 +56,87 @@ export const bucketInterval = orNull(
   Type.String({
     maxLength: textMax,
     description:
-      'ISO-8601 duration, for example PT1H or P1D; PT1H when absent. Choose it so that at most 730 buckets are answered; 10,000 are the limit',
+      'ISO-8601 duration such as `PT1H` or `P1D`. Defaults to `PT1H`. Use at most 730 buckets; the limit is 10,000.',
   }),
 );
 
 export const deviceParams = Type.Object({
-  deviceId: Type.String({ description: 'Service device id' }),
+  deviceId: Type.String({ description: 'Service ID of the device.' }),
 });
 export const tagParams = Type.Object({ tagId: Type.String() });
 
 const bounds = {
-  gt: orNull(time('After this ISO-8601 date-time')),
-  gte: orNull(time('At or after')),
-  lt: orNull(time('Before')),
-  lte: orNull(time('At or before')),
+  gt: orNull(time('Later than this ISO-8601 date-time.')),
+  gte: orNull(time('At or after this ISO-8601 date-time.')),
+  lt: orNull(time('Earlier than this ISO-8601 date-time.')),
+  lte: orNull(time('At or before this ISO-8601 date-time.')),
 };
 // An operator that does not exist must not silently answer everything.
 const timestampBounds = Type.Object(bounds, { additionalProperties: false });
 
 export const sampleQueryBody = namedObject('SampleQueryBody', {
   topic: orNull(
-    Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' }),
+    Type.String({
+      maxLength: textMax,
+      description: 'Topic, or `*` for all. Defaults to `default`.',
+    }),
   ),
   timestamp: orNull(timestampBounds),
-  limit: orNull(Type.Integer({ description: '1 to 10,000; 8,000 when absent' })),
+  limit: orNull(
+    Type.Integer({ description: 'Maximum number of samples, 1 to 10,000. Defaults to 8,000.' }),
+  ),
   skip: orNull(
-    Type.Integer({ maximum: 1_000_000_000, description: 'Samples to leave out, newest first' }),
+    Type.Integer({ maximum: 1_000_000_000, description: 'Number of newest samples to skip.' }),
   ),
 });
 
 export const sampleQueryParameters = Type.Object({
   topic: Type.Optional(
-    Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' }),
+    Type.String({
+      maxLength: textMax,
+      description: 'Topic, or `*` for all. Defaults to `default`.',
+    }),
   ),
-  limit: Type.Optional(Type.Integer({ description: '1 to 10,000; 8,000 when absent' })),
+  limit: Type.Optional(
+    Type.Integer({ description: 'Maximum number of samples, 1 to 10,000. Defaults to 8,000.' }),
+  ),
   skip: Type.Optional(Type.Integer({ maximum: 1_000_000_000 })),
-  'timestamp.gt': Type.Optional(time('After this ISO-8601 date-time')),
-  'timestamp.gte': Type.Optional(time('At or after')),
-  'timestamp.lt': Type.Optional(time('Before')),
-  'timestamp.lte': Type.Optional(time('At or before')),
+  'timestamp.gt': Type.Optional(time('Later than this ISO-8601 date-time.')),
+  'timestamp.gte': Type.Optional(time('At or after this ISO-8601 date-time.')),
+  'timestamp.lt': Type.Optional(time('Earlier than this ISO-8601 date-time.')),
+  'timestamp.lte': Type.Optional(time('At or before this ISO-8601 date-time.')),
 });
 
 export const topicParameter = Type.Object({
   topic: Type.Optional(
-    Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' }),
+    Type.String({ maxLength: textMax, description: 'One topic. Defaults to all (`*`).' }),
   ),
 });
 
 export const sampleSchema = namedObject('Sample', {
   timestamp: Type.String({ format: 'date-time' }),
-  deviceId: Type.String({ description: 'Service device id' }),
-  svcDeviceId: Type.String({ description: 'The same' }),
-  akenzaDeviceId: Type.Optional(Type.String({ description: 'The same, for older clients' })),
+  deviceId: Type.String({ description: 'Service ID of the device.' }),
+  svcDeviceId: Type.String({ description: 'Alias of `deviceId`.' }),
+  akenzaDeviceId: Type.Optional(
+    Type.String({ description: 'Alias of `deviceId`, for older clients.' }),
+  ),
   topic: Type.String(),
   data: Type.Unsafe<JsonObject>({ type: 'object' }),
   meta: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
 });
 
 const future = Type.Optional(
-  Type.Literal(true, { description: 'Dated more than a day ahead: check the clock of the device' }),
+  Type.Literal(true, {
+    description:
+      'Present and true if the sample is dated more than a day ahead. Check the clock of the device.',
+  }),
 );
 
 export const latestSampleSchema = namedObject('LatestSample', {
   ...sampleSchema.properties,
   future,
   incomplete: Type.Optional(
-    Type.Literal(true, { description: 'Newer samples may be there but cannot be read' }),
+    Type.Literal(true, { description: 'Newer samples may exist but are unreadable.' }),
   ),
 });
 
@@ -137,24 +158,22 @@ export const latestSamplesBody = namedObject('LatestSamplesBody', {
       minItems: 1,
       maxItems: latestDevicesMax,
       description:
-        'Service device ids; unknown ones are omitted. The body has this, `workspaceId` or `tagId`',
+        'Service device IDs. Unknown IDs are omitted. Set exactly one of `deviceIds`, `workspaceId`, and `tagId`.',
     }),
   ),
-  workspaceId: orNull(Type.String({ description: 'All devices of a workspace' })),
-  tagId: orNull(Type.String({ description: 'All devices of a tag' })),
+  workspaceId: orNull(Type.String({ description: 'Selects all devices in a workspace.' })),
+  tagId: orNull(Type.String({ description: 'Selects all devices of a tag.' })),
   expression: Type.Optional(
-    Type.Unknown({
-      description: 'A filter expression (interface 2.9) for the devices of a workspace or tag',
-    }),
+    filterExpression('Filter expression for the devices of the workspace or tag.'),
   ),
-  topics: nameList('Topics; all when absent'),
-  keys: nameList('Data keys of the answer, looked up as in a KPI; all data when absent'),
+  topics: nameList('Topics. Defaults to all.'),
+  keys: nameList('Data keys to return, matched as in a KPI query. Defaults to all data.'),
   page: orNull(pageParameters.page),
   size: orNull(pageParameters.size),
 });
 
 const latestOfDevice = namedObject('DeviceLatestSamples', {
-  deviceId: Type.String({ description: 'Service device id' }),
+  deviceId: Type.String({ description: 'Service ID of the device.' }),
   samples: Type.Array(
     namedObject('LatestTopicSample', {
       topic: Type.String(),
@@ -164,19 +183,19 @@ const latestOfDevice = namedObject('DeviceLatestSamples', {
     }),
     {
       description:
-        'The newest sample of each topic, newest first. One that is dated more than a day ahead only if the topic has no other',
+        'Newest sample of each topic, newest first. A sample dated more than a day ahead is returned only if the topic has no other.',
     },
   ),
   values: Type.Optional(
     Type.Record(
       Type.String(),
       Type.Object({
-        value: Type.Unsafe<Json>({ description: 'Not null' }),
+        value: Type.Unsafe<Json>({ description: 'Last value.' }),
         timestamp: Type.String({ format: 'date-time' }),
         topic: Type.String(),
         future,
       }),
-      { description: 'With `keys`: the last value of each key that is not null' },
+      { description: 'Last value of each data key that is not null. Returned with `keys`.' },
     ),
   ),
 });
@@ -187,7 +206,7 @@ export const latestSamplesPage = Type.Unsafe<Static<typeof latestPage> & { incom
   properties: {
     ...(latestPage as unknown as { properties: object }).properties,
     incomplete: Type.Optional(
-      Type.Literal(true, { description: 'Newer samples may exist but cannot be read' }),
+      Type.Literal(true, { description: 'Newer samples may exist but are unreadable.' }),
     ),
   },
 });
@@ -196,7 +215,7 @@ export const kpiBody = namedObject('KpiBody', accumulation);
 const deviceIds = Type.Array(Type.String({ maxLength: textMax }), {
   minItems: 1,
   maxItems: deviceIdsMax,
-  description: 'Service device ids; unknown ones are left out of the answer',
+  description: 'Service device IDs. Unknown IDs are omitted from the response.',
 });
 export const batchKpiBody = namedObject('BatchKpiBody', { ...accumulation, deviceIds });
 export const seriesBody = namedObject('SeriesBody', { ...accumulation, bucketInterval });
@@ -232,9 +251,9 @@ export const seriesSchema = namedObject('TimeSeries', {
   deviceId: Type.String(),
   topic: Type.String(),
   dataKey: Type.String(),
-  dataPoints: Type.Array(kpi, { description: 'One number per bucket, null where it has no value' }),
+  dataPoints: Type.Array(kpi, { description: 'One value per bucket. Null for empty buckets.' }),
   timestamps: Type.Array(Type.String({ format: 'date-time' }), {
-    description: 'The start of each bucket',
+    description: 'Start time of each bucket.',
   }),
 });
 
@@ -248,7 +267,10 @@ export const rawSeriesSchema = namedObject('ValueSeries', {
     // As JSON Schema 2020-12 writes a tuple.
     Type.Unsafe<[Json, string]>({
       type: 'array',
-      prefixItems: [{ description: 'The value' }, { type: 'string', format: 'date-time' }],
+      prefixItems: [
+        { description: 'Value of the data key.' },
+        { type: 'string', format: 'date-time' },
+      ],
       items: false,
       minItems: 2,
     }),
@@ -257,10 +279,10 @@ export const rawSeriesSchema = namedObject('ValueSeries', {
 });
 export const aggregationBody = namedObject('AggregatedSeriesBody', {
   data: Type.Object({ key: dataKey, topic }),
-  timestamp: Type.Object({ from: time('ISO-8601 date-time'), to: time('ISO-8601 date-time') }),
+  timestamp: Type.Object({ from: time('ISO-8601 date-time.'), to: time('ISO-8601 date-time.') }),
   bucket: Type.Object({
-    interval: Type.String({ maxLength: textMax, description: 'ISO-8601 duration' }),
-    aggregation: Type.String({ maxLength: textMax, description: 'Accumulator' }),
+    interval: Type.String({ maxLength: textMax, description: 'ISO-8601 duration.' }),
+    aggregation: accumulatorOf('How the values of a bucket are reduced to one number.'),
   }),
   timeZone,
 });
@@ -275,17 +297,18 @@ export const exportParameters = Type.Object({
   format: Type.Optional(
     Type.Union([Type.Literal('csv'), Type.Literal('excel'), Type.Literal('ndjson')], {
       default: 'ndjson',
-      description: 'excel is CSV that Excel opens: with a mark, semicolons and times of timeZone',
+      description:
+        'Format of the file. `excel` is CSV for Excel, with a byte order mark, semicolons, and times in `timeZone`. Defaults to `ndjson`.',
     }),
   ),
   timeZone: Type.Optional(
-    Type.String({ maxLength: textMax, description: 'With excel: an IANA name; UTC when absent' }),
+    Type.String({ maxLength: textMax, description: 'IANA time zone of `excel`. Defaults to UTC.' }),
   ),
   topic: Type.Optional(
-    Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' }),
+    Type.String({ maxLength: textMax, description: 'One topic. Defaults to all (`*`).' }),
   ),
-  from: Type.Optional(time('ISO-8601 date-time, inclusive')),
-  to: Type.Optional(time('ISO-8601 date-time, exclusive')),
+  from: Type.Optional(time('ISO-8601 date-time, inclusive.')),
+  to: Type.Optional(time('ISO-8601 date-time, exclusive.')),
 });
 
 const inferredSchema = namedObject('InferredSchema', {

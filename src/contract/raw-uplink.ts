@@ -10,8 +10,8 @@ const devicesMax = 50;
 const uplinksMax = 1_000;
 
 const interval = {
-  from: Type.Optional(Type.String({ description: 'ISO-8601 time of receipt, inclusive' })),
-  to: Type.Optional(Type.String({ description: 'ISO-8601 time of receipt, exclusive' })),
+  from: Type.Optional(Type.String({ description: 'ISO-8601 time of receipt, inclusive.' })),
+  to: Type.Optional(Type.String({ description: 'ISO-8601 time of receipt, exclusive.' })),
 };
 
 export const rawUplinkQuery = Type.Object({ ...listParameters(['timestamp']), ...interval });
@@ -34,20 +34,24 @@ const code = Type.String({ maxLength: scriptLengthMax });
 export const replayRequest = namedObject('ReplayRequest', {
   uplinkScript: optional(
     Type.Union([Type.Object({ code: orNull(code) }), code], {
-      description: 'The changed decoder; without it the stored one is run',
+      description: 'Decoder to run. Defaults to the stored decoder.',
     }),
   ),
   deviceId: Type.Optional(id),
   deviceIds: Type.Optional(
     Type.Array(id, {
       maxItems: devicesMax,
-      description: 'Without any: devices of the type, at most 50',
+      description: 'Defaults to up to 50 devices of the type.',
     }),
   ),
   from: optional(Type.String()),
   to: optional(Type.String()),
   limit: optional(
-    Type.Integer({ minimum: 1, maximum: uplinksMax, description: 'The newest so many; 100' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: uplinksMax,
+      description: 'Number of newest uplinks. Defaults to 100.',
+    }),
   ),
 });
 

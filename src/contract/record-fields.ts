@@ -32,12 +32,12 @@ export const id = Type.String({ maxLength: nameMax });
 export const reference = Type.Object({ id });
 export const time = Type.String({ format: 'date-time' });
 
-export const idParams = Type.Object({ id: Type.String({ description: 'Record id' }) });
+export const idParams = Type.Object({ id: Type.String({ description: 'ID of the record.' }) });
 
 export const auditFields = {
   created: time,
   updated: orNull(time),
-  version: Type.Integer({ description: 'Starts at 0, one more with every update' }),
+  version: Type.Integer({ description: 'Starts at 0 and increases by one with every update.' }),
 } as const;
 
 /**
@@ -46,5 +46,7 @@ export const auditFields = {
  */
 export const updateFields = {
   id: optional(id),
-  version: optional(Type.Integer({ description: 'A stale one is refused with 409' })),
+  version: optional(
+    Type.Integer({ description: 'Current version of the record. A stale version returns 409.' }),
+  ),
 } as const;

@@ -9,13 +9,13 @@ const count = Type.Integer({ minimum: 0 });
 /** The query parameter of lists whose rows can have their health. */
 export const healthParameter = {
   details: Type.Optional(
-    Type.Literal('health', { description: '`health` adds the member `health` to each row' }),
+    Type.Literal('health', { description: '`health` adds `health` to each item.' }),
   ),
 } as const;
 
 const perHour = (what: string) =>
   Type.Unsafe<readonly number[]>(
-    Type.Array(count, { description: `${what} in each of the last 24 hours, the oldest first` }),
+    Type.Array(count, { description: `${what} per hour in the last 24 hours, oldest first.` }),
   );
 
 export const ruleHealth = Type.Optional(
@@ -35,8 +35,8 @@ export const outputHealth = Type.Optional(
         waiting: count,
         failed: count,
         nextTry: orNull(time),
-        okPerHour: perHour('Delivered'),
-        failedPerHour: perHour('Failed permanently'),
+        okPerHour: perHour('Deliveries'),
+        failedPerHour: perHour('Permanent failures'),
       }),
     }),
   ),

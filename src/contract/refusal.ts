@@ -15,17 +15,19 @@ export const refusalSchema = namedObject('Refusal', {
   transport: oneOf(refusalTransports),
   reason: oneOf(refusalReasons),
   status: Type.Integer({
-    description: 'What HTTP answers, also for transports without a status',
+    description: 'HTTP status of the reason, also for other protocols.',
   }),
-  deviceId: orNull(Type.String({ description: 'As the sender named it' })),
-  message: Type.String({ description: 'What was wrong with the last one' }),
+  deviceId: orNull(
+    Type.String({ description: 'Device ID that the sender named. Null without one.' }),
+  ),
+  message: Type.String({ description: 'Description of the last rejection.' }),
   first: time,
   last: time,
   count: Type.Integer({ minimum: 1 }),
-  bytes: Type.Integer({ minimum: 0, description: 'Of the last payload' }),
+  bytes: Type.Integer({ minimum: 0, description: 'Size of the last payload in bytes.' }),
   payload: orNull(
     Type.String({
-      description: 'The first 4,096 bytes of the last payload; null without the right secret',
+      description: 'First 4,096 bytes of the last payload. Null if the secret was wrong.',
     }),
   ),
   payloadForm: orNull(oneOf(payloadForms)),
@@ -34,6 +36,6 @@ export const refusalSchema = namedObject('Refusal', {
 export const refusalListQuery = Type.Object(listParameters(refusalSortFields));
 
 export const refusalParams = Type.Object({
-  id: Type.String({ description: 'Record id' }),
-  refusalId: Type.String({ description: 'Id of the refusal' }),
+  id: Type.String({ description: 'ID of the record.' }),
+  refusalId: Type.String({ description: 'ID of the rejected uplink.' }),
 });

@@ -5,20 +5,16 @@ import Type from 'typebox';
 const daysMax = 36_500;
 
 /** Of a workspace; null is for ever. */
-export const workspaceRetentionDays = daysSchema(
-  'Samples older than so many days are dropped; null keeps them for ever',
-);
+export const workspaceRetentionDays = daysSchema('Retention in days. Null keeps samples forever.');
 
 /** Of a data flow; null is what the workspace says. */
 export const dataFlowRetentionDays = daysSchema(
-  "Samples of the data flow older than so many days are dropped; null is the workspace's retentionDays",
+  "Retention of the data flow's samples in days. Null uses the workspace's `retentionDays`.",
 );
 
 /** Of a question what a retention would do. */
 export const retentionEffectQuery = Type.Object({
-  retentionDays: Type.Optional(
-    daysSchema('In place of the rule of the workspace; absent: without limit'),
-  ),
+  retentionDays: Type.Optional(daysSchema('Retention to preview, in days. Without it, no limit.')),
 });
 
 function daysSchema(description: string) {

@@ -34,14 +34,14 @@ const runFields = {
 export const ruleRunSchema = namedObject('RuleRun', runFields);
 
 export const simulationRequest = namedObject('SimulationRequest', {
-  from: Type.String({ description: 'ISO-8601 date-time, inclusive' }),
-  to: Type.String({ description: 'ISO-8601 date-time, exclusive' }),
+  from: Type.String({ description: 'ISO-8601 date-time, inclusive.' }),
+  to: Type.String({ description: 'ISO-8601 date-time, exclusive.' }),
 });
 
 export const simulationSchema = namedObject('Simulation', {
-  samples: Type.Integer({ description: 'Samples that were looked at' }),
+  samples: Type.Integer({ description: 'Number of samples evaluated.' }),
   runs: Type.Integer(),
   fired: Type.Integer(),
-  truncated: Type.Boolean({ description: 'Not everything of the range was looked at' }),
+  truncated: Type.Boolean({ description: 'Whether the range was only partly evaluated.' }),
   content: list(Type.Object({ ...runFields, actions: list(object) })),
 });

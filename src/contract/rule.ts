@@ -56,14 +56,18 @@ const input = namedObject('RuleInput', {
   tagCombination: orNull(text),
   workspaceId: orNull(id),
   device: flag,
-  trigger: Type.Boolean({ description: 'Whether its samples trigger the rule' }),
+  trigger: Type.Boolean({ description: 'Whether its samples trigger the rule.' }),
   tag: flag,
 });
 const inputDraft = namedObject('RuleInputDraft', {
   id,
   name: optional(text),
   type: oneOf(ruleInputTypes),
-  tagCombination: optional(Type.String({ description: '`AND:<tag id>,<tag id>` or `OR:...`' })),
+  tagCombination: optional(
+    Type.String({
+      description: 'Combination of tags: `AND:<tag id>,<tag id>` or `OR:<tag id>,<tag id>`.',
+    }),
+  ),
   workspaceId: optional(id),
 });
 
@@ -79,19 +83,19 @@ const timerDraft = namedObject('RuleTimerDraft', {
   schedule: optional(
     Type.String({
       description:
-        'INTERVAL: an ISO-8601 duration of at least PT10S; FIXED: HH:mm; ADVANCED: a quartz cron expression',
+        'For `INTERVAL`, an ISO-8601 duration of at least `PT10S`. For `FIXED`, a time `HH:mm`. For `ADVANCED`, a Quartz cron expression.',
     }),
   ),
   type: optional(oneOf(ruleTimerTypes)),
-  startAt: optional(Type.String({ description: 'ISO-8601 date-time' })),
-  timeZone: optional(Type.String({ description: 'IANA name; UTC without one' })),
+  startAt: optional(Type.String({ description: 'ISO-8601 date-time.' })),
+  timeZone: optional(Type.String({ description: 'IANA time zone. Defaults to UTC.' })),
 });
 
 const source = {
   id,
   inputIds: ids,
-  dataTopic: Type.String({ maxLength: 1_000, description: 'One topic, or * for all' }),
-  dataKey: Type.String({ maxLength: 1_000, description: 'A data key; * for the whole sample' }),
+  dataTopic: Type.String({ maxLength: 1_000, description: 'One topic, or `*` for all.' }),
+  dataKey: Type.String({ maxLength: 1_000, description: 'Data key, or `*` for the whole sample.' }),
   valueType,
 };
 const property = { name: text, variableName: text, value: anything, type: valueType };
@@ -239,12 +243,12 @@ export const configuredRule = namedObject('ConfiguredRule', {
     Type.Object({
       id: Type.String({
         maxLength: 1_000,
-        description: 'A label that the data sources of the rule use',
+        description: "Label that the rule's data sources refer to.",
       }),
       type: oneOf(ruleInputTypes),
       name: optional(text),
-      deviceId: optional(Type.String({ description: 'Physical id, of a device' })),
-      tag: optional(Type.String({ description: 'Name, of a tag' })),
+      deviceId: optional(Type.String({ description: 'Device ID, for a device.' })),
+      tag: optional(Type.String({ description: 'Name, for a tag.' })),
       tagCombination: optional(oneOf(['AND', 'OR'] as const)),
       tags: optional(list(text)),
     }),

@@ -1,4 +1,5 @@
 // API schemas of sample exports (contract 19).
+import { filterExpression } from './filter-expression.ts';
 import Type from 'typebox';
 import {
   sampleExportFormats,
@@ -20,15 +21,15 @@ function some(item: typeof id, maxItems: number, description: string) {
 export const sampleExportBody = namedObject('SampleExportBody', {
   workspaceId: id,
   format: Type.Optional(oneOf(sampleExportFormats)),
-  from: optional(Type.String({ description: 'ISO-8601 date-time, inclusive' })),
-  to: optional(Type.String({ description: 'ISO-8601 date-time, exclusive; now when absent' })),
-  topics: some(text, topicsMax, 'All topics when absent'),
-  keys: some(text, keysMax, 'Members of data; all when absent'),
-  deviceIds: some(id, devicesMax, 'All devices of the workspace when absent'),
-  tagIds: some(id, tagsMax, 'Devices that have one of the tags'),
+  from: optional(Type.String({ description: 'ISO-8601 date-time, inclusive.' })),
+  to: optional(Type.String({ description: 'ISO-8601 date-time, exclusive. Defaults to now.' })),
+  topics: some(text, topicsMax, 'Topics. Defaults to all.'),
+  keys: some(text, keysMax, 'Data keys. Defaults to all.'),
+  deviceIds: some(id, devicesMax, 'Devices. Defaults to all devices in the workspace.'),
+  tagIds: some(id, tagsMax, 'Selects devices with any of the tags.'),
   search: optional(text),
   expression: Type.Optional(
-    Type.Unknown({ description: 'Devices that a filter expression finds, instead of deviceIds' }),
+    filterExpression('Filter expression that selects devices, instead of `deviceIds`.'),
   ),
 });
 
@@ -49,7 +50,7 @@ export const sampleExportSchema = namedObject('SampleExport', {
   samples: count,
   bytes: count,
   incomplete: Type.Boolean({
-    description: 'Some samples could not be read and are not in the file',
+    description: 'Whether some samples could not be read and are missing from the file.',
   }),
   errorCode: orNull(text),
   error: orNull(text),

@@ -16,21 +16,21 @@ export const searchQuery = Type.Object({
     minLength: 1,
     maxLength: searchLengthMax,
     description:
-      'Words in any order, or an id: of a record, a physical id, an EUI. All words must occur.',
+      'Search words in any order, or an ID (record, device, or EUI). All words must match.',
   }),
   organizationId: Type.Optional(Type.String()),
   workspaceId: listParameter,
   workspaceIds: listParameter,
   kinds: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {
-      description: `Kinds of records, by default all: ${searchKinds.join(', ')}`,
+      description: `Kinds of records, separated by commas. Defaults to all: ${searchKinds.join(', ')}.`,
     }),
   ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: searchLimitMax,
-      description: `Hits of the answer, by default ${searchLimitDefault}`,
+      description: `Maximum number of results. Defaults to ${searchLimitDefault}.`,
     }),
   ),
 });
@@ -44,7 +44,7 @@ export const searchSchema = namedObject('SearchResult', {
       workspaceId: orNull(id),
       match: Type.Object(
         { field: oneOf(searchFields), value: text },
-        { description: 'The field that matched, and its value' },
+        { description: 'Matching field and value.' },
       ),
     }),
   ),

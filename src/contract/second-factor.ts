@@ -57,15 +57,16 @@ const passkeySchema = namedObject('Passkey', {
 
 export const secondFactorSchema = namedObject('SecondFactor', {
   available: Type.Boolean({
-    description: 'False for an account without a password: its provider asks for a second factor',
+    description:
+      'False for accounts that sign in with the identity provider, which enforces its own MFA.',
   }),
   authenticatorApp: orNull(Type.Object({ created: time })),
   passkeys: list(passkeySchema),
-  recoveryCodes: Type.Integer({ description: 'How many are not used yet' }),
+  recoveryCodes: Type.Integer({ description: 'Number of unused codes.' }),
 });
 
-const ticket = Type.String({ description: 'To send with the answer of the browser' });
-const challenge = Type.String({ description: 'Base64url' });
+const ticket = Type.String({ description: "Ticket to send back with the browser's response." });
+const challenge = Type.String({ description: 'Challenge, base64url-encoded.' });
 
 /** For `PublicKeyCredential.parseCreationOptionsFromJSON`. */
 export const passkeyCreation = namedObject('PasskeyCreation', {
@@ -99,25 +100,31 @@ export const passkeyLogin = namedObject('PasskeyLogin', {
 });
 
 export const ownPassword = namedObject('OwnPassword', {
-  password: Type.String({ minLength: 1, maxLength: 1_000, description: 'Proves who asks' }),
+  password: Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    description: 'Current password of the user.',
+  }),
 });
 
 export const newAppSchema = namedObject('NewAuthenticatorApp', {
-  secret: Type.String({ description: 'Base32, to type into an app; shown this once' }),
-  address: Type.String({ description: 'The otpauth address, to show as a QR code' }),
+  secret: Type.String({
+    description: 'Base32 secret for manual entry, returned only in this response.',
+  }),
+  address: Type.String({ description: '`otpauth://` URI for the QR code.' }),
 });
 
 export const appConfirmation = namedObject('AuthenticatorAppConfirmation', {
-  code: shown('Six digits that the app shows'),
+  code: shown('Six-digit code from the authenticator app.'),
 });
 
 export const recoveryCodesSchema = namedObject('RecoveryCodes', {
-  recoveryCodes: list(Type.String({ description: 'Replaces the second factor once' })),
+  recoveryCodes: list(Type.String({ description: 'Single-use recovery code.' })),
 });
 
 /** Answer of the first step of a sign-in that needs a second one. */
 export const secondStepSchema = namedObject('SecondStep', {
-  ticket: Type.String({ description: 'Proves the first step; for five minutes' }),
+  ticket: Type.String({ description: 'Sign-in ticket, valid for five minutes.' }),
   expires: time,
   secondFactors: list(oneOf(['ONE_TIME_CODE', 'PASSKEY', 'RECOVERY_CODE'])),
   passkeyOptions: orNull(requestOptions),
@@ -125,19 +132,23 @@ export const secondStepSchema = namedObject('SecondStep', {
 
 export const secondStepBody = namedObject('SecondStepBody', {
   ticket: Type.String({ maxLength: ticketMax }),
-  code: optional(shown('Six digits of the authenticator app')),
-  recoveryCode: optional(shown('In place of the code')),
+  code: optional(shown('Six-digit code from the authenticator app.')),
+  recoveryCode: optional(shown('Recovery code, instead of `code`.')),
   passkey: optional(assertion),
 });
 
 export const secondFactorDemandSchema = namedObject('SecondFactorDemand', {
   secondFactorRequired: Type.Boolean({
     description:
-      'Whether members who sign in with a password must have a second factor; without one they reach only the own account',
+      'Whether members who sign in with a password must use MFA. Without it, they can access only their own account.',
   }),
 });
 
 export const newPasskeySchema = namedObject('NewPasskey', {
   passkey: passkeySchema,
-  recoveryCodes: list(Type.String({ description: 'With the first second factor; else empty' })),
+  recoveryCodes: list(
+    Type.String({
+      description: 'Recovery codes, returned with the first second factor; otherwise empty.',
+    }),
+  ),
 });

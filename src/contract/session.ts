@@ -6,11 +6,14 @@ import { id, oneOf, orNull, text, time } from './record-fields.ts';
 
 export const sessionSchema = namedObject('Session', {
   id,
-  current: Type.Boolean({ description: 'Whether it is the session of this request' }),
+  current: Type.Boolean({ description: 'Whether this is the current session.' }),
   signInKind: oneOf(signInKinds),
   userAgent: orNull(text),
-  ip: orNull(Type.String({ description: 'The address that signed in' })),
+  ip: orNull(Type.String({ description: 'IP address that signed in.' })),
   created: time,
-  lastSeen: Type.String({ format: 'date-time', description: 'To the minute' }),
-  expires: Type.String({ format: 'date-time', description: 'At the latest' }),
+  lastSeen: Type.String({
+    format: 'date-time',
+    description: 'Time of the last request, accurate to the minute.',
+  }),
+  expires: Type.String({ format: 'date-time', description: 'Latest expiration time.' }),
 });

@@ -9,26 +9,26 @@ const { templateLengthMax, hostIdLengthMax, devicesMax } = sparkplugMappingLimit
 const template = (description: string) =>
   Type.String({ minLength: 1, maxLength: templateLengthMax, description });
 const node = template(
-  'Template of the physical id of an edge node, by default `{group}/{edge}`. It contains `{edge}`',
+  'Template of the device ID of an edge node. Must contain `{edge}`. Defaults to `{group}/{edge}`.',
 );
 const device = template(
-  'Template of the physical id of a device, by default `{group}/{edge}/{device}`. ' +
-    'It contains `{device}`',
+  'Template of the device ID of a device. Must contain `{device}`. ' +
+    'Defaults to `{group}/{edge}/{device}`.',
 );
-const topic = template('Topic of the samples, by default `default`');
+const topic = template('Topic of the samples. Defaults to `default`.');
 const hostId = Type.String({
   pattern: '^[^/+#]+$',
   maxLength: hostIdLengthMax,
-  description: 'Name of the platform as a host; edge nodes can wait for its STATE',
+  description: 'Sparkplug host ID of the platform. Edge nodes can wait for its STATE message.',
 });
 const creation = Type.Object({
   devicesMax: Type.Integer({
     minimum: 1,
     maximum: devicesMax,
-    description: 'Devices that the oldest data flow of the connector has at most',
+    description: "Maximum number of devices in the connector's oldest data flow.",
   }),
 });
-const creationText = 'Births of unknown edge nodes and devices create them; null rejects them';
+const creationText = 'Creates devices for unknown births. Null rejects them.';
 
 export const sparkplugSchema = namedObject('SparkplugMapping', {
   node,

@@ -9,7 +9,7 @@ export const tagSchema = namedObject('Tag', {
   description: orNull(text),
   workspaceId: id,
   color: orNull(text),
-  taggedDevices: Type.Integer({ description: 'How many devices carry the tag' }),
+  taggedDevices: Type.Integer({ description: 'Number of devices with the tag.' }),
   ...auditFields,
 });
 

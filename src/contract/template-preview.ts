@@ -8,16 +8,18 @@ export const templatePreviewBody = namedObject('TemplatePreviewBody', {
   template: Type.String({ maxLength: 300_000 }),
   place: Type.Optional(oneOf(['json', 'text', 'url'])),
   deviceId: optional(
-    Type.String({ description: 'Service device id; its last sample fills the template in' }),
+    Type.String({
+      description: 'Service device ID. Its latest sample is used to render the template.',
+    }),
   ),
   topic: optional(Type.String()),
   context: optional(object),
 });
 
 export const templatePreviewSchema = namedObject('TemplatePreview', {
-  text: Type.String({ description: 'The template filled in' }),
+  text: Type.String({ description: 'Rendered template.' }),
   valid: Type.Boolean({
-    description: 'Whether the text is valid at its place: JSON that can be read, a URL',
+    description: 'Whether the result is valid for its target, such as JSON or a URL.',
   }),
   reason: orNull(Type.String()),
   context: object,

@@ -3,15 +3,21 @@ import Type from 'typebox';
 import { namedObject } from './named.ts';
 
 export const issuedTokenSchema = namedObject('IssuedToken', {
-  access_token: Type.String({ description: 'A JWT; send it as Authorization: Bearer' }),
-  expires_in: Type.Integer({ description: 'Seconds' }),
+  access_token: Type.String({
+    description: 'JWT access token. Send it as `Authorization: Bearer`.',
+  }),
+  expires_in: Type.Integer({
+    description: 'Lifetime of the token in seconds.',
+  }),
   token_type: Type.Literal('Bearer'),
 });
 
 export const tokenForm = namedObject('TokenForm', {
   grant_type: Type.Literal('client_credentials'),
-  client_id: Type.Optional(Type.String({ description: 'Unless sent by HTTP Basic' })),
-  client_secret: Type.Optional(Type.String({ description: 'Unless sent by HTTP Basic' })),
+  client_id: Type.Optional(Type.String({ description: 'Client ID. Not needed with HTTP Basic.' })),
+  client_secret: Type.Optional(
+    Type.String({ description: 'Client ID. Not needed with HTTP Basic.' }),
+  ),
 });
 
 const texts = Type.Array(Type.String());

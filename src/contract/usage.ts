@@ -11,11 +11,10 @@ export const usageQuery = Type.Object({
 });
 
 const amounts = {
-  samples: Type.Integer({ minimum: 0, description: 'Stored samples' }),
+  samples: Type.Integer({ minimum: 0, description: 'Number of stored samples.' }),
   bytes: Type.Integer({
     minimum: 0,
-    description:
-      'Bytes they take: on disk once compressed, an estimate for the newest, which are not yet',
+    description: 'Stored bytes: compressed size on disk, plus an estimate for recent samples.',
   }),
 };
 
@@ -23,7 +22,7 @@ const amounts = {
 export const retentionEffectSchema = namedObject('RetentionEffect', {
   stored: Type.Object(amounts),
   expired: Type.Object(amounts, {
-    description: 'About what would be dropped: no sample is read, blocks count by their times',
+    description: 'Estimate of what would be deleted, based on block times.',
   }),
 });
 
@@ -33,14 +32,14 @@ export const usageSchema = namedObject('Usage', {
   quotas: Type.Optional(
     Type.Array(
       Type.Object({
-        limit: Type.String({ description: 'Name of the limit, as refusals tell it' }),
-        per: Type.String({ description: 'What it is counted for: organization, device or uplink' }),
+        limit: Type.String({ description: 'Name of the limit, as in error responses.' }),
+        per: Type.String({ description: 'Scope of the limit: organization, device, or uplink.' }),
         max: Type.Integer(),
         used: Type.Union([Type.Integer(), Type.Null()], {
-          description: 'Null for limits of single devices and uplinks',
+          description: 'Current use. Null for limits per device or uplink.',
         }),
       }),
-      { description: 'Only for credentials that reach the whole organization' },
+      { description: 'Returned only to credentials with access to the whole organization.' },
     ),
   ),
 });

@@ -16,10 +16,10 @@ import {
 const kind = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: 'What it is a view of: a word of the console, such as `devices`',
+  description: 'View kind, such as `devices`.',
 });
 const shared = Type.Boolean({
-  description: 'Whether all readers of the workspace see it; needs `workspace` `update`',
+  description: 'Whether the view is shared with the workspace. Requires `workspace` `update`.',
 });
 
 export const viewSchema = namedObject('View', {
@@ -31,7 +31,7 @@ export const viewSchema = namedObject('View', {
   workspaceId: id,
   shared,
   ownerId: id,
-  own: Type.Boolean({ description: 'Whether the caller owns it' }),
+  own: Type.Boolean({ description: 'Whether the caller owns the view.' }),
   content: object,
   ...auditFields,
 });

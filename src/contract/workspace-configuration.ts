@@ -22,14 +22,14 @@ const { id: _______, version: ________, ...workspace } = workspaceUpdate.propert
 const dataFlow = {
   name,
   description: optional(text),
-  deviceConnector: Type.String({ description: 'Name of a device connector' }),
-  deviceType: optional(Type.String({ description: 'Name of a device type' })),
+  deviceConnector: Type.String({ description: 'Name of a device connector.' }),
+  deviceType: optional(Type.String({ description: 'Name of a device type.' })),
   outputConnectors: optional(list(Type.Object({ name: text, topic: text }))),
   passThrough: optional(Type.Boolean()),
 };
 
 export const configurationDocument = namedObject('ConfigurationDocument', {
-  format: Type.String({ description: 'heliograph-workspace/1' }),
+  format: Type.String({ description: 'Always `heliograph-workspace/1`.' }),
   workspace: optional(Type.Object(workspace)),
   customFields: optional(list(Type.Object(customField))),
   tags: optional(list(Type.Object(tag))),

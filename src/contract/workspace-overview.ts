@@ -8,42 +8,45 @@ const count = Type.Integer({ minimum: 0 });
 const bySeverity = Type.Object(
   Object.fromEntries(alarmSeverities.map((severity) => [severity, count])),
 );
-const device = { id, name: text, deviceId: Type.String({ description: 'Physical id' }) };
+const device = { id, name: text, deviceId: Type.String({ description: 'Device ID.' }) };
 
 export const workspaceOverviewSchema = namedObject('WorkspaceOverview', {
   devices: Type.Object(
     { total: count, online: count, offline: count, unknown: count },
-    { description: '`unknown` never sent an uplink; deregistered devices are `offline`' },
+    {
+      description:
+        'Device counts by state. `unknown` counts devices without an uplink; deregistered devices count as `offline`.',
+    },
   ),
   samplesPerMinute: Type.Array(count, {
     minItems: 60,
     maxItems: 60,
-    description: 'Samples received in each of the last 60 minutes (UTC), the current one last',
+    description: 'Samples received per minute over the last 60 minutes, oldest first.',
   }),
-  samples: Type.Integer({ minimum: 0, description: 'Stored samples' }),
-  bytes: Type.Integer({ minimum: 0, description: 'Bytes that they occupy' }),
+  samples: Type.Integer({ minimum: 0, description: 'Number of stored samples.' }),
+  bytes: Type.Integer({ minimum: 0, description: 'Stored bytes.' }),
   deliveries: Type.Object(
     { delivered: count, waiting: count, failed: count },
-    { description: 'Deliveries that ended within 24 hours, and those that wait now' },
+    { description: 'Deliveries completed in the last 24 hours, and pending deliveries.' },
   ),
   alarms: Type.Object(
     { open: bySeverity, acknowledged: bySeverity },
-    { description: 'Alarms that are not cleared, by severity' },
+    { description: 'Alarms that are not cleared, by severity.' },
   ),
   scriptErrors: Type.Integer({
     minimum: 0,
-    description: 'Failures of uplink scripts within 24 hours',
+    description: 'Uplink script failures in the last 24 hours.',
   }),
   lowBattery: list(
     Type.Object(
       { ...device, batteryLevel: Type.Number(), batteryTimestamp: orNull(time) },
-      { description: 'The ten lowest below 40 percent; empty without `asset` `read`' },
+      { description: 'The 10 lowest batteries below 40 percent. Empty without `asset` `read`.' },
     ),
   ),
   silent: list(
     Type.Object(
       { ...device, lastUplink: time, online: Type.Boolean() },
-      { description: 'The ten with the oldest last uplink; empty without `asset` `read`' },
+      { description: 'The 10 devices with the oldest last uplink. Empty without `asset` `read`.' },
     ),
   ),
 });

@@ -19,7 +19,7 @@ import { namedObject, ownObject } from './named.ts';
 
 const wallTime = Type.String({
   pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$',
-  description: 'HH:mm',
+  description: 'Time of day, `HH:mm`.',
 });
 const periods = list(Type.Object({ from: wallTime, to: wallTime }));
 const day = Type.Optional(periods);
@@ -96,7 +96,9 @@ export const workspaceDraft = namedObject('WorkspaceDraft', {
 });
 export const demoWorkspaceBody = namedObject('DemoWorkspaceBody', {
   organizationId: Type.Optional(
-    Type.Union([id, Type.Null()], { description: 'By default that of the caller' }),
+    Type.Union([id, Type.Null()], {
+      description: "Organization of the workspace. Defaults to the caller's.",
+    }),
   ),
 });
 export const workspaceUpdate = namedObject('WorkspaceUpdate', {
@@ -113,8 +115,8 @@ export const workspaceListQuery = Type.Object({
 
 export const workspaceAccessQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),
-  scope: Type.String({ description: 'Such as ASSET, DEVICE_TYPE or asset, deviceType' }),
-  verb: Type.String({ description: 'Such as READ or read' }),
+  scope: Type.String({ description: 'Such as ASSET, DEVICE_TYPE or asset, deviceType.' }),
+  verb: Type.String({ description: 'Such as READ or read.' }),
 });
 export const workspaceAccessSchema = namedObject('WorkspaceAccess', {
   all: Type.Boolean(),

@@ -64,7 +64,7 @@ export const deviceFields = {
   deviceId: {
     type: { kind: 'text', lengthMin: 1, lengthMax: 200 },
     label: 'Device id',
-    description: 'Physical device id, unique in the organization',
+    description: 'Device ID, unique in the organization.',
     required: true,
     filterable: true,
     sortable: true,
@@ -100,7 +100,7 @@ export const deviceFields = {
   onlineTimeoutSeconds: {
     type: { kind: 'integer', min: 1, max: 366 * secondsPerDay },
     label: 'Online time-out in seconds',
-    description: 'Seconds',
+    description: 'Time without an uplink after which the device is offline, in seconds.',
     wireName: 'onlineTimeout',
     initial: secondsPerDay,
     filterable: true,

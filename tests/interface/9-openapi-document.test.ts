@@ -12,6 +12,9 @@ import { startWorld, type World } from '../world/world.ts';
 
 interface Operation {
   readonly operationId: string;
+  readonly summary: string;
+  readonly deprecated?: true;
+  readonly parameters?: readonly { readonly name?: string }[];
   readonly description: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: {
@@ -22,7 +25,10 @@ interface Operation {
   readonly responses: Readonly<
     Record<
       string,
-      { readonly content?: Readonly<Record<string, { schema: object; example?: unknown }>> }
+      {
+        readonly description: string;
+        readonly content?: Readonly<Record<string, { schema: object; example?: unknown }>>;
+      }
     >
   >;
 }
@@ -149,35 +155,69 @@ describe('review behaviour 24: the document', () => {
     expect(of('POST /v3/auth/logout').security).toEqual([{ session: [], csrf: [] }]);
     expect(of('POST /v3/api-keys').security).toEqual([{ session: [], csrf: [] }]);
     expect(of('POST /v3/api-keys').description).toMatch(
-      /`organization` `manage`\. Only for signed-in users/,
+      /`organization` `manage`\. User session only/,
     );
     expect(of('POST /v3/capture').security).toEqual([
       { uplinkSecret: [] },
       { uplinkSecretParameter: [] },
     ]);
     for (const { where, operation } of operations())
-      expect(operation.description, where).toMatch(/^Needs /);
+      expect(operation.description, where).toMatch(
+        /^[A-Z].*\. (Requires|Any|No authentication|Authenticated|The user's own)/,
+      );
   });
 
-  test('behaviour 21: every parameter says what it is, and so do the fields of most records', () => {
-    const operations = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, one]) => [`${method} ${path}`, one] as const),
-    );
-    const undescribed = operations.flatMap(([where, operation]) => {
-      const { parameters = [] } = operation as { parameters?: Readonly<Record<string, string>>[] };
-      return parameters
-        .filter(({ $ref, description }) => $ref === undefined && !description)
-        .map(({ name }) => `${where} ${name}`);
-    });
-    expect(undescribed).toEqual([]);
+  test('review behaviour 21: every operation, parameter and property says what it is', () => {
+    const silent: string[] = [];
+    const look = (node: unknown, at: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [key, member] of Object.entries(node)) {
+        if (key === 'example') continue;
+        if (key === 'properties' || key === 'parameters')
+          for (const [name, one] of Object.entries(member as Readonly<Record<string, Described>>)) {
+            const { description = '', $ref, name: parameter = name } = one;
+            const isShared = $ref?.startsWith('#/components/parameters/') === true;
+            if (!isShared && !/^[A-Z`0-9].*\.$/s.test(description))
+              silent.push(`${at} ${parameter}: ${description}`);
+            look(one, `${at}/${key}/${name}`);
+          }
+        else look(member, `${at}/${key}`);
+      }
+    };
+    look(JSON.parse(text), '');
+    expect(silent).toEqual([]);
+    for (const { where, operation } of operations())
+      expect(operation.summary, where).toMatch(/^[A-Z]\w+.*[^.]$/);
+  });
+
+  test('review behaviour 21: accumulators, predicates and filter expressions are typed', () => {
     const { schemas } = JSON.parse(text).components;
-    const fieldsOf = (name: string): Record<string, { description?: string; $ref?: string }> =>
-      schemas[name].properties;
-    for (const [name, field] of Object.entries(fieldsOf('UplinkMetrics')))
-      if (['rssi', 'snr', 'sf', 'port', 'batteryLevel'].includes(name))
-        expect(field.description, name).toMatch(/^[A-Z]/);
-    for (const name of ['id', 'created', 'updated', 'version', 'online', 'loraProperties'])
-      expect(fieldsOf('Device')[name]?.description, name).toMatch(/^[A-Z]/);
+    const names = 'MIN MAX AVG SUM COUNT FIRST LAST DISTINCT_COUNT MATCHED_COUNT UNMATCHED_COUNT';
+    expect(schemas.Accumulator.enum).toEqual([...names.split(' '), 'OCCUPANCY', 'NONE']);
+    for (const body of ['KpiBody', 'BatchKpiBody', 'SeriesBody', 'BatchSeriesBody'])
+      expect(schemas[body].properties.accumulator.$ref).toMatch(/Accumulator$/);
+    expect(schemas.Filter.properties.predicate.enum).toHaveLength(19);
+    expect(schemas.FilterList.properties.operator.enum).toEqual(['AND', 'OR']);
+    for (const body of ['AssetListBody', 'BulkSelectionBody', 'LatestSamplesBody'])
+      expect(schemas[body].properties.expression.$ref).toMatch(/FilterExpression$/);
+  });
+
+  test('review behaviour 21: older forms are deprecated, and lists say what `fields` does', () => {
+    const old = operations().filter(({ operation }) => operation.deprecated);
+    expect(old.map(({ where }) => where)).toEqual([
+      'POST /v3/devices/{deviceId}/query/time-series',
+      'POST /v3/devices/{deviceId}/query/time-series/aggregation',
+    ]);
+    const { schemas } = JSON.parse(text).components;
+    expect(schemas.DeviceDraft.properties.loRaProperties.deprecated).toBe(true);
+    expect(schemas.DataFlow.properties.isPassThrough.deprecated).toBe(true);
+    expect(schemas.UplinkMetrics.properties.akenzaDeviceId.deprecated).toBe(true);
+    const narrowed = operations().filter(({ operation: { parameters = [] } }) =>
+      parameters.some(({ name }) => name === 'fields'),
+    );
+    expect(narrowed.length).toBeGreaterThan(20);
+    for (const { where, operation } of narrowed)
+      expect(operation.responses['200']!.description, where).toContain('With `fields`');
   });
 
   test('behaviour 21: servers are relative, and every tag says what it is for', () => {
@@ -237,6 +277,12 @@ const noAnswerExample = [
   'POST /v3/assets/filter-options-v2',
   'POST /v3/auth/logout',
 ];
+
+interface Described {
+  readonly name?: string;
+  readonly description?: string;
+  readonly $ref?: string;
+}
 
 type Content = Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
 

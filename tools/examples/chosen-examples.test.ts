@@ -9,7 +9,7 @@ const one = endpoint({ method: 'GET', path: '/v3/tags/:id', tag: 'Tags', summary
 const own = endpoint({ method: 'GET', path: '/v3/tags/own', tag: 'Tags', summary: 'B', access });
 const made = endpoint({
   ...{ method: 'POST', path: '/v3/tags', tag: 'Tags', summary: 'C', access, status: 201 },
-  body: Type.Object({}),
+  body: Type.Object({ name: Type.String(), color: Type.String() }),
 });
 const refused = { errorCode: '40400_NOT_FOUND', message: 'no' };
 
@@ -43,7 +43,15 @@ const recorded = [
     status: 400,
     answer: { errorCode: '40001_INVALID_REQUEST' },
   },
-  { method: 'POST', path: '/v3/tags', body: { name: 'A' }, status: 201, answer: { id: '3' } },
+  {
+    method: 'POST',
+    path: '/v3/tags',
+    // The endpoint ignores what its schema does not name.
+    body: { name: 'A', tags: [1, 2, 3] },
+    status: 201,
+    answer: { id: '3' },
+  },
+  { method: 'POST', path: '/v3/tags', body: { tags: [] }, status: 201, answer: { id: '3' } },
   {
     method: 'POST',
     path: '/v3/tags',

@@ -35,7 +35,11 @@ export function chosenExamples(
 
 function exampleOf(endpoint: Endpoint, requests: readonly RecordedRequest[]): OperationExample {
   const accepted = requests.filter(({ status }) => status < 300);
-  const bodies = accepted.map(({ body }) => body).filter(isJson);
+  const bodies = accepted
+    .map(({ body }) => body)
+    .filter(isJson)
+    .map((body) => knownMembers(endpoint, body))
+    .filter((body) => Object.keys(body).length > 0);
   // Other statuses, such as 202 of a sign-in with a second factor, have other answers.
   const usual = accepted.filter(({ status }) => status === (endpoint.status ?? 200));
   const answers = usual.map(({ answer }) => answer).filter(isJson);
@@ -51,6 +55,13 @@ function exampleOf(endpoint: Endpoint, requests: readonly RecordedRequest[]): Op
     ...(answer !== undefined && { answer }),
     ...(errors.length > 0 && { errors: [...new Set(errors)].toSorted() }),
   };
+}
+
+/** Tests also send members that the endpoint ignores, which would mislead readers. */
+function knownMembers({ body, bodyShown = body }: Endpoint, sent: Readonly<Record<string, unknown>>) {
+  const { properties } = (bodyShown ?? {}) as { readonly properties?: object };
+  if (Array.isArray(sent) || properties === undefined) return sent;
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => name in properties));
 }
 
 /** An object or a list. */

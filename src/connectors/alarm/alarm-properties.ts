@@ -16,22 +16,27 @@ import { anyText, oneOf, optional, optionalText, text } from '../property-schema
 const clearings = ['RULE_FALSE', 'NEVER'] as const;
 
 export const alarmProperties = {
-  name: text('A template'),
+  name: text('Template of the alarm name.'),
   severity: oneOf(alarmSeverities),
-  key: optionalText(`A template; ${defaultAlarmKey} when absent. One alarm of a key is open`),
+  key: optionalText(
+    `Template of the alarm key. Only one alarm per key can be open. Defaults to ${defaultAlarmKey}.`,
+  ),
   clearWhen: optional(
     Type.Unsafe<(typeof clearings)[number]>({
       type: 'string',
       enum: clearings,
-      description: 'RULE_FALSE when absent: cleared when the rule is not true any longer',
+      description:
+        "When the alarm clears. Defaults to `RULE_FALSE`: when the rule's condition is no longer met.",
     }),
   ),
-  clearAfter: optionalText('Cleared after this ISO-8601 duration without a further trigger'),
-  escalateAfter: optionalText('Escalated after this ISO-8601 duration, unless acknowledged'),
+  clearAfter: optionalText('ISO-8601 duration without a trigger after which the alarm clears.'),
+  escalateAfter: optionalText(
+    'ISO-8601 duration after which the alarm escalates unless it is acknowledged.',
+  ),
   notify: optional(
     Type.Array(Type.Object({ on: oneOf(notifiedChanges), outputConnectorId: anyText }), {
       maxItems: alarmLimits.notificationsMax,
-      description: 'Output connectors of the workspace that get a message',
+      description: 'Output connectors in the workspace to notify.',
     }),
   ),
 };

@@ -14,9 +14,9 @@ export type AmazonKinesisProperties = {
 
 export const amazonKinesisProperties = {
   iamAccessKeyId: anyText,
-  kinesisArn: text('arn:aws:kinesis:region:account:stream/name'),
-  iamSecretAccessKey: text('A secret'),
-  endpoint: optionalText('A private one'),
+  kinesisArn: text('ARN of the stream: `arn:aws:kinesis:region:account:stream/name`.'),
+  iamSecretAccessKey: text('AWS secret access key. Secret.'),
+  endpoint: optionalText('Endpoint URL of a private deployment. Defaults to the public service.'),
 };
 
 export function parseAmazonKinesis(

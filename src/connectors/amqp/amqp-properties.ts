@@ -23,11 +23,15 @@ export type AmqpProperties = UserProperties &
   };
 
 export const amqpProperties = {
-  uri: text('amqp://host:port/vhost or amqps://host:port/vhost'),
-  exchange: optionalText('The default exchange when absent'),
-  routingKey: optionalText('A template; needed for the default exchange'),
-  persistent: optionalFlag('true when absent'),
-  mandatory: optionalFlag('A message that no queue takes is not delivered; true when absent'),
+  uri: text('Broker URI: `amqp://host:port/vhost` or `amqps://host:port/vhost`.'),
+  exchange: optionalText('Exchange name. Defaults to the default exchange.'),
+  routingKey: optionalText('Template of the routing key. Required for the default exchange.'),
+  persistent: optionalFlag(
+    'Whether the broker keeps messages across restarts. Defaults to `true`.',
+  ),
+  mandatory: optionalFlag(
+    'Whether a message that no queue accepts counts as failed. Defaults to `true`.',
+  ),
   ...userProperties,
   ...tlsProperties,
 };

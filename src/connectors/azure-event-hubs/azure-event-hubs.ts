@@ -9,7 +9,7 @@ export const azureEventHubs = connectorType({
   propertiesKey: 'azureProperties',
   properties: {
     connectionString: text(
-      'Of an Event Hub: Endpoint=sb://host/;SharedAccessKeyName=name;SharedAccessKey=key;EntityPath=hub; a secret',
+      'Connection string of an Event Hub: `Endpoint=sb://host/;SharedAccessKeyName=name;SharedAccessKey=key;EntityPath=hub`. Secret.',
     ),
   },
   secrets: ['connectionString'],

@@ -8,10 +8,10 @@ export const customDatabase = connectorType({
   propertiesKey: 'customDatabaseProperties',
   propertiesAlias: 'customAkenzaDbProperties',
   properties: {
-    topic: text('Of the written samples'),
-    targetDeviceId: optionalText('Needed when useCurrentDevice is false'),
+    topic: text('Topic of the written samples.'),
+    targetDeviceId: optionalText('Required when `useCurrentDevice` is false.'),
     useCurrentDevice: optionalFlag(
-      'Writes to the device of the sample; the default without targetDeviceId',
+      'Whether to write to the device of the sample. Defaults to true without `targetDeviceId`.',
     ),
   },
   secrets: [],

@@ -34,17 +34,22 @@ export type DownlinkProperties = {
 
 export const downlinkProperties = {
   targetDeviceIds: optional(
-    Type.Array(anyText, { maxItems: targetsMax, description: 'None: the device of the sample' }),
+    Type.Array(anyText, {
+      maxItems: targetsMax,
+      description: 'Target devices. Defaults to the device of the sample.',
+    }),
   ),
   downlinkType: optional(oneOf(downlinkTypes)),
   port: optional(
-    Type.Integer({ description: 'LORA: 1 to 223; the encoder chooses when absent, else 1' }),
+    Type.Integer({
+      description: "LoRaWAN port, 1 to 223. Defaults to the encoder's choice, then 1.",
+    }),
   ),
-  confirmed: optionalFlag('LORA'),
-  topic: optionalText('Needed for MQTT'),
+  confirmed: optionalFlag('Whether the network confirms the downlink. LoRaWAN only.'),
+  topic: optionalText("Topic below the device's downlink topic. Required for MQTT."),
   dataFlowId: optional(anyText),
-  raw: optionalFlag('Send without the encoder of the device type'),
-  rawDownlinkPayload: optionalText('Needed when raw; a template, hexadecimal for LORA'),
+  raw: optionalFlag("Whether to skip the device type's encoder."),
+  rawDownlinkPayload: optionalText('Template. Required when `raw` is true. Hexadecimal for LORA.'),
   downlinkPayload: optional(anyObject),
 };
 

@@ -15,11 +15,11 @@ export type GcpPubSubProperties = {
 const topicForm = /^projects\/[a-z0-9.:-]{4,100}\/topics\/[A-Za-z][\w.~+%-]{2,254}$/;
 
 export const gcpPubSubProperties = {
-  pubSubTopic: text('projects/project/topics/topic'),
+  pubSubTopic: text('Topic: `projects/project/topics/topic`.'),
   serviceAccountKey: optionalText(
-    "The JSON text of a service account key; the operator's when absent; a secret",
+    "Service account key as a JSON string. Defaults to the operator's key. Secret.",
   ),
-  endpoint: optionalText('Of a region'),
+  endpoint: optionalText('Regional endpoint. Defaults to the global one.'),
 };
 
 export function parseGcpPubSub(

@@ -19,12 +19,12 @@ export type InfluxDbProperties = UserProperties & {
 };
 
 export const influxDbProperties = {
-  uri: text('http://host:port or https://host:port'),
+  uri: text('URL: `http://host:port` or `https://host:port`.'),
   version: optional(oneOf(versions)),
-  token: optionalText('Needed for V2; a secret'),
-  orgId: optionalText('Needed for V2'),
-  bucket: text('V1: database, or database/retention policy'),
-  measurementName: text('A template'),
+  token: optionalText('API token. Required for V2. Secret.'),
+  orgId: optionalText('Organization ID. Required for V2.'),
+  bucket: text('Bucket. For V1: `database` or `database/retention_policy`.'),
+  measurementName: text('Template of the measurement name.'),
   ...userProperties,
 };
 

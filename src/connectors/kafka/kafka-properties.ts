@@ -19,11 +19,11 @@ export type KafkaProperties = TlsProperties & {
 
 export const kafkaProperties = {
   kafkaTopic: anyText,
-  kafkaBootstrapServers: text('host:port, several separated by commas'),
+  kafkaBootstrapServers: text('Comma-separated list of `host:port`.'),
   securityProtocol: optional(oneOf(securityProtocols)),
   saslMechanism: optional(oneOf(saslMechanisms)),
-  saslJaasUsername: optionalText('Needed for SASL'),
-  saslJaasPassword: optionalText('Needed for SASL; a secret'),
+  saslJaasUsername: optionalText('Username. Required for SASL.'),
+  saslJaasPassword: optionalText('Password. Required for SASL. Secret.'),
   ...tlsProperties,
 };
 

@@ -21,8 +21,8 @@ export const mail = connectorType({
   vendorName: 'MAIL',
   propertiesKey: 'mailProperties',
   properties: {
-    subjectTemplate: text('A template'),
-    messageTemplate: text('A template'),
+    subjectTemplate: text('Template of the subject.'),
+    messageTemplate: text('Template of the body.'),
     recipients: Type.Array(anyText, { minItems: 1, maxItems: recipientsMax }),
   },
   secrets: [],

@@ -25,12 +25,12 @@ export type MqttProperties = UserProperties &
   };
 
 export const mqttProperties = {
-  uri: text('mqtt://host:port or mqtts://host:port'),
+  uri: text('Broker URI: `mqtt://host:port` or `mqtts://host:port`.'),
   protocolVersion: optional(oneOf(protocolVersions)),
-  clientId: optionalText('A random one when absent'),
-  topic: text('A template'),
+  clientId: optionalText('Client ID. Defaults to a random value.'),
+  topic: text('Template of the topic.'),
   qos: optional(Type.Unsafe<number>({ type: 'integer', enum: [...qualities] })),
-  retain: optionalFlag('Off when absent'),
+  retain: optionalFlag('Whether the broker retains the message. Defaults to `false`.'),
   ...userProperties,
   ...tlsProperties,
 };

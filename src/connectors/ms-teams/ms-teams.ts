@@ -6,7 +6,10 @@ import { text } from '../property-schemas.ts';
 export const msTeams = connectorType({
   vendorName: 'MS_TEAMS',
   propertiesKey: 'msTeamsProperties',
-  properties: { message: text('A template'), notificationUrl: text('A secret') },
+  properties: {
+    message: text('Template of the message.'),
+    notificationUrl: text('URL of the incoming webhook. Secret.'),
+  },
   // The URL alone permits to write to the channel.
   secrets: ['notificationUrl'],
   parse: (sent) => ({

@@ -23,11 +23,11 @@ export type NatsProperties = UserProperties &
   };
 
 export const natsProperties = {
-  uri: text('nats://host:port or tls://host:port'),
-  token: optionalText('A secret'),
-  credentials: optionalText('The text of a credentials file; a secret'),
-  subject: text('A template'),
-  jetStream: optionalFlag('A stream must have stored the message'),
+  uri: text('Server URI: `nats://host:port` or `tls://host:port`.'),
+  token: optionalText('Authentication token. Secret.'),
+  credentials: optionalText('Contents of a NATS credentials file. Secret.'),
+  subject: text('Template of the subject.'),
+  jetStream: optionalFlag('Whether to wait until a JetStream stream has stored the message.'),
   ...userProperties,
   ...tlsProperties,
 };

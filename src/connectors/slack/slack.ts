@@ -6,7 +6,10 @@ import { text } from '../property-schemas.ts';
 export const slack = connectorType({
   vendorName: 'SLACK',
   propertiesKey: 'slackProperties',
-  properties: { message: text('A template'), webhookUrl: text('A secret') },
+  properties: {
+    message: text('Template of the message.'),
+    webhookUrl: text('URL of the incoming webhook. Secret.'),
+  },
   // The URL alone permits to write to the channel.
   secrets: ['webhookUrl'],
   parse: (sent) => ({ message: sent.needed('message'), webhookUrl: sent.needed('webhookUrl') }),

@@ -9,7 +9,7 @@ export const sms = connectorType({
   vendorName: 'SMS',
   propertiesKey: 'smsProperties',
   properties: {
-    messageText: text('A template'),
+    messageText: text('Template of the message.'),
     recipientPhones: Type.Array(Type.Object({ prefix: anyText, phone: anyText }), {
       minItems: 1,
       maxItems: recipientsMax,

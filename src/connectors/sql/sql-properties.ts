@@ -33,20 +33,22 @@ export type SqlProperties = UserProperties &
 
 const columnSchema = Type.Object({
   column: anyText,
-  path: text('Of the sample: data.temperature, timestamp, device.name ...'),
+  path: text('Path in the sample, such as `data.temperature`, `timestamp`, or `device.name`.'),
   type: optional(oneOf(columnTypes)),
 });
 
 export const sqlProperties = {
-  jdbcUrl: text('jdbc:postgresql://host:port/database, jdbc:mariadb://... or jdbc:mysql://...'),
+  jdbcUrl: text(
+    'JDBC URL: `jdbc:postgresql://host:port/database`, `jdbc:mariadb://…`, or `jdbc:mysql://…`.',
+  ),
   username: anyText,
-  password: text('A secret'),
+  password: text('Password of the database user. Secret.'),
   tls: optional(oneOf(tlsModes)),
   schema: optional(anyText),
   table: anyText,
   columns: Type.Array(columnSchema, { minItems: 1, maxItems: columnsMax }),
   ignoreDuplicates: optionalFlag(
-    'Whether a row whose unique key is there counts as delivered; true when absent',
+    'Whether an existing unique key counts as delivered. Defaults to `true`.',
   ),
   ...tlsProperties,
 };

@@ -47,27 +47,29 @@ export type WebhookProperties = {
 };
 
 export const webhookProperties = {
-  uri: text('http or https; a template whose scheme and host are fixed'),
+  uri: text('URL with scheme http or https. Can be a template, except for scheme and host.'),
   method: optional(oneOf(methods)),
   contentType: optional(oneOf(contentTypes)),
-  headers: optionalTexts('Header to value; values are templates'),
+  headers: optionalTexts('Headers by name. Values are templates.'),
   authType: optional(oneOf(authTypes)),
-  authHeaders: optionalTexts('For HEADER; secrets'),
-  basicCredentials: optionalText('For BASIC: user:password; a secret'),
-  bearerToken: optionalText('For BEARER; a secret'),
+  authHeaders: optionalTexts('Headers by name, for `HEADER`. Secret.'),
+  basicCredentials: optionalText('`username:password`, for `BASIC`. Secret.'),
+  bearerToken: optionalText('Bearer token, for `BEARER`. Secret.'),
   oauth2: optional(
     Type.Object({
       tokenUrl: anyText,
       clientId: anyText,
-      clientSecret: text('A secret'),
+      clientSecret: text('Client secret. Secret.'),
       scope: optional(anyText),
     }),
   ),
-  hmacSecret: optionalText('Signs every body; a secret'),
-  hmacHeader: optionalText('Where the signature stands; X-Signature when absent'),
-  caCertificate: optionalText('Of a private authority, in PEM'),
-  customPayload: optionalText("A template in place of the connector's, as old clients send it"),
-  useCustomPayload: optionalFlag('Use it'),
+  hmacSecret: optionalText('HMAC secret that signs every request body. Secret.'),
+  hmacHeader: optionalText('Header that carries the signature. Defaults to `X-Signature`.'),
+  caCertificate: optionalText('CA certificate in PEM format, for a private authority.'),
+  customPayload: optionalText("Template that replaces the connector's, for older clients."),
+  useCustomPayload: optionalFlag(
+    "Whether `customPayload` replaces the connector's payload, for older clients.",
+  ),
 };
 
 export function parseWebhook(sent: PropertyReader<keyof WebhookProperties>): WebhookProperties {

@@ -6,9 +6,11 @@ export const about = {
   read: endpoint({
     method: 'GET',
     path: '/v3/about',
-    summary: 'Name, version and features of the installation, and whether the caller is signed in',
+    summary: 'Get installation info',
+    description:
+      'Returns the name, version, and enabled features of the installation, and whether the caller is signed in.',
     tag: 'Sign-in',
-    access: { open: 'a console asks before a user has signed in' },
+    access: { open: 'No authentication.' },
     response: aboutSchema,
   }),
 } as const;

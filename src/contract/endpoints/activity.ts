@@ -7,10 +7,11 @@ export const activity = {
   list: endpoint({
     method: 'GET',
     path: '/v3/activity',
-    summary: 'What each request changed in workspaces, newest first',
+    summary: 'List activity',
+    description: 'Returns the changes of each request in the requested workspaces, newest first.',
     tag: 'Audit log',
     access: { scope: 'workspace', verb: 'read', resource: 'handler' },
-    needsAlso: 'Only changes of records that the caller may read are shown.',
+    needsAlso: 'Returns only changes to records that the caller can read.',
     query: activityQuery,
     response: pageSchema(activitySchema),
   }),

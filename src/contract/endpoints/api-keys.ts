@@ -12,7 +12,8 @@ export const apiKeys = {
   list: endpoint({
     method: 'GET',
     path: '/v3/api-keys',
-    summary: 'API keys of the organization, without their secrets',
+    summary: 'List API keys',
+    description: "Returns the organization's API keys without their secrets.",
     tag,
     access: { ...manages, resource: 'handler' },
     query: apiKeyListQuery,
@@ -21,7 +22,8 @@ export const apiKeys = {
   create: endpoint({
     method: 'POST',
     path: '/v3/api-keys',
-    summary: 'Make an API key; the answer alone holds its secret',
+    summary: 'Create an API key',
+    description: 'Creates an API key and returns its secret, which is shown only in this response.',
     tag,
     access: { ...manages, resource: 'body' },
     body: apiKeyDraft,
@@ -31,7 +33,8 @@ export const apiKeys = {
   read: endpoint({
     method: 'GET',
     path: '/v3/api-keys/:id',
-    summary: 'One API key, without its secret',
+    summary: 'Get an API key',
+    description: 'Returns an API key without its secret.',
     tag,
     access: { ...manages, resource: 'path' },
     params: idParams,
@@ -40,7 +43,8 @@ export const apiKeys = {
   remove: endpoint({
     method: 'DELETE',
     path: '/v3/api-keys/:id',
-    summary: 'Delete an API key; it is refused from then on',
+    summary: 'Delete an API key',
+    description: 'Deletes an API key and revokes it immediately.',
     tag,
     access: { ...manages, resource: 'path' },
     params: idParams,

@@ -18,7 +18,9 @@ export const assets = {
   list: endpoint({
     method: 'GET',
     path: '/v3/assets',
-    summary: 'Devices of workspaces or of the organization',
+    summary: 'List assets',
+    description:
+      'Returns a page of the devices in the requested workspaces or in the organization.',
     tag,
     access,
     query: assetListQuery,
@@ -27,7 +29,8 @@ export const assets = {
   search: endpoint({
     method: 'POST',
     path: '/v3/assets/list',
-    summary: 'Devices that match a search and a filter expression',
+    summary: 'Search assets',
+    description: 'Returns a page of the devices that match a search text and a filter expression.',
     tag,
     access,
     query: assetListPageQuery,
@@ -37,7 +40,9 @@ export const assets = {
   filterOptions: endpoint({
     method: 'GET',
     path: '/v3/assets/filter-options-v2',
-    summary: 'What assets can be filtered by',
+    summary: 'Get asset filter options',
+    description:
+      'Returns the filterable fields, their filter types and values, and the predicates that each supports.',
     tag,
     access,
     query: filterOptionsQuery,
@@ -46,7 +51,9 @@ export const assets = {
   searchFilterOptions: endpoint({
     method: 'POST',
     path: '/v3/assets/filter-options-v2',
-    summary: 'What assets can be filtered by',
+    summary: 'Get asset filter options',
+    description:
+      'Returns the filterable fields, their filter types and values, and the predicates that each supports.',
     tag,
     access,
     body: filterOptionsBody,

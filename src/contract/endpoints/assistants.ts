@@ -3,19 +3,19 @@ import Type from 'typebox';
 import type { Json } from '../../model/json.ts';
 import { endpoint } from '../endpoint.ts';
 
-const anything = Type.Unsafe<Json>({ description: 'JSON-RPC of the protocol' });
+const anything = Type.Unsafe<Json>({ description: 'JSON-RPC message.' });
 
 export const assistants = {
   mcp: endpoint({
     method: 'POST',
     path: '/mcp',
-    summary: 'Model Context Protocol: tools that read, with the permissions of the credential',
+    summary: 'Call the MCP server',
+    description:
+      'Handles Model Context Protocol requests: read-only tools that run with the permissions of the credential.',
     tag: 'Assistants',
     access: {
-      anyCredential:
-        'Each tool makes requests with the credential, which are checked as any other.',
+      anyCredential: 'Any valid API key or access token. User sessions are rejected.',
     },
-    needsAlso: 'An API key or an access token; the session of a user is refused.',
     withoutCredential: 'assistantCredential',
     body: anything,
     bodyBytesMax: 1024 * 1024,

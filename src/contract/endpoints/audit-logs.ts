@@ -15,7 +15,8 @@ export const auditLogs = {
   list: endpoint({
     method: 'GET',
     path: '/v3/audit-logs',
-    summary: 'Who changed what, newest first',
+    summary: 'List audit log entries',
+    description: 'Returns who changed what, with the values before and after, newest first.',
     tag,
     access,
     query: auditLogQuery,
@@ -24,7 +25,8 @@ export const auditLogs = {
   export: endpoint({
     method: 'GET',
     path: '/v3/audit-logs/export',
-    summary: 'The audit log as a file, newest first',
+    summary: 'Export the audit log',
+    description: 'Downloads matching audit log entries as a file, newest first.',
     tag,
     access,
     query: auditExportQuery,

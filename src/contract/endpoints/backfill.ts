@@ -17,14 +17,16 @@ const access = { scope: 'asset', verb: 'update', resource: 'path' } as const;
 const sampleBytesMax = 1024 * 1024;
 const bulkBytesMax = 64 * 1024 * 1024;
 const ndjson = {
-  'application/x-ndjson': Type.String({ description: 'An element of the array a line' }),
+  'application/x-ndjson': Type.String({ description: 'One sample per line.' }),
 } as const;
 
 export const backfill = {
   single: endpoint({
     method: 'POST',
     path: '/v3/devices/:deviceId/backfill',
-    summary: 'Add one sample to a device',
+    summary: 'Backfill a sample',
+    description:
+      'Stores one sample for a device without running the decoder; outputs and rules process it.',
     tag,
     access,
     params: deviceParams,
@@ -37,7 +39,9 @@ export const backfill = {
   bulk: endpoint({
     method: 'POST',
     path: '/v3/devices/:deviceId/backfill/bulk',
-    summary: 'Add many samples to a device; the body is read while it arrives',
+    summary: 'Backfill samples for a device',
+    description:
+      'Stores many samples for one device from a JSON or NDJSON body, which is processed as it streams in.',
     tag,
     access,
     params: deviceParams,
@@ -51,11 +55,12 @@ export const backfill = {
   samples: endpoint({
     method: 'POST',
     path: '/v3/samples/bulk',
-    summary: 'Add samples to many devices; the body is read while it arrives',
+    summary: 'Backfill samples for many devices',
+    description:
+      'Stores samples for many devices from a JSON or NDJSON body; samples of devices that are unknown or not writable are rejected one by one.',
     tag,
     access: { ...access, resource: 'handler' },
-    needsAlso:
-      'The permission is checked for every device. A sample of a device that is unknown, or that the caller cannot update, is rejected.',
+    needsAlso: 'Checked per device.',
     query: samplesBulkQuery,
     body: Type.Unsafe<BodyStream>(samplesBulkBody),
     bodyTypes: { 'application/json': samplesBulkBody, ...ndjson },

@@ -15,7 +15,8 @@ export const blobs = {
   list: endpoint({
     method: 'GET',
     path: '/v3/blobs',
-    summary: 'Files of workspaces, or all of the organization',
+    summary: 'List files',
+    description: 'Returns a page of the files in the requested workspaces or in the organization.',
     tag,
     access: { scope: 'blob', verb: 'read', resource: 'handler' },
     query: blobListQuery,
@@ -24,7 +25,8 @@ export const blobs = {
   create: endpoint({
     method: 'POST',
     path: '/v3/blobs',
-    summary: 'Keep a file: the body itself, or the file of a multipart body',
+    summary: 'Upload a file',
+    description: 'Stores the request body, or the file of a multipart body.',
     tag,
     access: { scope: 'blob', verb: 'create', resource: 'handler' },
     query: blobPlaceQuery,
@@ -39,7 +41,8 @@ export const blobs = {
   read: endpoint({
     method: 'GET',
     path: '/v3/blobs/:id',
-    summary: 'What is known of a file',
+    summary: 'Get file metadata',
+    description: 'Returns the name, content type, and size of a file.',
     tag,
     access: { scope: 'blob', verb: 'read', resource: 'path' },
     params: idParams,
@@ -48,7 +51,8 @@ export const blobs = {
   content: endpoint({
     method: 'GET',
     path: '/v3/blobs/:id/content',
-    summary: 'The file',
+    summary: 'Download a file',
+    description: 'Returns the content of a file with its content type.',
     tag,
     access: { scope: 'blob', verb: 'read', resource: 'path' },
     params: idParams,
@@ -58,6 +62,7 @@ export const blobs = {
     method: 'DELETE',
     path: '/v3/blobs/:id',
     summary: 'Delete a file',
+    description: 'Deletes a file and its metadata.',
     tag,
     access: { scope: 'blob', verb: 'delete', resource: 'path' },
     params: idParams,

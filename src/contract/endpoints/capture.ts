@@ -14,17 +14,21 @@ export const receiptSchema = namedObject('UplinkReceipt', {
   timestamp: Type.String({ format: 'date-time' }),
   message: Type.String(),
   stored: Type.Optional(
-    Type.Integer({ description: 'Samples that were stored; absent for a repetition' }),
+    Type.Integer({ description: 'Number of stored samples. Absent for a repeated uplink.' }),
   ),
   notStored: Type.Optional(notStoredSamples),
 });
 
 const secretParameters = {
-  secret: Type.Optional(Type.String({ description: 'Uplink secret; also header x-uplink-secret' })),
-  uplinkSecret: Type.Optional(Type.String({ description: 'The same as secret' })),
+  secret: Type.Optional(
+    Type.String({
+      description: 'Uplink secret. Can also be sent in the `x-uplink-secret` header.',
+    }),
+  ),
+  uplinkSecret: Type.Optional(Type.String({ description: 'Alias of `secret`.' })),
 } as const;
 const topic = Type.Optional(
-  Type.String({ description: 'Topic of the samples; `default` when absent' }),
+  Type.String({ description: 'Topic of the samples. Defaults to `default`.' }),
 );
 
 const payload = Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] });
@@ -33,22 +37,24 @@ export const capture = {
   payload: endpoint({
     method: 'POST',
     path: '/v3/capture',
-    summary: 'Hand in the payload of a device',
+    summary: 'Ingest an uplink',
+    description:
+      'Decodes the payload, stores its samples durably, and returns 201 once they are on disk.',
     tag,
     access: {
-      open: 'the uplink secret of the device connector is the credential',
+      open: 'Authenticated by the uplink secret of the device connector.',
       secret: 'uplinkSecret',
     },
     query: Type.Object({
       ...secretParameters,
       deviceId: Type.Optional(
-        Type.String({ description: 'Physical device id; also header x-device-id' }),
+        Type.String({ description: 'Device ID. Can also be sent in the `x-device-id` header.' }),
       ),
       topic,
       timestamp: Type.Optional(
         Type.String({
           description:
-            'ISO-8601 time of the measurement, or epoch milliseconds; the time of receipt when absent',
+            'ISO-8601 time of measurement, or epoch milliseconds. Defaults to the time of receipt.',
         }),
       ),
     }),
@@ -68,20 +74,22 @@ export const capture = {
   webhook: endpoint({
     method: 'POST',
     path: '/v3/capture/lora/:integrationId',
-    summary: 'Hand in a message of a LoRaWAN network server, in its own form',
+    summary: 'Receive a network server webhook',
+    description:
+      "Accepts uplinks, joins, and downlink reports from a LoRaWAN network server in that server's own format.",
     tag,
     access: {
-      open: 'the uplink secret of the integration is the credential',
+      open: 'Authenticated by the uplink secret of the integration.',
       secret: 'uplinkSecret',
     },
     params: Type.Object({
-      integrationId: Type.String({ description: 'Record id of the integration' }),
+      integrationId: Type.String({ description: 'ID of the integration.' }),
     }),
     query: Type.Object({
       ...secretParameters,
       topic,
       event: Type.Optional(
-        Type.String({ description: 'The kind of event, as some servers name it' }),
+        Type.String({ description: 'Event type, for servers that send it as a parameter.' }),
       ),
     }),
     body: Type.Unsafe<JsonObject>({ type: 'object' }),

@@ -15,15 +15,26 @@ export const customFields = recordEndpoints({
   scope: 'asset',
   record: customFieldSchema,
   list: {
-    summary: 'Custom fields of workspaces',
+    summary: 'List custom fields',
+    description: 'Returns a page of the custom field definitions in the requested workspaces.',
     query: customFieldListQuery,
     response: pageSchema(customFieldSchema),
   },
-  create: { summary: 'Make a custom field', body: customFieldDraft },
-  read: { summary: 'One custom field' },
-  update: { summary: 'Change a custom field; its type is fixed', body: customFieldUpdate },
+  create: {
+    summary: 'Create a custom field',
+    description: 'Defines a custom field for the devices of a workspace.',
+    body: customFieldDraft,
+  },
+  read: { summary: 'Get a custom field', description: 'Returns a custom field definition.' },
+  update: {
+    summary: 'Update a custom field',
+    description: 'Updates a custom field definition; its type cannot be changed.',
+    body: customFieldUpdate,
+  },
   remove: {
-    summary: 'Delete a custom field that no device has a value in',
+    summary: 'Delete a custom field',
+    description:
+      'Deletes a custom field definition; fails with 409 while a device has a value for it, unless `force` is true.',
     query: customFieldDeleteQuery,
   },
 });

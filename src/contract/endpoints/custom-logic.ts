@@ -17,17 +17,30 @@ export const customLogic = recordEndpoints({
   scope: 'customLogic',
   record: customLogicSchema,
   list: {
-    summary: 'Custom logic blocks of the organization',
+    summary: 'List custom logic blocks',
+    description: "Returns a page of the organization's custom logic blocks.",
     query: customLogicListQuery,
     response: pageSchema(customLogicItemSchema),
   },
-  create: { summary: 'Make a custom logic block', body: customLogicDraft, bodyBytesMax },
-  read: { summary: 'One custom logic block with the rules that use it' },
+  create: {
+    summary: 'Create a custom logic block',
+    description: 'Creates a script that rules can use as their logic.',
+    body: customLogicDraft,
+    bodyBytesMax,
+  },
+  read: {
+    summary: 'Get a custom logic block',
+    description: 'Returns a custom logic block and the rules that use it.',
+  },
   update: {
-    summary:
-      'Change a custom logic block; its data sources and properties only while no active rule uses it',
+    summary: 'Update a custom logic block',
+    description:
+      'Updates a custom logic block; its data sources and properties are fixed while an active rule uses it.',
     body: customLogicUpdate,
     bodyBytesMax,
   },
-  remove: { summary: 'Delete a custom logic block that no rule uses' },
+  remove: {
+    summary: 'Delete a custom logic block',
+    description: 'Deletes a custom logic block; fails with 409 while a rule uses it.',
+  },
 });

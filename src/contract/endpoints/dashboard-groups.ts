@@ -14,12 +14,21 @@ export const dashboardGroups = recordEndpoints({
   scope: 'dashboard.group',
   record: dashboardGroupSchema,
   list: {
-    summary: 'Dashboard groups of workspaces',
+    summary: 'List dashboard groups',
+    description: 'Returns a page of the dashboard groups in the requested workspaces.',
     query: dashboardGroupListQuery,
     response: pageSchema(dashboardGroupSchema),
   },
-  create: { summary: 'Make a dashboard group', body: dashboardGroupDraft },
-  read: { summary: 'One dashboard group' },
-  update: { summary: 'Change a dashboard group', body: dashboardGroupUpdate },
-  remove: { summary: 'Delete a dashboard group' },
+  create: {
+    summary: 'Create a dashboard group',
+    description: 'Creates a dashboard group in a workspace.',
+    body: dashboardGroupDraft,
+  },
+  read: { summary: 'Get a dashboard group', description: 'Returns a dashboard group.' },
+  update: {
+    summary: 'Update a dashboard group',
+    description: 'Updates the name or description of a dashboard group.',
+    body: dashboardGroupUpdate,
+  },
+  remove: { summary: 'Delete a dashboard group', description: 'Deletes a dashboard group.' },
 });

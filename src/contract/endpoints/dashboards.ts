@@ -22,23 +22,29 @@ const records = recordEndpoints({
   scope: 'dashboard',
   record: dashboardSchema,
   list: {
-    summary: 'Dashboards of workspaces',
+    summary: 'List dashboards',
+    description: 'Returns a page of the dashboards in the requested workspaces.',
     query: dashboardListQuery,
     response: pageSchema(dashboardSchema),
   },
   create: {
-    summary: 'Make a dashboard',
+    summary: 'Create a dashboard',
+    description: 'Creates a dashboard in a workspace.',
     body: dashboardDraft,
     bodyShown: dashboardDraftShown,
   },
-  read: { summary: 'One dashboard' },
+  read: { summary: 'Get a dashboard', description: 'Returns a dashboard and its configuration.' },
   update: {
-    summary: 'Change a dashboard',
+    summary: 'Update a dashboard',
+    description: 'Updates a dashboard.',
     body: dashboardUpdate,
     bodyShown: dashboardUpdateShown,
-    needsAlso: 'The configuration of a shared dashboard needs `asset` `read`.',
+    needsAlso: 'Changing the configuration of a shared dashboard also requires `asset` `read`.',
   },
-  remove: { summary: 'Delete a dashboard' },
+  remove: {
+    summary: 'Delete a dashboard',
+    description: 'Deletes a dashboard and invalidates its share links.',
+  },
 });
 
 const shares = {
@@ -54,7 +60,9 @@ export const dashboards = {
   share: endpoint({
     method: 'POST',
     ...shares,
-    summary: 'A link to the dashboard, whose token reads it and the data of its devices',
+    summary: 'Create a share link',
+    description:
+      'Creates a link whose token grants read access to the dashboard and the data of its devices, without an account.',
     access: { ...change, also: [['asset', 'read']] },
     body: Type.Optional(shareBody),
     status: 201,
@@ -63,7 +71,8 @@ export const dashboards = {
   shares: endpoint({
     method: 'GET',
     ...shares,
-    summary: 'The valid links to the dashboard, without their tokens',
+    summary: 'List share links',
+    description: 'Returns the valid share links of a dashboard, without their tokens.',
     access: { ...change, verb: 'read' },
     response: sharesSchema,
   }),
@@ -71,14 +80,16 @@ export const dashboards = {
     ...shares,
     method: 'GET',
     path: '/v3/dashboards/:id/shares',
-    summary: 'List the valid links to a dashboard',
+    summary: 'List share links',
+    description: 'Returns the valid share links of a dashboard, without their tokens.',
     access: { ...change, verb: 'read' },
     response: sharesSchema,
   }),
   unshare: endpoint({
     method: 'DELETE',
     ...shares,
-    summary: 'Revoke all links to the dashboard',
+    summary: 'Revoke all share links',
+    description: 'Revokes every share link of a dashboard immediately.',
     access: change,
   }),
 } as const;

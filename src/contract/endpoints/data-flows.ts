@@ -15,12 +15,27 @@ export const dataFlows = recordEndpoints({
   scope: 'dataFlow',
   record: dataFlowSchema,
   list: {
-    summary: 'Data flows of workspaces',
+    summary: 'List data flows',
+    description: 'Returns a page of the data flows in the requested workspaces.',
     query: dataFlowListQuery,
     response: pageSchema(dataFlowItemSchema),
   },
-  create: { summary: 'Make a data flow', body: dataFlowDraft },
-  read: { summary: 'One data flow' },
-  update: { summary: 'Change a data flow', body: dataFlowUpdate },
-  remove: { summary: 'Delete a data flow that no device uses' },
+  create: {
+    summary: 'Create a data flow',
+    description: 'Connects a device connector, a device type, and output connectors.',
+    body: dataFlowDraft,
+  },
+  read: {
+    summary: 'Get a data flow',
+    description: 'Returns a data flow with its device connector, device type, and outputs.',
+  },
+  update: {
+    summary: 'Update a data flow',
+    description: 'Updates the device type, outputs, or settings of a data flow.',
+    body: dataFlowUpdate,
+  },
+  remove: {
+    summary: 'Delete a data flow',
+    description: 'Deletes a data flow; fails with 409 while a device uses it.',
+  },
 });

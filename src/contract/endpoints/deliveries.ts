@@ -18,7 +18,9 @@ export const deliveries = {
   list: endpoint({
     method: 'GET',
     path: '/v3/output-connectors/:id/deliveries',
-    summary: 'The deliveries of an output connector, newest first',
+    summary: 'List deliveries',
+    description:
+      'Returns the deliveries of an output connector with their attempts and responses, newest first.',
     tag,
     access: { ...connector, verb: 'read' },
     params: idParams,
@@ -29,8 +31,9 @@ export const deliveries = {
     method: 'POST',
     path: '/v3/output-connectors/:id/deliveries/resend',
     ownBody: true,
-    summary:
-      'Send deliveries of an output connector again: the dead ones, unless the body says which',
+    summary: 'Resend deliveries',
+    description:
+      'Queues failed deliveries of an output connector again; the body can select others.',
     tag,
     access: { ...connector, verb: 'update' },
     params: idParams,
@@ -41,7 +44,8 @@ export const deliveries = {
   resend: endpoint({
     method: 'POST',
     path: '/v3/deliveries/:id/resend',
-    summary: 'Send a delivery again that arrived or was given up',
+    summary: 'Resend a delivery',
+    description: 'Queues a delivered or failed delivery again.',
     tag,
     access: { scope: 'dataFlow', verb: 'update', resource: 'path' },
     params: idParams,
@@ -51,12 +55,14 @@ export const deliveries = {
   testConnector: endpoint({
     method: 'POST',
     path: '/v3/output-connectors/:id/test',
-    summary: 'Send a sample to the target now, once, and answer what came back',
+    summary: 'Test an output connector',
+    description:
+      'Sends one sample to the target immediately and returns the response; nothing is logged or retried.',
     tag,
     access: { ...connector, verb: 'update' },
     params: idParams,
     body: connectorTestBody,
-    needsAlso: 'With a device also `asset` `read`.',
+    needsAlso: 'With a device, also requires `asset` `read`.',
     response: connectorTestSchema,
   }),
 } as const;

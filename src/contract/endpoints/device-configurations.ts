@@ -19,7 +19,8 @@ export const deviceConfigurations = {
   list: endpoint({
     method: 'GET',
     path,
-    summary: 'The configurations of a device, newest first',
+    summary: 'List device configurations',
+    description: 'Returns the configuration versions of a device, newest first.',
     tag,
     access: read,
     params: idParams,
@@ -29,7 +30,8 @@ export const deviceConfigurations = {
   create: endpoint({
     method: 'POST',
     path,
-    summary: 'Add a version of the configuration',
+    summary: 'Create a device configuration',
+    description: 'Stores a new configuration version for a device.',
     tag,
     access: update,
     params: idParams,
@@ -40,7 +42,8 @@ export const deviceConfigurations = {
   latest: endpoint({
     method: 'GET',
     path: `${path}/latest`,
-    summary: 'The latest configuration',
+    summary: 'Get the latest device configuration',
+    description: 'Returns the newest configuration version of a device.',
     tag,
     access: read,
     params: idParams,
@@ -49,7 +52,8 @@ export const deviceConfigurations = {
   read: endpoint({
     method: 'GET',
     path: `${path}/:version`,
-    summary: 'One version of the configuration',
+    summary: 'Get a device configuration',
+    description: 'Returns one configuration version of a device.',
     tag,
     access: read,
     params: configurationParams,
@@ -58,7 +62,8 @@ export const deviceConfigurations = {
   remove: endpoint({
     method: 'DELETE',
     path: `${path}/:version`,
-    summary: 'Delete one version of the configuration',
+    summary: 'Delete a device configuration',
+    description: 'Deletes one configuration version of a device.',
     tag,
     access: update,
     params: configurationParams,
@@ -66,7 +71,9 @@ export const deviceConfigurations = {
   push: endpoint({
     method: 'POST',
     path: `${path}/push`,
-    summary: 'Send the latest configuration to the device',
+    summary: 'Push the device configuration',
+    description:
+      'Sends the latest configuration to the device over its open MQTT connection; fails with 409 when it is not connected.',
     tag,
     access: update,
     params: idParams,

@@ -15,12 +15,28 @@ export const deviceConnectors = recordEndpoints({
   scope: 'dataFlow',
   record: deviceConnectorSchema,
   list: {
-    summary: 'Device connectors of workspaces',
+    summary: 'List device connectors',
+    description: 'Returns a page of the device connectors in the requested workspaces.',
     query: Type.Object(workspaceListParameters([...commonSortFields, 'connectivity'])),
     response: pageSchema(deviceConnectorSchema),
   },
-  create: { summary: 'Make a device connector', body: deviceConnectorDraft },
-  read: { summary: 'One device connector' },
-  update: { summary: 'Change a device connector', body: deviceConnectorUpdate },
-  remove: { summary: 'Delete a device connector that no data flow uses' },
+  create: {
+    summary: 'Create a device connector',
+    description:
+      'Creates a device connector for HTTP, MQTT, or CoAP and generates its uplink secret.',
+    body: deviceConnectorDraft,
+  },
+  read: {
+    summary: 'Get a device connector',
+    description: 'Returns a device connector with its uplink secret.',
+  },
+  update: {
+    summary: 'Update a device connector',
+    description: 'Updates the name or settings of a device connector.',
+    body: deviceConnectorUpdate,
+  },
+  remove: {
+    summary: 'Delete a device connector',
+    description: 'Deletes a device connector; fails with 409 while a data flow uses it.',
+  },
 });

@@ -15,7 +15,8 @@ export const deviceCredentials = {
   list: endpoint({
     method: 'GET',
     path,
-    summary: 'The credentials of a device',
+    summary: 'List device credentials',
+    description: 'Returns the public keys with which the device authenticates.',
     tag,
     access: { scope: 'deviceCredential', verb: 'read', resource: 'path' },
     params: idParams,
@@ -24,7 +25,8 @@ export const deviceCredentials = {
   create: endpoint({
     method: 'POST',
     path,
-    summary: 'Add the public key of a device',
+    summary: 'Create a device credential',
+    description: 'Adds a public key with which the device can authenticate.',
     tag,
     access: { scope: 'deviceCredential', verb: 'create', resource: 'path' },
     params: idParams,
@@ -35,7 +37,8 @@ export const deviceCredentials = {
   remove: endpoint({
     method: 'DELETE',
     path: `${path}/:credentialId`,
-    summary: 'Delete a credential; the device can no longer use it',
+    summary: 'Delete a device credential',
+    description: 'Deletes a public key; the device can no longer authenticate with it.',
     tag,
     access: { scope: 'deviceCredential', verb: 'delete', resource: 'path' },
     params: credentialParams,

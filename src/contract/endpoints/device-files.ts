@@ -16,7 +16,8 @@ export const deviceFiles = {
   export: endpoint({
     method: 'GET',
     path: '/v3/devices/export',
-    summary: 'The devices of a workspace as a file, CSV or JSON',
+    summary: 'Export devices',
+    description: 'Downloads the devices of a workspace as CSV or JSON.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'handler' },
     query: deviceExportQuery,
@@ -25,7 +26,9 @@ export const deviceFiles = {
   import: endpoint({
     method: 'POST',
     path: '/v3/devices/import',
-    summary: 'Devices from a file, CSV or JSON; a dry run tells every problem by line',
+    summary: 'Import devices',
+    description:
+      'Creates or updates devices from a CSV or JSON file; `dryRun` reports every problem by line and changes nothing.',
     tag,
     access: { scope: 'asset', verb: 'create', resource: 'handler' },
     query: deviceImportQuery,
@@ -36,7 +39,7 @@ export const deviceFiles = {
     streamedBody: true,
     anyBodyType: true,
     bodyBytesMax: fileBytesMax,
-    needsAlso: 'With mode `upsert` also `asset` `update`.',
+    needsAlso: 'Mode `upsert` also requires `asset` `update`.',
     bodyTypes: {
       'text/csv': Type.String(),
       'application/json': exportedSchema,

@@ -8,8 +8,9 @@ export const deviceTypeLibrary = {
   import: endpoint({
     method: 'POST',
     path: '/v3/device-types/import',
-    summary:
-      'Make or update the device types of a library; a type that is wrong is told and stops no other',
+    summary: 'Import device types',
+    description:
+      'Creates or updates the device types of a library; invalid types are reported and do not stop the others.',
     tag: 'Device types',
     access: { scope: 'deviceType', verb: 'create', resource: 'body' },
     body: libraryUpload,

@@ -15,12 +15,27 @@ export const deviceTypes = recordEndpoints({
   scope: 'deviceType',
   record: deviceTypeSchema,
   list: {
-    summary: 'Device types of the organization and of the library',
+    summary: 'List device types',
+    description: "Returns a page of the organization's own and library device types.",
     query: deviceTypeListQuery,
     response: pageSchema(deviceTypeItemSchema),
   },
-  create: { summary: 'Make a device type', body: deviceTypeDraft },
-  read: { summary: 'One device type' },
-  update: { summary: 'Change a device type', body: deviceTypeUpdate },
-  remove: { summary: 'Delete a device type that no data flow uses' },
+  create: {
+    summary: 'Create a device type',
+    description: 'Creates a device type with its decoder, encoder, and schemas.',
+    body: deviceTypeDraft,
+  },
+  read: {
+    summary: 'Get a device type',
+    description: 'Returns a device type with its scripts and schemas.',
+  },
+  update: {
+    summary: 'Update a device type',
+    description: 'Updates a device type; its devices use the new scripts from the next uplink.',
+    body: deviceTypeUpdate,
+  },
+  remove: {
+    summary: 'Delete a device type',
+    description: 'Deletes a device type; fails with 409 while a data flow uses it.',
+  },
 });

@@ -11,7 +11,8 @@ export const devices = {
   create: endpoint({
     method: 'POST',
     path: '/v3/devices',
-    summary: 'Make a device',
+    summary: 'Create a device',
+    description: 'Registers a device in a workspace and assigns it to a data flow.',
     tag,
     access: { scope: 'asset', verb: 'create', resource: 'body' },
     body: deviceDraft,
@@ -21,7 +22,9 @@ export const devices = {
   readByDeviceId: endpoint({
     method: 'GET',
     path: '/v3/devices/by-device-id',
-    summary: 'The device with a physical id',
+    summary: 'Get a device by its device ID',
+    description:
+      'Returns the device with the given `deviceId`, the identifier that the device itself uses.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'handler' },
     query: deviceByDeviceIdQuery,
@@ -30,7 +33,8 @@ export const devices = {
   read: endpoint({
     method: 'GET',
     path: '/v3/devices/:id',
-    summary: 'One device',
+    summary: 'Get a device',
+    description: 'Returns a device with its state, tags, and custom fields.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,
@@ -39,7 +43,8 @@ export const devices = {
   update: endpoint({
     method: 'PUT',
     path: '/v3/devices/:id',
-    summary: 'Change a device',
+    summary: 'Update a device',
+    description: 'Updates the fields that the body contains.',
     tag,
     access: { scope: 'asset', verb: 'update', resource: 'path' },
     params: idParams,
@@ -49,7 +54,8 @@ export const devices = {
   remove: endpoint({
     method: 'DELETE',
     path: '/v3/devices/:id',
-    summary: 'Delete a device and its samples',
+    summary: 'Delete a device',
+    description: 'Deletes a device and all of its samples.',
     tag,
     access: { scope: 'asset', verb: 'delete', resource: 'path' },
     params: idParams,
@@ -57,7 +63,9 @@ export const devices = {
   processingLog: endpoint({
     method: 'GET',
     path: '/v3/devices/:id/processing-logs',
-    summary: 'What happened to the payloads of a device, newest first',
+    summary: 'List processing log entries',
+    description:
+      'Returns what decoders, outputs, rules, and downlinks logged for a device, newest first.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,

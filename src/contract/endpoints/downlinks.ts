@@ -12,7 +12,9 @@ export const downlinks = {
   send: endpoint({
     method: 'POST',
     path: '/v3/devices/:id/downlink',
-    summary: 'Send a downlink to a device, through the encoder of its type unless it is raw',
+    summary: 'Send a downlink',
+    description:
+      "Encodes the command with the device type's downlink encoder and queues it; a raw payload skips the encoder.",
     tag,
     access: { scope: 'asset', verb: 'update', resource: 'path' },
     params: idParams,
@@ -23,7 +25,8 @@ export const downlinks = {
   list: endpoint({
     method: 'GET',
     path: '/v3/devices/:id/downlinks',
-    summary: 'The downlinks of a device and what became of them, newest first',
+    summary: 'List downlinks',
+    description: 'Returns the downlinks sent to a device and their delivery state, newest first.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,
@@ -33,8 +36,9 @@ export const downlinks = {
   events: endpoint({
     method: 'GET',
     path: '/v3/devices/:id/events',
-    summary:
-      'What happened to a device lately: the last hundred uplinks, downlinks, outputs and rules, newest first',
+    summary: 'List device events',
+    description:
+      "Returns the device's last 100 uplinks, downlinks, output deliveries, and rule runs, newest first.",
     tag: 'Devices',
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,

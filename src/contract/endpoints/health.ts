@@ -8,7 +8,7 @@ const healthSchema = namedObject('Health', {
   reason: Type.Optional(Type.String()),
   notes: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'What an operator should know although requests are served.',
+      description: 'Warnings while the platform is ready.',
     }),
   ),
 });
@@ -17,27 +17,30 @@ export const health = {
   live: endpoint({
     method: 'GET',
     path: '/health/live',
-    summary: 'Whether the process runs',
+    summary: 'Liveness probe',
+    description: 'Returns 200 while the process is running.',
     tag: 'Operation',
-    access: { open: 'a supervisor has no credential' },
+    access: { open: 'No authentication.' },
     response: healthSchema,
   }),
   ready: endpoint({
     method: 'GET',
     path: '/health/ready',
-    summary: 'Whether requests are served: 200, else 503 with the reason',
+    summary: 'Readiness probe',
+    description: 'Returns 200 when the platform can serve requests, or 503 with the reason.',
     tag: 'Operation',
-    access: { open: 'a load balancer has no credential' },
+    access: { open: 'No authentication.' },
     response: healthSchema,
     otherAnswers: { 503: healthSchema },
   }),
   metrics: endpoint({
     method: 'GET',
     path: '/metrics',
-    summary: 'Metrics in the text format of Prometheus',
+    summary: 'Get Prometheus metrics',
+    description: 'Returns counters, gauges, and histograms in the Prometheus text format.',
     tag: 'Operation',
     access: {
-      open: 'counts and durations only; an operator who wants them hidden does so in the proxy',
+      open: 'No authentication, unless METRICS_TOKEN is set.',
     },
     answerTypes: { 'text/plain': Type.String() },
   }),

@@ -11,12 +11,28 @@ export const integrations = recordEndpoints({
   scope: 'integration',
   record: integrationSchema,
   list: {
-    summary: 'Integrations of workspaces',
+    summary: 'List integrations',
+    description: 'Returns a page of the LoRaWAN integrations in the requested workspaces.',
     query: Type.Object(workspaceListParameters([...commonSortFields, 'type'])),
     response: pageSchema(integrationSchema),
   },
-  create: { summary: 'Make an integration and its device connector', body: integrationDraft },
-  read: { summary: 'One integration' },
-  update: { summary: 'Change an integration', body: integrationUpdate },
-  remove: { summary: 'Delete an integration that nothing uses, and its device connector' },
+  create: {
+    summary: 'Create an integration',
+    description: 'Creates a LoRaWAN integration together with its device connector.',
+    body: integrationDraft,
+  },
+  read: {
+    summary: 'Get an integration',
+    description: 'Returns an integration and its webhook settings.',
+  },
+  update: {
+    summary: 'Update an integration',
+    description: 'Updates the name, description, or properties of an integration.',
+    body: integrationUpdate,
+  },
+  remove: {
+    summary: 'Delete an integration',
+    description:
+      'Deletes an integration and its device connector; fails with 409 while a device or data flow uses it.',
+  },
 });

@@ -8,13 +8,14 @@ import {
 } from '../member.ts';
 
 const tag = 'Sign-in';
-const access = { open: 'whoever holds the link is the invited person' } as const;
+const access = { open: 'Authenticated by the token in the path.' } as const;
 
 export const invitations = {
   read: endpoint({
     method: 'GET',
     path: '/v3/auth/invitations/:token',
-    summary: 'What an invitation is for',
+    summary: 'Get an invitation',
+    description: 'Returns the organization and role that an invitation grants.',
     tag,
     access,
     secretPath: true,
@@ -24,8 +25,9 @@ export const invitations = {
   accept: endpoint({
     method: 'POST',
     path: '/v3/auth/invitations/:token',
-    summary:
-      'Accept an invitation: a new user chooses name and password, another one gives the own password',
+    summary: 'Accept an invitation',
+    description:
+      'Adds the invited person as a member; new users choose a name and password, existing users confirm theirs.',
     tag,
     access,
     secretPath: true,

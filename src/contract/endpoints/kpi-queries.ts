@@ -23,15 +23,20 @@ export type KpiEndpoints = ReturnType<typeof kpiEndpoints>;
 export const sampleKpis = kpiEndpoints('raw', 'samples');
 /** Numbers from hourly aggregates. */
 export const hourlyKpis = kpiEndpoints('aggregated/hourly', 'hourly aggregates');
-/** The older path of `sampleKpis.batch`. */
-export const batchKpi = batchEndpoint('/v3/devices/query/batch', 'samples');
+/** Another path of `sampleKpis.batch`. */
+export const batchKpi = batchEndpoint(
+  '/v3/devices/query/batch',
+  'Calculate KPIs for many devices',
+  'Alias of `/v3/devices/query/batch/raw/kpi`.',
+);
 
 function kpiEndpoints(path: string, source: string) {
   return {
     device: endpoint({
       method: 'POST',
       path: `/v3/devices/:deviceId/query/${path}/kpi`,
-      summary: `One number of a device, from ${source}`,
+      summary: `Calculate a KPI from ${source}`,
+      description: 'Reduces the values of one data key in the interval to a single number.',
       tag,
       takesShares,
       access: ofResource,
@@ -42,7 +47,8 @@ function kpiEndpoints(path: string, source: string) {
     tag: endpoint({
       method: 'POST',
       path: `/v3/tags/:tagId/query/${path}/kpi`,
-      summary: `One number per device of a tag, from ${source}`,
+      summary: `Calculate KPIs for a tag from ${source}`,
+      description: 'Returns one KPI per device of the tag.',
       tag,
       takesShares,
       access: ofResource,
@@ -54,7 +60,8 @@ function kpiEndpoints(path: string, source: string) {
     tagAccumulated: endpoint({
       method: 'POST',
       path: `/v3/tags/:tagId/query/${path}/accumulated-kpi`,
-      summary: `One number summed over the devices of a tag, from ${source}`,
+      summary: `Calculate an accumulated KPI for a tag from ${source}`,
+      description: "Returns the sum of the KPIs of the tag's devices.",
       tag,
       takesShares,
       access: ofResource,
@@ -62,11 +69,16 @@ function kpiEndpoints(path: string, source: string) {
       body: kpiBody,
       response: tagKpiSchema,
     }),
-    batch: batchEndpoint(`/v3/devices/query/batch/${path}/kpi`, source),
+    batch: batchEndpoint(
+      `/v3/devices/query/batch/${path}/kpi`,
+      `Calculate KPIs for many devices from ${source}`,
+      'Returns one KPI per listed device. Unknown devices are omitted.',
+    ),
     batchAccumulated: endpoint({
       method: 'POST',
       path: `/v3/devices/query/batch/${path}/accumulated-kpi`,
-      summary: `One number summed over a list of devices, from ${source}`,
+      summary: `Calculate an accumulated KPI for many devices from ${source}`,
+      description: 'Returns the sum of the KPIs of the listed devices.',
       tag,
       takesShares,
       access: ofDevices,
@@ -76,11 +88,12 @@ function kpiEndpoints(path: string, source: string) {
   } as const;
 }
 
-function batchEndpoint(path: string, source: string) {
+function batchEndpoint(path: string, summary: string, description: string) {
   return endpoint({
     method: 'POST',
     path,
-    summary: `One number per device of a list, from ${source}`,
+    summary,
+    description,
     tag,
     takesShares,
     access: ofDevices,

@@ -9,26 +9,30 @@ const tag = 'InfluxDB senders';
 const bodyBytesMax = 25_000_000;
 
 const access = {
-  open: 'the uplink secret of the device connector is the credential: token, or password',
+  open: 'Authenticated by the uplink secret of the device connector, sent as the token or password.',
   secret: 'uplinkSecret',
 } as const;
 const points = Type.Unsafe<BodyStream>({
   type: 'string',
-  description: 'Points in line protocol, also compressed with gzip',
+  description: 'Points in line protocol, optionally gzip-compressed.',
 });
 const precision = Type.Optional(
-  Type.String({ description: 'Of timestamps: n, ns, u, us, ms, s, m or h; ns when absent' }),
+  Type.String({
+    description: 'Timestamp precision: n, ns, u, us, ms, s, m, or h. Defaults to ns.',
+  }),
 );
 const credentials = {
-  u: Type.Optional(Type.String({ description: 'Any user name' })),
-  p: Type.Optional(Type.String({ description: 'The uplink secret; also as password of Basic' })),
+  u: Type.Optional(Type.String({ description: 'Any value; ignored.' })),
+  p: Type.Optional(
+    Type.String({ description: 'Uplink secret. Can also be sent as the Basic password.' }),
+  ),
 } as const;
-const database = Type.Optional(Type.String({ description: 'Any name' }));
+const database = Type.Optional(Type.String({ description: 'Any value; ignored.' }));
 const refusalOne = namedObject('InfluxError', { error: Type.String() });
 const refusalTwo = namedObject('InfluxV2Error', {
   code: Type.String(),
   message: Type.String(),
-  line: Type.Optional(Type.Integer({ description: 'The first line that was refused, from 1' })),
+  line: Type.Optional(Type.Integer({ description: 'First rejected line, starting at 1.' })),
 });
 
 const statements = {
@@ -36,7 +40,9 @@ const statements = {
   tag,
   access,
   query: Type.Object({
-    q: Type.Optional(Type.String({ description: 'The statements; also in a form' })),
+    q: Type.Optional(
+      Type.String({ description: 'InfluxQL statements. Can also be sent as a form field.' }),
+    ),
     db: database,
     ...credentials,
   }),
@@ -64,7 +70,9 @@ export const lineProtocol = {
     method: 'POST',
     path: '/write',
     operationId: 'writePointsV1',
-    summary: 'Write points as to InfluxDB 1',
+    summary: 'Write points (InfluxDB 1.x)',
+    description:
+      'Accepts line protocol from InfluxDB 1.x clients such as Telegraf and stores the points as samples.',
     tag,
     access,
     query: Type.Object({
@@ -85,7 +93,9 @@ export const lineProtocol = {
     method: 'POST',
     path: '/api/v2/write',
     operationId: 'writePointsV2',
-    summary: 'Write points as to InfluxDB 2',
+    summary: 'Write points (InfluxDB 2.x)',
+    description:
+      'Accepts line protocol from InfluxDB 2.x clients and stores the points as samples.',
     tag,
     access,
     query: Type.Object({ org: database, orgID: database, bucket: database, precision }),
@@ -100,16 +110,19 @@ export const lineProtocol = {
     method: 'GET',
     path: '/ping',
     operationId: 'pingInflux',
-    summary: 'Answer the ping of InfluxDB senders',
+    summary: 'Ping (InfluxDB)',
+    description: 'Returns 204 so that InfluxDB clients recognize the server.',
     tag,
-    access: { open: 'it says nothing' },
+    access: { open: 'No authentication.' },
     answerHeaders: { 'X-Influxdb-Version': 'The version whose interface is answered' },
   }),
   query: endpoint({
     ...statements,
     method: 'POST',
     operationId: 'createInfluxDatabase',
-    summary: 'Answer CREATE DATABASE and SHOW, which InfluxDB senders send before they write',
+    summary: 'Run a query (InfluxDB 1.x)',
+    description:
+      'Accepts `CREATE DATABASE`, which changes nothing, and returns the results of `SHOW DATABASES` and `SHOW RETENTION POLICIES`. Rejects every other statement.',
     body: Type.Optional(Type.Unsafe<BodyStream>({ type: 'string' })),
     bodyBytesMax: 64 * 1024,
     streamedBody: true,
@@ -119,7 +132,8 @@ export const lineProtocol = {
     ...statements,
     method: 'GET',
     operationId: 'showInflux',
-    summary:
-      'Answer SHOW DATABASES and SHOW RETENTION POLICIES, by which InfluxDB senders look before they write',
+    summary: 'Run a read-only query (InfluxDB 1.x)',
+    description:
+      'Returns the results of `SHOW DATABASES` and `SHOW RETENTION POLICIES`. Rejects every other statement.',
   }),
 } as const;

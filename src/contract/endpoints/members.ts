@@ -25,7 +25,8 @@ export const organizationMembers = {
   list: endpoint({
     method: 'GET',
     path: '/v3/organizations/:id/members',
-    summary: 'Members of an organization',
+    summary: 'List organization members',
+    description: 'Returns a page of the members of an organization.',
     tag,
     access: inOrganization('read'),
     params: idParams,
@@ -35,7 +36,8 @@ export const organizationMembers = {
   invite: endpoint({
     method: 'POST',
     path: '/v3/organizations/:id/members',
-    summary: 'Invite somebody into an organization',
+    summary: 'Invite an organization member',
+    description: 'Invites a person by email with a role in the organization.',
     tag,
     access: inOrganization('create'),
     params: idParams,
@@ -46,7 +48,8 @@ export const organizationMembers = {
   changeRole: endpoint({
     method: 'PUT',
     path: '/v3/organizations/:id/members/:userId',
-    summary: 'Give a member of an organization another role',
+    summary: 'Change an organization role',
+    description: 'Changes the role of an organization member.',
     tag,
     access: inOrganization('update'),
     params: memberParams,
@@ -56,7 +59,8 @@ export const organizationMembers = {
   remove: endpoint({
     method: 'DELETE',
     path: '/v3/organizations/:id/members/:userId',
-    summary: 'Remove somebody from an organization and its workspaces',
+    summary: 'Remove an organization member',
+    description: 'Removes a member from the organization and all of its workspaces.',
     tag,
     access: inOrganization('delete'),
     params: memberParams,
@@ -67,7 +71,8 @@ export const workspaceMembers = {
   list: endpoint({
     method: 'GET',
     path: '/v3/workspaces/:id/members',
-    summary: 'Those with a role in a single workspace',
+    summary: 'List workspace members',
+    description: 'Returns a page of the members who have a role in this workspace only.',
     tag,
     access: inWorkspace('read'),
     params: idParams,
@@ -77,7 +82,9 @@ export const workspaceMembers = {
   invite: endpoint({
     method: 'POST',
     path: '/v3/workspaces/:id/members',
-    summary: 'Give somebody a role in a workspace, by invitation when new to the organization',
+    summary: 'Add a workspace member',
+    description:
+      'Gives a person a role in a workspace; invites them if they are not in the organization.',
     tag,
     access: inWorkspace('create'),
     params: idParams,
@@ -88,7 +95,8 @@ export const workspaceMembers = {
   changeRole: endpoint({
     method: 'PUT',
     path: '/v3/workspaces/:id/members/:userId',
-    summary: 'Give a member of a workspace another role',
+    summary: 'Change a workspace role',
+    description: 'Changes the role of a workspace member.',
     tag,
     access: inWorkspace('update'),
     params: memberParams,
@@ -98,7 +106,8 @@ export const workspaceMembers = {
   remove: endpoint({
     method: 'DELETE',
     path: '/v3/workspaces/:id/members/:userId',
-    summary: 'Take away the role in a workspace',
+    summary: 'Remove a workspace member',
+    description: "Removes a person's role in a workspace.",
     tag,
     access: inWorkspace('delete'),
     params: memberParams,

@@ -18,7 +18,8 @@ export const oauthClients = {
   list: endpoint({
     method: 'GET',
     path: '/v3/oauth-clients',
-    summary: 'OAuth clients of the organization, without their secrets',
+    summary: 'List OAuth clients',
+    description: "Returns the organization's OAuth clients without their secrets.",
     tag,
     access: { ...manages, resource: 'handler' },
     query: oauthClientListQuery,
@@ -27,7 +28,9 @@ export const oauthClients = {
   create: endpoint({
     method: 'POST',
     path: '/v3/oauth-clients',
-    summary: 'Make an OAuth client; the answer alone holds its secret',
+    summary: 'Create an OAuth client',
+    description:
+      'Creates an OAuth client and returns its secret, which is shown only in this response.',
     tag,
     access: { ...manages, resource: 'body' },
     body: oauthClientDraft,
@@ -37,7 +40,8 @@ export const oauthClients = {
   read: endpoint({
     method: 'GET',
     path: '/v3/oauth-clients/:id',
-    summary: 'One OAuth client, without its secret',
+    summary: 'Get an OAuth client',
+    description: 'Returns an OAuth client without its secret.',
     tag,
     access: { ...manages, resource: 'path' },
     params: idParams,
@@ -46,8 +50,9 @@ export const oauthClients = {
   rotateSecret: endpoint({
     method: 'POST',
     path: '/v3/oauth-clients/:id/rotate-secret',
-    summary:
-      'Give an OAuth client a new secret; the old one is refused at once, issued tokens live on',
+    summary: 'Rotate an OAuth client secret',
+    description:
+      'Replaces the client secret immediately; issued access tokens stay valid until they expire.',
     tag,
     access: { ...manages, resource: 'path' },
     params: idParams,
@@ -56,7 +61,9 @@ export const oauthClients = {
   remove: endpoint({
     method: 'DELETE',
     path: '/v3/oauth-clients/:id',
-    summary: 'Delete an OAuth client; it gets no more tokens, and those it has are refused',
+    summary: 'Delete an OAuth client',
+    description:
+      'Deletes an OAuth client; issued access tokens are rejected within about a minute.',
     tag,
     access: { ...manages, resource: 'path' },
     params: idParams,

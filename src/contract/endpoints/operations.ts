@@ -24,7 +24,9 @@ export const operations = {
   list: endpoint({
     method: 'GET',
     path: '/v3/operations',
-    summary: 'Operations of workspaces, newest first, without their actions',
+    summary: 'List operations',
+    description:
+      'Returns a page of bulk operations, newest first, without their per-device results.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'handler' },
     query: operationListQuery,
@@ -33,7 +35,8 @@ export const operations = {
   read: endpoint({
     method: 'GET',
     path: '/v3/operations/:id',
-    summary: 'How far an operation is, and what became of the first devices',
+    summary: 'Get an operation',
+    description: 'Returns the progress of an operation and its results for the first devices.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,
@@ -43,7 +46,9 @@ export const operations = {
   actions: endpoint({
     method: 'GET',
     path: '/v3/operations/:id/actions',
-    summary: 'What became of each device, in order, by page',
+    summary: 'List operation results',
+    description:
+      'Returns a page of the results of an operation, one per device, in the order of the request.',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,
@@ -53,22 +58,59 @@ export const operations = {
 } as const;
 
 export const bulkWork = {
-  create: bulkEndpoint('create', 'create', bulkCreateBody),
-  update: bulkEndpoint('update', 'update', bulkUpdateBody),
-  delete: bulkEndpoint('delete', 'delete', bulkSelectionBody),
-  move: bulkEndpoint('move', 'update', bulkMoveBody),
-  tag: bulkEndpoint('tag', 'update', bulkTagBody),
-  register: bulkEndpoint('register', 'update', bulkSelectionBody),
-  deregister: bulkEndpoint('deregister', 'update', bulkSelectionBody),
-  activate: bulkEndpoint('activate', 'update', bulkSelectionBody),
-  deactivate: bulkEndpoint('deactivate', 'update', bulkSelectionBody),
+  create: bulkEndpoint('create', 'creates devices in a workspace', 'create', bulkCreateBody),
+  update: bulkEndpoint('update', 'updates the selected devices', 'update', bulkUpdateBody),
+  delete: bulkEndpoint(
+    'delete',
+    'deletes the selected devices with their samples',
+    'delete',
+    bulkSelectionBody,
+  ),
+  move: bulkEndpoint(
+    'move',
+    'moves the selected devices to another workspace',
+    'update',
+    bulkMoveBody,
+  ),
+  tag: bulkEndpoint(
+    'tag',
+    'adds tags to the selected devices or removes them',
+    'update',
+    bulkTagBody,
+  ),
+  register: bulkEndpoint(
+    'register',
+    'registers the selected LoRaWAN devices with their network server',
+    'update',
+    bulkSelectionBody,
+  ),
+  deregister: bulkEndpoint(
+    'deregister',
+    'removes the selected LoRaWAN devices from their network server',
+    'update',
+    bulkSelectionBody,
+  ),
+  activate: bulkEndpoint(
+    'activate',
+    'activates the selected LoRaWAN devices',
+    'update',
+    bulkSelectionBody,
+  ),
+  deactivate: bulkEndpoint(
+    'deactivate',
+    'deactivates the selected LoRaWAN devices',
+    'update',
+    bulkSelectionBody,
+  ),
 } as const;
 
-function bulkEndpoint<B extends TSchema>(work: string, verb: Verb, body: B) {
+/** `does` says in the reference what the operation does. */
+function bulkEndpoint<B extends TSchema>(work: string, does: string, verb: Verb, body: B) {
   return endpoint({
     method: 'POST',
     path: `/v3/devices/bulk/${work}`,
-    summary: `Begin to ${work} many devices of a workspace`,
+    summary: `${work.slice(0, 1).toUpperCase()}${work.slice(1)} devices in bulk`,
+    description: `Starts an operation that ${does} and returns it with 202.`,
     tag,
     access: { scope: 'asset', verb, resource: 'body' },
     body,

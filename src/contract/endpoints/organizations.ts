@@ -16,18 +16,21 @@ export const organizations = {
   list: endpoint({
     method: 'GET',
     path: '/v3/organizations',
-    summary: 'The organization of the key or token, or those of the user',
+    summary: 'List organizations',
+    description:
+      'Returns the organization of the API key or token, or every organization the user belongs to.',
     tag,
-    access: { anyCredential: 'every credential belongs to one organization and may read it' },
+    access: { anyCredential: 'Any valid credential.' },
     query: organizationListQuery,
     response: pageSchema(organizationItemSchema),
   }),
   create: endpoint({
     method: 'POST',
     path: '/v3/organizations',
-    summary: 'Make an organization; the signed-in user owns it',
+    summary: 'Create an organization',
+    description: 'Creates an organization owned by the signed-in user.',
     tag,
-    access: { anyCredential: 'every user may have an organization of the own', userOnly: true },
+    access: { anyCredential: 'Any signed-in user.', userOnly: true },
     body: organizationDraft,
     status: 201,
     response: organizationSchema,
@@ -35,7 +38,8 @@ export const organizations = {
   read: endpoint({
     method: 'GET',
     path: '/v3/organizations/:id',
-    summary: 'One organization',
+    summary: 'Get an organization',
+    description: 'Returns an organization.',
     tag,
     access: { scope: 'organization', verb: 'read', resource: 'path' },
     params: idParams,
@@ -44,7 +48,8 @@ export const organizations = {
   update: endpoint({
     method: 'PUT',
     path: '/v3/organizations/:id',
-    summary: 'Change an organization',
+    summary: 'Update an organization',
+    description: 'Updates the name or settings of an organization.',
     tag,
     access: { scope: 'organization', verb: 'update', resource: 'path' },
     params: idParams,
@@ -54,7 +59,9 @@ export const organizations = {
   remove: endpoint({
     method: 'DELETE',
     path: '/v3/organizations/:id',
-    summary: 'Delete an organization without workspaces, with its members and credentials',
+    summary: 'Delete an organization',
+    description:
+      'Deletes an organization with its members and credentials; fails with 409 while it has workspaces.',
     tag,
     access: { scope: 'organization', verb: 'delete', resource: 'path' },
     params: idParams,

@@ -16,16 +16,29 @@ export const outputConnectors = recordEndpoints({
   scope: 'dataFlow',
   record: outputConnectorSchema,
   list: {
-    summary: 'Output connectors of workspaces, and the global database connector',
+    summary: 'List output connectors',
+    description:
+      'Returns a page of the output connectors in the requested workspaces, including the built-in database connector.',
     query: outputConnectorListQuery,
     response: pageSchema(outputConnectorItemSchema),
   },
   create: {
-    summary: 'Make an output connector',
+    summary: 'Create an output connector',
+    description: 'Creates an output connector for data flows or rule actions.',
     body: outputConnectorDraft,
     bodyShown: outputConnectorDraftByType,
   },
-  read: { summary: 'One output connector' },
-  update: { summary: 'Change an output connector', body: outputConnectorUpdate },
-  remove: { summary: 'Delete an output connector that no data flow uses' },
+  read: {
+    summary: 'Get an output connector',
+    description: 'Returns an output connector with its secrets masked.',
+  },
+  update: {
+    summary: 'Update an output connector',
+    description: 'Updates an output connector; a masked secret keeps its stored value.',
+    body: outputConnectorUpdate,
+  },
+  remove: {
+    summary: 'Delete an output connector',
+    description: 'Deletes an output connector; fails with 409 while a data flow or rule uses it.',
+  },
 });

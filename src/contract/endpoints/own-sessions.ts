@@ -8,7 +8,7 @@ import { sessionSchema } from '../session.ts';
 
 const tag = 'Sign-in';
 const own = {
-  anyCredential: 'a user sees and ends only the own sessions',
+  anyCredential: "The user's own sessions.",
   userOnly: true,
   beforeSecondFactor: true,
 } as const;
@@ -17,7 +17,7 @@ const confirmation = Type.Object({
   password: optional(
     Type.String({
       maxLength: 200,
-      description: 'Of the user; needed by a session that began more than 10 minutes ago',
+      description: 'Current password. Required if the user signed in more than 10 minutes ago.',
     }),
   ),
 });
@@ -26,7 +26,8 @@ export const ownSessions = {
   list: endpoint({
     method: 'GET',
     path: '/v3/auth/sessions',
-    summary: 'Where the user is signed in, the newest session first',
+    summary: 'List sessions',
+    description: "Returns the user's active sessions, newest first.",
     tag,
     access: own,
     response: unpagedSchema(sessionSchema),
@@ -34,7 +35,8 @@ export const ownSessions = {
   end: endpoint({
     method: 'DELETE',
     path: '/v3/auth/sessions/:id',
-    summary: 'End a session of the user; its live connections end too',
+    summary: 'End a session',
+    description: "Ends one of the user's sessions and closes its live connections.",
     tag,
     access: own,
     params: idParams,
@@ -43,7 +45,8 @@ export const ownSessions = {
   endOthers: endpoint({
     method: 'POST',
     path: '/v3/auth/sessions/end-others',
-    summary: 'End every session of the user except this one',
+    summary: 'End other sessions',
+    description: 'Ends every session of the user except the current one.',
     tag,
     access: own,
     body: Type.Optional(confirmation),

@@ -8,19 +8,21 @@ export const passwordReset = {
   request: endpoint({
     method: 'POST',
     path: '/v3/auth/password-reset',
-    summary:
-      'Ask for a mail with a link that sets a new password; the answer is the same for every address',
+    summary: 'Request a password reset',
+    description:
+      'Emails a reset link if the account exists; the response is the same for every address.',
     tag,
-    access: { open: 'who forgot the password has no credential' },
+    access: { open: 'No authentication.' },
     body: passwordResetRequest,
     status: 202,
   }),
   complete: endpoint({
     method: 'POST',
     path: '/v3/auth/password-reset/:token',
-    summary: 'Set a new password with a mailed link; every session of the user ends',
+    summary: 'Reset a password',
+    description: 'Sets a new password with an emailed token and ends every session of the user.',
     tag,
-    access: { open: 'whoever holds the link reads the mail of the address' },
+    access: { open: 'Authenticated by the token in the path.' },
     secretPath: true,
     params: invitationParams,
     body: passwordResetBody,

@@ -9,28 +9,35 @@ export const providerSignIn = {
   start: endpoint({
     method: 'GET',
     path: '/v3/auth/oidc/start',
-    summary: 'Go to the provider to sign in; a link of the sign-in page, not for programs',
+    summary: 'Start sign-in with the identity provider',
+    description:
+      'Redirects the browser to the identity provider. For links on the sign-in page, not for programs.',
     tag,
-    access: { open: 'a user who signs in has no credential yet' },
+    access: { open: 'No authentication.' },
     query: startQuery,
     status: 302,
   }),
   callback: endpoint({
     method: 'GET',
     path: '/v3/auth/oidc/callback',
-    summary: 'Come back from the provider; the answer sets the session cookie and redirects',
+    summary: 'Complete sign-in with the identity provider',
+    description:
+      'Receives the browser from the identity provider, sets the session cookie, and redirects to the console.',
     tag,
-    access: { open: 'the code of the provider and the sealed cookie of the start are checked' },
+    access: {
+      open: "Authenticated by the identity provider's code and the cookie that the start set.",
+    },
     query: callbackQuery,
     status: 302,
   }),
   backChannelLogout: endpoint({
     method: 'POST',
     path: '/v3/auth/oidc/back-channel-logout',
-    summary:
-      'The provider ends the sessions that it began (OpenID Connect Back-Channel Logout 1.0)',
+    summary: "End sessions at the identity provider's request",
+    description:
+      'Ends the sessions that the identity provider started (OpenID Connect Back-Channel Logout 1.0).',
     tag,
-    access: { open: 'the signature of the provider is checked by the handler' },
+    access: { open: "Authenticated by the identity provider's signature." },
     form: true,
     bodyTypes: { 'application/x-www-form-urlencoded': logoutTokenForm },
     bodyBytesMax: formBytesMax,

@@ -11,7 +11,9 @@ export const rawUplinks = {
   list: endpoint({
     method: 'GET',
     path: '/v3/devices/:id/uplinks',
-    summary: 'What a device sent, as it sent it, newest first; kept for RAW_UPLINK_RETENTION',
+    summary: 'List raw uplinks',
+    description:
+      'Returns payloads exactly as the device sent them, newest first, for as long as `RAW_UPLINK_RETENTION` keeps them.',
     tag: 'Devices',
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,
@@ -22,13 +24,14 @@ export const rawUplinks = {
     method: 'POST',
     path: '/v3/device-types/:id/replay',
     ownBody: true,
-    summary:
-      'Try a decoder on the last real uplinks: old and new samples side by side, nothing is stored',
+    summary: 'Replay a decoder',
+    description:
+      'Runs a decoder on recent raw uplinks and compares the result with the stored samples; stores nothing.',
     tag: 'Device types',
     access: { scope: 'deviceType', verb: 'read', resource: 'path' },
     params: idParams,
     body: replayRequest,
-    needsAlso: 'Also `asset` `update` for the devices.',
+    needsAlso: 'Also requires `asset` `update` on the devices.',
     response: replaySchema,
     bodyBytesMax,
   }),

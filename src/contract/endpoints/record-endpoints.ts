@@ -7,7 +7,7 @@ import { idParams } from '../record-fields.ts';
 type Schemas = 'query' | 'body' | 'response';
 
 /** What differs between the endpoints of two kinds of records. */
-type Part<Required extends Schemas> = Pick<Endpoint, 'summary'> & {
+type Part<Required extends Schemas> = Pick<Endpoint, 'summary' | 'description'> & {
   readonly [Name in Required]: TSchema;
 } & Partial<Pick<Endpoint, 'query' | 'bodyShown' | 'bodyBytesMax' | 'needsAlso'>>;
 

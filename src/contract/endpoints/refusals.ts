@@ -13,7 +13,9 @@ export const refusals = {
   listOfConnector: endpoint({
     method: 'GET',
     path: '/v3/device-connectors/:id/refusals',
-    summary: 'Uplinks of a device connector that were refused, with the reason; the last first',
+    summary: 'List rejected uplinks',
+    description:
+      'Returns a page of the uplinks that a device connector rejected, with the reason, newest first.',
     tag,
     access: reading,
     params: idParams,
@@ -23,7 +25,9 @@ export const refusals = {
   listOfWorkspace: endpoint({
     method: 'GET',
     path: '/v3/workspaces/:id/refusals',
-    summary: 'Refused uplinks of all device connectors of a workspace; the last first',
+    summary: 'List rejected uplinks of a workspace',
+    description:
+      'Returns a page of the uplinks that the device connectors of a workspace rejected, newest first.',
     tag,
     access: reading,
     params: idParams,
@@ -33,7 +37,8 @@ export const refusals = {
   clearConnector: endpoint({
     method: 'DELETE',
     path: '/v3/device-connectors/:id/refusals',
-    summary: 'Forget the refusals of a device connector',
+    summary: 'Clear rejected uplinks',
+    description: 'Deletes the list of rejected uplinks of a device connector.',
     tag,
     access: deleting,
     params: idParams,
@@ -41,7 +46,8 @@ export const refusals = {
   clearWorkspace: endpoint({
     method: 'DELETE',
     path: '/v3/workspaces/:id/refusals',
-    summary: 'Forget the refusals of a workspace',
+    summary: 'Clear rejected uplinks of a workspace',
+    description: 'Deletes the lists of rejected uplinks of every device connector in a workspace.',
     tag,
     access: deleting,
     params: idParams,
@@ -49,7 +55,8 @@ export const refusals = {
   removeOfConnector: endpoint({
     method: 'DELETE',
     path: '/v3/device-connectors/:id/refusals/:refusalId',
-    summary: 'Forget one refusal of a device connector',
+    summary: 'Delete a rejected uplink',
+    description: 'Deletes one rejected uplink of a device connector.',
     tag,
     access: deleting,
     params: refusalParams,
@@ -57,7 +64,8 @@ export const refusals = {
   removeOfWorkspace: endpoint({
     method: 'DELETE',
     path: '/v3/workspaces/:id/refusals/:refusalId',
-    summary: 'Forget one refusal of a workspace',
+    summary: 'Delete a rejected uplink of a workspace',
+    description: 'Deletes one rejected uplink of a workspace.',
     tag,
     access: deleting,
     params: refusalParams,

@@ -15,7 +15,9 @@ export const ruleRuns = {
   list: endpoint({
     method: 'GET',
     path: '/v3/rules/:id/runs',
-    summary: 'The last runs of a rule with what it saw, what came of it and why; newest first',
+    summary: 'List rule runs',
+    description:
+      'Returns the last 50 runs of a rule with their inputs, outcome, and reason, newest first.',
     tag,
     access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'path' },
     params: idParams,
@@ -26,8 +28,9 @@ export const ruleRuns = {
     method: 'POST',
     path: '/v3/rules/:id/simulate',
     ownBody: true,
-    summary:
-      'What the rule would have done over stored samples; nothing is sent and nothing is changed',
+    summary: 'Simulate a rule',
+    description:
+      'Runs a saved rule over stored samples and returns when it would have fired; sends and changes nothing.',
     tag,
     access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'path' },
     params: idParams,
@@ -37,11 +40,12 @@ export const ruleRuns = {
   simulateDraft: endpoint({
     method: 'POST',
     path: '/v3/rules/simulate',
-    summary:
-      'What a rule would have done that is not stored; nothing is sent and nothing is changed',
+    summary: 'Simulate a rule draft',
+    description:
+      'Runs an unsaved rule over stored samples and returns when it would have fired; sends and changes nothing.',
     tag,
     access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'body' },
-    needsAlso: 'A rule with actions needs the permission to read data flows.',
+    needsAlso: 'A rule with actions also requires `dataFlow` `read`.',
     body: draftSimulationRequest,
     response: simulationSchema,
   }),

@@ -10,12 +10,24 @@ export const rules = recordEndpoints({
   record: ruleSchema,
   also: { create: [['asset', 'read']] },
   list: {
-    summary: 'Rules of workspaces',
+    summary: 'List rules',
+    description: 'Returns a page of the rules in the requested workspaces.',
     query: ruleListQuery,
     response: pageSchema(ruleItemSchema),
   },
-  create: { summary: 'Make a rule', body: ruleDraft },
-  read: { summary: 'One rule' },
-  update: { summary: 'Change a rule; deactivating it clears what it remembers', body: ruleUpdate },
-  remove: { summary: 'Delete a rule and what it remembers' },
+  create: {
+    summary: 'Create a rule',
+    description: 'Creates a rule with its inputs, logic, and actions.',
+    body: ruleDraft,
+  },
+  read: {
+    summary: 'Get a rule',
+    description: 'Returns a rule with its inputs, logic, and actions.',
+  },
+  update: {
+    summary: 'Update a rule',
+    description: 'Updates a rule; deactivating it clears its state.',
+    body: ruleUpdate,
+  },
+  remove: { summary: 'Delete a rule', description: 'Deletes a rule and its state.' },
 });

@@ -10,14 +10,16 @@ export const scripts = {
   run: endpoint({
     method: 'POST',
     path: '/v3/run-script',
-    summary: 'Run a script once; errors of the script are ERROR entries of the answer',
+    summary: 'Run a script once',
+    description:
+      'Runs a script on the given event and returns what it emits; script errors are returned as `ERROR` entries with status 200.',
     tag: 'Scripts',
     access: { scope: 'deviceType', verb: 'read', resource: 'handler' },
     body: Type.Object({
-      script: Type.String({ description: 'JavaScript source with a function consume(event)' }),
+      script: Type.String({ description: 'JavaScript source with a function consume(event).' }),
       event: Type.Optional(
         Type.Unsafe<Json>({
-          description: 'What consume is called with, usually {data, timestamp}',
+          description: 'Argument of `consume`, usually `{data, timestamp}`.',
         }),
       ),
     }),

@@ -15,7 +15,9 @@ export const sampleExports = {
     method: 'POST',
     path: '/v3/exports',
     ownBody: true,
-    summary: 'Begin to export samples of devices, tags or a workspace to a file',
+    summary: 'Start a sample export',
+    description:
+      'Starts an export of the samples of devices, tags, or a workspace to a Parquet or NDJSON file and returns it with 202.',
     tag,
     access: { ...access, resource: 'body' },
     body: sampleExportBody,
@@ -26,7 +28,8 @@ export const sampleExports = {
   list: endpoint({
     method: 'GET',
     path: '/v3/exports',
-    summary: 'Exports of samples, newest first',
+    summary: 'List sample exports',
+    description: 'Returns a page of sample exports, newest first.',
     tag,
     access: { ...access, resource: 'handler' },
     query: sampleExportListQuery,
@@ -35,7 +38,8 @@ export const sampleExports = {
   read: endpoint({
     method: 'GET',
     path: '/v3/exports/:id',
-    summary: 'How far an export is',
+    summary: 'Get a sample export',
+    description: 'Returns the state and progress of an export.',
     tag,
     access,
     params: idParams,
@@ -44,7 +48,8 @@ export const sampleExports = {
   content: endpoint({
     method: 'GET',
     path: '/v3/exports/:id/content',
-    summary: 'The file of a complete export; answers range requests with 206',
+    summary: 'Download a sample export',
+    description: 'Returns the file of a completed export; supports range requests.',
     tag,
     access,
     params: idParams,
@@ -54,10 +59,11 @@ export const sampleExports = {
   remove: endpoint({
     method: 'DELETE',
     path: '/v3/exports/:id',
-    summary: 'End an export that runs, and remove its file',
+    summary: 'Delete a sample export',
+    description: 'Cancels a running export and deletes its file.',
     tag,
     access,
-    needsAlso: 'The export of another creator needs the permission to delete assets.',
+    needsAlso: "Another user's export also requires `asset` `delete`.",
     params: idParams,
   }),
 } as const;

@@ -24,7 +24,8 @@ export const samples = {
   query: endpoint({
     method: 'POST',
     path: '/v3/devices/:deviceId/query',
-    summary: 'Samples of a device, newest first',
+    summary: 'Query samples',
+    description: 'Returns the samples of a device in a time range, newest first.',
     tag,
     takesShares,
     access,
@@ -35,7 +36,8 @@ export const samples = {
   list: endpoint({
     method: 'GET',
     path: '/v3/devices/:deviceId/query',
-    summary: 'Samples of a device, newest first',
+    summary: 'Query samples',
+    description: 'Returns the samples of a device in a time range, newest first.',
     tag,
     takesShares,
     access,
@@ -46,7 +48,8 @@ export const samples = {
   topics: endpoint({
     method: 'GET',
     path: '/v3/devices/:deviceId/query/topics',
-    summary: 'Topics that a device has samples of',
+    summary: 'List topics',
+    description: 'Returns the topics for which a device has samples.',
     tag,
     takesShares,
     access,
@@ -56,7 +59,8 @@ export const samples = {
   latest: endpoint({
     method: 'GET',
     path: '/v3/devices/:deviceId/query/latest-sample',
-    summary: 'The newest sample of a device; 404 when it has none',
+    summary: 'Get the latest sample',
+    description: 'Returns the newest sample of a device, or 404 when it has none.',
     tag,
     takesShares,
     access,
@@ -68,19 +72,22 @@ export const samples = {
     method: 'POST',
     path: '/v3/devices/query/latest',
     ownBody: true,
-    summary: 'The newest sample of each topic of many devices',
+    summary: 'Get latest samples of many devices',
+    description:
+      'Returns the newest sample per topic for a list of devices, a tag, or a workspace.',
     tag,
     takesShares,
     access: { ...access, resource: 'handler' },
-    needsAlso:
-      'The permission is checked for every named device, for the workspace, or for the workspace of the tag.',
+    needsAlso: 'Checked for each listed device, or for the workspace of the tag or request.',
     body: latestSamplesBody,
     response: latestSamplesPage,
   }),
   inferSchema: endpoint({
     method: 'GET',
     path: '/v3/devices/:deviceId/infer-schema',
-    summary: 'The schema of the data of a device: declared by its type and measured',
+    summary: 'Infer the device schema',
+    description:
+      "Returns a JSON Schema per topic that combines the device type's schema with the keys found in stored data.",
     tag,
     access,
     params,
@@ -89,7 +96,8 @@ export const samples = {
   export: endpoint({
     method: 'GET',
     path: '/v3/devices/:deviceId/export',
-    summary: 'All samples of a device, oldest first, as a download',
+    summary: 'Export samples of a device',
+    description: 'Streams all samples of a device as a download, oldest first.',
     tag,
     access,
     params,

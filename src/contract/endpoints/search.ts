@@ -6,9 +6,12 @@ export const searching = {
   search: endpoint({
     method: 'GET',
     path: '/v3/search',
-    summary: 'Records of all kinds by name or id, the best hits first',
+    summary: 'Search',
+    description: 'Searches records of every kind by name or id and returns the best matches first.',
     tag: 'Search',
-    access: { anyCredential: 'only records that the caller may read are found' },
+    access: {
+      anyCredential: 'Any valid credential. Returns only records that the caller can read.',
+    },
     query: searchQuery,
     response: searchSchema,
   }),

@@ -10,7 +10,8 @@ export const secondFactorDemand = {
   read: endpoint({
     method: 'GET',
     path,
-    summary: 'Whether members of an organization must have a second factor',
+    summary: 'Get the MFA requirement',
+    description: 'Returns whether the organization requires MFA of its members.',
     tag: 'Organizations',
     access: { scope: 'organization', verb: 'read', resource: 'path', userOnly: true },
     params: idParams,
@@ -19,8 +20,9 @@ export const secondFactorDemand = {
   change: endpoint({
     method: 'PUT',
     path,
-    summary:
-      'Demand a second factor of the members of an organization, or no longer; it counts for open sessions too',
+    summary: 'Set the MFA requirement',
+    description:
+      'Requires MFA of members or stops requiring it; takes effect in open sessions too.',
     tag: 'Organizations',
     access: { scope: 'organization', verb: 'manage', resource: 'path', userOnly: true },
     params: idParams,
@@ -30,8 +32,9 @@ export const secondFactorDemand = {
   reset: endpoint({
     method: 'DELETE',
     path: '/v3/organizations/:id/members/:userId/second-factor',
-    summary:
-      'Remove the authenticator app, passkeys and recovery codes of a member, and end the sessions of the member',
+    summary: "Reset a member's MFA",
+    description:
+      "Removes a member's authenticator app, passkeys, and recovery codes and ends their sessions.",
     tag: 'Members',
     access: { scope: 'organization.member', verb: 'manage', resource: 'path', userOnly: true },
     params: memberParams,

@@ -18,7 +18,7 @@ import {
 
 const tag = 'Sign-in';
 const access = {
-  anyCredential: 'a user sees and changes only the own second factor',
+  anyCredential: "The user's own MFA settings.",
   userOnly: true,
   beforeSecondFactor: true,
 } as const;
@@ -27,7 +27,8 @@ export const secondFactor = {
   read: endpoint({
     method: 'GET',
     path: '/v3/auth/second-factor',
-    summary: 'What the user shows besides the password to sign in',
+    summary: 'Get MFA settings',
+    description: "Returns the user's authenticator app, passkeys, and remaining recovery codes.",
     tag,
     access,
     response: secondFactorSchema,
@@ -35,7 +36,9 @@ export const secondFactor = {
   beginApp: endpoint({
     method: 'POST',
     path: '/v3/auth/second-factor/app',
-    summary: 'Set up an authenticator app; it counts once its first code is confirmed',
+    summary: 'Start authenticator app setup',
+    description:
+      'Returns the shared secret for an authenticator app, which takes effect after its first code is confirmed.',
     tag,
     access,
     body: ownPassword,
@@ -44,8 +47,8 @@ export const secondFactor = {
   confirmApp: endpoint({
     method: 'POST',
     path: '/v3/auth/second-factor/app/confirm',
-    summary:
-      'Confirm an authenticator app by its first code; other sessions end. The recovery codes are shown this once',
+    summary: 'Confirm the authenticator app',
+    description: "Turns on MFA, returns recovery codes once, and ends the user's other sessions.",
     tag,
     access,
     body: appConfirmation,
@@ -54,7 +57,9 @@ export const secondFactor = {
   removeApp: endpoint({
     method: 'POST',
     path: '/v3/auth/second-factor/app/remove',
-    summary: 'Remove the authenticator app and its recovery codes',
+    summary: 'Remove the authenticator app',
+    description:
+      'Removes the authenticator app and its recovery codes after checking the password.',
     tag,
     access,
     body: ownPassword,
@@ -62,7 +67,8 @@ export const secondFactor = {
   renewRecoveryCodes: endpoint({
     method: 'POST',
     path: '/v3/auth/second-factor/recovery-codes',
-    summary: 'Replace the recovery codes; the old ones stop working',
+    summary: 'Regenerate recovery codes',
+    description: 'Returns new recovery codes once and invalidates the old ones.',
     tag,
     access,
     body: ownPassword,
@@ -70,13 +76,14 @@ export const secondFactor = {
   }),
 } as const;
 
-const open = { open: 'who signs in has no credential yet; the passkey is checked' } as const;
+const open = { open: 'Authenticated by the passkey.' } as const;
 
 export const passkeys = {
   begin: endpoint({
     method: 'POST',
     path: '/v3/auth/passkeys/options',
-    summary: 'Options for the browser to create a passkey',
+    summary: 'Get passkey creation options',
+    description: 'Returns the WebAuthn options for creating a passkey in the browser.',
     tag,
     access,
     body: ownPassword,
@@ -85,7 +92,9 @@ export const passkeys = {
   create: endpoint({
     method: 'POST',
     path: '/v3/auth/passkeys',
-    summary: 'Keep a passkey that the browser has created; other sessions end with the first one',
+    summary: 'Create a passkey',
+    description:
+      "Registers a passkey created by the browser; the first one ends the user's other sessions.",
     tag,
     access,
     body: passkeyDraft,
@@ -95,7 +104,8 @@ export const passkeys = {
   rename: endpoint({
     method: 'PUT',
     path: '/v3/auth/passkeys/:id',
-    summary: 'Give a passkey of the user another name',
+    summary: 'Rename a passkey',
+    description: 'Changes the name of a passkey.',
     tag,
     access,
     params: idParams,
@@ -104,7 +114,8 @@ export const passkeys = {
   remove: endpoint({
     method: 'POST',
     path: '/v3/auth/passkeys/:id/remove',
-    summary: 'Remove a passkey of the user',
+    summary: 'Delete a passkey',
+    description: 'Deletes a passkey after checking the password.',
     tag,
     access,
     params: idParams,
@@ -113,7 +124,8 @@ export const passkeys = {
   request: endpoint({
     method: 'POST',
     path: '/v3/auth/login/passkey-options',
-    summary: 'Options for the browser to sign in with a passkey',
+    summary: 'Get passkey sign-in options',
+    description: 'Returns the WebAuthn options for signing in with a passkey.',
     tag,
     access: open,
     response: passkeyRequest,
@@ -121,7 +133,8 @@ export const passkeys = {
   login: endpoint({
     method: 'POST',
     path: '/v3/auth/login/passkey',
-    summary: 'Sign in with a passkey; the answer sets the session cookie',
+    summary: 'Sign in with a passkey',
+    description: 'Verifies the passkey response and sets the session cookie.',
     tag,
     access: open,
     body: passkeyLogin,

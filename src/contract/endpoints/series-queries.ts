@@ -32,11 +32,13 @@ export const metricSeries = {
     method: 'POST',
     path: '/v3/devices/query/batch/time-series',
     ownBody: true,
-    summary: 'Several numbers per bucket for many devices, topics and keys',
+    summary: 'Query many time series at once',
+    description:
+      'Returns several accumulators per bucket for any combination of devices, topics, and data keys.',
     tag,
     takesShares,
     access: { scope: 'asset', verb: 'read', resource: 'handler' },
-    needsAlso: 'The permission is checked for every device.',
+    needsAlso: 'Checked per device.',
     body: manySeriesBody,
     response: list(metricSeriesSchema),
   }),
@@ -46,7 +48,10 @@ export const olderSeries = {
   values: endpoint({
     method: 'POST',
     path: '/v3/devices/:deviceId/query/time-series',
-    summary: 'Values of one key with their times, oldest first (older form)',
+    summary: 'Query values of one data key',
+    description:
+      'Returns the values of one data key with their timestamps, oldest first. Use `/query` or `/query/raw/time-series` instead.',
+    deprecated: true,
     tag,
     takesShares,
     access: ofResource,
@@ -54,13 +59,16 @@ export const olderSeries = {
     body: rawSeriesBody,
     response: rawSeriesSchema,
     answerHeaders: {
-      'X-Thinned': 'true when points were omitted: there are more than 250,000 in the range',
+      'X-Thinned': '`true` if points were omitted because the interval has more than 250,000.',
     },
   }),
   aggregation: endpoint({
     method: 'POST',
     path: '/v3/devices/:deviceId/query/time-series/aggregation',
-    summary: 'One number per bucket, from samples (older form)',
+    summary: 'Query an aggregated time series',
+    description:
+      'Returns one KPI per bucket, calculated from samples. Use `/query/raw/time-series` instead.',
+    deprecated: true,
     tag,
     takesShares,
     access: ofResource,
@@ -75,7 +83,8 @@ function seriesEndpoints(path: string, source: string) {
     device: endpoint({
       method: 'POST',
       path: `/v3/devices/:deviceId/query/${path}/time-series`,
-      summary: `One number per bucket, from ${source}`,
+      summary: `Query a time series from ${source}`,
+      description: `Returns one KPI per bucket, calculated from ${source}.`,
       tag,
       takesShares,
       access: ofResource,
@@ -86,7 +95,8 @@ function seriesEndpoints(path: string, source: string) {
     batch: endpoint({
       method: 'POST',
       path: `/v3/devices/query/batch/${path}/time-series`,
-      summary: `One time series per device of a list, from ${source}`,
+      summary: `Query time series of many devices from ${source}`,
+      description: `Returns one time series per listed device, calculated from ${source}.`,
       tag,
       takesShares,
       access: { scope: 'asset', verb: 'read', resource: 'handler' },
@@ -96,7 +106,8 @@ function seriesEndpoints(path: string, source: string) {
     tag: endpoint({
       method: 'POST',
       path: `/v3/tags/:tagId/query/${path}/time-series`,
-      summary: `One time series per device of a tag, from ${source}`,
+      summary: `Query time series for a tag from ${source}`,
+      description: `Returns one time series per device of the tag, calculated from ${source}.`,
       tag,
       takesShares,
       access: ofResource,

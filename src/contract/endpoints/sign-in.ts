@@ -16,13 +16,13 @@ import { secondStepBody, secondStepSchema } from '../second-factor.ts';
 
 const tag = 'Sign-in';
 const ownAccount = {
-  anyCredential: 'a user may always see to the own account',
+  anyCredential: "The user's own account.",
   userOnly: true,
   beforeSecondFactor: true,
 } as const;
 
 const ownPreferences = {
-  anyCredential: 'only the owner of the preferences sees them',
+  anyCredential: 'Any valid credential. Preferences are private to the caller.',
   beforeSecondFactor: true,
 } as const;
 
@@ -30,10 +30,11 @@ export const signIn = {
   login: endpoint({
     method: 'POST',
     path: '/v3/auth/login',
-    summary:
-      'Sign in with e-mail and password; the answer sets the session cookie, or is 202 with a ticket for the second step',
+    summary: 'Sign in',
+    description:
+      'Signs in with email and password and sets the session cookie; returns 202 with a ticket when MFA is required.',
     tag,
-    access: { open: 'e-mail and password in the body are checked by the handler' },
+    access: { open: 'Authenticated by the email and password in the body.' },
     body: loginBody,
     response: signedInSchema,
     otherAnswers: { 202: secondStepSchema },
@@ -41,16 +42,19 @@ export const signIn = {
   secondStep: endpoint({
     method: 'POST',
     path: '/v3/auth/login/second-factor',
-    summary: 'Complete a sign-in with the second factor; the answer sets the session cookie',
+    summary: 'Complete sign-in with MFA',
+    description: 'Verifies a one-time code, passkey, or recovery code and sets the session cookie.',
     tag,
-    access: { open: 'the ticket of the first step and the second factor are checked' },
+    access: { open: 'Authenticated by the sign-in ticket and the second factor.' },
     body: secondStepBody,
     response: signedInSchema,
   }),
   logout: endpoint({
     method: 'POST',
     path: '/v3/auth/logout',
-    summary: 'Sign out of this session; 200 with an address to open if a provider began it',
+    summary: 'Sign out',
+    description:
+      'Ends the current session; returns 200 with a URL to open when the identity provider started it.',
     tag,
     access: ownAccount,
     otherAnswers: { 200: endSessionSchema },
@@ -58,7 +62,8 @@ export const signIn = {
   logoutEverywhere: endpoint({
     method: 'POST',
     path: '/v3/auth/logout-everywhere',
-    summary: 'Sign out of every session of the user',
+    summary: 'Sign out everywhere',
+    description: 'Ends every session of the signed-in user, including this one.',
     tag,
     access: ownAccount,
     response: endedSessionsSchema,
@@ -66,10 +71,12 @@ export const signIn = {
   account: endpoint({
     method: 'GET',
     path: '/v3/auth/me',
-    summary: 'The signed-in user, API key or OAuth client, and what it may do in each workspace',
+    summary: 'Get the current caller',
+    description:
+      'Returns the signed-in user, API key, or OAuth client and its permissions in each workspace.',
     tag,
     access: {
-      anyCredential: 'a caller may always ask who it is and what it may do',
+      anyCredential: 'Any valid credential.',
       beforeSecondFactor: true,
     },
     response: callerSchema,
@@ -77,7 +84,8 @@ export const signIn = {
   preferences: endpoint({
     method: 'GET',
     path: '/v3/auth/me/preferences',
-    summary: 'What the caller stored for a console',
+    summary: 'Get preferences',
+    description: 'Returns the console preferences of the caller.',
     tag,
     access: ownPreferences,
     response: preferencesSchema,
@@ -85,7 +93,8 @@ export const signIn = {
   savePreferences: endpoint({
     method: 'PUT',
     path: '/v3/auth/me/preferences',
-    summary: 'Replace what the caller stored for a console',
+    summary: 'Replace preferences',
+    description: 'Replaces the console preferences of the caller.',
     tag,
     access: ownPreferences,
     body: preferencesSchema,
@@ -95,7 +104,8 @@ export const signIn = {
   switchOrganization: endpoint({
     method: 'PUT',
     path: '/v3/auth/organization',
-    summary: 'Go on in another organization of the user',
+    summary: 'Switch organization',
+    description: 'Switches the session to another organization of the user.',
     tag,
     access: ownAccount,
     body: organizationSwitch,
@@ -104,7 +114,8 @@ export const signIn = {
   changePassword: endpoint({
     method: 'PUT',
     path: '/v3/auth/password',
-    summary: 'Change the own password; every other session of the user ends',
+    summary: 'Change password',
+    description: "Changes the user's password and ends their other sessions.",
     tag,
     access: ownAccount,
     body: passwordChange,

@@ -11,12 +11,20 @@ export const tags = recordEndpoints({
   scope: 'asset',
   record: tagSchema,
   list: {
-    summary: 'Tags of workspaces',
+    summary: 'List tags',
+    description: 'Returns a page of the tags in the requested workspaces.',
     query: Type.Object(workspaceListParameters()),
     response: pageSchema(tagSchema),
   },
-  create: { summary: 'Make a tag', body: tagDraft },
-  read: { summary: 'One tag' },
-  update: { summary: 'Change a tag', body: tagUpdate },
-  remove: { summary: 'Delete a tag; its devices lose it' },
+  create: { summary: 'Create a tag', description: 'Creates a tag in a workspace.', body: tagDraft },
+  read: { summary: 'Get a tag', description: 'Returns a tag.' },
+  update: {
+    summary: 'Update a tag',
+    description: 'Updates the name, description, or color of a tag.',
+    body: tagUpdate,
+  },
+  remove: {
+    summary: 'Delete a tag',
+    description: 'Deletes a tag and removes it from every device.',
+  },
 });

@@ -11,9 +11,11 @@ export const tokenService = {
   issue: endpoint({
     method: 'POST',
     path: tokenPaths.token,
-    summary: 'Get an access token by client credentials, sent as form fields or by HTTP Basic',
+    summary: 'Get an access token',
+    description:
+      'Exchanges client credentials, sent as form fields or HTTP Basic, for a 15-minute access token.',
     tag,
-    access: { open: 'the client credentials in the request are checked by the handler' },
+    access: { open: 'Authenticated by the client ID and client secret in the request.' },
     form: true,
     bodyTypes: { 'application/x-www-form-urlencoded': tokenForm },
     bodyBytesMax: formBytesMax,
@@ -23,17 +25,19 @@ export const tokenService = {
   discovery: endpoint({
     method: 'GET',
     path: tokenPaths.discovery,
-    summary: 'Where the token service is and what it can do',
+    summary: 'Get OpenID discovery metadata',
+    description: 'Returns the endpoints and capabilities of the token service.',
     tag,
-    access: { open: 'clients read it before they have any credential' },
+    access: { open: 'No authentication.' },
     response: discoverySchema,
   }),
   keys: endpoint({
     method: 'GET',
     path: tokenPaths.keys,
-    summary: 'Public keys that access tokens are signed with',
+    summary: 'Get token signing keys',
+    description: 'Returns the public keys (JWKS) that verify access tokens.',
     tag,
-    access: { open: 'public keys are public' },
+    access: { open: 'No authentication.' },
     response: keySetSchema,
   }),
 } as const;

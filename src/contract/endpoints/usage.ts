@@ -6,8 +6,9 @@ export const storedUsage = {
   read: endpoint({
     method: 'GET',
     path: '/v3/usage',
-    summary:
-      'Stored samples and the bytes they take, by workspace, and the quotas of the organization',
+    summary: 'Get usage and quotas',
+    description:
+      "Returns stored samples and bytes per workspace, and the organization's quotas with their current use.",
     tag: 'Workspaces',
     access: { scope: 'workspace', verb: 'read', resource: 'handler' },
     query: usageQuery,

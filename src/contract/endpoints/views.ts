@@ -9,24 +9,31 @@ const records = recordEndpoints({
   scope: 'workspace',
   record: viewSchema,
   list: {
-    summary: 'Own views, and those shared with workspaces',
+    summary: 'List views',
+    description: "Returns the caller's own views and the views shared in the requested workspaces.",
     query: viewListQuery,
     response: pageSchema(viewSchema),
   },
   create: {
-    summary: 'Save a view',
+    summary: 'Create a view',
+    description: 'Saves a view.',
     body: viewDraft,
-    needsAlso: 'A shared view needs `workspace` `update`.',
+    needsAlso: 'A shared view also requires `workspace` `update`.',
   },
-  read: { summary: 'One view; 404 for one that another owner has not shared' },
+  read: {
+    summary: 'Get a view',
+    description: 'Returns a view; private views of other users return 404.',
+  },
   update: {
-    summary: 'Change a view',
+    summary: 'Update a view',
+    description: 'Updates a view.',
     body: viewUpdate,
-    needsAlso: 'A view that is or becomes shared needs `workspace` `update`.',
+    needsAlso: 'A view that is or becomes shared also requires `workspace` `update`.',
   },
   remove: {
     summary: 'Delete a view',
-    needsAlso: 'A shared view of another owner needs `workspace` `update`.',
+    description: 'Deletes a view.',
+    needsAlso: "Another user's shared view also requires `workspace` `update`.",
   },
 });
 

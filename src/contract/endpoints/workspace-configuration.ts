@@ -15,7 +15,9 @@ export const workspaceConfiguration = {
   export: endpoint({
     method: 'GET',
     path,
-    summary: 'The workspace as one document, without devices and without secrets',
+    summary: 'Export a workspace configuration',
+    description:
+      'Returns the workspace as one document, with names instead of ids and without devices or secrets.',
     tag,
     access: { scope: 'workspace', verb: 'read', resource: 'path' },
     params: idParams,
@@ -24,8 +26,9 @@ export const workspaceConfiguration = {
   import: endpoint({
     method: 'PUT',
     path,
-    summary:
-      'Make the workspace what the document says; nothing is deleted, and the same again changes nothing',
+    summary: 'Apply a workspace configuration',
+    description:
+      'Creates and updates records to match the document; deletes nothing, and applying it again changes nothing.',
     tag,
     access: { scope: 'workspace', verb: 'update', resource: 'path' },
     params: idParams,

@@ -26,14 +26,26 @@ const records = recordEndpoints({
   scope: 'workspace',
   record: workspaceSchema,
   list: {
-    summary: 'The workspaces that the credential reaches',
+    summary: 'List workspaces',
+    description: 'Returns a page of the workspaces that the credential can access.',
     query: workspaceListQuery,
     response: pageSchema(workspaceRow),
   },
-  create: { summary: 'Make a workspace', body: workspaceDraft },
-  read: { summary: 'One workspace' },
-  update: { summary: 'Change a workspace', body: workspaceUpdate },
-  remove: { summary: 'Delete an empty workspace, or one of the demo with all that is in it' },
+  create: {
+    summary: 'Create a workspace',
+    description: 'Creates an empty workspace in an organization.',
+    body: workspaceDraft,
+  },
+  read: { summary: 'Get a workspace', description: 'Returns a workspace and its settings.' },
+  update: {
+    summary: 'Update a workspace',
+    description: 'Updates the name, description, or settings of a workspace.',
+    body: workspaceUpdate,
+  },
+  remove: {
+    summary: 'Delete a workspace',
+    description: 'Deletes an empty workspace; a demo workspace is deleted with everything in it.',
+  },
 });
 
 export const workspaces = {
@@ -42,12 +54,14 @@ export const workspaces = {
     ...records.list,
     access: { ...records.list.access, orLimited: true },
     needsAlso:
-      'A credential that is limited to workspaces needs no permission: without it, rows have id, organizationId and name.',
+      'A credential that is restricted to workspaces needs no permission. Without it, items have only `id`, `organizationId`, and `name`.',
   },
   demo: endpoint({
     method: 'POST',
     path: '/v3/workspaces/demo',
-    summary: 'A workspace of simulated devices; the one of the organization when it exists',
+    summary: 'Create the demo workspace',
+    description:
+      "Creates a workspace with simulated devices, or returns the organization's existing one.",
     tag,
     access: {
       scope: 'workspace',
@@ -72,8 +86,9 @@ export const workspaces = {
   overview: endpoint({
     method: 'GET',
     path: '/v3/workspaces/:id/overview',
-    summary:
-      'Figures of a workspace: devices, samples, deliveries, alarms and what needs attention',
+    summary: 'Get a workspace overview',
+    description:
+      'Returns counts of devices, samples, deliveries, and alarms, and what needs attention.',
     tag,
     access: { scope: 'workspace', verb: 'read', resource: 'path' },
     params: idParams,
@@ -82,7 +97,9 @@ export const workspaces = {
   retentionEffect: endpoint({
     method: 'GET',
     path: '/v3/workspaces/:id/retention-effect',
-    summary: 'What a workspace stores, and about how much of it another retention would drop',
+    summary: 'Preview a retention change',
+    description:
+      'Returns what the workspace stores and an estimate of what the given retention would delete.',
     tag,
     access: { scope: 'workspace', verb: 'read', resource: 'path' },
     params: idParams,
@@ -92,9 +109,10 @@ export const workspaces = {
   access: endpoint({
     method: 'GET',
     path: '/v3/workspace-access',
-    summary: 'In which workspaces the credential may do something',
+    summary: 'List accessible workspaces',
+    description: 'Returns the workspaces in which the credential has the given permission.',
     tag,
-    access: { anyCredential: 'it tells a credential about itself' },
+    access: { anyCredential: 'Any valid credential.' },
     query: workspaceAccessQuery,
     response: workspaceAccessSchema,
   }),

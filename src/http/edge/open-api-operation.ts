@@ -24,10 +24,11 @@ interface ParameterHead {
 }
 
 const descriptions: Readonly<Record<number, string>> = {
-  200: 'Done',
-  201: 'Made',
-  202: 'Accepted; the work goes on after the answer',
-  204: 'Done; the answer has no body',
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted. The work continues after the response.',
+  204: 'No content',
+  302: 'Redirect',
 };
 
 /** The operation of the endpoint; `refer` puts references in place of named schemas. */
@@ -42,7 +43,8 @@ export function operationOf(
     operationId: operationIdOf(endpoint),
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    description: permissionText(endpoint),
+    description: descriptionOf(endpoint),
+    ...(endpoint.deprecated && { deprecated: true }),
     security: securityOf(endpoint),
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(endpoint, refer, example),
@@ -55,20 +57,23 @@ export function documentPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function permissionText({ access, needsAlso, takesShares }: Endpoint): string {
-  const sentences = [`Needs ${neededFor(access)}.`];
+/** What it does, then who may call. */
+function descriptionOf({ description, access, needsAlso, takesShares }: Endpoint): string {
+  const sentences = [accessText(access)];
+  if (description !== undefined) sentences.unshift(description);
   if ('userOnly' in access)
-    sentences.push('Only for signed-in users, not for API keys and tokens.');
+    sentences.push('User session only; API keys and access tokens are rejected.');
   if (needsAlso !== undefined) sentences.push(needsAlso);
-  if (takesShares !== undefined) sentences.push('Also with the token of a shared dashboard.');
+  if (takesShares !== undefined) sentences.push('A dashboard share token also works.');
   return sentences.join(' ');
 }
 
-function neededFor(access: EndpointAccess): string {
-  if ('open' in access) return `no credential: ${access.open}`;
-  if ('anyCredential' in access) return `a valid credential: ${access.anyCredential}`;
+function accessText(access: EndpointAccess): string {
+  if ('open' in access) return access.open;
+  if ('anyCredential' in access) return access.anyCredential;
   const { scope, verb, also = [] } = access;
-  return [[scope, verb], ...also].map((pair) => `\`${pair.join('` `')}\``).join(' and ');
+  const pairs = [[scope, verb], ...also].map((pair) => `\`${pair.join('` `')}\``);
+  return `Requires ${pairs.join(' and ')}.`;
 }
 
 function securityOf({
@@ -142,13 +147,13 @@ function responsesOf(endpoint: Endpoint, refer: Refer, example: Example): object
   const others = Object.entries(otherAnswers).map(([other, schema]) => [
     other,
     {
-      description: descriptions[Number(other)] ?? 'Answered',
+      description: descriptions[Number(other)] ?? 'OK',
       content: contentOf(jsonContent(schema), refer),
     },
   ]);
   return {
     [status]: {
-      description: descriptions[status] ?? 'Done',
+      description: successText(endpoint, status),
       ...(answerHeaders && { headers: headersOf(answerHeaders) }),
       ...(content && { content: contentOf(content, refer, example.answer) }),
     },
@@ -156,6 +161,13 @@ function responsesOf(endpoint: Endpoint, refer: Refer, example: Example): object
     '4XX': refused('Refused', '4'),
     '5XX': refused('Failed', '5'),
   };
+}
+
+/** Lists whose rows `fields` narrows cannot say so in the schema of the rows, which clients are made from. */
+function successText({ query }: Endpoint, status: number): string {
+  const done = descriptions[status] ?? 'OK';
+  if (!('fields' in membersOf(query))) return done;
+  return `${done}. With \`fields\`, items have only the named properties.`;
 }
 
 /** The status of success: the declared one, 204 when there is nothing to answer, else 200. */

@@ -19,6 +19,8 @@ export function createComponentSchemas(): ComponentSchemas {
   const refer: Refer = (schema) => {
     if (Array.isArray(schema)) return schema.map(refer);
     if (typeof schema !== 'object' || schema === null) return schema;
+    if ('shownAs' in schema)
+      return { ...describedOf(schema), ...(refer(schema.shownAs) as object) };
     const name = nameOf(schema);
     const members = Object.entries(schema).filter(([key]) => name === undefined || key !== 'title');
     const written = Object.fromEntries(members.map(([key, member]) => [key, refer(member)]));
@@ -39,6 +41,11 @@ export function createComponentSchemas(): ComponentSchemas {
           .map(([name, { schema }]) => [name, schema]),
       ),
   };
+}
+
+/** The description of a place whose schema is shown as another one. */
+function describedOf(schema: object): object {
+  return 'description' in schema ? { description: schema.description } : {};
 }
 
 /** A property that is called title has a schema there, not a text. */

@@ -7,9 +7,9 @@ import { createComponentSchemas } from './open-api-schemas.ts';
 import { tagDescriptions } from './open-api-tags.ts';
 import { withFieldWords } from './open-api-words.ts';
 
-const description = `IoT device data platform: capture, decode, store, query and stream what devices send.
+const description = `IoT device data platform that ingests, decodes, stores, queries, and streams device data.
 
-Samples are streamed live over the WebSocket at \`/v3/data-streams\`. Every GET is answered to HEAD as well, without a body.`;
+Live samples are available over the WebSocket at \`/v3/data-streams\`. Every GET endpoint also supports HEAD.`;
 
 /**
  * The whole document; throws when two endpoints or schemas have the same name. `examples` are by
@@ -49,14 +49,14 @@ export function openApiDocument(
     paths,
     components: {
       schemas: Object.fromEntries(
-        Object.entries(schemas.all()).map(([name, schema]) => [name, withFieldWords(schema)]),
+        Object.entries(schemas.all()).map(([name, schema]) => [name, withFieldWords(schema, name)]),
       ),
       responses: {
         Refused: {
-          description: 'Refused; `message` says why and `errorCode` is stable.',
+          description: 'Rejected. `message` says why, and `errorCode` is stable.',
           content: refused,
         },
-        Failed: { description: 'Failed; the same request may succeed later.', content: refused },
+        Failed: { description: 'Failed. The same request can succeed later.', content: refused },
       },
       parameters: { IdempotencyKey: idempotencyKey },
       securitySchemes,
@@ -68,7 +68,8 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same key within 24 hours makes nothing twice: it returns the first answer',
+  description:
+    'Key that makes a retry safe. Within 24 hours, a request with the same key returns the first response and creates nothing.',
   schema: { type: 'string' },
 };
 
@@ -79,13 +80,15 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: cookieNames(false).session,
-    description: 'Set by POST /v3/auth/login; by https its name is __Host-session',
+    description:
+      'Session cookie, set by `POST /v3/auth/login`. Over https its name is `__Host-session`.',
   },
   csrf: {
     type: 'apiKey',
     in: 'header',
     name: 'x-csrf-token',
-    description: 'The `csrfToken` of the login answer, for every request by session that is no GET',
+    description:
+      'The `csrfToken` of the sign-in response. Required in every request by session other than GET.',
   },
   uplinkSecret: { type: 'apiKey', in: 'header', name: 'x-uplink-secret' },
   uplinkSecretParameter: { type: 'apiKey', in: 'query', name: 'secret' },

@@ -267,7 +267,7 @@ describe('the interface reference', () => {
     };
     expect(document.openapi).toBe('3.1.0');
     const put = document.paths['/v3/things/{thingId}']!['put']!;
-    expect(put.description).toBe('Needs `asset` `update`.');
+    expect(put.description).toBe('Requires `asset` `update`.');
     expect(Object.keys(put.responses)).toEqual(['200', '4XX', '5XX']);
   });
 

@@ -36,7 +36,7 @@ export function copyDeviceType(type: DeviceType, name: string, organizationId: s
 export function devicesOfTypeBody(workspaceId: string, typeId: string) {
   return {
     workspaceIds: [workspaceId],
-    expression: { field: 'deviceType', predicate: 'EQUALS', values: [typeId] },
+    expression: { field: 'deviceType', predicate: 'EQUALS' as const, values: [typeId] },
   };
 }
 

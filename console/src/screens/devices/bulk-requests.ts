@@ -1,7 +1,7 @@
 // Bulk requests: what the selection bar asks of the platform.
 import { ask, platform } from '../../api/platform.ts';
 import { type BulkSelection, changedIds, everyDevice, type Operation } from './bulk-work.ts';
-import { type DeviceSearch, expressionOf } from './device-search.ts';
+import { type DeviceSearch, expressionOf, type FilterLeaf } from './device-search.ts';
 import type { Selection } from '../../parts/rows/use-selection.ts';
 
 export function bulkSelection(
@@ -31,7 +31,11 @@ function untagged(
 ): BulkSelection {
   if (deviceIds !== undefined)
     return { ...selection, deviceIds: deviceIds.filter((id) => !tagged.has(id)) };
-  const lacks = { field: 'tags.id', predicate: 'CONTAINS_NONE', values: [tagId] };
+  const lacks: FilterLeaf = {
+    field: 'tags.id',
+    predicate: 'CONTAINS_NONE',
+    values: [tagId],
+  };
   const expressions = expression === undefined ? [lacks] : [lacks, expression];
   return { ...selection, expression: { operator: 'AND', expressions } };
 }

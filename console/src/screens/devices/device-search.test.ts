@@ -6,12 +6,17 @@ import {
   decodeFilter,
   encodeFilter,
   type FilterExpression,
+  type FilterLeaf,
   listBody,
   readDeviceSearch,
 } from './device-search.ts';
 
-const leaf = { field: 'tags.name', predicate: 'CONTAINS_ANY', values: ['Basel', 'Zürich ☀'] };
-const never = { field: 'onlineState', predicate: 'EQUALS', values: ['UNKNOWN'] };
+const leaf: FilterLeaf = {
+  field: 'tags.name',
+  predicate: 'CONTAINS_ANY',
+  values: ['Basel', 'Zürich ☀'],
+};
+const never: FilterLeaf = { field: 'onlineState', predicate: 'EQUALS', values: ['UNKNOWN'] };
 
 describe('a filter in the address', () => {
   const group: FilterExpression = { operator: 'OR', expressions: [leaf, never] };

@@ -1,4 +1,5 @@
 // Search of the device list: what its address says, and the request that this means.
+import type { components } from '../../../generated/interface-types.ts';
 
 export const deviceStates = ['online', 'silent', 'never'] as const;
 export type DeviceState = (typeof deviceStates)[number];
@@ -41,20 +42,8 @@ function wordOf(value: unknown): string | undefined {
   return typeof word === 'string' && word !== '' ? word : undefined;
 }
 
-export interface FilterLeaf {
-  readonly field: string;
-  readonly customFieldName?: string;
-  readonly predicate: string;
-  readonly values?: readonly unknown[];
-  /** In place of `values` for a custom field. */
-  readonly stringValues?: readonly unknown[];
-}
-
-export interface FilterGroup {
-  readonly operator: 'AND' | 'OR';
-  readonly expressions: readonly FilterExpression[];
-}
-
+export type FilterLeaf = components['schemas']['Filter'];
+export type FilterGroup = components['schemas']['FilterList'];
 export type FilterExpression = FilterLeaf | FilterGroup;
 
 export function encodeFilter(expression: FilterExpression): string {
@@ -98,7 +87,11 @@ export function expressionOf({ state, filter }: DeviceSearch): FilterExpression 
   const decoded = filter === undefined ? undefined : decodeFilter(filter);
   const asked = decoded && withoutEmpty(decoded);
   if (state === undefined) return asked;
-  const leaf = { field: 'onlineState', predicate: 'EQUALS', values: [stateNames[state]] };
+  const leaf: FilterLeaf = {
+    field: 'onlineState',
+    predicate: 'EQUALS',
+    values: [stateNames[state]],
+  };
   return asked === undefined ? leaf : { operator: 'AND', expressions: [leaf, asked] };
 }
 

@@ -1,6 +1,7 @@
 // Device values: the newest samples of the rows in view, and the course of their main value over 24 hours.
 import { queryOptions, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
 import { answers } from '../../api/answers.ts';
 import { ask, platform } from '../../api/platform.ts';
 import type { Device } from './device-list.ts';
@@ -209,7 +210,9 @@ function useLines(
       const series = devices.flatMap(({ id }) => {
         const main = mains.get(id);
         if (main === undefined) return [];
-        return [{ deviceId: id, topic: main.topic, dataKey: main.key, accumulators: ['AVG'] }];
+        return [
+          { deviceId: id, topic: main.topic, dataKey: main.key, accumulators: ['AVG' as const] },
+        ];
       });
       return {
         queryKey: ['day-lines', series],
@@ -227,7 +230,7 @@ interface WantedLine {
   readonly deviceId: string;
   readonly topic: string;
   readonly dataKey: string;
-  readonly accumulators: string[];
+  readonly accumulators: components['schemas']['Accumulator'][];
 }
 
 async function fetchLines(series: readonly WantedLine[], signal: AbortSignal) {

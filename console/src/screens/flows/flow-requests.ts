@@ -150,7 +150,7 @@ export function outputChoice(workspaceId: string) {
 /** Filter expression (interface 2.9) for the devices of data flows. */
 export const inFlows = (flowIds: readonly string[]) => ({
   field: 'dataFlow',
-  predicate: 'IN',
+  predicate: 'IN' as const,
   values: [...flowIds],
 });
 

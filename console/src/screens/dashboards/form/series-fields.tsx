@@ -109,7 +109,10 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
         <SelectField
           label={words.accumulator}
           value={series.accumulator ?? 'AVG'}
-          onChange={({ target }) => change({ ...series, accumulator: target.value })}
+          onChange={({ target }) => {
+            const accumulator = accumulatorNames.find((name) => name === target.value) ?? null;
+            change({ ...series, accumulator });
+          }}
         >
           {accumulatorNames.map((name) => (
             <option key={name} value={name}>

@@ -21,7 +21,7 @@ import { RangeChoice } from '../overview/range-choice.tsx';
 import { colorOf } from '../overview/value-colors.ts';
 import type { ExploredLines } from '../../dashboards/save-line.ts';
 import { ExploreChoices } from './explore-choices.tsx';
-import { planOf } from './explore-search.ts';
+import { type AccumulatorName, planOf } from './explore-search.ts';
 import styles from './explore.module.css';
 import { exploreWords } from './explore-words.ts';
 import { RequestCard } from './request-card.tsx';
@@ -194,7 +194,11 @@ type Wanted = {
 };
 type Answered = Parameters<typeof tableOf>[0];
 
-function exploredOf(shown: readonly Wanted[], topic: string, accumulator: string): ExploredLines {
+function exploredOf(
+  shown: readonly Wanted[],
+  topic: string,
+  accumulator: AccumulatorName,
+): ExploredLines {
   const series = shown.map(({ deviceId, key, label, unit }) => ({
     ...{ deviceId, topic, dataKey: key, accumulator, label },
     ...(unit === '' ? {} : { unit }),

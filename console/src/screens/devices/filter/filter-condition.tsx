@@ -36,7 +36,10 @@ export function FilterCondition({ options, leaf, change, remove }: FilterConditi
         className={styles['input']}
         aria-label={words.comparison}
         value={leaf.predicate}
-        onChange={({ target }) => change(withPredicate(options, leaf, target.value))}
+        onChange={({ target }) => {
+          const predicate = known.find((name) => name === target.value);
+          if (predicate !== undefined) change(withPredicate(options, leaf, predicate));
+        }}
       >
         {known.map((name) => (
           <option key={name} value={name}>

@@ -6,6 +6,7 @@ import type { FilterLeaf } from '../device-search.ts';
 import { leafWith, valuesOf } from './filter-tree.ts';
 
 export type FilterOptions = components['schemas']['FilterOptions'];
+export type Predicate = components['schemas']['Predicate'];
 export type FilterOption = FilterOptions['filterOptions'][number];
 
 /** What the value of a condition is typed into. */
@@ -30,7 +31,7 @@ export function optionOf(options: FilterOptions, leaf: FilterLeaf): FilterOption
   return options.filterOptions.find((option) => keyOf(option) === keyOf(leaf));
 }
 
-export function predicatesOf(options: FilterOptions, { filterTypes }: FilterOption): string[] {
+export function predicatesOf(options: FilterOptions, { filterTypes }: FilterOption): Predicate[] {
   const { predicates } = options.definitions;
   return [...new Set(filterTypes.flatMap((type) => predicates[type] ?? []))];
 }
@@ -57,7 +58,7 @@ export function isComplete(options: FilterOptions, leaf: FilterLeaf): boolean {
 /** A first condition on the field, with the predicate that is asked for most. */
 export function leafOn(options: FilterOptions, option: FilterOption): FilterLeaf {
   const known = predicatesOf(options, option);
-  const wanted = ['CONTAINS_ANY', 'CONTAINS', 'AFTER', 'LESS_THAN', 'IN', 'EQUALS'];
+  const wanted = ['CONTAINS_ANY', 'CONTAINS', 'AFTER', 'LESS_THAN', 'IN', 'EQUALS'] as const;
   const isNumber = option.filterTypes.includes('NUMBER');
   const usual = wanted.find((name) => known.includes(name) && !(name === 'CONTAINS' && isNumber));
   const predicate = usual ?? known[0] ?? 'IS_NOT_NULL';
@@ -70,7 +71,7 @@ export function leafOn(options: FilterOptions, option: FilterOption): FilterLeaf
 export function withPredicate(
   options: FilterOptions,
   leaf: FilterLeaf,
-  predicate: string,
+  predicate: Predicate,
 ): FilterLeaf {
   const { max } = countOf(options, predicate);
   return leafWith({ ...leaf, predicate }, valuesOf(leaf).slice(0, max));

@@ -44,7 +44,11 @@ test('conditions without values and groups without conditions are left away', ()
 });
 
 test('values of a custom field have their own name', () => {
-  const field = { field: 'customFields', customFieldName: 'Floor', predicate: 'EQUALS' };
+  const field: FilterLeaf = {
+    field: 'customFields',
+    customFieldName: 'Floor',
+    predicate: 'EQUALS',
+  };
   expect(leafWith(field, ['3'])).toEqual({ ...field, stringValues: ['3'] });
   expect(leafWith(a, ['b'])).toEqual(b);
 });

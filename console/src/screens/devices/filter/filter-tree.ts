@@ -62,12 +62,15 @@ export function expressionAt(
   return isGroup(expression) ? expressionAt(expression, rest) : undefined;
 }
 
+type FilterValue = NonNullable<FilterLeaf['values']>[number];
+
 /** The values of a condition; those of a custom field have another name (interface 2.9). */
-export function valuesOf({ values, stringValues }: FilterLeaf): readonly unknown[] {
+export function valuesOf({ values, stringValues }: FilterLeaf): readonly FilterValue[] {
   return values ?? stringValues ?? [];
 }
 
-export function leafWith(leaf: FilterLeaf, values: readonly unknown[]): FilterLeaf {
+export function leafWith(leaf: FilterLeaf, values: readonly FilterValue[]): FilterLeaf {
   const { values: _, stringValues: __, ...rest } = leaf;
-  return rest.field === 'customFields' ? { ...rest, stringValues: values } : { ...rest, values };
+  if (rest.field === 'customFields') return { ...rest, stringValues: values.map(String) };
+  return { ...rest, values: [...values] };
 }

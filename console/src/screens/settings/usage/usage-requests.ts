@@ -39,7 +39,11 @@ export const typeUsageOf = (workspaceId: string) =>
       );
       const counted = await Promise.all(
         [...names].slice(0, typesMax).map(async ([typeId, name]) => {
-          const expression = { field: 'deviceType', predicate: 'EQUALS', values: [typeId] };
+          const expression = {
+            field: 'deviceType',
+            predicate: 'EQUALS' as const,
+            values: [typeId],
+          };
           const body = { workspaceIds: [workspaceId], expression };
           const params = { query: { size: 1, fields: 'id' } };
           const found = await ask(platform.POST('/v3/assets/list', { signal, params, body }));
