@@ -196,7 +196,8 @@ describe('review behaviour 24: the document', () => {
     expect(schemas.Accumulator.enum).toEqual([...names.split(' '), 'OCCUPANCY', 'NONE']);
     for (const body of ['KpiBody', 'BatchKpiBody', 'SeriesBody', 'BatchSeriesBody'])
       expect(schemas[body].properties.accumulator.$ref).toMatch(/Accumulator$/);
-    expect(schemas.Filter.properties.predicate.enum).toHaveLength(19);
+    expect(schemas.Predicate.enum).toHaveLength(19);
+    expect(schemas.Filter.properties.predicate.$ref).toMatch(/Predicate$/);
     expect(schemas.FilterList.properties.operator.enum).toEqual(['AND', 'OR']);
     for (const body of ['AssetListBody', 'BulkSelectionBody', 'LatestSamplesBody'])
       expect(schemas[body].properties.expression.$ref).toMatch(/FilterExpression$/);

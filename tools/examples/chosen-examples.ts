@@ -58,7 +58,10 @@ function exampleOf(endpoint: Endpoint, requests: readonly RecordedRequest[]): Op
 }
 
 /** Tests also send members that the endpoint ignores, which would mislead readers. */
-function knownMembers({ body, bodyShown = body }: Endpoint, sent: Readonly<Record<string, unknown>>) {
+function knownMembers(
+  { body, bodyShown = body }: Endpoint,
+  sent: Readonly<Record<string, unknown>>,
+) {
   const { properties } = (bodyShown ?? {}) as { readonly properties?: object };
   if (Array.isArray(sent) || properties === undefined) return sent;
   return Object.fromEntries(Object.entries(sent).filter(([name]) => name in properties));
