@@ -43,7 +43,7 @@ export function FilterCondition({ options, leaf, change, remove }: FilterConditi
       >
         {known.map((name) => (
           <option key={name} value={name}>
-            {words.predicates[name as keyof typeof words.predicates] ?? name}
+            {words.predicates[name] ?? name}
           </option>
         ))}
       </select>

@@ -6,7 +6,7 @@ import type { FilterLeaf } from '../device-search.ts';
 import { leafWith, valuesOf } from './filter-tree.ts';
 
 export type FilterOptions = components['schemas']['FilterOptions'];
-export type Predicate = components['schemas']['Predicate'];
+type Predicate = components['schemas']['Predicate'];
 export type FilterOption = FilterOptions['filterOptions'][number];
 
 /** What the value of a condition is typed into. */
