@@ -66,9 +66,14 @@ function sealOf(key: KeyObject, signature: string, digest: Buffer): Buffer {
   return createHmac('sha256', key).update(`${signature}\n`).update(digest).digest();
 }
 
-/** Signs the requests of one run of a node, each with a number of its own. */
+/**
+ * Signs the requests of one run of a node, each with a number of its own, for one run of the
+ * receiver. What an earlier run of that one accepted is of no use at the next.
+ */
 export class NodeSigner {
   readonly #key: KeyObject;
+  /** The present runs of receivers, by the id of the node. */
+  readonly #receivers = new Map<string, string>();
   readonly #run = randomBytes(12).toString('base64url');
   readonly #now: () => number;
   #sent = 0;
@@ -79,8 +84,14 @@ export class NodeSigner {
   }
 
   sign(request: Signed): string {
-    const head = `${this.#now()}.${this.#run}.${++this.#sent}.${request.digest}`;
+    const receiver = this.#receivers.get(request.to) ?? '';
+    const head = `${this.#now()}.${this.#run}.${++this.#sent}.${receiver}.${request.digest}`;
     return `${head}.${codeOf(this.#key, request, head).toString('base64url')}`;
+  }
+
+  /** Keeps the run that the node told when it refused a request for another one. */
+  meet(id: string, run: string): void {
+    this.#receivers.set(id, run);
   }
 
   /** What follows a body without a digest. */
@@ -90,7 +101,12 @@ export class NodeSigner {
 }
 
 /** Why a request is refused. */
-export type Refusal = 'wrong signature' | 'clocks differ' | 'received before' | 'too many nodes';
+export type Refusal =
+  | 'wrong signature'
+  | 'another run'
+  | 'clocks differ'
+  | 'received before'
+  | 'too many nodes';
 
 interface Run {
   /** The highest number so far. */
@@ -102,15 +118,15 @@ interface Run {
 
 /** Checks signatures. Each request is accepted once, by one run of one node. */
 export class SignatureCheck {
+  /** Of this node; senders sign for it. */
+  readonly run = randomBytes(12).toString('base64url');
   readonly #key: KeyObject;
   readonly #now: () => number;
-  readonly #startedAt: number;
   readonly #runs = new Map<string, Run>();
 
   constructor(secret: string, now: () => number) {
     this.#key = keyOf(secret);
     this.#now = now;
-    this.#startedAt = now();
   }
 
   /** The digest of the body that was signed, or why the request is refused. */
@@ -119,12 +135,13 @@ export class SignatureCheck {
     request: Omit<Signed, 'digest'>,
   ): { readonly digest: string } | { readonly refused: Refusal } {
     const parts = typeof signature === 'string' ? signature.split('.') : [];
-    const [time = '', run = '', number = '', digest = '', code = ''] = parts;
-    const head = `${time}.${run}.${number}.${digest}`;
+    const [time = '', run = '', number = '', receiver = '', digest = '', code = ''] = parts;
+    const head = `${time}.${run}.${number}.${receiver}.${digest}`;
     const expected = codeOf(this.#key, { ...request, digest }, head);
     const given = Buffer.from(code, 'base64url');
     if (given.length !== expected.length || !timingSafeEqual(given, expected))
       return { refused: 'wrong signature' };
+    if (receiver !== this.run) return { refused: 'another run' };
     const refused = this.#refusalOf(Number(time), run, Number(number));
     return refused === undefined ? { digest } : { refused };
   }
@@ -137,8 +154,6 @@ export class SignatureCheck {
   #refusalOf(time: number, id: string, number: number): Refusal | undefined {
     const now = this.#now();
     if (Math.abs(now - time) > signatureLimits.clockMsMax) return 'clocks differ';
-    // What an earlier run of this node has accepted, this one does not remember.
-    if (time < this.#startedAt) return 'received before';
     const run = this.#runs.get(id) ?? this.#newRun(id, now);
     if (run === undefined) return 'too many nodes';
     run.lastAt = now;

@@ -13,10 +13,14 @@ export const nodeHeaders = {
   address: 'heliograph-client-address',
   /** Of the answer 421. */
   notHeld: 'heliograph-not-held',
+  /** Of an answer to a request that was refused by its signature: the run to sign for. */
+  run: 'heliograph-node-run',
 } as const;
 
 export const callPath = '/node/calls/';
 export const linkPath = '/node/links';
+/** The name of the call that only makes two nodes know each other's runs. */
+export const meetCall = 'meet';
 
 /** Headers of one connection, which another connection has for itself (RFC 9110, section 7.6.1). */
 const ofConnection = new Set([

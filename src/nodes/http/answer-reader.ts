@@ -5,9 +5,21 @@ import type { NodeAddress } from '../../model/node-address.ts';
 import { type ForwardedAnswer, nodeLimits, NodeUnreachable } from '../nodes.ts';
 import { answerHeaders, nodeHeaders } from '../node-headers.ts';
 
+/** The node did not take the request for one of this cluster. */
+export class RefusedSignature {
+  /** The run of the node that refused. */
+  readonly run: string;
+  readonly reason: string;
+
+  constructor(run: string, reason: string) {
+    this.run = run;
+    this.reason = reason;
+  }
+}
+
 export interface AnswerReader {
   readonly handler: Dispatcher.DispatchHandler;
-  readonly answer: Promise<ForwardedAnswer | 'notHeld'>;
+  readonly answer: Promise<ForwardedAnswer | 'notHeld' | RefusedSignature>;
 }
 
 /** Reads one answer. The request is aborted with the signal. */
@@ -29,7 +41,7 @@ export function createAnswerReader(to: NodeAddress, signal: AbortSignal): Answer
     onResponseStart(controller, status, headers) {
       if (status < 200) return;
       head = { status, headers: answerHeaders(headers) };
-      if (isSmall(headers['content-length'])) return;
+      if (isSmall(headers['content-length']) || nodeHeaders.run in headers) return;
       stream = new Readable({
         read: () => controller.resume(),
         destroy(error, done) {
@@ -49,6 +61,9 @@ export function createAnswerReader(to: NodeAddress, signal: AbortSignal): Answer
       if (head === undefined || stream !== undefined) return;
       if (head.status === 421 && head.headers[nodeHeaders.notHeld] !== undefined)
         return resolve('notHeld');
+      const run = head.headers[nodeHeaders.run];
+      if (typeof run === 'string')
+        return resolve(new RefusedSignature(run, Buffer.concat(collected).toString()));
       resolve({ ...head, body: Buffer.concat(collected) });
       collected = [];
     },
@@ -61,7 +76,7 @@ export function createAnswerReader(to: NodeAddress, signal: AbortSignal): Answer
   return { handler, answer };
 }
 
-type Read = ForwardedAnswer | 'notHeld';
+type Read = ForwardedAnswer | 'notHeld' | RefusedSignature;
 
 function isSmall(length: string | string[] | undefined): boolean {
   return typeof length === 'string' && Number(length) <= nodeLimits.collectedBytesMax;

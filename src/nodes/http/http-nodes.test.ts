@@ -80,11 +80,14 @@ function open(target: number, client: Socket): Socket {
 describe('over sockets', () => {
   nodesMustBehave(async (offered) => {
     const faults: Fault[] = [];
-    const proxy = startProxy(await openPort(partsOf(offered)), faults);
+    const target = await openPort(partsOf(offered));
+    const proxy = startProxy(target, faults);
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
     const nodes = createHttpNodes({ id: 'a', secret });
     closers.push(() => nodes.close());
+    // Faults hit what is sent afterwards.
+    await nodes.call({ id: 'b', url: `http://127.0.0.1:${target}` }, 'meet', null);
     return {
       nodes,
       to: { id: 'b', url: `http://127.0.0.1:${port}` },
@@ -103,7 +106,12 @@ const offered: OfferedNode = {
   serve: async () => ({ status: 200, headers: {}, body: Buffer.from('served') }),
 };
 
-const base = Date.now() + 1_000;
+const readAll: OfferedNode['serve'] = async ({ body }) => {
+  if (body instanceof Readable) for await (const chunk of body) void chunk;
+  return { status: 200, headers: {}, body: Buffer.from('read') };
+};
+
+const base = Date.now();
 const call = {
   ...{ method: 'POST', path: '/node/calls/echo', from: 'a', to: 'b', about: 'id-1' },
   digest: digestOf('"x"'),
@@ -124,6 +132,14 @@ const sendCall = (
   return fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body });
 };
 
+/** A signer that knows the run of the port. */
+async function metBy(port: number, key = secret): Promise<NodeSigner> {
+  const signer = signedBy(key);
+  const { headers } = await sendCall(port, signer.sign(call));
+  signer.meet(call.to, headers.get('heliograph-node-run') ?? '');
+  return signer;
+}
+
 async function portAt(now: () => number): Promise<{ port: number; refused: string[] }> {
   const refused: string[] = [];
   const report = (_: string, reason: string) => void refused.push(reason);
@@ -141,20 +157,21 @@ describe('security 6: calls of nodes are signed', () => {
     ['another call', signedBy(secret).sign(call), { about: 'id-2' }],
     ['another receiver', signedBy(secret).sign({ ...call, to: 'c' }), {}],
   ])('with %s it is refused and reported', async (_, signature, changed) => {
-    const { port, refused } = await portAt(() => base - 1_000);
+    const { port, refused } = await portAt(() => base);
     expect((await sendCall(port, signature, changed)).status).toBe(401);
     expect(refused).toEqual(['wrong signature']);
   });
 
   test('another body is refused', async () => {
-    const { port } = await portAt(() => base - 1_000);
-    expect((await sendCall(port, signedBy(secret).sign(call), {}, '"y"')).status).toBe(401);
+    const { port } = await portAt(() => base);
+    const answer = await sendCall(port, (await metBy(port)).sign(call), {}, '"y"');
+    expect([answer.status, await answer.text()]).toEqual([401, 'wrong body']);
   });
 
   test('it is accepted once', async () => {
-    let now = base - 1_000;
+    let now = base;
     const { port, refused } = await portAt(() => now);
-    const signer = signedBy(secret);
+    const signer = await metBy(port);
     const signatures = Array.from({ length: 5 }, () => signer.sign(call));
     // They overtake each other.
     for (const at of [3, 0, 4, 1]) expect((await sendCall(port, signatures[at]!)).status).toBe(200);
@@ -164,21 +181,58 @@ describe('security 6: calls of nodes are signed', () => {
     }
     expect((await sendCall(port, signatures[2]!)).status).toBe(200);
     now += 2 * signatureLimits.clockMsMax;
-    const late = await sendCall(port, signedBy(secret).sign(call));
+    const late = await sendCall(port, signer.sign(call));
     expect([late.status, await late.text()]).toEqual([401, 'clocks differ']);
     expect(refused.at(-1)).toBe('clocks differ');
   });
 
   test('a node that starts again accepts nothing of before', async () => {
-    const { port } = await portAt(() => base + 1);
-    expect(await (await sendCall(port, signedBy(secret).sign(call))).text()).toBe(
-      'received before',
-    );
+    const { port: before } = await portAt(() => base);
+    const signature = (await metBy(before)).sign(call);
+    const { port, refused } = await portAt(() => base);
+    expect(await (await sendCall(port, signature)).text()).toBe('another run');
+    expect((await sendCall(before, signature)).status).toBe(200);
+    expect(refused).toEqual([]);
   });
 
+  test.each([-240_000, 0, 240_000])(
+    'a node that starts again takes what a node sends whose clock is %d ms ahead',
+    async (aheadMs) => {
+      const handlers: OfferedNode = { ...offered, serve: readAll };
+      let node = createInternalPort(partsOf(handlers));
+      const port = await node.listen({ host: '127.0.0.1', port: 0 });
+      closers.push(() => node.close());
+      const nodes = createHttpNodes({ id: 'a', secret, now: () => Date.now() + aheadMs });
+      closers.push(() => nodes.close());
+      const to = { id: 'b', url: `http://127.0.0.1:${port}` };
+      const sent = () => ({
+        ...{ method: 'POST', url: '/v3/capture', headers: [], lease: 'devices/1' },
+        ...{ remoteAddress: '203.0.113.7', signal: new AbortController().signal },
+      });
+      for (let run = 0; run < 3; run++) {
+        const body = Readable.from([Buffer.alloc(300_000, 'x'), Buffer.from('end')]);
+        const answers = [
+          await nodes.forward(to, { ...sent(), body }),
+          await nodes.forward(to, { ...sent(), body: Buffer.from('short') }),
+        ];
+        expect(answers.map((one) => (one === 'notHeld' ? one : one.status))).toEqual([200, 200]);
+        expect(await nodes.call(to, 'echo', run)).toBe(run);
+        await node.close();
+        node = createInternalPort(partsOf(handlers));
+        await node.listen({ host: '127.0.0.1', port });
+      }
+      expect(await nodes.call(to, 'echo', 'again')).toBe('again');
+      await node.close();
+      node = createInternalPort(partsOf(handlers));
+      await node.listen({ host: '127.0.0.1', port });
+      const short = { ...sent(), body: Buffer.from('short') };
+      expect(await nodes.forward(to, short)).toMatchObject({ status: 200 });
+    },
+  );
+
   test('numbers far behind the newest one are refused', async () => {
-    const { port } = await portAt(() => base - 1_000);
-    const signer = signedBy(secret);
+    const { port } = await portAt(() => base);
+    const signer = await metBy(port);
     const first = signer.sign(call);
     for (let n = 0; n < signatureLimits.windowMax; n++) signer.sign(call);
     expect((await sendCall(port, signer.sign(call))).status).toBe(200);

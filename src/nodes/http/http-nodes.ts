@@ -13,8 +13,15 @@ import {
   sealBytes,
 } from '../cluster-secret.ts';
 import { type ForwardedRequest, nodeLimits, type Nodes, NodeUnreachable } from '../nodes.ts';
-import { createAnswerReader } from './answer-reader.ts';
-import { aboutForwarded, callPath, longer, nodeHeaders, passedHeaders } from '../node-headers.ts';
+import {
+  aboutForwarded,
+  callPath,
+  longer,
+  meetCall,
+  nodeHeaders,
+  passedHeaders,
+} from '../node-headers.ts';
+import { createAnswerReader, RefusedSignature } from './answer-reader.ts';
 
 export interface HttpNodesOptions {
   /** Of this node. */
@@ -47,45 +54,77 @@ export function createHttpNodes(options: HttpNodesOptions): Nodes {
     return peer;
   }
 
-  return {
-    async call(to, name, request, { answerMsMax = nodeLimits.callMsMax } = {}) {
-      const body = JSON.stringify(request);
-      const callId = randomUUID();
-      const path = `${callPath}${name}`;
-      const sealed = { method: 'POST', path, from: id, to: to.id, about: callId };
-      const digest = digestOf(body);
-      const { pool } = peerOf(to);
-      let wasSent = false;
-      const send = () =>
-        // Signed anew each time, because a node accepts a signature once.
-        sendCall(pool, {
-          ...{ path, body, answerMsMax, callId, from: id },
-          signature: signer.sign({ ...sealed, digest }),
-        }).catch((error: unknown) => {
+  async function call(
+    to: NodeAddress,
+    name: string,
+    request: Json,
+    answerMsMax: number = nodeLimits.callMsMax,
+  ): Promise<Json> {
+    const body = JSON.stringify(request);
+    const callId = randomUUID();
+    const path = `${callPath}${name}`;
+    const sealed = { method: 'POST', path, from: id, to: to.id, about: callId };
+    const digest = digestOf(body);
+    const { pool } = peerOf(to);
+    let wasSent = false;
+    // Signed anew each time, because a node accepts a signature once.
+    const sendSigned = () => {
+      const signature = signer.sign({ ...sealed, digest });
+      return sendCall(pool, { path, body, answerMsMax, callId, from: id, signature });
+    };
+    const send = () =>
+      sendSigned()
+        .catch((error: unknown) => {
+          if (!(error instanceof CallFailed) || error.run === undefined) throw error;
+          signer.meet(to.id, error.run);
+          return sendSigned();
+        })
+        .catch((error: unknown) => {
           wasSent ||= !isConnectError(error);
           throw error;
         });
-      try {
-        return await send().catch((error: unknown) => {
-          // A refusal says that the signature was received before: the call was doubled on its way.
-          if (error instanceof CallFailed && error.status !== 401) throw error;
-          return send();
-        });
-      } catch (error) {
-        if (error instanceof CallFailed) throw error;
-        throw new NodeUnreachable(to, wasSent, error);
-      }
-    },
-    forward(to, request) {
+    try {
+      return await send().catch((error: unknown) => {
+        // A refusal says that the signature was received before: the call was doubled on its way.
+        if (error instanceof CallFailed && error.status !== 401) throw error;
+        return send();
+      });
+    } catch (error) {
+      if (error instanceof CallFailed) throw error;
+      throw new NodeUnreachable(to, wasSent, error);
+    }
+  }
+
+  /** A stream cannot be sent again for another run, so that the run is asked for first. */
+  async function forward(to: NodeAddress, pool: Pool, request: ForwardedRequest) {
+    const isStream = request.body instanceof Readable;
+    if (isStream) await call(to, meetCall, null);
+    const send = () => {
+      const { handler, answer } = createAnswerReader(to, request.signal);
+      pool.dispatch(dispatchOf(request, { from: id, to: to.id, signer }), handler);
+      return answer;
+    };
+    let answer = await send();
+    if (answer instanceof RefusedSignature) {
+      signer.meet(to.id, answer.run);
+      if (!isStream) answer = await send();
+    }
+    if (answer instanceof RefusedSignature) throw new NodeUnreachable(to, false, answer.reason);
+    return answer;
+  }
+
+  return {
+    call: (to, name, request, { answerMsMax } = {}) => call(to, name, request, answerMsMax),
+    async forward(to, request) {
       const peer = peerOf(to);
       if (peer.waiting >= nodeLimits.requestsMax)
-        return Promise.reject(new NodeUnreachable(to, false, 'too many requests wait for it'));
+        throw new NodeUnreachable(to, false, 'too many requests wait for it');
       peer.waiting++;
-      const { handler, answer } = createAnswerReader(to, request.signal);
-      peer.pool.dispatch(dispatchOf(request, { from: id, to: to.id, signer }), handler);
-      return answer.finally(() => {
+      try {
+        return await forward(to, peer.pool, request);
+      } finally {
         peer.waiting--;
-      });
+      }
     },
     async close() {
       const pools = [...peers.values()].map(({ pool }) => pool);
@@ -118,7 +157,11 @@ async function sendCall(
   pool: Pool,
   { path, from, signature, callId, body, answerMsMax }: SentCall,
 ): Promise<Json> {
-  const { statusCode, body: answer } = await pool.request({
+  const {
+    statusCode,
+    headers,
+    body: answer,
+  } = await pool.request({
     path,
     method: 'POST',
     headers: [
@@ -130,7 +173,8 @@ async function sendCall(
   });
   const read = await answer.text();
   if (statusCode === 200) return JSON.parse(read) as Json;
-  throw new CallFailed(statusCode, read);
+  const run = headers[nodeHeaders.run];
+  throw new CallFailed(statusCode, read, typeof run === 'string' ? run : undefined);
 }
 
 const connectErrors: readonly unknown[] = [
@@ -147,10 +191,13 @@ function isConnectError(error: unknown): boolean {
 class CallFailed extends Error {
   override readonly name = 'CallFailed';
   readonly status: number;
+  /** Of the node, when it refused the signature. */
+  readonly run: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, run?: string) {
     super(`${status}: ${message}`);
     this.status = status;
+    this.run = run;
   }
 }
 

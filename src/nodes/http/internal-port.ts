@@ -19,6 +19,7 @@ import {
   callPath,
   linkPath,
   longer,
+  meetCall,
   nodeHeaders,
   passedHeaders,
 } from '../node-headers.ts';
@@ -68,13 +69,19 @@ export function createInternalPort(parts: InternalPortParts): InternalPort {
     const signed = { method, path, from: from ?? '', to: parts.id, about };
     return check.accept(headers[nodeHeaders.signature], signed);
   };
-  const handleCall = createCallTable(parts.handlers);
+  // A node that is about to send a long body asks first, because it could not send it again.
+  const handleCall = createCallTable(new Map([...parts.handlers, [meetCall, async () => null]]));
   const quiet = createQuietWait();
   const server = serverOf(parts, (request, response) => {
     const { socket, url = '' } = request;
     quiet.requested(response);
     const accepted = accept(request);
     if ('refused' in accepted) {
+      const told = { [nodeHeaders.run]: check.run };
+      if (accepted.refused === 'another run') {
+        request.resume();
+        return void response.writeHead(401, told).end(accepted.refused);
+      }
       parts.refused(socket.remoteAddress ?? '', accepted.refused);
       // What follows on the connection is not read.
       return void response.writeHead(401, { connection: 'close' }).end(accepted.refused);
@@ -86,7 +93,7 @@ export function createInternalPort(parts: InternalPortParts): InternalPort {
   // The other node ends idle connections first, so that it never sends on one that just ended.
   server.keepAliveTimeout = 60_000;
   const links = createLinkServer(parts);
-  acceptLinks(server, links, parts, accept);
+  acceptLinks(server, links, parts, { accept, run: check.run });
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
@@ -107,19 +114,29 @@ export function createInternalPort(parts: InternalPortParts): InternalPort {
   };
 }
 
+/** `run`: a sender that does not know it yet is told, and sends again. */
+interface Acceptance {
+  readonly accept: (request: IncomingMessage) => Accepted;
+  readonly run: string;
+}
+
 function acceptLinks(
   server: Server,
   links: LinkServer,
-  { refused }: Pick<InternalPortParts, 'refused'>,
-  accept: (request: IncomingMessage) => Accepted,
+  { refused }: InternalPortParts,
+  { accept, run }: Acceptance,
 ): void {
   server.on('upgrade', (request, socket: Socket, head) => {
     const accepted = accept(request);
     const reason = 'refused' in accepted ? accepted.refused : 'not the path of links';
     if ('digest' in accepted && request.url === linkPath)
       return links.upgrade(request, socket, head);
-    refused(socket.remoteAddress ?? '', reason);
-    socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    const isOfNode = reason === 'another run';
+    if (!isOfNode) refused(socket.remoteAddress ?? '', reason);
+    const told = isOfNode ? `${nodeHeaders.run}: ${run}\r\n` : '';
+    socket.end(
+      `HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n${told}Content-Length: 0\r\n\r\n`,
+    );
   });
 }
 

@@ -65,24 +65,30 @@ linksMustBehave(async (feeds) => {
   return { ...proxy, links, to: { id: 'b', url: proxy.url }, disconnect: () => port.close() };
 });
 
-const signed = (path: string, to: string) =>
-  new NodeSigner(secret, Date.now).sign({
-    ...{ method: 'GET', path, from: 'a', to, about: '', digest: emptyDigest },
-  });
+function signed(path: string, to: string, run = ''): string {
+  const signer = new NodeSigner(secret, Date.now);
+  signer.meet(to, run);
+  const asked = { method: 'GET', path, from: 'a', to, about: '' };
+  return signer.sign({ ...asked, digest: emptyDigest });
+}
 const headersOf = (signature: string) => ({
   'heliograph-node': 'a',
   'heliograph-node-signature': signature,
 });
 
-test.each([
-  ['without a signature', '/node/links', {}],
-  ['with the secret itself', '/node/links', headersOf(secret)],
-  ['signed for another path', '/node/links', headersOf(signed('/node/link', 'b'))],
-  ['signed for another node', '/node/links', headersOf(signed('/node/links', 'c'))],
-  ['to another path', '/v3/data-streams', headersOf(signed('/v3/data-streams', 'b'))],
+test.each<[string, string, (run: string) => object]>([
+  ['without a signature', '/node/links', () => ({})],
+  ['with the secret itself', '/node/links', () => headersOf(secret)],
+  ['signed for another path', '/node/links', (run) => headersOf(signed('/node/link', 'b', run))],
+  ['signed for another node', '/node/links', (run) => headersOf(signed('/node/links', 'c', run))],
+  ['to another path', '/v3/streams', (run) => headersOf(signed('/v3/streams', 'b', run))],
 ])('a connection %s is refused and reported', async (_, path, headers) => {
   const port = await portOf(new Map()).listen({ host: '127.0.0.1', port: 0 });
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
+  const url = `127.0.0.1:${port}${path}`;
+  const told = await fetch(`http://${url}`, { headers: headersOf(signed(path, 'b')) });
+  const run = told.headers.get('heliograph-node-run') ?? '';
+  expect([run === '', refusals]).toEqual([false, []]);
+  const socket = new WebSocket(`ws://${url}`, { headers: { ...headers(run) } });
   const [error] = (await once(socket, 'error')) as [Error];
   expect(error.message).toContain('401');
   expect(refusals.pop()).toBe('127.0.0.1');

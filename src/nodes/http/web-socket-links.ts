@@ -41,17 +41,31 @@ export function createWebSocketLinks(given: WebSocketLinksOptions): Links {
     async dial(to) {
       refusePlain(to.url, plaintext);
       const asked = { method: 'GET', path: linkPath, from: id, to: to.id, about: '' };
-      const signature = signer.sign({ ...asked, digest: emptyDigest });
-      const headers = { [nodeHeaders.from]: id, [nodeHeaders.signature]: signature };
-      return dial(to, { ...options, headers });
+      const signed = () => {
+        const signature = signer.sign({ ...asked, digest: emptyDigest });
+        return { [nodeHeaders.from]: id, [nodeHeaders.signature]: signature };
+      };
+      const told = await dial(to, { ...options, headers: signed() });
+      if (typeof told !== 'string') return told;
+      signer.meet(to.id, told);
+      const again = await dial(to, { ...options, headers: signed() });
+      if (typeof again !== 'string') return again;
+      throw new Error('The node refuses the signature');
     },
   });
 }
 
-function dial(to: NodeAddress, options: WebSocket.ClientOptions): Promise<LinkSocket> {
+/** The connection, or the run to sign for, when the node refuses the signature. */
+function dial(to: NodeAddress, options: WebSocket.ClientOptions): Promise<LinkSocket | string> {
   const webSocket = new WebSocket(`${to.url.replace(/^http/, 'ws')}${linkPath}`, options);
   return new Promise((resolve, reject) => {
     webSocket.once('error', reject);
+    webSocket.once('unexpected-response', (request, { statusCode, headers }) => {
+      request.destroy();
+      const run = headers[nodeHeaders.run];
+      if (typeof run === 'string') resolve(run);
+      else reject(new Error(`The node answered ${statusCode ?? 'nothing'}`));
+    });
     webSocket.once('open', () => resolve(linkSocketOf(webSocket)));
   });
 }
