@@ -1,7 +1,7 @@
 // Provider client: the authorization code flow of OpenID Connect with PKCE, and both ways of signing out.
 import type * as OpenId from 'openid-client';
 import { customFetch, createRemoteJWKSet, jwtVerify } from 'jose';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, isWithin } from '../model/instant.ts';
 import type { ProvenPerson, SignInProvider } from '../model/sign-in-provider.ts';
 import { personOf } from './provider-claims.ts';
 import type { ProviderTransaction } from './provider-transaction.ts';
@@ -59,7 +59,7 @@ export function createProviderClient(parts: ProviderClientParts): ProviderClient
   let readAt = 0;
 
   function discovered(): Promise<Known> {
-    if (known !== undefined && now() - readAt < knownForMs) return known;
+    if (known !== undefined && isWithin(knownForMs, readAt, now())) return known;
     readAt = now();
     const reading = discover(parts);
     known = reading;

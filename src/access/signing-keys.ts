@@ -1,7 +1,7 @@
 // Signing keys of access tokens: created when needed, renewed every 90 days, published while a token of theirs is valid.
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import { dayMs, type EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs, isWithin } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Records } from '../records/records.ts';
 import {
@@ -87,7 +87,7 @@ export function createSigningKeys(parts: {
     async find(id) {
       const known = (await allKeys()).find((key) => key.id === id);
       // Another node may have created it.
-      if (known !== undefined || now() - loadedAt < loadedAgainAfterMs) return known;
+      if (known !== undefined || isWithin(loadedAgainAfterMs, loadedAt, now())) return known;
       loading = undefined;
       return (await allKeys()).find((key) => key.id === id);
     },

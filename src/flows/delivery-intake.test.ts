@@ -89,6 +89,13 @@ test('one that has waited for 10 s gets a record and holds the journal no longer
   expect([await records(), intake.heldTo]).toEqual([expect.objectContaining({ length: 2 }), 10]);
 });
 
+test('reliability 1: a clock that steps back holds the journal no longer', async () => {
+  await intake.add([draftOf(11)]);
+  clock -= 86_400_000;
+  intake.park('old');
+  expect([intake.heldTo, (await records()).length]).toEqual([10, 1]);
+});
+
 test('no more than 4,000 are in the memory, and at most 64 MiB', async () => {
   const many = Array.from({ length: intakeLimits.heldMax + 3 }, (_, i) => draftOf(11 + i));
   await intake.add(many);

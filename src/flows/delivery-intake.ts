@@ -4,7 +4,7 @@ import { deliveryId } from '../delivery-log/delivery-id.ts';
 import { type Deliverer, delivererLimits } from '../deliveries/delivery-worker.ts';
 import { recordOf, waitingDraft, type WaitingDelivery } from '../deliveries/waiting-delivery.ts';
 import type { Delivery, DeliveryDraft } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, isWithin } from '../model/instant.ts';
 import { missing } from '../structures/missing.ts';
 
 export const intakeLimits = {
@@ -85,9 +85,9 @@ export function createDeliveryIntake(parts: DeliveryIntakeParts): DeliveryIntake
     release: (waiting) => release(state, waiting),
     held: (id) => [...held.keys()].find((waiting) => waiting.id === id)?.draft,
     park(which) {
-      const before = parts.now() - intakeLimits.heldMsMax;
+      const now = parts.now();
       for (let [first] = held; first !== undefined; [first] = held) {
-        if (which === 'old' && first[1].since > before) return;
+        if (which === 'old' && isWithin(intakeLimits.heldMsMax, first[1].since, now)) return;
         parkFirst(parts, state);
       }
     },

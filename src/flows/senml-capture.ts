@@ -3,7 +3,7 @@ import { type ResolvedPack, resolvedPack, type SenmlValue } from '../ingest/senm
 import { keyBehind, prefixesOf, samplesOfValues } from '../ingest/senml/senml-samples.ts';
 import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, isWithin } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { type KeptSamples, keptTogether } from '../model/kept-samples.ts';
 import { Problem, problem } from '../model/problem.ts';
@@ -55,13 +55,13 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
     { connector }: UplinkRoute,
   ): Promise<UplinkRoute | undefined> {
     const key = `${connector.id} ${prefix}`;
-    const until = absent.get(key);
-    if (until !== undefined && until > on.now()) return undefined;
+    const since = absent.get(key);
+    if (since !== undefined && isWithin(absentMs, since, on.now())) return undefined;
     try {
       return await on.byConnector(connector, prefix);
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error;
-      absent.set(key, on.now() + absentMs);
+      absent.set(key, on.now());
       return undefined;
     }
   }

@@ -1,11 +1,12 @@
 // Positions of followers: what was saved is found by the next process, however soon after another follower's.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openFollowerPositions } from './follower-positions.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-followers-'));
+beforeEach(() => void mkdirSync(directory, { recursive: true }));
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 test('a forced save waits until every position is on disk, also one told while another save runs', async () => {
@@ -20,4 +21,15 @@ test('a forced save waits until every position is on disk, also one told while a
   await alsoForced;
   const found = await openFollowerPositions(directory, () => 1_000);
   expect([found.get('status'), found.get('outputs')]).toEqual([1, 2]);
+});
+
+test('reliability 1: a clock that steps back keeps no position from the disk', async () => {
+  let now = 1_000;
+  const positions = await openFollowerPositions(directory, () => now);
+  positions.set('status', 1);
+  await positions.save();
+  now -= 86_400_000;
+  positions.set('status', 2);
+  await positions.save();
+  expect((await openFollowerPositions(directory, () => now)).get('status')).toBe(2);
 });

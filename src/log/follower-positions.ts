@@ -2,7 +2,7 @@
 // Losing the newest positions repeats entries to followers, which they bear; so they are written
 // now and then, not at every step.
 import { join } from 'node:path';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, isWithin } from '../model/instant.ts';
 import { readChecked, replaceChecked } from './durable-file.ts';
 
 const saveEveryMs = 1_000;
@@ -70,7 +70,7 @@ export async function openFollowerPositions(
     save: async (force = false) => {
       // A forced save waits for what others began meanwhile as well.
       while (saving !== undefined) await saving;
-      if (!changed || (!force && now() - savedAt < saveEveryMs)) return;
+      if (!changed || (!force && isWithin(saveEveryMs, savedAt, now()))) return;
       changed = false;
       savedAt = now();
       saving = replaceChecked(path, JSON.stringify(Object.fromEntries(positions)));

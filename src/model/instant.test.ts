@@ -1,7 +1,7 @@
 // Instants: read and written in the same way as a Date, for every instant that answers can express.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatInstant, isInstant, parseInstant } from './instant.ts';
+import { formatInstant, isInstant, isWithin, parseInstant } from './instant.ts';
 
 test('any moment of the years 0 to 9999', () => {
   const moment = fc.integer({
@@ -87,3 +87,12 @@ test.each([
   '2026-01-05T10:00:00.000X',
   '1900-02-29T00:00:00.000Z',
 ])('%s looks like a moment and is none', (text) => expect(parseInstant(text)).toBeUndefined());
+
+test.each([
+  [0, true],
+  [9, true],
+  [10, false],
+  [-1, false],
+])('reliability 1: %d ms after the instant, less than 10 ms passed: %s', (passed, answer) => {
+  expect(isWithin(10, 1_000, 1_000 + passed)).toBe(answer);
+});

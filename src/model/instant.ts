@@ -192,3 +192,11 @@ export function isInstant(ms: number): boolean {
 export function formatInstantOrNull(ms: EpochMs | null): string | null {
   return ms === null ? null : formatInstant(ms);
 }
+
+/**
+ * Whether less than `ms` passed since the instant. No longer when the clock was set back meanwhile:
+ * how much has passed is not known then.
+ */
+export function isWithin(ms: number, since: EpochMs, now: EpochMs): boolean {
+  return now >= since && now - since < ms;
+}
