@@ -10,7 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { Bone, Failure } from '../../parts/states.tsx';
 import { usePreferences } from '../../session/preferences.ts';
 import { useFormats, usePageZone, useWords } from '../../words/language.tsx';
-import { type Device as DeviceRecord, deviceQuery } from './data/device-queries.ts';
+import { useStoredState, type Device as DeviceRecord, deviceQuery } from './data/device-queries.ts';
 import { type SampleFeed, useSampleFeed } from './data/use-sample-feed.ts';
 import { useZones, zoneShown } from './data/use-zones.ts';
 import { DeviceFrameProvider } from './device-frame.ts';
@@ -125,7 +125,11 @@ function State({ device, feed }: OfDevice) {
   // A sample is proof enough; the record is asked for again only after a while.
   const isHeardNow = heardLive !== undefined && device.onlineState !== 'DE_REGISTERED';
   const state = isHeardNow && heard === heardLive ? 'ONLINE' : device.onlineState;
-  const reason = words.reasons[state](formats.duration(device.onlineTimeout));
+  const stored = useStoredState(device);
+  const reason =
+    state === 'UNKNOWN' && stored !== undefined
+      ? words.historyUpTo(formats.day(stored.lastData))
+      : words.reasons[state](formats.duration(device.onlineTimeout));
   const type = device.dataFlow.deviceType?.name;
   return (
     <>

@@ -5,6 +5,7 @@ import { Ago } from '../../parts/ago.tsx';
 import { Chip, Dot, type DotTone } from '../../parts/chip.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Spark } from '../../parts/spark.tsx';
+import type { StoredState } from '../../api/stored-state.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { Device } from './device-list.ts';
 import type { ValueKey } from './device-values.ts';
@@ -23,10 +24,11 @@ const idBesideMax = 24;
 
 interface NameProps {
   readonly device: Device;
+  readonly stored: StoredState | undefined;
   readonly isNarrow: boolean;
 }
 
-export function NameCell({ device, isNarrow }: NameProps) {
+export function NameCell({ device, stored, isNarrow }: NameProps) {
   const words = useWords(devicesWords);
   const { id, name, deviceId, onlineState } = device;
   const isStacked = isNarrow || deviceId.length > idBesideMax;
@@ -40,7 +42,7 @@ export function NameCell({ device, isNarrow }: NameProps) {
           <span className="mono faint">{deviceId}</span>
           {!isNarrow && <CopyButton content={deviceId} label={words.copyId(deviceId)} />}
         </span>
-        {isNarrow && <SeenCell device={device} />}
+        {isNarrow && <SeenCell device={device} stored={stored} />}
       </span>
     </span>
   );
@@ -68,15 +70,26 @@ export function deviceAddress(workspaceId: string, id: string): string {
   return `/w/${workspaceId}/devices/${id}`;
 }
 
-export function SeenCell({ device }: { readonly device: Device }) {
+export function SeenCell({ device, stored }: Pick<NameProps, 'device' | 'stored'>) {
+  const words = useWords(devicesWords);
+  const { day, instant } = useFormats();
   const { onlineState, uplinkMetrics } = device;
   const reason = useReason(device);
   const isHeard = uplinkMetrics?.timestamp !== undefined;
+  const hasHistory = !isHeard && stored !== undefined;
   const tone = onlineState === 'DE_REGISTERED' ? styles['bad'] : styles['reason'];
   return (
     <span className={styles['seen']}>
       {isHeard && <Ago at={uplinkMetrics.timestamp} />}
-      {reason !== undefined && <span className={tone}>{reason}</span>}
+      {hasHistory && (
+        <time
+          dateTime={stored.lastData}
+          title={`${instant(stored.lastData)}, ${words.neverReason}`}
+        >
+          {words.lastData(day(stored.lastData))}
+        </time>
+      )}
+      {reason !== undefined && <span className={hasHistory ? 'sr' : tone}>{reason}</span>}
     </span>
   );
 }
@@ -142,10 +155,10 @@ export function ValueCell({ value, unit }: { readonly value: unknown; readonly u
 const lowPercent = 30;
 const batteryWidth = 19;
 
-export function BatteryCell({ uplinkMetrics }: Pick<Device, 'uplinkMetrics'>) {
+export function BatteryCell({ device, stored }: Pick<NameProps, 'device' | 'stored'>) {
   const words = useWords(devicesWords);
   const { percent } = useFormats();
-  const level = uplinkMetrics?.batteryLevel ?? undefined;
+  const level = device.uplinkMetrics?.batteryLevel ?? stored?.batteryLevel;
   if (level === undefined) return <span className="faint">–</span>;
   const isLow = level < lowPercent;
   return (

@@ -55,7 +55,7 @@ interface WordedParts extends ColumnParts {
   readonly words: Words;
 }
 
-function nameColumn({ search, change, words, isNarrow }: WordedParts): Column<Device> {
+function nameColumn({ search, change, words, values, isNarrow }: WordedParts): Column<Device> {
   const isDown = search.sort === '-name';
   const isUp = search.sort === undefined;
   return {
@@ -71,7 +71,9 @@ function nameColumn({ search, change, words, isNarrow }: WordedParts): Column<De
         onClick={() => change(isUp ? { ...search, sort: '-name' } : without(search, 'sort'))}
       />
     ),
-    cell: (device) => <NameCell device={device} isNarrow={isNarrow} />,
+    cell: (device) => (
+      <NameCell device={device} stored={values.storedOf(device)} isNarrow={isNarrow} />
+    ),
   };
 }
 
@@ -112,16 +114,16 @@ const makers: Readonly<Record<StandardColumn, (parts: WordedParts) => Column<Dev
     bone: <Bone width="10em" />,
     cell: (device) => mainCell(device, values),
   }),
-  battery: ({ words }) => ({
+  battery: ({ words, values }) => ({
     key: 'battery',
     width: '74px',
     header: words.battery,
     bone: <Bone width="4em" />,
-    cell: ({ uplinkMetrics }) => <BatteryCell uplinkMetrics={uplinkMetrics} />,
+    cell: (device) => <BatteryCell device={device} stored={values.storedOf(device)} />,
   }),
 };
 
-function seenColumn({ search, change, words }: WordedParts): Column<Device> {
+function seenColumn({ search, change, words, values }: WordedParts): Column<Device> {
   const order = search.sort === 'seen' ? 'down' : search.sort === '-seen' ? 'up' : undefined;
   return {
     key: 'seen',
@@ -136,7 +138,7 @@ function seenColumn({ search, change, words }: WordedParts): Column<Device> {
         onClick={() => change({ ...search, sort: order === 'down' ? '-seen' : 'seen' })}
       />
     ),
-    cell: (device) => <SeenCell device={device} />,
+    cell: (device) => <SeenCell device={device} stored={values.storedOf(device)} />,
   };
 }
 

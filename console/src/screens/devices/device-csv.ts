@@ -91,7 +91,11 @@ function standardCsv(words: Words): Readonly<Record<StandardColumn, readonly Csv
       { name: words.unit, cell: (device, values) => values.mainOf(device)?.unit ?? '' },
     ],
     battery: [
-      { name: words.battery, cell: ({ uplinkMetrics }) => textOf(uplinkMetrics?.batteryLevel) },
+      {
+        name: words.battery,
+        cell: (device, values) =>
+          textOf(device.uplinkMetrics?.batteryLevel ?? values.storedOf(device)?.batteryLevel),
+      },
     ],
   };
 }

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { answers } from '../../api/answers.ts';
 import { ask, platform } from '../../api/platform.ts';
+import { stateKeys, type StoredState, storedStateOf } from '../../api/stored-state.ts';
 import type { Device } from './device-list.ts';
 
 interface Property {
@@ -29,12 +30,14 @@ export interface ValueKey {
 interface Newest {
   readonly samples: readonly Sample[];
   /** The last value of declared keys that is not null, by key. */
-  readonly values: Readonly<Record<string, { readonly value: unknown; readonly topic: string }>>;
+  readonly values: Readonly<
+    Record<string, { readonly value: unknown; readonly topic: string; readonly timestamp: string }>
+  >;
 }
 
 const nothingSent: Newest = { samples: [], values: {} };
-/** As many keys as one request takes. */
-const keysMax = 100;
+/** As many keys as one request takes beside those of the state. */
+const keysMax = 100 - stateKeys.length;
 
 interface Sample {
   readonly topic: string;
@@ -48,6 +51,8 @@ export interface DeviceValues {
   readonly valueOf: (device: Device, topic: string, key: string) => unknown;
   /** Hourly averages of the main value, oldest first; null for hours without a sample. */
   readonly lineOf: (device: Device) => readonly (number | null)[] | undefined;
+  /** What stored samples say of the device itself. */
+  readonly storedOf: (device: Device) => StoredState | undefined;
   /** All values that the types in view declare or have sent. */
   readonly keys: readonly ValueKey[];
 }
@@ -118,9 +123,7 @@ async function fetchLatest(deviceIds: string[], keys: readonly string[], signal?
   const path = '/v3/devices/query/latest';
   const [{ content }, last] = await Promise.all([
     ask(platform.POST(path, { ...stop, body: { deviceIds } })),
-    keys.length === 0
-      ? { content: [] }
-      : ask(platform.POST(path, { ...stop, body: { deviceIds, keys: [...keys] } })),
+    ask(platform.POST(path, { ...stop, body: { deviceIds, keys: [...stateKeys, ...keys] } })),
   ]);
   const values = new Map(last.content.map((one) => [one.deviceId, one.values ?? {}]));
   return content.map(({ deviceId, samples }) => {
@@ -164,6 +167,7 @@ function valuesOf({ schemas, latest, mains, lines }: KnownValues): DeviceValues 
       return samples.find((sample) => sample.topic === topic)?.data[key] ?? last;
     },
     lineOf: ({ id }) => lines.get(id),
+    storedOf: ({ id }) => storedStateOf(latest.get(id) ?? nothingSent),
     keys: [...new Map([...sentKeys(latest), ...[...schemas.values()].flatMap(keysOf)]).values()],
   };
 }

@@ -1,8 +1,9 @@
 // Positions: slim rows of all devices under a filter, page by page, kept current by the live stream.
-import { keepPreviousData, useQueries } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
+import { storedStates } from '../../api/stored-state.ts';
 import type { LiveEvent, LiveSample } from '../../live/stream.ts';
 import { useStream } from '../../live/use-stream.ts';
 import type { MapPoint, mapStates } from '../../map/clusters.ts';
@@ -47,10 +48,17 @@ export interface Positions {
 export function usePositions(workspaceId: string, search: MapSearch): Positions {
   const { rows, total, pages, isLoading, error, retry } = useRows(workspaceId, search);
   const { states, places } = useChanges(workspaceId);
-  const points = useMemo(
-    () => rows.flatMap((row) => pointOf(row, states.get(row.id), places.get(row.id)) ?? []),
-    [rows, states, places],
+  const unseen = useMemo(
+    () => rows.filter(({ uplinkMetrics }) => uplinkMetrics === null).map(({ id }) => id),
+    [rows],
   );
+  const stored = useQuery(storedStates(unseen)).data;
+  const points = useMemo(() => {
+    return rows.flatMap((row) => {
+      const { id } = row;
+      return pointOf(row, states.get(id), places.get(id), stored?.get(id)?.position) ?? [];
+    });
+  }, [rows, states, places, stored]);
   const isCut = total !== undefined && total > pages * pageRows;
   return { points, total, readCount: rows.length, isLoading, isCut, error, retry };
 }
@@ -121,9 +129,10 @@ function pointOf(
   { id, name, onlineState, uplinkMetrics }: DeviceRow,
   changed: ListedState | undefined,
   reported: Reported | undefined,
+  stored: Reported | undefined,
 ): DevicePoint | undefined {
-  const latitude = reported?.latitude ?? uplinkMetrics?.latitude ?? null;
-  const longitude = reported?.longitude ?? uplinkMetrics?.longitude ?? null;
+  const known = reported ?? uplinkMetrics ?? stored;
+  const { latitude = null, longitude = null } = known ?? {};
   if (latitude === null || longitude === null) return undefined;
   return {
     id,
@@ -132,7 +141,7 @@ function pointOf(
     longitude,
     at: worldOf({ latitude, longitude }),
     state: changed ?? stateNames[onlineState] ?? 'never',
-    knownAt: reported?.at ?? uplinkMetrics?.knownAt?.['latitude'] ?? null,
+    knownAt: reported?.at ?? uplinkMetrics?.knownAt?.['latitude'] ?? stored?.at ?? null,
     lastHeard: reported?.at ?? uplinkMetrics?.timestamp ?? null,
   };
 }

@@ -1,7 +1,8 @@
 // Requests of a device's pages: the record, its schema, its newest samples and its series.
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
+import { type StoredState, storedStates } from '../../../api/stored-state.ts';
 import type { LiveSample } from '../../../live/stream.ts';
 import type { TopicSchemas } from './data-keys.ts';
 
@@ -13,6 +14,11 @@ export type MetricSeries = components['schemas']['MetricSeries'];
 const stateMs = 30_000;
 const historyRows = 50;
 const schemaMs = 60_000;
+
+/** What stored samples say of a device that has sent nothing itself. */
+export function useStoredState({ id, uplinkMetrics }: Device): StoredState | undefined {
+  return useQuery(storedStates(uplinkMetrics === null ? [id] : [])).data?.get(id);
+}
 
 export const deviceQuery = (id: string) =>
   queryOptions({

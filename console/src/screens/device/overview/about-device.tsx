@@ -10,7 +10,8 @@ import { Bone } from '../../../parts/states.tsx';
 import { coordinates } from '../../../words/coordinates.ts';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
 import type { Language } from '../../../words/word-set.ts';
-import type { Device } from '../data/device-queries.ts';
+import type { StoredState } from '../../../api/stored-state.ts';
+import { type Device, useStoredState } from '../data/device-queries.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceWords } from '../device-words.ts';
 import styles from './overview.module.css';
@@ -21,10 +22,12 @@ export function AboutDevice() {
   const { language } = useLanguage();
   const { device, zone } = useDeviceFrame();
   const { dataFlow, uplinkMetrics: metrics } = device;
+  const stored = useStoredState(device);
+  const battery = metrics?.batteryLevel ?? stored?.batteryLevel;
   const signal = metrics?.signalQuality ?? null;
   return (
     <Card title={words.about}>
-      <PlaceOfDevice device={device} />
+      <PlaceOfDevice device={device} stored={stored} />
       <dl className={styles['facts']}>
         <Fact name={words.description} value={device.description} />
         <Fact name={words.connection} value={device.connectivity} />
@@ -35,12 +38,10 @@ export function AboutDevice() {
         <Fact name={words.silentAfter} value={formats.duration(device.onlineTimeout)} />
         <Fact
           name={words.battery}
-          value={
-            typeof metrics?.batteryLevel === 'number' ? formats.percent(metrics.batteryLevel) : null
-          }
+          value={typeof battery === 'number' ? formats.percent(battery) : null}
         />
         <Fact name={words.signal} value={signal === null ? null : words.signals[signal]} />
-        <Fact name={words.position} value={positionOf(device, language)} />
+        <Fact name={words.position} value={positionOf({ device, stored }, language)} />
         <Fact name={words.tags} value={tagsOf(device)} />
         {device.customFields.map((field) => (
           <Fact key={field.fieldMetaId} name={field.fieldMetaName} value={fieldValue(field)} />
@@ -56,13 +57,15 @@ const DevicePlace = late(
   async () => (await import('../../../map/device-place.tsx')).DevicePlace,
 );
 
-/** A small map, for a device whose position is known. */
-function PlaceOfDevice({
-  device: { name, onlineState, uplinkMetrics },
-}: {
+interface StateProps {
   readonly device: Device;
-}) {
-  const { latitude = null, longitude = null } = uplinkMetrics ?? {};
+  readonly stored: StoredState | undefined;
+}
+
+/** A small map, for a device whose position is known. */
+function PlaceOfDevice({ device, stored }: StateProps) {
+  const { name, onlineState } = device;
+  const { latitude = null, longitude = null } = device.uplinkMetrics ?? stored?.position ?? {};
   if (latitude === null || longitude === null) return null;
   return (
     <div className={styles['place']}>
@@ -113,8 +116,8 @@ function Credentials({ device: { id } }: { readonly device: Device }) {
   return count === 0 ? words.sharedSecret : words.ownKeys(count);
 }
 
-function positionOf({ uplinkMetrics: metrics }: Device, language: Language): string | null {
-  const { latitude = null, longitude = null } = metrics ?? {};
+function positionOf({ device, stored }: StateProps, language: Language): string | null {
+  const { latitude = null, longitude = null } = device.uplinkMetrics ?? stored?.position ?? {};
   return latitude === null || longitude === null
     ? null
     : coordinates(latitude, longitude, language);
