@@ -98,7 +98,7 @@ journey('alarms', options, (stage) => {
     await page.getByRole('button', { name: 'Add comment' }).click();
     await page.getByText('On my way with a spanner').waitFor();
     await page.getByText('delivered').waitFor();
-    await page.getByRole('img', { name: /Course of temperature/ }).waitFor();
+    await page.getByRole('img', { name: /Course of temperature.*> 50/ }).waitFor();
     await stage.inspect('alarm');
   });
 

@@ -41,11 +41,11 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     );
   });
 
-  test('keys zoom and move; below 30 km a grid takes the place of the outline', async () => {
+  test('review console M2: keys zoom and move; below 30 km a grid takes the place of the outline, and says who can add streets', async () => {
     const { page } = stage;
     await page.getByRole('application').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('+');
-    await page.getByText(/Grid of \d+ m/).waitFor();
+    await page.getByText(/No streets/).waitFor();
     await page.waitForURL(/at=/);
     await stage.inspect('map-grid');
     await page.keyboard.press('0');
@@ -188,7 +188,7 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     for (let step = 0; step < 6; step++) await page.keyboard.press('+');
     await expect.poll(() => asked.some(({ path }) => !before.has(path)), soon).toBe(true);
     await expect.poll(() => colorAt(page, 12), soon).toEqual([255, 0, 255]);
-    expect(await page.getByText(/Grid of/).count()).toBe(0);
+    expect(await page.getByText(/No streets/).count()).toBe(0);
     expect(beyondTiles(stage.takeComplaints())).toEqual([]);
   });
 

@@ -1,13 +1,21 @@
 // Line chart: one canvas for any number of lines; gaps stay gaps and the time axis is even.
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { themeEvent } from '../design/theme.ts';
-import { useFormats } from '../words/language.tsx';
-import { createPlot, type PlotLine, type PlotMark } from './line-plot.ts';
+import { Button } from '../parts/button.tsx';
+import { late } from '../parts/late.tsx';
+import { useFormats, useWords } from '../words/language.tsx';
+import { chartWords } from './chart-words.ts';
+import { createPlot, type PlotLevel, type PlotLine, type PlotMark } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
 export type { PlotLine } from './line-plot.ts';
+
+const ValuesDialog = late(
+  'ValuesDialog',
+  async () => (await import('./values-dialog.tsx')).ValuesDialog,
+);
 
 interface LineChartProps {
   /** Epoch seconds, rising. */
@@ -16,9 +24,11 @@ interface LineChartProps {
   /** The same array until a mark changes. */
   readonly marks?: readonly PlotMark[];
   /** IANA name of the zone of axis and tip. */
+  /** The same array until a level changes. */
+  readonly levels?: readonly PlotLevel[];
   readonly zone: string;
   readonly height?: number;
-  /** Named for a screen reader; the values are in the table of the page. */
+  /** Named for a screen reader, which finds the values in a table. */
   readonly label: string;
   /** Called with the range that was dragged over, in epoch seconds. */
   readonly zoom?: (from: number, to: number) => void;
@@ -31,10 +41,12 @@ interface LineChartProps {
 }
 
 export function LineChart(props: LineChartProps) {
-  const { times, lines, marks, zone, height = 280, label, zoom, zoomBack } = props;
+  const { times, lines, marks, levels, zone, height = 280, label, zoom, zoomBack } = props;
   const { range, namedTimes } = props;
   const [from, to] = range ?? [];
+  const words = useWords(chartWords);
   const formats = useFormats();
+  const [isTable, setAsTable] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const latest = useRef({ zoom, zoomBack });
@@ -51,7 +63,7 @@ export function LineChart(props: LineChartProps) {
       const wholeRange =
         from === undefined || to === undefined ? {} : { range: [from, to] as const };
       const named = namedTimes === undefined ? {} : { namedTimes };
-      const marked = marks === undefined ? {} : { marks };
+      const marked = { ...(marks && { marks }), ...(levels && { levels }) };
       const basic = { element, note, times, lines, zone, height, formats, zoomed };
       plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked });
     };
@@ -68,10 +80,23 @@ export function LineChart(props: LineChartProps) {
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, marks, zone, height, formats, from, to, namedTimes]);
+  }, [times, lines, marks, levels, zone, height, formats, from, to, namedTimes]);
   return (
-    <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
-      <div className={styles['tip']} ref={tip} hidden />
+    <div className={styles['box']}>
+      <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
+        <div className={styles['tip']} ref={tip} hidden />
+      </div>
+      <div className={styles['asTable']}>
+        <Button onClick={() => setAsTable(true)}>{words.asTable}</Button>
+      </div>
+      {isTable && (
+        <ValuesDialog
+          title={label}
+          {...{ lines, zone }}
+          times={namedTimes ?? times}
+          close={() => setAsTable(false)}
+        />
+      )}
     </div>
   );
 }

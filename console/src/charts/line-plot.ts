@@ -30,6 +30,13 @@ export interface PlotMark {
   readonly color: `--${string}`;
 }
 
+/** A value that a dashed line marks, such as a threshold. */
+export interface PlotLevel {
+  readonly value: number;
+  readonly label: string;
+  readonly color: `--${string}`;
+}
+
 export interface PlotParts {
   readonly element: HTMLElement;
   /** Shows the values under the pointer. */
@@ -37,6 +44,7 @@ export interface PlotParts {
   readonly times: readonly number[];
   readonly lines: readonly PlotLine[];
   readonly marks?: readonly PlotMark[];
+  readonly levels?: readonly PlotLevel[];
   readonly zone: string;
   readonly height: number;
   readonly formats: Formats;
@@ -75,7 +83,10 @@ export function createPlot(parts: PlotParts): uPlot {
     series,
     bands,
     hooks: {
-      draw: [(plot) => drawMarks(plot, parts.marks ?? [])],
+      draw: [
+        (plot) => drawMarks(plot, parts.marks ?? []),
+        (plot) => drawLevels(plot, parts.levels ?? []),
+      ],
       setCursor: [(plot) => showTip(plot, parts)],
       setSelect: [(plot) => select(plot, parts)],
     },
@@ -83,12 +94,15 @@ export function createPlot(parts: PlotParts): uPlot {
   return new uPlot(options, data as uPlot.AlignedData, element);
 }
 
-/** Bars begin at zero; lines use the height that they have. */
-function scalesOf({ range, lines }: PlotParts): uPlot.Scales {
+/** Bars begin at zero; lines use the height that they have, with the levels. */
+function scalesOf({ range, lines, levels = [] }: PlotParts): uPlot.Scales {
   const hasBars = lines.some(({ barShare }) => barShare !== undefined);
   return {
     ...(range === undefined ? {} : { x: { range: () => [range[0], range[1]] } }),
     ...(hasBars ? { y: { range: (_plot, least, most) => fromZero(least, most) } } : {}),
+    ...(levels.length > 0 && !hasBars
+      ? { y: { range: (_plot, least, most) => around(levels, least, most) } }
+      : {}),
   };
 }
 
@@ -96,6 +110,17 @@ function fromZero(least: number | null, most: number | null): [number, number] {
   const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 1)];
   const spare = (high - low || 1) * 0.06;
   return [low === 0 ? 0 : low - spare, high + spare];
+}
+
+function around(
+  levels: readonly PlotLevel[],
+  least: number | null,
+  most: number | null,
+): [number, number] {
+  const values = [...levels.map(({ value }) => value), ...(least === null ? [] : [least])];
+  const [low, high] = [Math.min(...values), Math.max(...values, ...(most === null ? [] : [most]))];
+  const spare = (high - low || 1) * 0.12;
+  return [low - spare, high + spare];
 }
 
 function lineSeries(line: PlotLine, isOnly: boolean): uPlot.Series {
@@ -185,6 +210,25 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly PlotMark[]): 
   }
 }
 
+function drawLevels({ ctx, bbox, valToPos }: uPlot, levels: readonly PlotLevel[]): void {
+  const scale = devicePixelRatio;
+  for (const { value, label, color } of levels) {
+    const y = Math.round(valToPos(value, 'y', true));
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = tokenValue(color);
+    ctx.lineWidth = 1.5 * scale;
+    ctx.setLineDash([6 * scale, 4 * scale]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.font = `500 ${markFontPx * scale}px ${tokenValue('--sans')}`;
+    ctx.textAlign = 'right';
+    ctx.fillText(label, bbox.left + bbox.width, y - 4 * scale);
+    ctx.restore();
+  }
+}
+
 /** The index nearest to one under the pointer at which any line has a value; -1 in a gap. */
 function knownNear(lines: readonly PlotLine[], at: number): number {
   const valuesAt = (index: number) => lines.map(({ values }) => values[index] ?? undefined);
@@ -203,19 +247,29 @@ function showTip(plot: uPlot, parts: PlotParts): void {
   const { note, lines, zone, formats, namedTimes } = parts;
   const at = knownNear(lines, plot.cursor.idx ?? -1);
   const time = plot.data[0][at];
-  const said = lines.flatMap(({ label, unit = '', values }) => {
+  const said = lines.flatMap(({ label, unit = '', color, values }) => {
     const value = values[at];
     if (value === null || value === undefined) return [];
     const name = lines.length === 1 ? '' : `${label} `;
-    return [{ value, words: `${name}${formats.value(value)} ${unit}`.trim() }];
+    return [{ value, color, words: `${name}${formats.value(value)} ${unit}`.trim() }];
   });
   const [first] = said;
   note.hidden = first === undefined || time === undefined;
   if (first === undefined || time === undefined) return;
   const instant = formats.instant(new Date((namedTimes?.[at] ?? time) * 1_000).toISOString(), zone);
-  note.textContent = [...said.map(({ words }) => words), instant].join('\n');
+  const rows = said.flatMap(({ words, color }) => [
+    ...(lines.length > 1 ? [swatchOf(color)] : []),
+    `${words}\n`,
+  ]);
+  note.replaceChildren(...rows, instant);
   note.style.left = `${plot.valToPos(time, 'x') + axisWidthPx}px`;
   note.style.top = `${plot.valToPos(first.value, 'y')}px`;
+}
+
+function swatchOf(color: PlotLine['color']): HTMLElement {
+  const swatch = document.createElement('i');
+  swatch.style.background = tokenValue(color);
+  return swatch;
 }
 
 function select(plot: uPlot, { zoomed }: PlotParts): void {

@@ -53,9 +53,7 @@ export function ScaleBar({ view, isGrid, isSmall, attribution }: ScaleBarProps) 
         {said}
       </span>
       {attribution !== undefined && <span>{attribution}</span>}
-      {attribution === undefined && !isSmall && (
-        <span>{isGrid ? words.grid(said) : words.natural}</span>
-      )}
+      {attribution === undefined && !isSmall && <span>{isGrid ? words.grid : words.natural}</span>}
     </>
   );
 }

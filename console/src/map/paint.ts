@@ -1,15 +1,18 @@
 // Map painting: outline, grid or tiles, then clusters and devices, on a canvas in colors of the theme.
 import { tokenValue } from '../design/theme.ts';
+import { latitudeWords, longitudeWords } from '../words/coordinates.ts';
+import type { Language } from '../words/word-set.ts';
 import type { Cluster, MapState } from './clusters.ts';
 import { type Outline, pathScale } from './outline.ts';
 import type { TilePictures } from './tile-pictures.ts';
 import {
   metersPerPixel,
-  scaleLength,
+  placeOf,
   screenOf,
   type Size,
   type View,
   worldAt,
+  worldOf,
   worldPx,
   type WorldPoint,
 } from './view.ts';
@@ -17,7 +20,7 @@ import {
 /** The outline is too rough for less than about 30 km across. */
 const gridBelowMeters = 30_000;
 const labelsMax = 60;
-const gridPx = 90;
+const gridPx = 110;
 
 export interface Scene {
   readonly view: View;
@@ -27,6 +30,7 @@ export interface Scene {
   readonly clusters: readonly Cluster[];
   readonly chosenId: string | undefined;
   readonly hasLabels: boolean;
+  readonly language: Language;
 }
 
 export interface Shown {
@@ -72,7 +76,7 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene, pixelRatio: numbe
   const isGrid = isGridShown(view, size);
   context.fillStyle = tokenValue(isGrid ? '--surface' : '--sunken');
   context.fillRect(0, 0, size.width, size.height);
-  if (isGrid) paintGrid(context, view, size);
+  if (isGrid) paintGrid(context, scene);
   else if (scene.outline !== undefined) paintOutline(context, scene.outline, scene, pixelRatio);
   plain();
   // Over the outline, which is there when tiles are not.
@@ -116,23 +120,45 @@ function paintOutline(
 }
 
 /** Lines at whole multiples of the scale, so that they move with the map. */
-function paintGrid(context: CanvasRenderingContext2D, view: View, size: Size): void {
-  const meters = metersPerPixel(view);
-  const step = scaleLength(meters, gridPx) / meters;
-  const origin = screenOf(view, size, { x: 0, y: 0 });
-  const first = (start: number) => ((start % step) + step) % step;
+/** Lines of whole steps of degrees, named at the edges, so that what is empty is still a place. */
+function paintGrid(context: CanvasRenderingContext2D, { view, size, language }: Scene): void {
+  const step = degreeStep(view);
+  const from = placeOf(worldAt(view, size, { x: 0, y: size.height }));
+  const to = placeOf(worldAt(view, size, { x: size.width, y: 0 }));
+  const names: (() => void)[] = [];
   context.strokeStyle = tokenValue('--line');
+  context.fillStyle = tokenValue('--ink-3');
+  context.font = `500 11px ${tokenValue('--sans')}`;
+  context.textBaseline = 'top';
   context.lineWidth = 1;
   context.beginPath();
-  for (let x = first(origin.x); x < size.width; x += step) {
+  for (const longitude of stepsBetween(from.longitude, to.longitude, step)) {
+    const { x } = screenOf(view, size, worldOf({ latitude: from.latitude, longitude }));
     context.moveTo(x, 0);
     context.lineTo(x, size.height);
+    names.push(() => context.fillText(longitudeWords(longitude, language), x + 4, 6));
   }
-  for (let y = first(origin.y); y < size.height; y += step) {
+  for (const latitude of stepsBetween(from.latitude, to.latitude, step)) {
+    const { y } = screenOf(view, size, worldOf({ latitude, longitude: from.longitude }));
     context.moveTo(0, y);
     context.lineTo(size.width, y);
+    names.push(() => context.fillText(latitudeWords(latitude, language), 6, y + 4));
   }
   context.stroke();
+  for (const name of names) name();
+}
+
+/** Degrees between two lines of the grid: the least round step whose lines are not too close. */
+function degreeStep({ zoom }: View): number {
+  const ofPixels = (gridPx * 360) / worldPx(zoom);
+  const power = 10 ** Math.floor(Math.log10(ofPixels));
+  return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= ofPixels) ?? ofPixels;
+}
+
+function stepsBetween(from: number, to: number, step: number): readonly number[] {
+  const first = Math.ceil(from / step);
+  const count = Math.max(0, Math.floor(to / step) - first + 1);
+  return Array.from({ length: count }, (_, at) => (first + at) * step);
 }
 
 const colors: Readonly<Record<MapState, `--${string}`>> = {

@@ -3,7 +3,7 @@ import { Maximize, Minus, Plus } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { themeEvent } from '../design/theme.ts';
 import { Button } from '../parts/button.tsx';
-import { useFormats, useWords } from '../words/language.tsx';
+import { useFormats, useLanguage, useWords } from '../words/language.tsx';
 import { type Cluster, clustersOf, type MapPoint } from './clusters.ts';
 import { Legend, ScaleBar } from './map-notes.tsx';
 import { mapWords } from './map-words.ts';
@@ -38,6 +38,7 @@ export function WorldMap(props: WorldMapProps) {
   const { points, chosenId, choose, isSmall = false, children } = props;
   const words = useWords(mapWords);
   const formats = useFormats();
+  const { language } = useLanguage();
   const helpId = useId();
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -47,7 +48,7 @@ export function WorldMap(props: WorldMapProps) {
   const { tiles, attribution, isFailing } = useTiles();
   const step = Math.round(view.zoom);
   const clusters = useMemo(() => clustersOf(points, step), [points, step]);
-  const shown = { view, size, clusters, chosenId, hasLabels: true };
+  const shown = { view, size, clusters, chosenId, hasLabels: true, language };
   const scene: Scene = { ...shown, outline: outline.data, tiles };
   usePainting(canvas, scene, tiles);
   const open = (cluster: Cluster | undefined) => {

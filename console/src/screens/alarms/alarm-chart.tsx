@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
-import type { PlotMark } from '../../charts/line-plot.ts';
+import type { PlotLevel, PlotMark } from '../../charts/line-plot.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
@@ -18,6 +18,7 @@ import {
 } from '../device/data/device-queries.ts';
 import { withGaps } from '../device/data/gaps.ts';
 import { bucketFor, isoInterval } from '../device/data/time-range.ts';
+import type { Operator } from '../rules/rule-model.ts';
 import { ruleOf } from '../rules/rule-requests.ts';
 import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';
@@ -103,6 +104,40 @@ function useAlarmKeys(alarm: Alarm, deviceId: string): readonly DataKey[] | unde
     .slice(0, keysMax);
 }
 
+const operatorSigns: Readonly<Record<Operator, string>> = {
+  EQ: '=',
+  NEQ: '≠',
+  GT: '>',
+  GTE: '≥',
+  LT: '<',
+  LTE: '≤',
+  NGT: '≤',
+  NGTE: '<',
+  NLT: '≥',
+  NLTE: '>',
+};
+
+/** The values that the rule compares the key with. */
+function useLevels(alarm: Alarm, { key, topic }: DataKey): readonly PlotLevel[] {
+  const { value: said } = useFormats();
+  const hasRule = useExists(alarm.workspaceId, 'RULE', alarm.rule?.id);
+  const logic = useQuery({ ...ruleOf(alarm.rule?.id ?? ''), enabled: hasRule === true }).data
+    ?.logic;
+  return useMemo(() => {
+    const sources = logic?.dataSources.filter(
+      ({ dataKey, dataTopic }) => dataKey === key && dataTopic === topic,
+    );
+    const isJudged = (id: string | null) => sources?.some((one) => one.id === id) === true;
+    const conditions = (logic?.logicBlocks ?? []).flatMap((block) => block.conditions);
+    return conditions.flatMap(({ operandFirst, operator, operandSecond }) => {
+      const level = operandSecond.type === 'CONSTANT' ? operandSecond.value : undefined;
+      if (typeof level !== 'number' || !isJudged(operandFirst.dataSourceId)) return [];
+      const label = `${operatorSigns[operator]} ${said(level)}`;
+      return [{ value: level, label, color: '--warn' as const }];
+    });
+  }, [logic, key, topic, said]);
+}
+
 function Course({ alarm, deviceId, shown }: DeviceChartProps & { readonly shown: DataKey }) {
   const words = useWords(alarmsWords);
   const { zone } = useFormats();
@@ -130,6 +165,7 @@ function Course({ alarm, deviceId, shown }: DeviceChartProps & { readonly shown:
     return { at, lines: [{ label: title, unit, color: '--c1' as const, values }] };
   }, [answer.data, title, unit, silentAfterS]);
   const marks = useMarks(alarm);
+  const levels = useLevels(alarm, shown);
   const isEmpty = plot.lines.every(({ values }) => values.every((one) => (one ?? null) === null));
   if (answer.data === undefined && answer.error !== null)
     return <Failure error={answer.error} retry={() => void answer.refetch()} />;
@@ -141,9 +177,10 @@ function Course({ alarm, deviceId, shown }: DeviceChartProps & { readonly shown:
           times={plot.at}
           lines={plot.lines}
           marks={marks}
+          levels={levels}
           zone={zone}
           height={220}
-          label={words.chartLabel(title)}
+          label={[words.chartLabel(title), ...levels.map(({ label }) => label)].join(', ')}
         />
       )}
     </div>

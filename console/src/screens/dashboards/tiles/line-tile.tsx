@@ -1,6 +1,7 @@
 // Line tile: the course of values over the range of the dashboard, continued live.
 import { useMemo } from 'react';
 import { useElementHeight } from './use-element-height.ts';
+import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart } from '../../../charts/line-chart.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type Tile, titleOf } from '../dashboard-model.ts';
@@ -66,48 +67,37 @@ interface ChartBoxProps {
   readonly note?: string | undefined;
 }
 
-const keyPx = 26;
-
 function ChartBox({ tile, lines: { times, lines, range, namedTimes }, more, note }: ChartBoxProps) {
   const words = useWords(tileWords);
   const { data, zoom } = useTileFrame();
   const { box, height } = useElementHeight();
+  const { shown, ...isolated } = useIsolated(lines);
   const hasKey = lines.length > 1 || note !== undefined || more > 0;
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
   return (
-    <div className={styles['chart']} ref={box} data-stale={data.isStale}>
-      {isEmpty ? (
-        <p className={styles['note']}>{data.isLoading ? '' : words.noValues}</p>
-      ) : (
-        <>
-          {hasKey && (
-            <p className={styles['key']}>
-              {lines.map(({ label, color }, at) => (
-                // oxlint-disable-next-line react/no-array-index-key -- two lines may have one name
-                <span key={at}>
-                  <i style={{ background: `var(${color})` }} aria-hidden="true" />
-                  {label}
-                </span>
-              ))}
-              {more > 0 && <span>{words.more(more)}</span>}
-              {note !== undefined && <span className="faint">{note}</span>}
-            </p>
-          )}
-          {height > 0 && (
-            <LineChart
-              times={times}
-              lines={lines}
-              zone={data.zone}
-              height={Math.max(90, height - (hasKey ? keyPx : 0))}
-              label={words.chart(titleOf(tile), lines[0]?.unit ?? '')}
-              zoom={(from, to) => zoom([from, to])}
-              zoomBack={() => zoom()}
-              {...(range === undefined ? {} : { range })}
-              {...(namedTimes === undefined ? {} : { namedTimes })}
-            />
-          )}
-        </>
+    <div className={styles['chart']} data-stale={data.isStale}>
+      {!isEmpty && hasKey && (
+        <Legend lines={lines.length > 1 ? lines : []} {...isolated}>
+          {more > 0 && <li>{words.more(more)}</li>}
+          {note !== undefined && <li className="faint">{note}</li>}
+        </Legend>
       )}
+      <div className={styles['plot']} ref={box}>
+        {isEmpty && <p className={styles['note']}>{data.isLoading ? '' : words.noValues}</p>}
+        {!isEmpty && height > 0 && (
+          <LineChart
+            times={times}
+            lines={shown}
+            zone={data.zone}
+            height={Math.max(90, height)}
+            label={words.chart(titleOf(tile), lines[0]?.unit ?? '')}
+            zoom={(from, to) => zoom([from, to])}
+            zoomBack={() => zoom()}
+            {...(range === undefined ? {} : { range })}
+            {...(namedTimes === undefined ? {} : { namedTimes })}
+          />
+        )}
+      </div>
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Empty, Failure } from '../../../parts/states.tsx';
@@ -41,6 +42,7 @@ export function Explore() {
   const exploration = useExploration();
   const { answer, body, lines, times, table, isTooMany, explored } = exploration;
   const zoom = useZoom();
+  const { shown, ...isolated } = useIsolated(lines);
   const request = { method: 'POST', path, body } as const;
   const isNothing = body.series.length === 0;
   return (
@@ -69,7 +71,7 @@ export function Explore() {
           {table.rows.length > 0 && (
             <LineChart
               times={times}
-              lines={lines}
+              lines={shown}
               zone={zone}
               label={words.chart}
               zoom={zoom.into}
@@ -77,7 +79,7 @@ export function Explore() {
             />
           )}
         </div>
-        <Legend lines={lines} />
+        {lines.length > 1 && <Legend lines={lines} {...isolated} />}
       </Card>
       {table.rows.length > 0 && <TableCard table={table} name={device.name} zone={zone} />}
       {!isNothing && <RequestCard request={request} />}
@@ -98,31 +100,6 @@ function Why({ plan, zone }: { readonly plan: ReturnType<typeof planOf>; readonl
     <>
       {reasons[plan.why]} {zone}
     </>
-  );
-}
-
-/** Lines are named in words too, as color is not the only key. */
-function Legend({ lines }: { readonly lines: readonly PlotLine[] }) {
-  if (lines.length < 2) return null;
-  return (
-    <ul className={styles['legend']}>
-      {lines.map(({ label, unit, color, isDashed = false }) => (
-        <li key={label}>
-          <svg width="22" height="8" aria-hidden="true">
-            <line
-              x1="0"
-              y1="4"
-              x2="22"
-              y2="4"
-              stroke={`var(${color})`}
-              strokeWidth="2"
-              {...(isDashed ? { strokeDasharray: '5 4' } : {})}
-            />
-          </svg>
-          {label} <span className="faint">{unit}</span>
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -1,5 +1,5 @@
 // Save dialog: the explored lines become a tile of a dashboard, which the person chooses or names.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { SelectField, TextField } from '../../../parts/field.tsx';
@@ -13,6 +13,7 @@ import {
   saveToNewDashboard,
 } from '../../dashboards/save-line.ts';
 import { exploreWords } from './explore-words.ts';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface SaveDialogProps {
   readonly workspaceId: string;
@@ -65,7 +66,7 @@ export function SaveDialog({ workspaceId, lines, close }: SaveDialogProps) {
 
 function useSave(workspaceId: string, mutationFn: () => Promise<{ readonly id: string }>) {
   const navigate = useNavigate();
-  return useMutation({
+  return useAction({
     mutationFn,
     onSuccess: ({ id }) =>
       navigate({
