@@ -1,9 +1,10 @@
 // Remove dialog: asks once, deletes a record, says so, and shows why it was refused.
-import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useWords } from '../words/language.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { editingWords } from './editing-words.ts';
 import { toast } from './toasts.tsx';
+import { useAction } from './use-action.ts';
 
 export interface RemoveDialogProps {
   /** Of the record, for the question and the message. */
@@ -28,7 +29,7 @@ export function RemoveDialog(props: RemoveDialogProps) {
   const { name, title, note, label, message, send, lists, removed, close } = props;
   const words = useWords(editingWords);
   const known = useQueryClient();
-  const remove = useMutation({
+  const remove = useAction({
     mutationFn: send,
     onSuccess: () => {
       toast(message ?? words.removed(name));

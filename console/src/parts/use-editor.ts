@@ -1,11 +1,12 @@
 // Editor of a record: its draft, how it is saved, and what the platform said of it.
-import { notifyManager, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { notifyManager, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { useWords } from '../words/language.tsx';
 import { editingWords } from './editing-words.ts';
 import { toast } from './toasts.tsx';
 import { type Draft, type DraftOptions, useDraft } from './use-draft.ts';
+import { useAction } from './use-action.ts';
 
 interface Versioned {
   readonly version: number;
@@ -49,7 +50,7 @@ export function useEditor<T, R extends Versioned>(options: EditorOptions<T, R>):
   const words = useWords(editingWords);
   const draft = useDraft(key, saved, { ...(version === undefined ? {} : { version }), isSecret });
   const [discards, setDiscards] = useState(0);
-  const saving = useMutation({
+  const saving = useAction({
     mutationFn: ({ value: sent, from }: { readonly value: T; readonly from: From }) =>
       send(sent, from),
     onSuccess(record, sent) {

@@ -1,7 +1,8 @@
 // Form saving: sends the values of a form, says that they are saved, and refreshes what shows them.
-import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { faultAt, faultsOf } from '../api/field-faults.ts';
 import { toast } from './toasts.tsx';
+import { useAction } from './use-action.ts';
 
 interface FormSaveOptions<V, T> {
   readonly send: (values: V) => Promise<T>;
@@ -30,7 +31,7 @@ interface FormSave<V, T> {
 export function useFormSave<V, T>(options: FormSaveOptions<V, T>): FormSave<V, T> {
   const { send, fields = [], refreshes, message, close, open } = options;
   const client = useQueryClient();
-  const { mutate, data, isPending, error } = useMutation({
+  const { mutate, data, isPending, error } = useAction({
     mutationFn: send,
     onSuccess: async (saved: T) => {
       if (message !== undefined) toast(message(saved));

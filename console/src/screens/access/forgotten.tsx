@@ -1,5 +1,5 @@
 // Forgotten password: mails a link; the answer is the same for every address (contract 36).
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { aboutQuery } from '../../api/about.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -7,11 +7,12 @@ import { TextField } from '../../parts/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { FormError, OutsideFrame } from '../sign-in/outside-frame.tsx';
 import { accessWords } from './access-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 export function Forgotten() {
   const words = useWords(accessWords);
   const sendsMail = useSendsMail();
-  const request = useMutation({
+  const request = useAction({
     mutationFn: async (email: string) => {
       await ask(platform.POST('/v3/auth/password-reset', { body: { email } }));
       return email;

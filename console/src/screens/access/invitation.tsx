@@ -1,5 +1,5 @@
 // Invitation: the holder of the link joins an organization, with a new account or the own one (contract 35).
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
@@ -13,6 +13,7 @@ import { OutsideFrame } from '../sign-in/outside-frame.tsx';
 import { accessWords } from './access-words.ts';
 import { DeadLink } from './dead-link.tsx';
 import { PasswordField } from './password-field.tsx';
+import { useAction } from '../../parts/use-action.ts';
 
 type Invited = components['schemas']['Invitation'];
 
@@ -111,7 +112,7 @@ function InvitedPassword({ newUser, error }: InvitedPasswordProps) {
 /** Accepts and signs in with the same password, so that it is typed once. */
 function useAcceptance(token: string) {
   const navigate = useNavigate();
-  return useMutation({
+  return useAction({
     mutationFn: async ({ name, password }: { name: string; password: string }) => {
       const body = { password, ...(name === '' ? {} : { name }) };
       const params = { path: { token } };

@@ -1,5 +1,4 @@
 // New password: set with a mailed link, which works once and within an hour (contract 36).
-import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
 import { Refusal } from '../../api/refusal.ts';
@@ -10,11 +9,12 @@ import { OutsideFrame } from '../sign-in/outside-frame.tsx';
 import { accessWords } from './access-words.ts';
 import { DeadLink } from './dead-link.tsx';
 import { PasswordField } from './password-field.tsx';
+import { useAction } from '../../parts/use-action.ts';
 
 export function NewPassword() {
   const words = useWords(accessWords);
   const { token } = useParams({ from: '/password-reset/$token' });
-  const setting = useMutation({
+  const setting = useAction({
     mutationFn: (password: string) => {
       const params = { path: { token } };
       return ask(platform.POST('/v3/auth/password-reset/{token}', { params, body: { password } }));

@@ -1,5 +1,5 @@
 // Edited type: the record, the drafts of its scripts and how they are saved, for all tabs of one type.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { isStaleRefusal } from '../../parts/use-editor.ts';
@@ -14,6 +14,7 @@ import {
 import { deviceTypeWords } from './device-type-words.ts';
 import { type ScriptDraft, useScriptDraft } from './draft.ts';
 import type { ScriptPart } from './payload.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 export interface EditedType {
   readonly workspaceId: string;
@@ -88,7 +89,7 @@ function useSave({ workspaceId, type, drafts }: SavedParts, update: EditedType['
   const formats = useFormats();
   const client = useQueryClient();
   const devices = useQuery(devicesOfType(workspaceId, type.id, 1));
-  return useMutation({
+  return useAction({
     mutationFn: async (isForced: boolean) => {
       const changed = parts.filter((part) => drafts[part].isChanged);
       const codes = changed.map((part) => [part, { code: drafts[part].code }]);

@@ -1,5 +1,4 @@
 // Trial card: the payload box with what it was recognized as, the results, and the examples.
-import { useMutation } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -16,6 +15,7 @@ import { examplesIn } from './examples.ts';
 import type { ReadPayload, ScriptPart } from './payload.ts';
 import { Results } from './results.tsx';
 import type { Trials } from './use-trials.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 interface PayloadBox {
   readonly payload: string;
@@ -108,7 +108,7 @@ function LastUplinkButton({ setPayload }: Pick<PayloadBox, 'setPayload'>) {
   const words = useWords(deviceTypeWords);
   const formats = useFormats();
   const { type, workspaceId } = useEditedType();
-  const last = useMutation({
+  const last = useAction({
     mutationFn: () => lastRealEvent(workspaceId, type.id),
     onSuccess(found) {
       if (found === undefined) return toast(words.noUplink);

@@ -1,5 +1,5 @@
 // Use tab: data flows and devices of this workspace that a change of the type touches; deleting it.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Copy, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -18,6 +18,7 @@ import styles from './use.module.css';
 import { copyDeviceType, devicesOfType, devicesOfTypeBody } from './device-type-requests.ts';
 import { useEditedType } from './edited-type.tsx';
 import { usageWords } from './use-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 const devicesShown = 20;
 
@@ -142,7 +143,7 @@ function useCopy() {
   const { type, workspaceId } = useEditedType();
   const client = useQueryClient();
   const navigate = useNavigate();
-  return useMutation({
+  return useAction({
     mutationFn: () => copyDeviceType(type, words.copyOf(type.name), organizationId),
     async onSuccess({ id: typeId, name }) {
       await client.invalidateQueries({ queryKey: ['device-types'] });
@@ -161,7 +162,7 @@ function Removal({ close }: { readonly close: () => void }) {
   const { type, workspaceId, discard } = useEditedType();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const remove = useMutation({
+  const remove = useAction({
     mutationFn: () =>
       ask(platform.DELETE('/v3/device-types/{id}', { params: { path: { id: type.id } } })),
     async onSuccess() {

@@ -1,9 +1,9 @@
 // Trials: runs of the edited code on the payload of the box, and of the examples after it.
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Example, examplesIn, examplesMax } from './examples.ts';
 import type { JsonObject, ScriptPart } from './payload.ts';
 import { type ScriptRun, runScript } from './script-run.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 export interface Trials {
   readonly run: ScriptRun | undefined;
@@ -26,7 +26,7 @@ export function useTrials(sampleData: unknown, part: ScriptPart): Trials {
   const [runs, setRuns] = useState<readonly ScriptRun[]>([]);
   const [tested, setTested] = useState<ReadonlyMap<string, ScriptRun>>(new Map());
   const examples: readonly Example[] = examplesIn(sampleData, part).slice(0, examplesMax);
-  const mutation = useMutation({
+  const mutation = useAction({
     mutationFn: async ({ code, event }: Started) => {
       if (event !== undefined) {
         const run = await runScript(code, event);

@@ -1,5 +1,5 @@
 // Library import: a folder of device types is read in the browser and sent; refusals are listed by file.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
@@ -18,6 +18,7 @@ import {
   uploadBytesMax,
   uploadBytesOf,
 } from './library-files.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 type Summary = components['schemas']['LibraryImport'];
 
@@ -65,7 +66,7 @@ export function LibraryImport({ close }: { readonly close: () => void }) {
 function useImport() {
   const { organizationId } = useAccount();
   const client = useQueryClient();
-  return useMutation({
+  return useAction({
     mutationFn: async (files: readonly LibraryFile[]) => {
       const body = await libraryUploadOf(organizationId, files);
       return ask(platform.POST('/v3/device-types/import', { body }));

@@ -23,10 +23,17 @@ export function registerDevice(sent: Registration, dataFlowId: string) {
   return ask(platform.POST('/v3/devices', { body }));
 }
 
-/** A data flow that stores what arrives; returns its id. */
-export async function createFlow(sent: Registration): Promise<string> {
+interface MadeFlow {
+  readonly flowId: string;
+  /** Deletes what was made, for a device that was refused. */
+  readonly discard: () => Promise<void>;
+}
+
+/** A data flow that stores what arrives, with its connector. */
+export async function createFlow(sent: Registration): Promise<MadeFlow> {
   const { workspaceId, connectivity, deviceTypeId, name } = sent;
-  const connector = await connectorFor(workspaceId, connectivity);
+  const known = await knownConnector(workspaceId, connectivity);
+  const connector = known ?? (await createConnector(workspaceId, connectivity));
   const store = await storeOf(workspaceId);
   const flow = await ask(
     platform.POST('/v3/data-flows', {
@@ -40,7 +47,21 @@ export async function createFlow(sent: Registration): Promise<string> {
       },
     }),
   );
-  return flow.id;
+  return {
+    flowId: flow.id,
+    async discard() {
+      // The refusal is what the user must know; what stays is in the list of flows.
+      const path = { id: flow.id };
+      await ask(platform.DELETE('/v3/data-flows/{id}', { params: { path } })).catch(
+        () => undefined,
+      );
+      if (known !== undefined) return;
+      const own = { path: { id: connector } };
+      await ask(platform.DELETE('/v3/device-connectors/{id}', { params: own })).catch(
+        () => undefined,
+      );
+    },
+  };
 }
 
 /** Id of the output that stores samples, if the caller may use it. */
@@ -50,10 +71,7 @@ export async function storeOf(workspaceId: string): Promise<string | undefined> 
   return outputs.content.find(({ type }) => type === 'DATABASE')?.id;
 }
 
-/** An own connector of the workspace for the connectivity, or a new one; returns its id. */
-async function connectorFor(workspaceId: string, connectivity: Connectivity): Promise<string> {
-  const known = await knownConnector(workspaceId, connectivity);
-  if (known !== undefined) return known;
+async function createConnector(workspaceId: string, connectivity: Connectivity): Promise<string> {
   const body = { workspaceId, connectivity, name: connectivity };
   return (await ask(platform.POST('/v3/device-connectors', { body }))).id;
 }

@@ -1,5 +1,5 @@
 // Register a device: its name and id, and the data flow for its payloads, chosen or new.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -20,6 +20,7 @@ import {
 } from './register-requests.ts';
 import { registerWords } from './register-words.ts';
 import { ActionFailure } from '../../parts/action-failure.tsx';
+import { useAction } from '../../parts/use-action.ts';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices/new');
 const newFlow = '';
@@ -29,17 +30,18 @@ export function Register() {
   const { workspaceId } = route.useParams();
   const { deviceId = '' } = route.useSearch();
   const client = useQueryClient();
-  const [newFlowId, setNewFlowId] = useState<string>();
-  const registration = useMutation({
+  const registration = useAction({
     mutationFn: async (sent: Registration) => {
       if (sent.flowId !== newFlow) return registerDevice(sent, sent.flowId);
-      // A second try after a refusal takes the flow of the first one.
-      const flowId = newFlowId ?? (await createFlow(sent));
-      setNewFlowId(flowId);
-      return registerDevice(sent, flowId);
+      const made = await createFlow(sent);
+      try {
+        return await registerDevice(sent, made.flowId);
+      } catch (error) {
+        await made.discard();
+        throw error;
+      }
     },
     onSuccess: () => {
-      setNewFlowId(undefined);
       void client.invalidateQueries({ queryKey: ['devices'] });
       void client.invalidateQueries({ queryKey: ['flows'] });
     },

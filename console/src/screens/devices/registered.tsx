@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { CodeBlock } from '../../parts/states.tsx';
@@ -39,9 +39,14 @@ export function Registered({ device, another }: RegisteredProps) {
           <Link to="/w/$workspaceId/devices" params={{ workspaceId }} search={{ q: deviceId }}>
             {words.list}
           </Link>
-          <Button look="primary" onClick={another}>
-            {words.another}
-          </Button>
+          <Button onClick={another}>{words.another}</Button>
+          <ButtonLink
+            look="primary"
+            to="/w/$workspaceId/devices/$deviceId"
+            params={{ workspaceId, deviceId: device.id }}
+          >
+            {words.open}
+          </ButtonLink>
         </div>
       </div>
     </Card>

@@ -1,5 +1,5 @@
 // Sample export dialog: asks for format and time, follows the export, and offers its file.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, FileLink } from '../../parts/button.tsx';
@@ -11,6 +11,7 @@ import type { BulkSelection } from './bulk-work.ts';
 import { sampleExportWords } from './sample-export-words.ts';
 import { ActionFailure } from '../../parts/action-failure.tsx';
 import { instantOfLocal } from '../../words/zone-times.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 const pollMs = 500;
 const bytesOfMegabyte = 1_000_000;
@@ -24,7 +25,7 @@ interface SampleExportProps {
 export function SampleExportDialog({ selection, close }: SampleExportProps) {
   const words = useWords(sampleExportWords);
   const { zone } = useFormats();
-  const begin = useMutation({
+  const begin = useAction({
     mutationFn: (given: FormData) =>
       ask(platform.POST('/v3/exports', { body: { ...selection, ...requestOf(given, zone) } })),
   });
@@ -72,7 +73,7 @@ function ExportProgress({ id, close }: { readonly id: string; readonly close: ()
     refetchInterval: ({ state }) => state.data?.state !== 'COMPLETE' && !isEnded && pollMs,
     enabled: !isEnded,
   });
-  const cancel = useMutation({
+  const cancel = useAction({
     mutationFn: () => ask(platform.DELETE('/v3/exports/{id}', { params })),
     onSuccess: close,
     onMutate: () => setEnded(true),

@@ -1,5 +1,5 @@
 // Send dialog: a payload is handled like a real one, and the dialog shows its effects.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -14,6 +14,7 @@ import styles from './flows.module.css';
 import { lastPayloadOf, type Payload, sendPayload, useServerOf } from './send-requests.ts';
 import { SentEffects } from './sent-effects.tsx';
 import { serverMessage } from './server-messages.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 const devicesMax = 100;
 
@@ -127,7 +128,7 @@ function useSending(connector: Connector, device: Sender | undefined) {
     server === undefined ? last.data : serverMessage(server, device?.deviceId ?? '', nowMs);
   const typed = edited ?? (proposed === undefined ? '' : JSON.stringify(proposed, null, 2));
   const payload = payloadOf(typed);
-  const send = useMutation({
+  const send = useAction({
     mutationFn: (sent: { readonly body: Payload; readonly device: Sender }) =>
       sendPayload({ ...sent, connector, secret: connector.uplinkSecret ?? '', server }),
     onSuccess: () => {

@@ -1,5 +1,5 @@
 // Alarm needs: the newest open alarms of the home page, each acknowledged in place.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
 import { acknowledgeAlarm } from '../../api/alarm-changes.ts';
@@ -12,6 +12,7 @@ import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { alarmNeedsWords } from './alarm-needs-words.ts';
 import styles from './home.module.css';
+import { useAction } from '../../parts/use-action.ts';
 
 /** Rows of a list; `many` is the number of open alarms. */
 export function AlarmNeeds({ workspaceId, many }: { workspaceId: string; many: number }) {
@@ -41,7 +42,7 @@ function AlarmNeed({ alarm }: { readonly alarm: Alarm }) {
   const words = useWords(alarmNeedsWords);
   const known = useQueryClient();
   const { id, name, severity, lastTriggered, workspaceId } = alarm;
-  const acknowledge = useMutation({
+  const acknowledge = useAction({
     mutationFn: () => acknowledgeAlarm(id),
     onSuccess: () => toast(words.acknowledged(name)),
     onError: toastFailure,

@@ -1,5 +1,5 @@
 // Row of the delivery log; it opens to the payload, the answer and the reason.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
 import { useId, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
@@ -11,6 +11,7 @@ import { deliveriesKey, type Delivery, resendOne } from './output-requests.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { readable } from './readable.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 interface DeliveryRowProps {
   readonly delivery: Delivery;
@@ -55,7 +56,7 @@ export function DeliveryRow({ delivery, device }: DeliveryRowProps) {
 function Resend({ delivery }: { readonly delivery: Delivery }) {
   const words = useWords(outputsWords);
   const known = useQueryClient();
-  const resend = useMutation({
+  const resend = useAction({
     mutationFn: () => resendOne(delivery.id),
     onSuccess: () => toast(words.resent),
     onError: toastFailure,

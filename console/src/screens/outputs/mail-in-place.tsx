@@ -1,5 +1,5 @@
 // E-mail in place: typed addresses become an output that sends mail, without leaving a rule or an alarm.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { aboutQuery } from '../../api/about.ts';
 import { faultAt, faultsOf } from '../../api/field-faults.ts';
@@ -10,6 +10,7 @@ import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import { bodyOf, newDraft } from './output-draft.ts';
 import styles from './outputs.module.css';
+import { useAction } from '../../parts/use-action.ts';
 
 interface MadeOutput {
   readonly id: string;
@@ -40,7 +41,7 @@ export function MailInPlace({ workspaceId, templates, done }: MailInPlaceProps) 
   const sendsMail = useQuery(aboutQuery).data?.features.mail;
   const [typed, setTyped] = useState('');
   const recipients = typed.split(/[\s,;]+/).filter((one) => one !== '');
-  const making = useMutation({
+  const making = useAction({
     mutationFn() {
       const name = words.mailTo(recipients.join(', ').slice(0, nameCharactersMax));
       const draft = newDraft('MAIL', name, 'RULE_ACTION');

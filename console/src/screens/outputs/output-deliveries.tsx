@@ -1,5 +1,5 @@
 // Delivery log of an output: state, tries, answer and payload of each delivery, and sending again.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { useDevicesById } from '../../api/devices-by-id.ts';
@@ -19,6 +19,7 @@ import { deliveriesKey, deliveriesOf, type Delivery, resendFailed } from './outp
 import { type DeliverySearch, deliveryStates } from './output-search.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/outputs/$outputId/deliveries';
 
@@ -42,7 +43,7 @@ function ResendFailed({ outputId }: { readonly outputId: string }) {
   const { count } = useFormats();
   const known = useQueryClient();
   const failed = useQuery(deliveriesOf(outputId, { state: 'DEAD' }, 1));
-  const resend = useMutation({
+  const resend = useAction({
     mutationFn: () => resendFailed(outputId),
     onSuccess: ({ resent }) => toast(words.resentAll(count(resent))),
     onError: toastFailure,

@@ -1,5 +1,4 @@
 // Test dialog: sends one message to the target now and shows what came back.
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { FoundDevice } from '../../api/devices-by-id.ts';
 import { ActionFailure } from '../../parts/action-failure.tsx';
@@ -13,6 +12,7 @@ import { testOutput } from './output-requests.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { readable } from './readable.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 interface TestDialogProps {
   readonly outputId: string;
@@ -23,7 +23,7 @@ interface TestDialogProps {
 export function TestDialog({ outputId, workspaceId, close }: TestDialogProps) {
   const words = useWords(outputsWords);
   const [device, setDevice] = useState<FoundDevice>();
-  const test = useMutation({ mutationFn: () => testOutput(outputId, device?.id) });
+  const test = useAction({ mutationFn: () => testOutput(outputId, device?.id) });
   return (
     <Dialog
       title={words.testTitle}

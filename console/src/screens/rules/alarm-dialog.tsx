@@ -1,5 +1,5 @@
 // Alarm dialog of the rule editor: makes or changes the alarm that the rule raises, in place.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
@@ -15,6 +15,7 @@ import { outputOf } from '../outputs/output-requests.ts';
 import type { OutputConnector } from '../outputs/output-types.ts';
 import { editorWords } from './editor-words.ts';
 import type { RuleAction } from './rule-model.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 interface DialogProps {
   readonly workspaceId: string;
@@ -79,7 +80,7 @@ function AlarmForm({ workspaceId, close, done, title, first, send }: FormProps) 
   const editing = useWords(editingWords);
   const known = useQueryClient();
   const [draft, change] = useState(first);
-  const saving = useMutation({
+  const saving = useAction({
     mutationFn: () => send(draft),
     onSuccess: ({ id, name, type }) => {
       void known.invalidateQueries({ queryKey: ['outputs'] });

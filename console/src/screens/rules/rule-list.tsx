@@ -1,5 +1,5 @@
 // Rules: every rule of the workspace, whether it is on, what it does in a sentence, and its last run.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { ask, platform } from '../../api/platform.ts';
@@ -17,6 +17,7 @@ import { sentenceOf } from './rule-sentence.ts';
 import styles from './rules.module.css';
 import { rulesWords } from './rules-words.ts';
 import { OutcomeChip } from './run-rows.tsx';
+import { useAction } from '../../parts/use-action.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/rules';
 
@@ -74,7 +75,7 @@ function Switch({ rule }: { readonly rule: Rule }) {
   const known = useQueryClient();
   const { id, name, active, version } = rule;
   const mayTurn = useMayDo('rule: update');
-  const turn = useMutation({
+  const turn = useAction({
     mutationFn: () =>
       ask(
         platform.PUT('/v3/rules/{id}', {

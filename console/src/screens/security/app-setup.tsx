@@ -1,5 +1,4 @@
 // App setup: password, QR code with a first code, and the recovery codes, one after the other.
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
@@ -13,6 +12,7 @@ import { PasswordDialog } from './password-dialog.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 import { secondFactorWords } from './second-factor-words.ts';
 import styles from './security.module.css';
+import { useAction } from '../../parts/use-action.ts';
 
 /** Its encoder is larger than the rest of the screen. */
 const QrCode = late('QrCode', async () => (await import('../../parts/qr-code.tsx')).QrCode);
@@ -46,7 +46,7 @@ interface FirstCodeProps {
 
 function FirstCode({ app: { secret, address }, turnedOn, close }: FirstCodeProps) {
   const words = useWords(secondFactorWords);
-  const confirm = useMutation({
+  const confirm = useAction({
     mutationFn: (code: string) =>
       ask(platform.POST('/v3/auth/second-factor/app/confirm', { body: { code } })),
     onSuccess: ({ recoveryCodes }) => {

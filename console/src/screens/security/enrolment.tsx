@@ -1,5 +1,5 @@
 // Enrolment: a member without the second factor that the organization demands sets one up, and continues.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../parts/button.tsx';
 import { toastFailure } from '../../parts/toasts.tsx';
@@ -11,6 +11,7 @@ import { enrolmentWords } from './enrolment-words.ts';
 import { Passkeys } from './passkeys.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { secondFactorQuery } from './second-factor-query.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 export function Enrolment() {
   const words = useWords(enrolmentWords);
@@ -19,7 +20,7 @@ export function Enrolment() {
   const { to } = useSearch({ from: '/signed-in/second-factor' });
   const goOn = useReturn(to);
   const navigate = useNavigate();
-  const leave = useMutation({
+  const leave = useAction({
     mutationFn: signOut,
     onSuccess: () => navigate({ to: '/sign-in' }),
     onError: toastFailure,

@@ -1,5 +1,5 @@
 // Passkeys of the own account: the list, a new one, another name, and the end of one.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
@@ -20,6 +20,7 @@ import { RecoveryCodes } from './recovery-codes.tsx';
 import { secondFactorQuery } from './second-factor-query.ts';
 import { secondFactorWords } from './second-factor-words.ts';
 import styles from './security.module.css';
+import { useAction } from '../../parts/use-action.ts';
 
 type Passkey = components['schemas']['Passkey'];
 
@@ -159,7 +160,7 @@ function Creation({ ask: open, close }: Omit<AskedDialogProps, 'asking'>) {
 
 function Naming({ passkey, close }: { readonly passkey: Passkey; readonly close: () => void }) {
   const words = useWords(secondFactorWords);
-  const save = useMutation({
+  const save = useAction({
     mutationFn: (name: string) => {
       const params = { path: { id: passkey.id } };
       return ask(platform.PUT('/v3/auth/passkeys/{id}', { params, body: { name } }));

@@ -1,10 +1,10 @@
 // Password dialog: asks for the own password before something that protects the account changes.
-import { useMutation } from '@tanstack/react-query';
 import { TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { secondFactorWords } from './second-factor-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 interface PasswordDialogProps {
   readonly title: string;
@@ -18,7 +18,7 @@ interface PasswordDialogProps {
 export function PasswordDialog({ title, note, submitLabel, send, close }: PasswordDialogProps) {
   const words = useWords(secondFactorWords);
   const { email } = useAccount();
-  const sending = useMutation({ mutationFn: send });
+  const sending = useAction({ mutationFn: send });
   return (
     <FormDialog
       title={title}

@@ -1,5 +1,4 @@
 // Password form: the current one proves who asks; other sessions end.
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../parts/button.tsx';
@@ -9,12 +8,13 @@ import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { securityWords } from './security-words.ts';
 import styles from './security.module.css';
+import { useAction } from '../../parts/use-action.ts';
 
 export function PasswordForm({ changed }: { readonly changed?: () => Promise<void> }) {
   const words = useWords(securityWords);
   const { email } = useAccount();
   const form = useRef<HTMLFormElement>(null);
-  const change = useMutation({
+  const change = useAction({
     mutationFn: (body: { currentPassword: string; newPassword: string }) =>
       ask(platform.PUT('/v3/auth/password', { body })),
     onSuccess: () => {

@@ -1,5 +1,5 @@
 // Sessions: where the user is signed in, and how to end each of them.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { LogOut } from 'lucide-react';
 import { useState } from 'react';
@@ -19,6 +19,7 @@ import { browserNameOf } from './browser-name.ts';
 import { PasswordDialog } from './password-dialog.tsx';
 import { securityWords } from './security-words.ts';
 import styles from './security.module.css';
+import { useAction } from '../../parts/use-action.ts';
 
 type Session = components['schemas']['Session'];
 
@@ -48,7 +49,7 @@ function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
   const words = useWords(securityWords);
   const known = useQueryClient();
   const [asked, setAsked] = useState<Session>();
-  const end = useMutation({
+  const end = useAction({
     mutationFn: ({ session: { id }, password }: Ending) =>
       ask(
         platform.DELETE('/v3/auth/sessions/{id}', {
@@ -131,7 +132,7 @@ function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
   const navigate = useNavigate();
   const known = useQueryClient();
   const [isAsked, setAsked] = useState(false);
-  const endOthers = useMutation({
+  const endOthers = useAction({
     mutationFn: (password: string | null) =>
       ask(platform.POST('/v3/auth/sessions/end-others', { body: { password } })),
     onSuccess: ({ sessions }) => {
@@ -143,7 +144,7 @@ function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
       else toastFailure(error);
     },
   });
-  const endAll = useMutation({
+  const endAll = useAction({
     mutationFn: () => ask(platform.POST('/v3/auth/logout-everywhere')),
     onSuccess: async ({ sessions }) => {
       toast(words.ended(sessions));

@@ -1,16 +1,16 @@
 // Passkey button: signs in with a passkey of this device or of a phone nearby, without a name or password.
-import { useMutation } from '@tanstack/react-query';
 import { hasPasskeys, signedChallenge } from '../../api/passkeys.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../parts/button.tsx';
 import { useWords } from '../../words/language.tsx';
 import { FormError } from './outside-frame.tsx';
 import { signInWords } from './sign-in-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 /** Nothing where the browser has no passkeys. */
 export function PasskeyButton({ enter }: { readonly enter: () => Promise<void> }) {
   const words = useWords(signInWords);
-  const login = useMutation({
+  const login = useAction({
     mutationFn: async () => {
       const { ticket, options } = await ask(platform.POST('/v3/auth/login/passkey-options'));
       const passkey = await signedChallenge(options);

@@ -1,5 +1,4 @@
 // Second step: a passkey, a code of the authenticator app, or a recovery code completes the sign-in.
-import { useMutation } from '@tanstack/react-query';
 import { type ComponentProps, useEffect, useRef, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { hasPasskeys, signedChallenge } from '../../api/passkeys.ts';
@@ -10,6 +9,7 @@ import { useWords } from '../../words/language.tsx';
 import { FormError } from './outside-frame.tsx';
 import { signInWords } from './sign-in-words.ts';
 import type { SignInWay } from './sign-in-form.tsx';
+import { useAction } from '../../parts/use-action.ts';
 
 type Schemas = components['schemas'];
 export type SecondStepNeeded = Schemas['SecondStep'];
@@ -27,7 +27,7 @@ export function SecondStep({ needed, startAgain, way }: SecondStepProps) {
   const { enter, Frame } = way;
   const kinds = secondFactors.filter((kind) => kind !== 'PASSKEY' || hasPasskeys());
   const [kind, setKind] = useState<Kind>(kinds[0] ?? 'RECOVERY_CODE');
-  const complete = useMutation({
+  const complete = useAction({
     mutationFn: async (code: string) => {
       const shown = await shownFactor(kind, code, passkeyOptions);
       if (shown === undefined) throw new Error(words.noPasskey);

@@ -1,5 +1,5 @@
 // Sign-in form: password, with a second step where it is asked for, passkey or provider.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FunctionComponent, useEffect, useRef, useState } from 'react';
 import { aboutQuery } from '../../api/about.ts';
@@ -13,6 +13,7 @@ import { type Provider, ProviderButton, ProviderProblem } from './provider-butto
 import { SecondStep, type SecondStepNeeded } from './second-step.tsx';
 import { signInWords } from './sign-in-words.ts';
 import styles from './sign-in.module.css';
+import { useAction } from '../../parts/use-action.ts';
 
 /** What a sign-in has around it, and where it leads. */
 export interface SignInWay {
@@ -108,7 +109,7 @@ interface LoginSteps {
 
 /** Signs in, or says what the second step needs. */
 function useLogin({ secondStep, enter, refused }: LoginSteps) {
-  return useMutation({
+  return useAction({
     mutationFn: (body: { email: string; password: string }) =>
       ask(platform.POST('/v3/auth/login', { body })),
     onSuccess: async (answer) => {

@@ -1,5 +1,5 @@
 // Demo offer: a workspace of simulated devices, with its progress until it can be opened (contract 37).
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Sprout } from 'lucide-react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -9,6 +9,7 @@ import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import styles from './welcome.module.css';
 import { welcomeWords } from './welcome-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 const progressMs = 1_000;
 const request = { method: 'POST', path: '/v3/workspaces/demo' } as const;
@@ -17,7 +18,7 @@ export function DemoOffer() {
   const words = useWords(welcomeWords);
   const { organizationId } = useAccount();
   const client = useQueryClient();
-  const load = useMutation({
+  const load = useAction({
     mutationFn: () => ask(platform.POST('/v3/workspaces/demo', { body: { organizationId } })),
     onSuccess: () => client.invalidateQueries({ queryKey: ['workspaces'] }),
   });

@@ -1,5 +1,4 @@
 // Listening: rings until the first sample, which becomes a value, then its chart and what comes next.
-import { useMutation } from '@tanstack/react-query';
 import { BellPlus, UserPlus } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
@@ -14,6 +13,7 @@ import { courseOf, valuesOf } from './sample-values.ts';
 import type { FirstDevice } from './use-first-device.ts';
 import styles from './welcome.module.css';
 import { welcomeWords } from './welcome-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 const flashMs = 600;
 
@@ -148,7 +148,7 @@ function NextSteps({ device }: { readonly device: FirstDevice }) {
 
 /** The same request as the command; later numbers differ a little, so that a chart has a course. */
 function useSend({ sender }: FirstDevice, payload: object) {
-  return useMutation({
+  return useAction({
     mutationFn: (sentBefore: number) => {
       const { secret = '', deviceId = '' } = sender ?? {};
       const query = { secret, deviceId };

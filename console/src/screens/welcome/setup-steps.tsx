@@ -1,5 +1,5 @@
 // Setup steps: name, protocol and payload, each with an answer filled in; the last makes the device.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -15,6 +15,7 @@ import { type Made, makeFirst } from './setup-requests.ts';
 import { Step } from './step.tsx';
 import styles from './welcome.module.css';
 import { welcomeWords } from './welcome-words.ts';
+import { useAction } from '../../parts/use-action.ts';
 
 interface SetupStepsProps {
   readonly workspaceId: string;
@@ -124,7 +125,7 @@ function useMaking(
   const { organizationId } = useAccount();
   const client = useQueryClient();
   const [made, setMade] = useState<readonly Made[]>([]);
-  const mutation = useMutation({
+  const mutation = useAction({
     mutationFn: async ({ decoding, payload }: Sending) => {
       const setup = { workspaceId, organizationId, name, connectivity, decoding };
       return { all: await makeFirst(setup, made, setMade), payload };

@@ -1,5 +1,5 @@
 // New dashboard: its name, and whether it starts empty or with the devices of the workspace.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 import { FormDialog } from '../../../parts/form-dialog.tsx';
@@ -12,6 +12,7 @@ import styles from '../dashboards.module.css';
 import { dashboardsWords } from '../dashboards-words.ts';
 import { measuringDevices } from '../data/measuring-devices.ts';
 import { type TemplateName, templateNames, tilesOf } from '../templates.ts';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface NewDashboardProps {
   readonly workspaceId: string;
@@ -28,7 +29,7 @@ export function NewDashboard({ workspaceId, close }: NewDashboardProps) {
   const template = devices.isSuccess && !hasNumbers ? 'empty' : wanted;
   const workspaces = useWorkspaces();
   const workspace = workspaces.data?.content.find(({ id }) => id === workspaceId);
-  const create = useMutation({
+  const create = useAction({
     mutationFn: () => {
       const tiles = tilesOf(template, devices.data ?? []);
       const configuration = configurationOf(tiles, workspace?.settings?.timezone ?? undefined);

@@ -1,5 +1,4 @@
 // Row actions: rename, duplicate and delete one dashboard of the list.
-import { useMutation } from '@tanstack/react-query';
 import { Copy, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
@@ -17,6 +16,7 @@ import {
   refreshLists,
 } from '../dashboard-requests.ts';
 import { dashboardsWords } from '../dashboards-words.ts';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface RowActionsProps {
   readonly dashboard: DashboardRow;
@@ -27,7 +27,7 @@ export function RowActions({ dashboard, workspaceId }: RowActionsProps) {
   const words = useWords(dashboardsWords);
   const { id, name } = dashboard;
   const [open, setOpen] = useState<'rename' | 'remove'>();
-  const duplicate = useMutation({
+  const duplicate = useAction({
     async mutationFn() {
       const params = { path: { id } };
       const whole = await ask(platform.GET('/v3/dashboards/{id}', { params }));
@@ -74,7 +74,7 @@ interface RowDialogProps {
 function Rename({ dashboard: { id, name: before, version }, close }: RowDialogProps) {
   const words = useWords(dashboardsWords);
   const [name, setName] = useState(before);
-  const rename = useMutation({
+  const rename = useAction({
     mutationFn: () => changeDashboard(id, { name, version }),
     onSuccess() {
       toast(words.saved);

@@ -1,5 +1,5 @@
 // Share dialog: makes a link that reads the dashboard, shows it once, and revokes all of them.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link2 } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
@@ -14,6 +14,7 @@ import { useFormats, useWords } from '../../../words/language.tsx';
 import type { Dashboard } from '../dashboard-model.ts';
 import styles from './share.module.css';
 import { shareWords } from './share-words.ts';
+import { useAction } from '../../../parts/use-action.ts';
 
 const dayMs = 86_400_000;
 const spans = { day: dayMs, week: 7 * dayMs, month: 30 * dayMs, always: undefined } as const;
@@ -31,7 +32,7 @@ export function ShareDialog({ dashboard: { id, name }, close }: ShareDialogProps
   const [url, setUrl] = useState<string>();
   const [span, setSpan] = useState<SpanName>('month');
   const params = { path: { id } };
-  const share = useMutation({
+  const share = useAction({
     mutationFn: () => {
       const ms = spans[span];
       const body = { expires: ms === undefined ? null : new Date(Date.now() + ms).toISOString() };
@@ -107,7 +108,7 @@ function ValidLinks({ id, afterRevoke }: ValidLinksProps) {
     queryFn: ({ signal }) => ask(platform.GET('/v3/dashboards/{id}/share', { signal, params })),
   });
   const count = shares.data?.shares.length ?? 0;
-  const revoke = useMutation({
+  const revoke = useAction({
     mutationFn: () => ask(platform.DELETE('/v3/dashboards/{id}/share', { params })),
     onSuccess() {
       toast(words.revoked(count));

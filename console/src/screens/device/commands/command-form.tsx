@@ -1,5 +1,5 @@
 // Command form: content as JSON or hexadecimal, and where on the device it goes.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { type FormEvent, useMemo, useState } from 'react';
 import { curlOf } from '../../../api/curl.ts';
@@ -25,6 +25,7 @@ import {
 import styles from './commands.module.css';
 import { commandsWords } from './commands-words.ts';
 import { ActionFailure } from '../../../parts/action-failure.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface CommandFormProps {
   readonly device: Device;
@@ -97,7 +98,7 @@ export function CommandForm({ device, connectivity }: CommandFormProps) {
 function useSending(deviceId: string) {
   const words = useWords(commandsWords);
   const queries = useQueryClient();
-  return useMutation({
+  return useAction({
     mutationFn: (body: ReturnType<typeof downlinkOf>) =>
       ask(platform.POST('/v3/devices/{id}/downlink', { params: { path: { id: deviceId } }, body })),
     onSuccess: () => {

@@ -1,5 +1,5 @@
 // Deletion of a device: asked for by its name, because everything it sent is deleted with it.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -14,6 +14,7 @@ import { useDeviceFrame } from '../device-frame.ts';
 import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
 import { ActionFailure } from '../../../parts/action-failure.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 
 export function DeleteDevice({ discard }: { readonly discard: () => void }) {
   const words = useWords(settingsWords);
@@ -43,7 +44,7 @@ function Confirmation({ discard, close }: ConfirmationProps) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
-  const deletion = useMutation({
+  const deletion = useAction({
     mutationFn: () =>
       ask(platform.DELETE('/v3/devices/{id}', { params: { path: { id: device.id } } })),
     onSuccess: async () => {

@@ -1,5 +1,4 @@
 // Decode again: one stored payload through the decoder as it is now, next to what was stored then.
-import { useMutation } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
@@ -10,6 +9,7 @@ import { useWords } from '../../../words/language.tsx';
 import { useDeviceFrame } from '../device-frame.ts';
 import { logWords } from '../log/log-words.ts';
 import styles from '../log/notes.module.css';
+import { useAction } from '../../../parts/use-action.ts';
 
 type RawUplink = components['schemas']['RawUplink'];
 type Replayed = components['schemas']['Replay']['uplinks'][number];
@@ -28,7 +28,7 @@ export function DecodeAgain({ uplink }: { readonly uplink: RawUplink }) {
   const words = useWords(logWords);
   const { device } = useDeviceFrame();
   const type = device.dataFlow.deviceType;
-  const decoding = useMutation({
+  const decoding = useAction({
     mutationFn: async (typeId: string) => {
       const body = replayOf(uplink, device.id);
       const params = { path: { id: typeId } };

@@ -1,5 +1,4 @@
 // View dialog: name of a saved view, who sees it, its link, and its end.
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/choice.tsx';
@@ -13,6 +12,7 @@ import { createView, deleteView, updateView, type View } from './views.ts';
 import { useMayShare } from './view-tabs.tsx';
 import { viewsWords } from './views-words.ts';
 import styles from './views.module.css';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface ViewDialogProps {
   readonly workspaceId: string;
@@ -93,7 +93,7 @@ function ViewEnd({
   mayEnd,
 }: ViewDialogProps & { readonly view: View; readonly mayEnd: boolean }) {
   const words = useWords(viewsWords);
-  const remove = useMutation({
+  const remove = useAction({
     mutationFn: () => deleteView(view),
     onSuccess: () => {
       toast(words.removed(view.name));
@@ -119,7 +119,7 @@ function useSave(
   draft: { readonly name: string; readonly shared: boolean },
 ) {
   const words = useWords(viewsWords);
-  return useMutation({
+  return useAction({
     mutationFn: () =>
       view === undefined ? createView(workspaceId, draft, search) : updateView(view, draft),
     onSuccess: ({ id, name }) => {

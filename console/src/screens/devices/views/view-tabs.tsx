@@ -1,5 +1,5 @@
 // View tabs: all devices and the saved views; changes of one can be saved or taken back.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Bookmark, RotateCcw, Save, Settings2, UsersRound } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from '../../../parts/button.tsx';
@@ -11,6 +11,7 @@ import type { DeviceSearch } from '../device-search.ts';
 import { isChanged, searchOfView, updateView, type View, viewsOf } from './views.ts';
 import { viewsWords } from './views-words.ts';
 import styles from './views.module.css';
+import { useAction } from '../../../parts/use-action.ts';
 
 const ViewDialog = late('ViewDialog', async () => (await import('./view-dialog.tsx')).ViewDialog);
 
@@ -146,7 +147,7 @@ interface ChangeButtonsProps {
 function ChangeButtons({ view, search, change }: ChangeButtonsProps) {
   const words = useWords(viewsWords);
   const mayChange = useMayChange(view);
-  const save = useMutation({
+  const save = useAction({
     mutationFn: () => updateView(view, { search }),
     onSuccess: ({ name }) => toast(words.changed(name)),
     onError: toastFailure,

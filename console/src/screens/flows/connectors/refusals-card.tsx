@@ -1,5 +1,5 @@
 // Refused here: uplinks of a connector that the platform did not take, with the reason and what was sent.
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Ago } from '../../../parts/ago.tsx';
@@ -13,6 +13,7 @@ import { useMay } from '../../../session/permissions.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { connectorWords } from './connector-words.ts';
 import styles from '../flows.module.css';
+import { useAction } from '../../../parts/use-action.ts';
 
 type Refusal = components['schemas']['Refusal'];
 
@@ -42,7 +43,7 @@ export function RefusalsCard({ workspaceId, connectorId }: RefusalsCardProps) {
   const mayClear = useMay(workspaceId, 'asset', 'delete');
   const known = useQueryClient();
   const { data } = useQuery(refusalsOf(connectorId));
-  const clear = useMutation({
+  const clear = useAction({
     mutationFn: () =>
       ask(
         platform.DELETE('/v3/device-connectors/{id}/refusals', {

@@ -1,5 +1,5 @@
 // OAuth clients: programs that get tokens, each with its permissions and its workspaces.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Bot, RotateCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -27,6 +27,7 @@ import { ClientSecret } from './client-secret.tsx';
 import { clientWords } from './client-words.ts';
 import styles from './clients.module.css';
 import { NewClientDialog } from './new-client-dialog.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 
 const route = '/signed-in/shell/o/$organizationId/settings/clients';
 const tokenPath = '/realms/api-keys/protocol/openid-connect/token';
@@ -164,7 +165,7 @@ interface ClientProps {
 function RotateClient({ client, close }: ClientProps & { readonly close: () => void }) {
   const words = useWords(clientWords);
   const shared = useWords(organizationWords);
-  const rotate = useMutation({
+  const rotate = useAction({
     mutationFn: () => rotateSecret(client.id),
     onError: toastFailure,
   });

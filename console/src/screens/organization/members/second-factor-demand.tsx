@@ -1,5 +1,5 @@
 // Second factor demand: whether members of the organization must have a second factor, and the switch for it.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
 import { Card } from '../../../parts/card.tsx';
@@ -9,6 +9,7 @@ import { Answered, Bone } from '../../../parts/states.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { memberFactorWords } from './member-factor-words.ts';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface SecondFactorDemandProps {
   readonly organizationId: string;
@@ -50,7 +51,7 @@ function Switch({ organizationId, isOn }: SwitchProps) {
   const words = useWords(memberFactorWords);
   const known = useQueryClient();
   const [isAsking, setAsking] = useState(false);
-  const change = useMutation({
+  const change = useAction({
     mutationFn: (secondFactorRequired: boolean) =>
       ask(
         platform.PUT('/v3/organizations/{id}/second-factor', {

@@ -1,5 +1,5 @@
 // Removal of a custom field: with the values of devices only after a second question.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { ask, platform } from '../../../api/platform.ts';
 import { Refusal } from '../../../api/refusal.ts';
 import { Button } from '../../../parts/button.tsx';
@@ -9,6 +9,7 @@ import { useWords } from '../../../words/language.tsx';
 import { settingsWords } from '../settings-words.ts';
 import type { CustomField } from './fields.tsx';
 import { ActionFailure } from '../../../parts/action-failure.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface RemoveFieldProps {
   readonly field: CustomField;
@@ -18,7 +19,7 @@ interface RemoveFieldProps {
 export function RemoveField({ field: { id, name }, close }: RemoveFieldProps) {
   const words = useWords(settingsWords);
   const client = useQueryClient();
-  const remove = useMutation({
+  const remove = useAction({
     mutationFn: (force: boolean) => {
       const params = { path: { id }, query: { force } };
       return ask(platform.DELETE('/v3/custom-fields/meta/{id}', { params }));

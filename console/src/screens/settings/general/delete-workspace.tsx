@@ -1,5 +1,5 @@
 // Deletion of a workspace: asked for by its name; one that is not empty says what is in it.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -14,6 +14,7 @@ import { useWords } from '../../../words/language.tsx';
 import styles from '../settings.module.css';
 import { settingsWords } from '../settings-words.ts';
 import type { Workspace } from '../workspace-requests.ts';
+import { useAction } from '../../../parts/use-action.ts';
 
 interface DeleteWorkspaceProps {
   readonly workspace: Workspace;
@@ -47,7 +48,7 @@ function Confirmation({ workspace: { id, name }, discard, close }: ConfirmationP
   const navigate = useNavigate();
   const client = useQueryClient();
   const [typed, setTyped] = useState('');
-  const deletion = useMutation({
+  const deletion = useAction({
     mutationFn: () => ask(platform.DELETE('/v3/workspaces/{id}', { params: { path: { id } } })),
     onSuccess: async () => {
       discard();
