@@ -64,6 +64,6 @@ export const storedStates = (deviceIds: readonly string[]) =>
           if (state !== undefined) states.set(one.deviceId, state);
         }
       }
-      return states as ReadonlyMap<string, StoredState>;
+      return states;
     },
   });
