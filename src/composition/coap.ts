@@ -33,13 +33,17 @@ export async function composeCoap(
   { capture, captureSenml }: Uplinks,
   duplicates: DuplicateFilter,
 ): Promise<() => Promise<void>> {
-  const { config, telemetry, directory, now, newId } = parts;
+  const { config, telemetry, directory, uplinkLimit, now, newId } = parts;
   if (config.coapPort === 0) return async () => undefined;
   const server = await startCoapServer({
     host: config.host,
     port: config.coapPort,
     handle: createCoapCapture({
-      admit: ({ secret, deviceId }) => directory.bySecret(secret, deviceId),
+      async admit({ secret, deviceId }) {
+        const route = await directory.bySecret(secret, deviceId);
+        uplinkLimit.take(route.connector.id);
+        return route;
+      },
       organizationOf: ({ device }) => device.organizationId,
       capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
       parseJson: parseReadingsBody,

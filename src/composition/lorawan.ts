@@ -6,11 +6,7 @@ import type { Mqtt } from './mqtt.ts';
 import type { Uplinks } from './uplinks.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import type { CaptureReceipt } from '../flows/capture.ts';
-import {
-  type CaptureSenders,
-  createCaptureSenders,
-  createUplinkLimit,
-} from '../flows/capture-senders.ts';
+import { type CaptureSenders, createCaptureSenders } from '../flows/capture-senders.ts';
 import type { EventSources } from '../flows/device-events.ts';
 import { createLoraRegistration, createLoraTransport } from '../flows/lora-transport.ts';
 import {
@@ -54,7 +50,7 @@ export interface LoraSources {
 }
 
 export async function composeLora(parts: Parts, sources: LoraSources): Promise<Lora> {
-  const { config, records, directory, now, newId } = parts;
+  const { records, directory, now, newId } = parts;
   const { uplinks, duplicates, mqtt, egress } = sources;
   const stopping = new AbortController();
   const server = {
@@ -68,10 +64,7 @@ export async function composeLora(parts: Parts, sources: LoraSources): Promise<L
   const { queue, send: sendDownlink } = downlinks;
   const webhookStages = webhookStagesOf(parts, uplinks, duplicates, downlinks);
   const takeWebhook = (webhook: Webhook) => captureWebhook(webhook, webhookStages);
-  const senders = createCaptureSenders(
-    directory,
-    createUplinkLimit(config.uplinkRateLimitPerSecond, now),
-  );
+  const senders = createCaptureSenders(directory, parts.uplinkLimit);
   const { once, settled } = uplinks;
   const eventSources = eventSourcesOf(parts, uplinks);
   const shared = { records, now, once };

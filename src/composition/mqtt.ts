@@ -181,7 +181,7 @@ function brokerPartsOf(
   parts: Parts,
   { stages, retained, login, reachable, sparkplug }: BrokerSources,
 ): BrokerParts<UplinkRoute> {
-  const { telemetry, now, openCounts, quotaUse } = parts;
+  const { telemetry, now, openCounts, quotaUse, uplinkLimit } = parts;
   const guesses = createAttempts(now, secretLimits);
   quotaUse.readBy('mqttConnections', openCounts.mqttConnections.usedBy);
   return {
@@ -201,6 +201,10 @@ function brokerPartsOf(
     countWebSocket: (organizationId, conn) =>
       takeUntilClose(openCounts.webSockets, organizationId, conn),
     connectionCount: openCounts.mqttConnections,
+    publishLimit: {
+      hasRoomFor: (id) => uplinkLimit.hasRoomFor(id),
+      count: (id) => uplinkLimit.count(id),
+    },
     networkOf,
     reachable,
     sparkplug,

@@ -27,6 +27,7 @@ import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
 import { createLiveEvents, type EventAudience } from '../flows/live-events.ts';
+import { UplinkLimit } from '../flows/uplink-limit.ts';
 import { WorkTurns } from '../ingest/work-turns.ts';
 import type { LeaseName } from '../leases/leases.ts';
 import { leaseOfOperation } from '../leases/work-leases.ts';
@@ -128,6 +129,7 @@ export async function openParts(start: Start): Promise<Parts> {
     useChangeSharing: requests.useSharing,
     divideOperations: (holds) => void (work.isOwn = holds),
     turns: new WorkTurns(() => performance.now()),
+    uplinkLimit: new UplinkLimit(config.uplinkRateLimitPerSecond, now),
     alarmFeed: createAlarmFeed(),
     quotaUse: createQuotaUse(records, config.quotas),
     openCounts: openCounts(config.quotas),

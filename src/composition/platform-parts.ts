@@ -20,6 +20,7 @@ import type { Route } from '../http/edge/route.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { OpenRecords } from '../records/records.ts';
+import type { UplinkLimit } from '../flows/uplink-limit.ts';
 import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { SharedWork } from '../leases/held-work.ts';
@@ -100,6 +101,8 @@ export interface Parts {
   readonly shareEvents: (events: EventAudience) => void;
   /** Organizations take turns on the main thread. */
   readonly turns: WorkTurns;
+  /** Of each uplink secret, over all transports. */
+  readonly uplinkLimit: UplinkLimit;
   /** What organizations use of their quotas. */
   readonly quotaUse: QuotaUse;
   /** What they have open just now, counted in one place for everybody who opens. */

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import { Problem, problem } from '../model/problem.ts';
-import { createCaptureSenders, createUplinkLimit } from './capture-senders.ts';
+import { createCaptureSenders } from './capture-senders.ts';
+import { UplinkLimit } from './uplink-limit.ts';
 
 const plain = { id: 'c1', decodingType: 'NONE', integrationId: null } as DeviceConnector;
 const integrated = { ...plain, id: 'c2', integrationId: 'i1' };
@@ -93,15 +94,14 @@ test('a sender is looked up once, and again only after a change of the records',
 test('security 4: with one uplink secret only so many requests a second are taken', async () => {
   let now = 0;
   const directory = { revision: 0, connector: () => plain, byConnector: () => route };
-  const limited = createCaptureSenders(
-    directory,
-    createUplinkLimit(2, () => now),
-  );
+  const limited = createCaptureSenders(directory, new UplinkLimit(2, () => now));
   const find = () => problemOf(limited.ofSecret('plain'));
   const burst = await Promise.all(Array.from({ length: 22 }, find));
   expect(burst.filter((one) => one === 'none')).toHaveLength(20);
   expect(burst.at(-1)).toBe('rateLimited');
   now += 500;
   expect([await find(), await find()]).toEqual(['none', 'rateLimited']);
-  expect(createUplinkLimit(0, () => now)).toBeUndefined();
+  const unlimited = new UplinkLimit(0, () => now);
+  for (let i = 0; i < 1_000; i++) unlimited.take('plain');
+  expect(unlimited.hasRoomFor('plain')).toBe(true);
 });

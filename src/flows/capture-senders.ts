@@ -1,6 +1,5 @@
 // Senders of captures: found once, when a request is admitted, and kept until its body is complete (contract 18, 35).
 import type { IncomingHttpHeaders } from 'node:http';
-import { createTokenBuckets } from '../access/token-buckets.ts';
 import {
   type CaptureQuery,
   captureDeviceIdOf,
@@ -10,7 +9,7 @@ import {
 import type { UplinkRouteCache, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { problem } from '../model/problem.ts';
+import type { UplinkLimit } from './uplink-limit.ts';
 
 /** A device that sends its own payload. */
 export interface DeviceSender {
@@ -57,27 +56,9 @@ export interface CaptureSenders {
   readonly ofSecret: (uplinkSecret: string) => Promise<Found<DeviceConnector>>;
 }
 
-/** Counts a request with the secret of the connector. Throws Problem 429 when there are too many. */
-export type UplinkLimit = (connectorId: string) => void;
-
-/** The requests of so many seconds may arrive at the same time, such as after an outage. */
-const burstSeconds = 10;
-const connectorsMax = 100_000;
-
-/** Undefined without a limit. */
-export function createUplinkLimit(perSecond: number, now: () => EpochMs): UplinkLimit | undefined {
-  if (perSecond === 0) return undefined;
-  const capacity = burstSeconds * perSecond;
-  const buckets = createTokenBuckets({ capacity, perSecond, keysMax: connectorsMax, now });
-  return (connectorId) => {
-    if (buckets.take(connectorId)) return;
-    throw problem('rateLimited', { retryAfterSeconds: buckets.secondsUntil(connectorId) });
-  };
-}
-
 export function createCaptureSenders(
   directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
-  limit?: UplinkLimit,
+  limit?: Pick<UplinkLimit, 'take'>,
 ): CaptureSenders {
   function senderOf(query: CaptureQuery, headers: IncomingHttpHeaders): Looked<Sender> {
     const connector = directory.connector(captureSecretOf(query, headers));
@@ -110,7 +91,7 @@ export function createCaptureSenders(
     const looked = lookUp();
     const sender = looked instanceof Promise ? await looked : looked;
     const { id, organizationId } = connectorOf(sender);
-    limit?.(id);
+    limit?.take(id);
     return { organizationId, current: () => (directory.revision === revision ? sender : lookUp()) };
   }
 

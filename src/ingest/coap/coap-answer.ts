@@ -81,6 +81,9 @@ export function refusalAnswer(
   const code = codeOfStatus(body.status);
   const options: CoapOption[] = [];
   if (code === coapCodes.unavailable) options.push(uintOption('maxAge', retryAfterSeconds));
+  const waitSeconds = refused?.details['retryAfterSeconds'];
+  if (refused?.status === 429 && typeof waitSeconds === 'number')
+    options.push(uintOption('maxAge', waitSeconds));
   const bytesMax = refused?.details['bytesMax'];
   if (refused?.problem === 'payloadTooLarge' && typeof bytesMax === 'number')
     options.push(uintOption('size1', bytesMax));

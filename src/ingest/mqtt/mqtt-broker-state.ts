@@ -7,6 +7,7 @@ import type { FlowControl } from './mqtt-flow-control.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
 import type { LogIn } from './mqtt-login-limiter.ts';
 import type { Deliveries } from './mqtt-messages.ts';
+import type { Pace, PublishLimit } from './mqtt-pace.ts';
 import type { MqttPeers } from './mqtt-peers.ts';
 import type { PublishHandler, PublishParts, WillHandler } from './mqtt-publish.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
@@ -33,6 +34,7 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   /** Called for a publish whose acknowledgement the client perhaps did not receive. */
   readonly doubt: (duplicateKey: string) => void;
   readonly sparkplug: SparkplugIntake;
+  readonly publishLimit: PublishLimit;
   readonly setTimer: SetTimer;
   /** Of what organizations share; by default those of the platform. */
   readonly shared?: Partial<SharedLimits>;
@@ -57,6 +59,7 @@ export interface BrokerState<R extends RoutedDevice> {
   /** Sessions that have logged in, by key. */
   readonly byKey: Map<string, MqttSession>;
   readonly flowControl: FlowControl<MqttSession>;
+  readonly pace: Pace<MqttSession>;
   readonly deadlines: Deadlines<MqttSession>;
   readonly deliveries: Deliveries;
   readonly store: SessionStore;

@@ -10,6 +10,7 @@ import {
   keepAliveTimeout,
   refusePacket,
 } from './mqtt-endings.ts';
+import { Pace } from './mqtt-pace.ts';
 import { FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
@@ -40,6 +41,7 @@ import type { MqttTransport } from './mqtt-transport.ts';
 const second = 1_000;
 /** First byte of a CONNECT. */
 const connectHeader = 0x10;
+const publishType = 3;
 
 export interface MqttBroker {
   /** Takes over a connection. */
@@ -139,6 +141,7 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
     }),
     byKey: new Map(),
     flowControl,
+    pace: new Pace<MqttSession>(parts.publishLimit, parts.setTimer, events.readOn),
     deadlines: createDeadlines((session, now) => visit(state, session, now)),
     deliveries,
     store: createSessionStore(parts.now),
@@ -243,11 +246,17 @@ function tooMuchInPart(): MalformedPacket {
 }
 
 function mayRead<R extends RoutedDevice>(
-  { flowControl }: BrokerState<R>,
+  { flowControl, pace }: BrokerState<R>,
   session: MqttSession,
 ): boolean {
   const isAwaited = session.state === 'new' || session.state === 'open';
-  return isAwaited && !session.isBusy && !session.output.isFull && flowControl.mayRead(session);
+  if (!isAwaited || session.isBusy || session.output.isFull) return false;
+  if (isPublish(session.framer.header) && !pace.mayPublish(session)) return false;
+  return flowControl.mayRead(session);
+}
+
+function isPublish(header: number | undefined): boolean {
+  return header !== undefined && header >> 4 === publishType;
 }
 
 /** Handles the packets that have arrived, as far as they may be read. */
@@ -259,10 +268,12 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
     while (framer.hasUnread && mayRead(state, session)) {
       if (session.state === 'new' && framer.header !== connectHeader)
         throw new MalformedPacket('the first packet is not a CONNECT');
+      const { header } = framer;
       const bytes = framer.next();
       if (bytes === undefined) break;
       session.partialSince = undefined;
       session.heardAt = state.deadlines.now;
+      if (isPublish(header)) state.pace.count(session);
       if (session.state === 'new') connect(state, session, bytes);
       else handlePacket(state, session, bytes);
     }
@@ -324,6 +335,8 @@ function visit<R extends RoutedDevice>(
     session.conn.destroy();
     return undefined;
   }
+  // What waits to be read is a sign of life.
+  if (session.isPaused) session.heardAt = now;
   const heardUntil = session.heardAt + session.silenceMax + 1;
   if (session.state === 'connecting') return now + session.silenceMax;
   const isStalled = now >= drainUntil(session);

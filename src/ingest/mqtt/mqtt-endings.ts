@@ -23,13 +23,14 @@ export function endSession<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
 ): void {
-  const { parts, byKey, deliveries, flowControl } = state;
+  const { parts, byKey, deliveries, flowControl, pace } = state;
   const wasOpen = session.state === 'open';
   session.state = 'closed';
   state.sessions.delete(session);
   if (!session.conn.closed) state.closing.add(session);
   session.framer.clear();
   flowControl.leave(session);
+  pace.leave(session);
   if (session.isCounted) parts.connectionCount.give(session.owner, 1);
   session.isCounted = false;
   if (byKey.get(session.key) === session) byKey.delete(session.key);

@@ -56,6 +56,7 @@ export async function startTestBroker(
     },
     countWebSocket: () => true,
     connectionCount: { take: () => true, give: () => undefined },
+    publishLimit: { hasRoomFor: () => true, count: () => undefined },
     networkOf: (address) => address,
     reachable: (_session, { id }) => void happened.push(['reachable', id]),
     refused: (reason) => void happened.push(['refused', reason]),
