@@ -69,6 +69,15 @@ export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
   ...draftFields,
 });
 /**
+ * `MS_TEAMS` is `MsTeamsOutput`: generators of clients write a file for each schema, and names must not
+ * differ from those of others, such as `Alarm`, by case alone.
+ */
+function schemaNameOf(type: string): string {
+  const words = type.toLowerCase().split('_');
+  return `${words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')}Output`;
+}
+
+/**
  * What a new connector needs, per type. The connector type checks the members when it parses the
  * properties.
  */
@@ -76,7 +85,7 @@ export const outputConnectorDraftByType = Type.Unsafe({
   ...outputConnectorDraft,
   required: ['name', 'workspaceId', 'type'],
   oneOf: typesWithProperties.map(({ type, properties: { key, schema } }) => ({
-    title: type,
+    title: schemaNameOf(type),
     required: ['type', key],
     properties: {
       type: { const: type, description: 'Type of the output connector.' },

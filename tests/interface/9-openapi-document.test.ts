@@ -1,13 +1,16 @@
-// OpenAPI document: valid by the schema of the standard, and compiled by a generator of clients.
+// OpenAPI document: valid by the schema of the standard, and compiled by two generators of clients.
 import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createClient } from '@hey-api/openapi-ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generate } from 'openapi-typescript-codegen';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 
 interface Operation {
@@ -50,6 +53,24 @@ afterAll(async () => {
   await world.close();
 });
 
+/** What the compiler says of the client in the folder. */
+async function compiled(client: string, more: object): Promise<string> {
+  const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+  const compilerOptions = {
+    strict: true,
+    skipLibCheck: true,
+    target: 'es2022',
+    types: [],
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    ...more,
+  };
+  const project = join(client, 'tsconfig.json');
+  writeFileSync(project, JSON.stringify({ compilerOptions, files: ['index.ts'] }));
+  const compiling = promisify(execFile)(process.execPath, [compiler, '-p', project]);
+  const { stdout } = await compiling.catch((error: { stdout: string }) => error);
+  return stdout;
+}
+
 const operations = () =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -81,25 +102,43 @@ describe('review behaviour 24: the document', () => {
     expect(readFileSync(join(output, 'sdk.gen.ts'), 'utf8')).toContain(
       'export const postDeviceQueryRawKpi = ',
     );
-    const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
-    const compilerOptions = {
-      noEmit: true,
-      strict: true,
-      skipLibCheck: true,
-      target: 'es2022',
-      module: 'esnext',
-      moduleResolution: 'bundler',
-      types: [],
-      lib: ['es2022', 'dom', 'dom.iterable'],
-    };
-    writeFileSync(
-      join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['client/index.ts'] }),
-    );
-    const compiling = promisify(execFile)(process.execPath, [compiler, '-p', folder]);
-    expect(await compiling.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({
-      stdout: '',
+    expect(
+      await compiled(output, { noEmit: true, module: 'esnext', moduleResolution: 'bundler' }),
+    ).toBe('');
+  });
+
+  test('review behaviour 21: a client of a second generator compiles, creates and reads', {
+    timeout: 60_000,
+  }, async () => {
+    // What is below `node_modules` is not compiled to a program.
+    const output = mkdtempSync(join(tmpdir(), 'heliograph-client-'));
+    onTestFinished(() => rmSync(output, { recursive: true }));
+    await generate({
+      input: JSON.parse(text) as Record<string, unknown>,
+      output,
+      httpClient: 'fetch',
+      useOptions: true,
+      exportSchemas: false,
     });
+    // It writes files without extensions in their imports, which only CommonJS finds.
+    writeFileSync(join(output, 'package.json'), '{"type":"commonjs"}');
+    expect(await compiled(output, { module: 'nodenext', outDir: output })).toBe('');
+    const { OpenAPI, TagsService } = createRequire(output)(output) as {
+      OpenAPI: { BASE: string; HEADERS: object };
+      TagsService: Record<string, (request: object) => Promise<any>>;
+    };
+    OpenAPI.BASE = world.base;
+    OpenAPI.HEADERS = { 'x-api-key': world.apiKey };
+    const requestBody = { name: 'Of a generated client', workspaceId: world.workspaceId };
+    const tag = await TagsService['createTag']!({ requestBody });
+    const listed = await TagsService['getTags']!({ workspaceId: world.workspaceId });
+    expect(listed.content).toEqual([tag]);
+  });
+
+  test('review behaviour 21: no two schemas have names that differ by case alone', () => {
+    const names = Object.keys(JSON.parse(text).components.schemas);
+    const folded = Map.groupBy(names, (name) => name.toLowerCase());
+    expect([...folded.values()].filter(({ length }) => length > 1)).toEqual([]);
   });
 
   test('names each operation once, and every schema of a body', () => {
