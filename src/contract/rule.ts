@@ -1,5 +1,5 @@
 // API schemas of rules (contract 13).
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import type { Json } from '../model/json.ts';
 import {
   comparisonOperators,
@@ -25,11 +25,17 @@ import {
 import { namedObject } from './named.ts';
 import { healthParameter, ruleHealth } from './record-health.ts';
 import { simulationRequest } from './rule-runs.ts';
+import { shownAs } from './shown.ts';
 
 const anything = Type.Unsafe<Json>({});
 const valueType = oneOf(valueTypes);
 const flag = Type.Boolean();
 const ids = list(id);
+
+/** At least one, which the handler checks: it says of which rule. */
+function some<T extends TSchema>(item: T) {
+  return shownAs(Type.Array(item, { minItems: 1 }), list(item));
+}
 
 const operand = namedObject('RuleOperand', {
   type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
@@ -141,18 +147,19 @@ const logic = namedObject('RuleLogic', {
 
 const logicDraft = namedObject('RuleLogicDraft', {
   type: oneOf(logicTypes),
-  dataSources: list(
+  dataSources: some(
     Type.Object({
       ...source,
+      inputIds: some(id),
       variableName: optional(text),
       lastSample: optional(flag),
       triggerOnUplink: optional(flag),
     }),
   ),
   logicBlocks: optional(
-    list(
+    some(
       Type.Object({
-        conditions: list(
+        conditions: some(
           Type.Object({
             operandFirst: operandDraft,
             operator,
@@ -212,13 +219,14 @@ const draftFields = {
   active: optional(flag),
   timer: optional(timerDraft),
 };
+const inputsDraft = some(inputDraft);
 const actionsDraft = list(Type.Object({ id, configuration: optional(object) }));
 
 export const ruleDraft = namedObject('RuleDraft', {
   name,
   workspaceId: id,
   ...draftFields,
-  inputs: list(inputDraft),
+  inputs: inputsDraft,
   logic: logicDraft,
   actions: optional(actionsDraft),
 });
@@ -230,7 +238,7 @@ export const ruleUpdate = namedObject('RuleUpdate', {
   ...updateFields,
   ...draftFields,
   name: Type.Optional(name),
-  inputs: optional(list(inputDraft)),
+  inputs: optional(inputsDraft),
   logic: optional(logicDraft),
   actions: optional(actionsDraft),
 });

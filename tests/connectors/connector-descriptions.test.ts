@@ -75,9 +75,9 @@ describe('review behaviour 6: properties are described', () => {
 
   test('the interface reference has one of by type', async () => {
     const { body } = await world.call('GET', '/v3/openapi.json');
-    const members = Object.values(body.components.schemas).flatMap(
-      ({ properties }: any) => properties?.type?.const ?? [],
-    );
+    const members = Object.values<{ properties?: { type?: { const?: string } } }>(
+      body.components.schemas,
+    ).flatMap(({ properties }) => properties?.type?.const ?? []);
     expect(members).toEqual(expect.arrayContaining([...types]));
   });
 });

@@ -262,11 +262,8 @@ describe('signing out', () => {
     ['no JWT', 'logout_token=x'],
     ['an unsigned one', `logout_token=${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`],
   ])('a notification with %s is a 400', async (_, body) => {
-    const answer = await fetch(`${world.base}/v3/auth/oidc/back-channel-logout`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body,
-    });
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await world.call('POST', '/v3/auth/oidc/back-channel-logout', body, form);
     expect(answer.status).toBe(400);
   });
 });

@@ -196,6 +196,17 @@ describe('a key for another workspace', () => {
   });
 });
 
+test('a tool is used with one request', async () => {
+  const params = { name: 'find_devices', arguments: { search: 'none' } };
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  const accept = { accept: 'application/json, text/event-stream' };
+  const answer = await world.call('POST', '/mcp', body, accept);
+  expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+    200,
+    expect.stringContaining('content'),
+  ]);
+});
+
 describe('a request is refused', () => {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   const accept = { accept: 'application/json, text/event-stream' };

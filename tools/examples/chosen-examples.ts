@@ -36,7 +36,7 @@ export function chosenExamples(
 function exampleOf(endpoint: Endpoint, requests: readonly RecordedRequest[]): OperationExample {
   const accepted = requests.filter(({ status }) => status < 300);
   const bodies = accepted
-    .map(({ body }) => body)
+    .map(({ body }) => formMembers(endpoint, body))
     .filter(isJson)
     .map((body) => knownMembers(endpoint, body))
     .filter((body) => Object.keys(body).length > 0);
@@ -51,18 +51,27 @@ function exampleOf(endpoint: Endpoint, requests: readonly RecordedRequest[]): Op
       : [],
   );
   return {
-    ...(endpoint.body !== undefined && body !== undefined && { body }),
+    ...((endpoint.body ?? endpoint.bodyTypes) !== undefined && body !== undefined && { body }),
     ...(answer !== undefined && { answer }),
     ...(errors.length > 0 && { errors: [...new Set(errors)].toSorted() }),
   };
 }
 
+const formType = 'application/x-www-form-urlencoded';
+
+/** A form is sent as text, and shown as the members of its schema. */
+function formMembers({ bodyTypes = {} }: Endpoint, sent: unknown): unknown {
+  if (typeof sent !== 'string' || !(formType in bodyTypes)) return sent;
+  return Object.fromEntries(new URLSearchParams(sent));
+}
+
 /** Tests also send members that the endpoint ignores, which would mislead readers. */
 function knownMembers(
-  { body, bodyShown = body }: Endpoint,
+  { body, bodyShown = body, bodyTypes }: Endpoint,
   sent: Readonly<Record<string, unknown>>,
 ) {
-  const { properties } = (bodyShown ?? {}) as { readonly properties?: object };
+  const schema = bodyShown ?? bodyTypes?.[formType] ?? {};
+  const { properties } = schema as { readonly properties?: object };
   if (Array.isArray(sent) || properties === undefined) return sent;
   return Object.fromEntries(Object.entries(sent).filter(([name]) => name in properties));
 }

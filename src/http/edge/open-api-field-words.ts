@@ -426,7 +426,8 @@ export const ownFieldWords: Words = {
   'mqttDownlink.payload': 'Command for the encoder, or the payload to send.',
   'mqttDownlink.payloadHex': 'Payload in hexadecimal, instead of `payload`.',
   'downlinkProperties.downlinkType': 'Protocol of the target devices. Defaults to `LORA`.',
-  'downlinkProperties.downlinkPayload': 'Command for the encoder. Strings in it can be templates.',
+  'downlinkProperties.downlinkPayload':
+    'Command for the encoder. Strings in it can be templates. Required, unless `rawDownlinkPayload` is set with `raw`, or `customPayload` with `useCustomPayload`.',
   'downlinkProperties.dataFlowId': 'ID of the data flow of the target devices.',
 
   'FilterOptions.filterOptions': 'Filterable fields.',

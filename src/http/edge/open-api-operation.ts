@@ -148,7 +148,11 @@ function responsesOf(endpoint: Endpoint, refer: Refer, example: Example): object
     other,
     {
       description: descriptions[Number(other)] ?? 'OK',
-      content: contentOf(jsonContent(schema), refer),
+      content: contentOf(
+        jsonContent(schema),
+        refer,
+        other === '200' && response === undefined ? example.answer : undefined,
+      ),
     },
   ]);
   return {
@@ -182,11 +186,15 @@ function jsonContent(schema: TSchema): Content {
   return { 'application/json': schema };
 }
 
-/** `example` is of the content in JSON. */
+/** Whose content has members, which examples show. */
+const shownTypes = new Set(['application/json', 'application/x-www-form-urlencoded']);
+
+/** `example` is of the content in JSON, or of the form. */
 function contentOf(content: Content, refer: Refer, example?: unknown): object {
   return Object.fromEntries(
     Object.entries(content).map(([type, schema]) => {
-      const shown = type === 'application/json' && example !== undefined ? { example } : {};
+      const isShown = example !== undefined && shownTypes.has(type);
+      const shown = isShown ? { example } : {};
       return [type, { schema: refer(schema), ...shown }];
     }),
   );
