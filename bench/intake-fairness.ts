@@ -1,10 +1,11 @@
 // Intake fairness: what 16 senders of one organization cost the captures of another one.
 // node bench/intake-fairness.ts [--seconds 8] [--only NAME] [--write]
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { everyPermission } from '../src/model/permission.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type OtherOrganization,
 } from '../tests/world/restricted-keys.ts';
 import { httpRequest, mustSucceed, openConnection } from './load/http.ts';
+import { probeVariable } from './load/loop-probe.ts';
 import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
 import {
@@ -113,6 +115,14 @@ const loads: Readonly<Record<string, Load>> = {
       JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     ),
   ],
+  'endless scripts': ({ apiKey }) => [
+    httpRequest(
+      'POST',
+      '/v3/run-script',
+      { 'x-api-key': apiKey, ...json },
+      JSON.stringify({ script: 'function consume() { for (;;); }', event: {} }),
+    ),
+  ],
   'plain captures': (attacker) =>
     many(100, (i) => capture(attacker, 'application/json', `{"value":${i}}`)),
 };
@@ -164,19 +174,33 @@ async function attackerIn(
   return { apiKey, secret, pointsSecret };
 }
 
+/** The longest work of the platform's main thread since the last call, in ms of processor time. */
+async function longestTurn({ server }: Platform): Promise<number> {
+  rmSync(probeFile, { force: true });
+  process.kill(server.pid, 'SIGUSR2');
+  while (!existsSync(probeFile)) await delay(10);
+  return Number(readFileSync(probeFile, 'utf8'));
+}
+
 async function measured(platform: Platform, requests: readonly Buffer[], secret: string) {
   const storm = runStorm({
     ...{ target: platform.target, requests, inFlight: senders },
     ...{ warmSeconds: 1, seconds: seconds + 1 },
   });
   await delay(1_000);
+  await longestTurn(platform);
   const felt = await captures(platform, secret);
+  const turnMs = await longestTurn(platform);
   const { accepted, refused } = await storm;
-  return { felt, accepted, refused };
+  return { felt, turnMs, accepted, refused };
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-intake-'));
-const platform = await startPlatform(folder);
+const probeFile = join(folder, 'longest-turn');
+const platform = await startPlatform(folder, {
+  NODE_OPTIONS: `--import ${new URL('load/loop-probe.ts', import.meta.url).href}`,
+  [probeVariable]: probeFile,
+});
 try {
   const directory = join(folder, 'data');
   const made = await besidesPlatform({ directory }, async (records) => {
@@ -191,12 +215,13 @@ try {
   const { uplinkSecret } = flow;
   await captures(platform, uplinkSecret);
   const rows: string[][] = [];
-  const add = (name: string, felt: Summary, idle: Summary, answers: string) => {
+  const add = (name: string, felt: Summary, idle: Summary, turnMs: number, answers: string) => {
     const row = [
       name,
       figure(felt.p50Ms),
       figure(felt.p99Ms),
       figure(felt.p99Ms / idle.p99Ms),
+      figure(turnMs),
       answers,
     ];
     console.log(row.join(' | '));
@@ -206,16 +231,18 @@ try {
     if (!name.includes(flags.only)) continue;
     const requests = load(attacker);
     // The machine is not the same from minute to minute.
+    await longestTurn(platform);
     const idle = await captures(platform, uplinkSecret);
-    add('idle', idle, idle, '');
-    const { felt, accepted, refused } = await measured(platform, requests, uplinkSecret);
-    add(name, felt, idle, `${accepted}, refused ${JSON.stringify(refused)}`);
+    add('idle', idle, idle, await longestTurn(platform), '');
+    const { felt, turnMs, accepted, refused } = await measured(platform, requests, uplinkSecret);
+    add(name, felt, idle, turnMs, `${accepted}, refused ${JSON.stringify(refused)}`);
   }
   const head = [
     '16 senders of another organization',
     'p50, ms',
     'p99, ms',
     'p99 by that of idle before',
+    'longest turn of the main thread, ms of processor time',
     'answers to the senders',
   ];
   const text = `${conditions(folder)}\n\nA scripted capture every ${pauseMs} ms, ${seconds} s for each load, generator on the same machine.\n\n${markdownTable(head, rows)}`;

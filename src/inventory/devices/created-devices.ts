@@ -6,7 +6,7 @@ import { placesByName } from '../../records/rows/named-devices.ts';
 import type { Records } from '../../records/records.ts';
 import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
 import { change } from '../record-change.ts';
-import { createDeviceStep } from './device-steps.ts';
+import { createDeviceStep, DeviceLookups } from './device-steps.ts';
 
 /** Why a name has no device. */
 export interface CreationRefusal {
@@ -49,31 +49,62 @@ async function createAll(
   const devicesMax = deviceCreationOf(connector)?.devicesMax ?? 0;
   const flow = await oldestFlowOf(records.db, id);
   if (flow === undefined) return refusedAll(names, problem('createdDevicesWithoutFlow'));
-  let room = devicesMax - (await devicesOfDataFlow(records.db, flow.id));
   const refused = new Map<string, CreationRefusal>();
-  let failure: Problem | undefined;
   // A request before this one may have created some.
   const existing = await placesByName(records.db, organizationId, names);
-  for (const name of names.filter((one) => !existing.has(one))) {
-    if (room <= 0) failure ??= problem('createdDevicesMax', { devicesMax });
-    if (failure === undefined) {
-      const draft = { name, deviceId: name, workspaceId, dataFlowId: flow.id };
-      const result = await created(() => change(records, (step) => createDeviceStep(step, draft)));
-      if (result === undefined) room--;
-      else if (ofOneName.has(result.problem)) refused.set(name, refusalOf(result));
-      else if (result.problem !== 'deviceIdNotUnique') failure = result;
+  const absent = names.filter((one) => !existing.has(one));
+  const room = Math.max(0, devicesMax - (await devicesOfDataFlow(records.db, flow.id)));
+  const drafts = absent.map((name) => ({ name, deviceId: name, workspaceId, dataFlowId: flow.id }));
+  let failure: Problem | undefined;
+  for (let at = 0, created = 0; at < drafts.length; at += devicesPerTransaction) {
+    const some = drafts.slice(at, at + devicesPerTransaction);
+    if (
+      failure === undefined &&
+      created + some.length <= room &&
+      (await areCreated(records, some))
+    ) {
+      created += some.length;
+      continue;
     }
-    // What refuses one refuses the others, such as a quota.
-    if (failure !== undefined) refused.set(name, refusalOf(failure));
+    // One of them is refused, perhaps: the others are not.
+    for (const draft of some) {
+      if (created >= room) failure ??= problem('createdDevicesMax', { devicesMax });
+      const result = failure ?? (await refusalOfOne(records, draft));
+      if (result === undefined) created++;
+      else if (result.problem !== 'deviceIdNotUnique') refused.set(draft.name, refusalOf(result));
+      // What refuses one refuses the others, such as a quota.
+      if (result !== undefined && !ofOneName.has(result.problem)) failure = result;
+    }
   }
   return refused;
 }
 
+/** More would hold the records for longer than other changes should wait. */
+const devicesPerTransaction = 50;
+
+type Draft = Parameters<typeof createDeviceStep>[1];
+
+/** Creates all of them in one transaction, or none. */
+async function areCreated(records: Records, drafts: readonly Draft[]): Promise<boolean> {
+  const failure = await failureOf(() =>
+    change(records, async (step) => {
+      const lookups = new DeviceLookups(step);
+      for (const draft of drafts) await createDeviceStep(step, draft, lookups);
+    }),
+  );
+  return failure === undefined;
+}
+
+/** Undefined when it is created. */
+function refusalOfOne(records: Records, draft: Draft): Promise<Problem | undefined> {
+  return failureOf(() => change(records, (step) => createDeviceStep(step, draft)));
+}
+
 /** Problems of a name: the next one can be good. */
-const ofOneName: ReadonlySet<ProblemName> = new Set(['invalidRequest']);
+const ofOneName: ReadonlySet<ProblemName> = new Set(['invalidRequest', 'deviceIdNotUnique']);
 
 /** The Problem that refused it; undefined when it is done. */
-async function created(work: () => Promise<unknown>): Promise<Problem | undefined> {
+async function failureOf(work: () => Promise<unknown>): Promise<Problem | undefined> {
   try {
     await work();
     return undefined;

@@ -52,10 +52,60 @@ export type DeviceDraft = DeviceUpdate &
   DeviceFieldDraft & { readonly workspaceId: string; readonly dataFlowId: string };
 
 /**
+ * Records that many devices of one transaction refer to, read once. The transaction must not change
+ * them.
+ */
+export class DeviceLookups {
+  readonly #step: Step;
+  readonly #places = new Map<string, ReturnType<typeof placeIn>>();
+  readonly #flows = new Map<string, ReturnType<typeof findDataFlow>>();
+  readonly #connectors = new Map<string, Promise<DeviceConnector | undefined>>();
+  readonly #fields = new Map<string, ReturnType<typeof findCustomFields>>();
+
+  constructor(step: Step) {
+    this.#step = step;
+  }
+
+  place(workspaceId: string): ReturnType<typeof placeIn> {
+    return readOnce(this.#places, workspaceId, () => placeIn(this.#step, workspaceId));
+  }
+
+  flow(id: string): ReturnType<typeof findDataFlow> {
+    return readOnce(this.#flows, id, () => findDataFlow(this.#step.db, id));
+  }
+
+  /** The connector of the data flow, which gives a device its connectivity and integration. */
+  connectorOfFlow(id: string): Promise<DeviceConnector | undefined> {
+    return readOnce(this.#connectors, id, async () => {
+      const flow = await this.flow(id);
+      return flow && (await findDeviceConnector(this.#step, flow.deviceConnectorId));
+    });
+  }
+
+  customFields({ organizationId, workspaceId }: Pick<Device, 'organizationId' | 'workspaceId'>) {
+    const of = { organizationId, workspaceIds: [workspaceId] };
+    return readOnce(this.#fields, workspaceId, () => findCustomFields(this.#step.db, of));
+  }
+}
+
+function readOnce<T>(known: Map<string, Promise<T>>, id: string, read: () => Promise<T>) {
+  const before = known.get(id);
+  if (before !== undefined) return before;
+  const now = read();
+  known.set(id, now);
+  return now;
+}
+
+/**
  * A device references records of its workspace, and its connectivity fits that of its data flow.
  */
-async function checkReferences(step: Step, device: Device, before: Device | null): Promise<void> {
-  const flow = await findDataFlow(step.db, device.dataFlowId);
+async function checkReferences(
+  step: Step,
+  device: Device,
+  before: Device | null,
+  lookups: DeviceLookups,
+): Promise<void> {
+  const flow = await lookups.flow(device.dataFlowId);
   if (flow?.workspaceId !== device.workspaceId)
     throw unknown('dataFlowId', 'data flow', device.dataFlowId);
   if (device.integrationId !== null) {
@@ -67,16 +117,20 @@ async function checkReferences(step: Step, device: Device, before: Device | null
   const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
   if (other !== undefined && other.id !== device.id)
     throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
-  await checkConnectivity(step, device, before);
+  await checkConnectivity(device, before, lookups);
 }
 
 /**
  * Checks changes alone: a device stored before this check can still be changed in everything else.
  */
-async function checkConnectivity(step: Step, device: Device, before: Device | null): Promise<void> {
+async function checkConnectivity(
+  device: Device,
+  before: Device | null,
+  lookups: DeviceLookups,
+): Promise<void> {
   const { dataFlowId, connectivity } = device;
   if (dataFlowId === before?.dataFlowId && connectivity === before.connectivity) return;
-  const connector = (await connectorOfFlow(step, dataFlowId))?.connectivity;
+  const connector = (await lookups.connectorOfFlow(dataFlowId))?.connectivity;
   if (connector === undefined || fitsConnector(connectivity, connector)) return;
   throw problem('connectivityMismatch', { connectivity, connector });
 }
@@ -100,10 +154,11 @@ async function saveCustomFields(
   device: Device,
   sent: DeviceUpdate,
   isNew: boolean,
+  lookups: DeviceLookups,
 ): Promise<void> {
   if (!isNew && !sent.customFields) return;
-  const { organizationId, workspaceId, id } = device;
-  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [workspaceId] });
+  const { id } = device;
+  const fields = await lookups.customFields(device);
   const values = customFieldsFrom(sent.customFields, fields);
   checkRequired(fields, values, isNew);
   await saveCustomFieldValues(step.db, id, values, device.updated ?? device.created);
@@ -113,19 +168,14 @@ function unknown(field: string, what: string, id: string) {
   return problem('unknownReference', { field: `body ${field}`, what, id, place: 'workspace' });
 }
 
-/** The connector of the data flow, which gives a device its connectivity and integration. */
-async function connectorOfFlow(
-  step: Step,
-  dataFlowId: string,
-): Promise<DeviceConnector | undefined> {
-  const flow = await findDataFlow(step.db, dataFlowId);
-  return flow && (await findDeviceConnector(step, flow.deviceConnectorId));
-}
-
 /** Throws 400 or 409 for an invalid draft. */
-export async function createDeviceStep(step: Step, draft: DeviceDraft): Promise<Device> {
-  const place = await placeIn(step, draft.workspaceId);
-  const connector = await connectorOfFlow(step, draft.dataFlowId);
+export async function createDeviceStep(
+  step: Step,
+  draft: DeviceDraft,
+  lookups = new DeviceLookups(step),
+): Promise<Device> {
+  const place = await lookups.place(draft.workspaceId);
+  const connector = await lookups.connectorOfFlow(draft.dataFlowId);
   const connectivity = draft.connectivity ?? connector?.connectivity ?? 'HTTP';
   const device: Device = {
     id: newId('device'),
@@ -138,18 +188,18 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft): Promise<
     ...firstRegistration(connectivity),
     ...firstVersion(step.now()),
   };
-  await checkReferences(step, device, null);
+  await checkReferences(step, device, null, lookups);
   await checkRecordQuota(step, place.organizationId, 'devices');
   await insertDevice(step, device);
   await saveTags(step, device, draft.tags);
-  await saveCustomFields(step, device, draft, true);
+  await saveCustomFields(step, device, draft, true, lookups);
   step.announce({ kind: 'device', id: device.id, action: 'created' });
   return device;
 }
 
 /** The sent one; without any, that of a new data flow's connector. */
 async function integrationAfter(
-  step: Step,
+  lookups: DeviceLookups,
   current: Device,
   sent: DeviceUpdate,
 ): Promise<string | null> {
@@ -157,7 +207,7 @@ async function integrationAfter(
   const isMoved = sent.dataFlowId !== undefined && sent.dataFlowId !== current.dataFlowId;
   if (!isMoved && sent.integrationId === undefined) return current.integrationId;
   return (
-    (await connectorOfFlow(step, sent.dataFlowId ?? current.dataFlowId))?.integrationId ?? null
+    (await lookups.connectorOfFlow(sent.dataFlowId ?? current.dataFlowId))?.integrationId ?? null
   );
 }
 
@@ -170,19 +220,20 @@ export async function updateDeviceStep(
   const current = found(await findDevice(step, id), 'device', id);
   const connectivity = sent.connectivity ?? current.connectivity;
   const { loraProperties = sent.loRaProperties } = sent;
+  const lookups = new DeviceLookups(step);
   const record: Device = {
     ...current,
     ...updatedFieldValues(sent),
     dataFlowId: orCurrent(sent.dataFlowId, current.dataFlowId),
-    integrationId: await integrationAfter(step, current, sent),
+    integrationId: await integrationAfter(lookups, current, sent),
     ...(connectivity !== current.connectivity && firstRegistration(connectivity)),
     loraProperties: loraPropertiesFrom(current.loraProperties, loraProperties),
     ...nextVersion(current, sent.version, step.now()),
   };
-  await checkReferences(step, record, current);
+  await checkReferences(step, record, current, lookups);
   await saveDevice(step, record);
   await saveTags(step, record, sent.tags);
-  await saveCustomFields(step, record, sent, false);
+  await saveCustomFields(step, record, sent, false, lookups);
   step.announce({ kind: 'device', id, action: 'updated' });
   return record;
 }
@@ -219,7 +270,8 @@ export async function moveDeviceStep(
   const now = step.now();
   const current = found(await findDevice(step, id), 'device', id);
   const { workspaceId, dataFlowId } = target;
-  const integrationId = (await connectorOfFlow(step, dataFlowId))?.integrationId ?? null;
+  const lookups = new DeviceLookups(step);
+  const integrationId = (await lookups.connectorOfFlow(dataFlowId))?.integrationId ?? null;
   const record: Device = {
     ...current,
     workspaceId,
@@ -227,7 +279,7 @@ export async function moveDeviceStep(
     integrationId,
     ...nextVersion(current, undefined, now),
   };
-  await checkReferences(step, record, current);
+  await checkReferences(step, record, current, lookups);
   const names = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.name);
   const kept = (await customFieldsOfDevices(step.db, [id])).get(id) ?? [];
   const { organizationId } = record;

@@ -8,6 +8,7 @@ import {
   createDeviceStep,
   deleteDeviceStep,
   type DeviceDraft,
+  type DeviceLookups,
   type DeviceUpdate,
   moveDeviceStep,
   tagDeviceStep,
@@ -20,14 +21,14 @@ export async function workOn(
   step: Step,
   operation: Operation,
   action: OperationAction,
-  isAgreed: boolean,
+  { isAgreed, lookups }: { readonly isAgreed: boolean; readonly lookups: DeviceLookups },
 ): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
   const { input } = action;
   if (input === null) throw new Error(`Action ${action.id} of an operation has nothing to do`);
   const { plan, workspaceId } = operation;
   const { id } = input;
   if (plan.work === 'create' || (plan.work === 'import' && typeof id !== 'string')) {
-    return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft);
+    return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft, lookups);
   }
   const deviceId = String(id);
   const device = await findDevice(step, deviceId);

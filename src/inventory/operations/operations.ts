@@ -28,6 +28,7 @@ import {
   saveProgress,
 } from '../../records/rows/operations.ts';
 import { change, found, type Step } from '../record-change.ts';
+import { DeviceLookups } from '../devices/device-steps.ts';
 import { workOn } from './operation-work.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import {
@@ -279,9 +280,11 @@ export async function runOperationChunk(
     const operation = await findOperation(step.db, id);
     if (operation === undefined || operation.completed !== null) return true;
     let { done, failed } = operation;
+    const lookups = new DeviceLookups(step);
     for (const action of await actionsFrom(step.db, id, done, operationLimits.chunkItemsMax)) {
       if (answers !== undefined && !answers.has(action.id)) break;
-      const ended = await runAction(step, operation, action, answers?.get(action.id));
+      const answer = answers?.get(action.id);
+      const ended = await runAction({ step, lookups }, operation, action, answer);
       await saveAction(step.db, ended);
       done += 1;
       if (ended.state === 'FAILED') failed += 1;
@@ -319,7 +322,7 @@ async function askAhead(
 
 /** A rejected item changes nothing and does not stop the others. */
 async function runAction(
-  step: Step,
+  { step, lookups }: { readonly step: Step; readonly lookups: DeviceLookups },
   operation: Operation,
   action: OperationAction,
   answer: NetworkAnswer | undefined,
@@ -341,7 +344,7 @@ async function runAction(
       },
       operation,
       action,
-      !isSkipped,
+      { isAgreed: !isSkipped, lookups },
     );
     await sql`release savepoint item`.execute(step.db);
     for (const one of changes) step.announce(one);
