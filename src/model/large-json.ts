@@ -11,7 +11,7 @@ import { parsedJson } from './json-keys.ts';
 
 /** A group ends with the member that makes it this long. */
 const groupBytes = 128 * 1024;
-const turnMsMax = 8;
+const turnMsMax = 4;
 /** The parser takes a string, a number or a gap in one go, so that a longer one is refused. */
 const tokenBytesMax = 16 * 1024 * 1024;
 /** Shorter documents are parsed in one turn. */
@@ -42,16 +42,18 @@ class Suspect extends Error {}
 /**
  * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws
  * JsonFault with the words that `parseJsonText` has for the whole document, and for a single string
- * of more than 16 MiB. The bytes must not be used after that. `parse` is another `JSON.parse`.
+ * of more than 16 MiB. The bytes must not be used after that. `parse` is another `JSON.parse`, `inTurn` does each
+ * part of the work in a turn of the event loop.
  */
 export async function parseLargeJson(
   bytes: Uint8Array,
   parse: ParseText = parsedJson,
+  inTurn: InTurn = afterOthers,
 ): Promise<Json> {
   const held = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (held.length <= wholeBytesMax) return parseJsonText(held.toString('utf8'), parse);
   try {
-    return await parseInTurns(held, parse);
+    return await parseInTurns(held, parse, inTurn);
   } catch (error) {
     if (!(error instanceof Suspect)) throw error;
     throw new JsonFault(await faultOf(held));
@@ -60,13 +62,21 @@ export async function parseLargeJson(
 
 type ParseText = (text: string) => Json;
 
-async function parseInTurns(held: Buffer, parse: ParseText): Promise<Json> {
+type InTurn = <T>(work: () => T) => T | Promise<Awaited<T>>;
+
+async function afterOthers<T>(work: () => T): Promise<Awaited<T>> {
+  await nextTurn();
+  return await work();
+}
+
+async function parseInTurns(held: Buffer, parse: ParseText, inTurn: InTurn): Promise<Json> {
   const cutter = new Cutter(held, parse);
-  for (let startedAt = performance.now(); !cutter.advance(); ) {
-    if (performance.now() - startedAt < turnMsMax) continue;
-    await nextTurn();
-    startedAt = performance.now();
-  }
+  const advance = (): boolean => {
+    const startedAt = performance.now();
+    while (!cutter.advance()) if (performance.now() - startedAt >= turnMsMax) return false;
+    return true;
+  };
+  for (let isDone = advance(); !isDone; ) isDone = await inTurn(advance);
   return cutter.value();
 }
 

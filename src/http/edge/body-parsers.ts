@@ -143,7 +143,11 @@ async function largeReadingsOf(request: EdgeRequest, bytes: Buffer): Promise<Jso
   const shown = routeOf(request)?.refused !== undefined && Buffer.from(bytes);
   try {
     refuseOtherText(bytes);
-    return await parseLargeReadingsBody(bytes);
+    const { turn } = stateOf(request);
+    return await parseLargeReadingsBody(
+      bytes,
+      turn && ((work) => turn.turns.run(turn.organizationId, work)),
+    );
   } catch (error) {
     if (shown !== false) stateOf(request).refusedBody = shown;
     throw error;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 
-export type RequestTurns = Pick<WorkTurns, 'wait' | 'charge' | 'large'>;
+export type RequestTurns = Pick<WorkTurns, 'run' | 'wait' | 'charge' | 'large'>;
 
 export interface RequestState {
   principal?: Principal;

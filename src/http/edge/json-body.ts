@@ -34,17 +34,21 @@ export function parseLargeJsonBody(bytes: Uint8Array): Promise<Json | undefined>
 }
 
 /** The same for readings of devices. */
-export function parseLargeReadingsBody(bytes: Uint8Array): Promise<Json | undefined> {
-  return parsedLargeBody(bytes, parseReadings);
+export function parseLargeReadingsBody(
+  bytes: Uint8Array,
+  inTurn: Parameters<typeof parseLargeJson>[2],
+): Promise<Json | undefined> {
+  return parsedLargeBody(bytes, parseReadings, inTurn);
 }
 
 async function parsedLargeBody(
   bytes: Uint8Array,
   parse: (text: string) => Json,
+  inTurn?: Parameters<typeof parseLargeJson>[2],
 ): Promise<Json | undefined> {
   if (bytes.length === 0) return undefined;
   try {
-    return await parseLargeJson(bytes, parse);
+    return await parseLargeJson(bytes, parse, inTurn);
   } catch (error) {
     throw invalidJson(error);
   }
