@@ -9,11 +9,11 @@ let [own, other]: string[] = [];
 beforeAll(async () => {
   at = await startAccessWorld();
   for (const workspaceId of [at.world.workspaceId, at.secondWorkspaceId]) {
-    const { output, hotRule, send, of } = alarmRules(at.world, workspaceId);
+    const { output, hotRule, send, newest } = alarmRules(at.world, workspaceId);
     const device = await at.world.device({ workspaceId });
     await hotRule(device, [[20, await output()]]);
     await send(device, 30);
-    const { id } = (await of(device))[0]!;
+    const { id } = await newest(device);
     if (own === undefined) own = id;
     else other = id;
   }

@@ -129,15 +129,22 @@ describe('contract 13: comparison', () => {
     const action = await sink.action(world, 'tagged', { sendConsecutiveAlerts: true });
     const byTag = { ...warmRule(tag.id, action), inputs: [{ id: tag.id, type: 'ASSET_TAG' }] };
     await world.must('POST', '/v3/rules', byTag);
-    await world.capture(device, { temperature: 30 });
+    // Tells when the rules have come to a sample of the device.
+    const judged = await sink.action(world, 'judged', { sendConsecutiveAlerts: true });
+    await world.must('POST', '/v3/rules', warmRule(device.id, judged));
+    const capture = async (temperature: number) => {
+      await world.capture(device, { temperature });
+      expect(await sink.next('judged')).toMatchObject({ data: { temperature } });
+    };
+    await capture(30);
     const { version: _, ...record } = await world.must('GET', `/v3/devices/${device.id}`);
     await world.must('PUT', `/v3/devices/${device.id}`, { ...record, tags: [{ id: tag.id }] });
-    await world.capture(device, { temperature: 31 });
+    await capture(31);
     expect(await sink.next('tagged')).toMatchObject({ data: { temperature: 31 } });
     await world.must('PUT', `/v3/devices/${device.id}`, { ...record, tags: [] });
-    await world.capture(device, { temperature: 32 });
+    await capture(32);
     await world.must('PUT', `/v3/devices/${device.id}`, { ...record, tags: [{ id: tag.id }] });
-    await world.capture(device, { temperature: 33 });
+    await capture(33);
     expect(await sink.next('tagged')).toMatchObject({ data: { temperature: 33 } });
     expect(sink.left('tagged')).toEqual([]);
   });

@@ -7,11 +7,11 @@ import { startWorld, type TestDevice, type World } from '../world/world.ts';
 let world: World;
 let sink: ActionSink;
 let clockAheadMs = 0;
-let { output, hotRule, send, of } = {} as AlarmRules;
+let { output, hotRule, send, of, newest } = {} as AlarmRules;
 beforeAll(async () => {
   sink = await startActionSink();
   world = await startWorld({ environment: sinkEnvironment, now: () => Date.now() + clockAheadMs });
-  ({ output, hotRule, send, of } = alarmRules(world));
+  ({ output, hotRule, send, of, newest } = alarmRules(world));
 });
 afterAll(async () => {
   await world.close();
@@ -245,7 +245,7 @@ describe('time', () => {
       await hotRule(device, [[20, await output(timed)]]);
       await send(device, 30);
     }
-    const { id } = (await of(seen))[0]!;
+    const { id } = await newest(seen);
     await world.must('POST', `/v3/alarms/${id}/acknowledge`, {});
     clockAheadMs += 6 * 60_000;
     expect(await sink.next('time')).toMatchObject({
@@ -282,7 +282,8 @@ describe('outputs are notified', () => {
     const connector = await output({ notify });
     await hotRule(device, [[20, connector]]);
     await send(device, 30, 31);
-    const { id } = (await of(device))[0]!;
+    await expect.poll(() => of(device)).toMatchObject([{ count: 2 }]);
+    const { id } = await newest(device);
     await world.must('POST', `/v3/alarms/${id}/acknowledge`, {});
     await send(device, 10, 40);
     const name = 'Oven 2 is hot';

@@ -88,7 +88,7 @@ test.each([-5 * second, -day, -2 * 365 * day])(
       const rule = await silenceRule(world, device, 3_600);
       await hotRule(device, [[20, await output({ escalateAfter: 'PT1H' })]]);
       await send(device, 30);
-      expect(await of(device)).toMatchObject([{ state: 'OPEN', escalated: null }]);
+      await expect.poll(() => of(device)).toMatchObject([{ state: 'OPEN', escalated: null }]);
       aheadMs += step;
       const next = async () => {
         const { nextExecution } = await world.must('GET', `/v3/rules/${rule.id}`);

@@ -1,9 +1,13 @@
 // Alarms of tests: outputs of type ALARM, rules that open alarms, and the alarms of a device.
+import { vi } from 'vitest';
 import type { TestDevice, World } from './world.ts';
+
+const newestMsMax = 30_000;
 
 /** An alarm as the platform shows it; tests compare its other members. */
 export interface ShownAlarm {
   readonly id: string;
+  readonly key: string;
   readonly lastTriggered: string;
 }
 
@@ -19,6 +23,8 @@ export interface AlarmRules {
   send(device: TestDevice, ...temperatures: number[]): Promise<void>;
   /** The alarms of the device, newest trigger first. */
   of(device: TestDevice): Promise<ShownAlarm[]>;
+  /** The one with the newest trigger; waits until there is one, with the key if it is given. */
+  newest(device: TestDevice, key?: string): Promise<ShownAlarm>;
 }
 
 export const temperatureOf = (deviceId: string) => ({
@@ -40,6 +46,10 @@ const above = (value: number) => [
 ];
 
 export function alarmRules(world: World, workspaceId = world.workspaceId): AlarmRules {
+  async function of(device: TestDevice): Promise<ShownAlarm[]> {
+    const path = `/v3/alarms?workspaceId=${workspaceId}&deviceId=${device.id}`;
+    return (await world.must('GET', path)).content;
+  }
   return {
     async output(alarmProperties = {}, more = {}) {
       const { id } = await world.must('POST', '/v3/output-connectors', {
@@ -69,9 +79,13 @@ export function alarmRules(world: World, workspaceId = world.workspaceId): Alarm
     async send(device, ...temperatures) {
       for (const temperature of temperatures) await world.capture(device, { temperature });
     },
-    async of(device) {
-      const path = `/v3/alarms?workspaceId=${workspaceId}&deviceId=${device.id}`;
-      return (await world.must('GET', path)).content;
-    },
+    of,
+    newest: (device, key) =>
+      vi.waitFor(async () => {
+        const [newest] = await of(device);
+        if (newest === undefined || (key !== undefined && newest.key !== key))
+          throw new Error('The alarm is not there');
+        return newest;
+      }, newestMsMax),
   };
 }
