@@ -4,13 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  encodeMessage,
-  parseMessage,
-  type CoapMessage,
-} from '../../src/ingest/coap/coap-message.ts';
+import { parseMessage, type CoapMessage } from '../../src/ingest/coap/coap-message.ts';
 import { blockOption, optionNumbers, uintOption } from '../../src/ingest/coap/coap-request.ts';
-import { askCoap, freeUdpPort, rawCoapSocket } from '../world/coap-device.ts';
+import { askCoap, captureMessage, freeUdpPort, rawCoapSocket } from '../world/coap-device.ts';
 import { anyTime, anyUuid } from '../world/expectations.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
@@ -337,30 +333,3 @@ test('a datagram repeated after a restart is stored once', async () => {
   await again.close();
   rmSync(directory, { recursive: true, force: true });
 });
-
-/** A capture request as its datagram; options beyond its own may be added. */
-function captureMessage(
-  one: TestDevice,
-  id: number,
-  payload: string | Buffer,
-  more: Partial<CoapMessage> = {},
-): Buffer {
-  const text = (number: number, value: string) => ({ number, value: Buffer.from(value) });
-  const options = [
-    text(optionNumbers.uriPath, 'v3'),
-    text(optionNumbers.uriPath, 'capture'),
-    uintOption('contentFormat', 50),
-    text(optionNumbers.uriQuery, `secret=${one.secret}`),
-    text(optionNumbers.uriQuery, `deviceId=${one.deviceId}`),
-    ...(more.options ?? []),
-  ].toSorted((a, b) => a.number - b.number);
-  return encodeMessage({
-    type: 0,
-    code: 2,
-    id,
-    token: Buffer.from([1, 2]),
-    payload: Buffer.from(payload),
-    ...more,
-    options,
-  });
-}

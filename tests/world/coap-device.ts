@@ -2,6 +2,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { request } from 'coap';
+import { type CoapMessage, encodeMessage } from '../../src/ingest/coap/coap-message.ts';
+import { optionNumbers, uintOption } from '../../src/ingest/coap/coap-request.ts';
 
 /** A UDP port that was free a moment ago. */
 export async function freeUdpPort(): Promise<number> {
@@ -98,4 +100,31 @@ export async function rawCoapSocket(port: number): Promise<RawCoapSocket> {
     came,
     close: () => socket.close(),
   };
+}
+
+/** A confirmable capture of the device; `more` has further options. */
+export function captureMessage(
+  one: { readonly secret: string; readonly deviceId: string },
+  id: number,
+  payload: string | Buffer,
+  more: Partial<CoapMessage> = {},
+): Buffer {
+  const text = (number: number, value: string) => ({ number, value: Buffer.from(value) });
+  const options = [
+    text(optionNumbers.uriPath, 'v3'),
+    text(optionNumbers.uriPath, 'capture'),
+    uintOption('contentFormat', 50),
+    text(optionNumbers.uriQuery, `secret=${one.secret}`),
+    text(optionNumbers.uriQuery, `deviceId=${one.deviceId}`),
+    ...(more.options ?? []),
+  ].toSorted((a, b) => a.number - b.number);
+  return encodeMessage({
+    type: 0,
+    code: 2,
+    id,
+    token: Buffer.from([1, 2]),
+    payload: Buffer.from(payload),
+    ...more,
+    options,
+  });
 }

@@ -4,6 +4,8 @@ import { besidesPlatform, makeKey, makeOrganization } from './restricted-keys.ts
 import type { World } from './world.ts';
 
 export interface Neighbour {
+  readonly secret: string;
+  readonly deviceId: string;
   /** Sends a payload; resolves with the status. */
   capture(): Promise<number>;
 }
@@ -42,6 +44,8 @@ export async function makeNeighbour(world: World): Promise<Neighbour> {
   await make('/v3/devices', { deviceId: 'neighbour', dataFlowId: flow.id });
   const path = `/v3/capture?secret=${connector.uplinkSecret}&deviceId=neighbour`;
   return {
+    secret: connector.uplinkSecret,
+    deviceId: 'neighbour',
     async capture() {
       const answer = await fetch(world.base + path, {
         method: 'POST',

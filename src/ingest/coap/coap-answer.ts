@@ -27,6 +27,8 @@ export function codeClass(code: number): number {
 }
 
 export interface CoapAnswer {
+  /** Whose share the memory of its request takes: an organization; absent for strangers. */
+  readonly owner?: string;
   readonly code: number;
   readonly options: readonly CoapOption[];
   readonly payload: Buffer;

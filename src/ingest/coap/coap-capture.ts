@@ -136,8 +136,9 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
   const { request, duplicateKey } = received;
   const asked = checkedRequest(request);
   const sender = await parts.admit(asked);
-  const body = wholeBody(state, received, parts.organizationOf(sender));
-  if (body === 'more') return continued(request);
+  const owner = parts.organizationOf(sender);
+  const body = wholeBody(state, received, owner);
+  if (body === 'more') return { ...continued(request), owner };
   const {
     id,
     receivedAt,
@@ -151,13 +152,14 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
     isSenml: senmlFormats.has(request.contentFormat ?? contentFormats.json),
     duplicateKey,
   });
-  return jsonAnswer(coapCodes.created, {
+  const answer = jsonAnswer(coapCodes.created, {
     id,
     timestamp: formatInstant(receivedAt),
     message: 'uplink received',
     ...(stored !== undefined && { stored }),
     ...(notStored.length > 0 && { notStored }),
   });
+  return { ...answer, owner };
 }
 
 /** Throws Problem for a body that is too large, or that lacks a block. */

@@ -175,8 +175,9 @@ async function answer(state: EndpointState, asked: Asked, digest: number): Promi
   const fitting = withinMeasure(whole, asked.bytes);
   parts.events.answered(fitting.code, parts.now() - startedAt);
   const datagram = reply(state, asked, fitting, acknowledgement.isSent());
-  if (codeClass(fitting.code) === 2) exchanges.accepted(key, datagram);
-  else exchanges.refused(key, datagram);
+  if (codeClass(fitting.code) === 2)
+    exchanges.accepted(key, datagram, whole.owner ?? sender.address);
+  else exchanges.refused(key, datagram, sender.address);
 }
 
 /**

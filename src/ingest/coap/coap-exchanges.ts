@@ -1,5 +1,6 @@
 // CoAP exchanges: recent requests and their answers, so that a repeated datagram gets the same answer.
 import type { EpochMs } from '../../model/instant.ts';
+import { SharedPool } from '../../structures/shared-pool.ts';
 
 /** RFC 7252 section 4.8.2: how long a message id of a sender means the same exchange. */
 export const exchangeLifetimeMs = 247_000;
@@ -11,13 +12,16 @@ export const exchangeLifetimeMs = 247_000;
 const repeatedWithinMs = 45_000;
 
 export interface ExchangeLimits {
-  /** Accepted requests that are remembered. */
+  /**
+   * Accepted requests that are remembered. Beyond, the oldest of the organization that has most is
+   * forgotten.
+   */
   readonly acceptedMax: number;
   /** Of their answers, with what it costs to keep one. */
   readonly acceptedBytesMax: number;
   /**
-   * Refused requests that are remembered. They changed nothing, so strangers must not crowd out
-   * what devices sent.
+   * Refused requests that are remembered, shared by addresses. They changed nothing, so strangers
+   * must not crowd out what devices sent.
    */
   readonly refusedMax: number;
 }
@@ -32,7 +36,8 @@ export const exchangeLimits: ExchangeLimits = {
   refusedMax: 8_192,
 };
 
-const entryBytes = 160;
+/** What an entry takes besides its answer, with its place in the share of its owner. */
+const entryBytes = 320;
 
 interface Exchange {
   readonly port: number;
@@ -48,9 +53,9 @@ export interface Exchanges {
    * with others is a sender that was restarted.
    */
   begin(key: string, port: number, now: EpochMs): 'new' | 'underWay' | Buffer;
-  /** Ends an exchange; an empty answer says that the sender wanted none. */
-  accepted(key: string, answer: Buffer): void;
-  refused(key: string, answer: Buffer): void;
+  /** Ends an exchange of the owner; an empty answer says that the sender wanted none. */
+  accepted(key: string, answer: Buffer, owner: string): void;
+  refused(key: string, answer: Buffer, owner: string): void;
   /** Ends an exchange without a memory, so that a repetition is tried anew. */
   forget(key: string): void;
   /** Under way. */
@@ -59,17 +64,17 @@ export interface Exchanges {
   readonly size: number;
 }
 
-/** Who calls bounds what is under way; of what has ended the oldest is forgotten first. */
+/** Who calls bounds what is under way. */
 export function createExchanges(limits: ExchangeLimits): Exchanges {
   const underWay = new Map<string, Omit<Exchange, 'answer'>>();
   const accepted = createMemory(limits.acceptedMax, limits.acceptedBytesMax);
   const refused = createMemory(limits.refusedMax, Number.POSITIVE_INFINITY);
 
-  const end = (memory: Memory, key: string, answer: Buffer): void => {
+  const end = (memory: Memory, key: string, answer: Buffer, owner: string): void => {
     const exchange = underWay.get(key);
     if (exchange === undefined) return;
     underWay.delete(key);
-    memory.add(key, { ...exchange, answer: answer.toString('latin1') });
+    memory.add(key, { ...exchange, answer: answer.toString('latin1') }, owner);
   };
 
   return {
@@ -81,8 +86,8 @@ export function createExchanges(limits: ExchangeLimits): Exchanges {
       underWay.set(key, { port, begunAt: now });
       return 'new';
     },
-    accepted: (key, answer) => end(accepted, key, answer),
-    refused: (key, answer) => end(refused, key, answer),
+    accepted: (key, answer, owner) => end(accepted, key, answer, owner),
+    refused: (key, answer, owner) => end(refused, key, answer, owner),
     forget: (key) => void underWay.delete(key),
     get open() {
       return underWay.size;
@@ -94,7 +99,7 @@ export function createExchanges(limits: ExchangeLimits): Exchanges {
 }
 
 interface Memory {
-  add(key: string, exchange: Exchange): void;
+  add(key: string, exchange: Exchange, owner: string): void;
   /** Forgets what is outdated, then answers. */
   find(key: string, port: number, now: EpochMs): Buffer | undefined;
   size(): number;
@@ -103,24 +108,24 @@ interface Memory {
 function createMemory(entriesMax: number, bytesMax: number): Memory {
   // Maps keep the order of insertion, which here is nearly the order of time.
   const exchanges = new Map<string, Exchange>();
-  let bytes = 0;
+  // So many entries of this size are all bytes.
+  const bytesMin = Number.isFinite(bytesMax) ? bytesMax / entriesMax : 1;
+  const shares = new SharedPool<string>({
+    max: Math.min(bytesMax, bytesMin * entriesMax),
+    giveWay: (key) => void exchanges.delete(key),
+  });
 
   const drop = (key: string): void => {
-    const exchange = exchanges.get(key);
-    if (exchange === undefined) return;
     exchanges.delete(key);
-    bytes -= entryBytes + exchange.answer.length;
+    shares.release(key);
   };
 
   return {
-    add(key, exchange) {
+    add(key, exchange, owner) {
       drop(key);
       exchanges.set(key, exchange);
-      bytes += entryBytes + exchange.answer.length;
-      for (const oldest of exchanges.keys()) {
-        if (exchanges.size <= entriesMax && bytes <= bytesMax) return;
-        drop(oldest);
-      }
+      const bytes = Number.isFinite(bytesMax) ? entryBytes + exchange.answer.length : 1;
+      if (!shares.hold(owner, key, Math.max(bytes, bytesMin))) exchanges.delete(key);
     },
     find(key, port, now) {
       for (const [oldest, { begunAt }] of exchanges) {
