@@ -1,5 +1,6 @@
 // CSV sample: columns `timestamp`, `topic`, `deviceId` and `meta`; every other column is a data key, nested by dots.
 import { originalText } from '../../src/structures/csv.ts';
+import { parseReadings } from '../../src/model/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
 const ownColumns = new Set(['timestamp', 'topic', 'deviceId', 'meta', 'otherData']);
@@ -14,9 +15,15 @@ export function csvSample(names: readonly string[], cells: readonly string[]): J
     if (!ownColumns.has(name)) setAt(data, name.split('.'), valueOf(cell));
     else if (name === 'otherData')
       for (const [key, value] of Object.entries(parsed(cell))) setAt(data, key.split('.'), value);
-    else sample[name] = name === 'meta' ? parsed(cell) : originalText(cell);
+    else sample[name] = ownValue(name, cell);
   });
   return { ...sample, data };
+}
+
+/** Epoch milliseconds are a number; the platform refuses those of another length. */
+function ownValue(name: string, cell: string): Json {
+  if (name === 'meta') return parsed(cell);
+  return name === 'timestamp' && /^\d+$/.test(cell) ? Number(cell) : originalText(cell);
 }
 
 function setAt(object: Record<string, Json>, path: readonly string[], value: Json): void {
@@ -47,11 +54,11 @@ const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
  * strings.
  */
 function valueOf(cell: string): Json {
-  if (numberPattern.test(cell)) return Number(cell);
+  if (numberPattern.test(cell)) return numberOf(cell);
   if (cell === 'true' || cell === 'false') return cell === 'true';
   if (cell.startsWith('[') || cell.startsWith('{')) {
     try {
-      return JSON.parse(cell) as Json;
+      return parseReadings(cell);
     } catch {
       return cell;
     }
@@ -59,9 +66,15 @@ function valueOf(cell: string): Json {
   return originalText(cell);
 }
 
+/** An integer that a number does not hold stays the text that it is. */
+function numberOf(cell: string): number | string {
+  const value = Number(cell);
+  return Number.isSafeInteger(value) || !/^-?\d+$/.test(cell) ? value : cell;
+}
+
 function parsed(cell: string): JsonObject {
   try {
-    const value = JSON.parse(cell) as Json;
+    const value = parseReadings(cell);
     return isJsonObject(value) ? value : {};
   } catch {
     return {};

@@ -1,6 +1,7 @@
 // File backfill: loads samples window by window; saves its position after each acknowledged window.
 import { createHash } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { parseReadings } from '../../src/model/exact-json.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { csvCells, separatorOf } from '../../src/structures/csv.ts';
@@ -118,7 +119,7 @@ async function* windowsOf(
 type ReadRecord = (record: SourceRecord) => Json;
 
 function ndjsonSample({ text }: SourceRecord): Json {
-  return JSON.parse(text) as Json;
+  return parseReadings(text);
 }
 
 async function csvReader(path: string, signal: AbortSignal): Promise<ReadRecord> {

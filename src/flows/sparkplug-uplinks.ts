@@ -2,7 +2,7 @@
 import type { TakenMessage } from '../ingest/sparkplug/edge-node.ts';
 import type { Reading } from '../ingest/sparkplug/metric-readings.ts';
 import { messageBody, samplesOfReadings } from '../ingest/sparkplug/metric-samples.ts';
-import { epochMsOf } from '../ingest/sparkplug/scalar-value.ts';
+import { sentTimeOf } from '../ingest/sparkplug/scalar-value.ts';
 import type { SparkplugTopic } from '../ingest/sparkplug/sparkplug-topic.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
@@ -31,7 +31,7 @@ export function sparkplugUplinks(
   newId: () => string,
 ): Uplink[] {
   const old = readings.filter(({ isHistorical }) => isHistorical);
-  const sentAt = epochMsOf(payload?.timestamp);
+  const sentAt = sentTimeOf(payload?.timestamp);
   const uplinks: Uplink[] = [];
   if (old.length > 0)
     uplinks.push({

@@ -1,10 +1,11 @@
 // Exact JSON: integers that a number does not hold arrive as their text, and it is known where (contract 42).
 import { parsedJson } from './json-keys.ts';
 import { jsonDepthMax } from './json-text.ts';
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** Keys whose integers became text, by the object or array that has them. */
 const exactKeys = new WeakMap<object, string[]>();
+const none: readonly string[] = Object.freeze([]);
 let areAny = false;
 const shownMax = 10;
 const keptMax = 1_000;
@@ -38,12 +39,18 @@ export function rememberExact(holder: object, key: string): void {
   else if (keys.length < keptMax) keys.push(key);
 }
 
+/** A copy with further members, of which it is still known which integers became text. */
+export function withMembers(holder: JsonObject, more: JsonObject): JsonObject {
+  const made = { ...holder, ...more };
+  for (const key of exactKeys.get(holder) ?? none)
+    if (!Object.hasOwn(more, key)) rememberExact(made, key);
+  return made;
+}
+
 /** Whether the member is the text of an integer that a number does not hold. */
 export function isExact(holder: object, key: string): boolean {
   return areAny && exactKeys.get(holder)?.includes(key) === true;
 }
-
-const none: readonly string[] = Object.freeze([]);
 
 /** The paths of the first integers in the value that became text. */
 export function exactPathsIn(value: Json): readonly string[] {

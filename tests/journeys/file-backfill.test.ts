@@ -119,6 +119,23 @@ for (const format of ['csv', 'ndjson'] as const)
     expect(plain(await samplesOf(to))).toEqual(plain(await samplesOf(from)));
   });
 
+test.each<[FileFormat, (ms: number) => string]>([
+  ['csv', (ms) => `timestamp,a,b\n${ms},9007199254740993,"{""c"":-12345678901234567890}"\n5,1,2\n`],
+  [
+    'ndjson',
+    (ms) =>
+      `{"timestamp":${ms},"data":{"a":9007199254740993,"b":{"c":-12345678901234567890}}}\n{"timestamp":5,"data":{"a":1}}\n`,
+  ],
+])('review behaviour 13, 14: %s has exact integers and milliseconds', async (format, textOf) => {
+  const device = await world.device();
+  const ms = Date.parse(at(0));
+  const path = file(`exact.${format}`, textOf(ms));
+  await run(path, '--url', world.base, '--key', world.apiKey, '--device', device.id);
+  const exact = { a: '9007199254740993', b: { c: '-12345678901234567890' } };
+  expect(await samplesOf(device)).toMatchObject([{ timestamp: at(0), data: exact }]);
+  expect(readFileSync(reportPathOf(path), 'utf8')).toContain('seconds? send milliseconds');
+});
+
 test('an interrupted run resumes after its last window, and nothing is stored twice', async () => {
   const device = await world.device();
   const lines = Array.from({ length: 2_500 }, (_, n) =>

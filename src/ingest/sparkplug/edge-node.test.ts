@@ -49,8 +49,9 @@ test('times are those of the metric, else of the message, else of the receipt', 
   send(node, 'NBIRTH', birth, { seq: 0 });
   const times = (metric: Sent, more: Sent) =>
     send(node, 'NDATA', [{ alias: 1, intValue: 1, ...metric }], more).readings[0]?.timestamp;
-  expect(times({ timestamp: 5 }, { seq: 1, timestamp: 6 })).toBe(5);
-  expect(times({}, { seq: 2, timestamp: 6 })).toBe(6);
+  const [own, sent] = [now - 2_000, now - 1_000];
+  expect(times({ timestamp: own }, { seq: 1, timestamp: sent })).toBe(own);
+  expect(times({}, { seq: 2, timestamp: sent })).toBe(sent);
   expect(times({}, { seq: 3 })).toBe(now);
 });
 

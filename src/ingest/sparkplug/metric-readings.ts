@@ -6,7 +6,7 @@ import { type Birth, type BornMetric, dataKeyOf, isData, memberName } from './bi
 import { dataTypeNames, dataTypes } from './data-types.ts';
 import { jsonValue } from './metric-value.ts';
 import { propertiesOf } from './metric-properties.ts';
-import { epochMsOf } from './scalar-value.ts';
+import { sentTimeFault, sentTimeOf } from './scalar-value.ts';
 import type { Metric, Payload, WireValue } from './sparkplug-payload.ts';
 
 export interface Reading {
@@ -40,16 +40,19 @@ interface ReadingParts {
 /** Values of unknown aliases are lost, until the births come again. */
 export function readingsOf(parts: ReadingParts): MessageReadings {
   const { payload, birth, receivedAt, fault } = parts;
-  const sentAt = epochMsOf(payload.timestamp) ?? receivedAt;
+  const sentAt = sentTimeOf(payload.timestamp) ?? receivedAt;
+  if (payload.timestamp !== undefined && sentTimeOf(payload.timestamp) === undefined)
+    fault(`the message has the time of its receipt: ${sentTimeFault(payload.timestamp)}`);
   const readings: Reading[] = [];
   let unknown: string | undefined;
 
   function add(born: BornMetric, metric: Metric, inherited: Inherited): void {
     const { value } = metric;
     const about = { ...inherited, ...flagsOf(metric) };
-    const timestamp = epochMsOf(metric.timestamp) ?? inherited.timestamp;
-    if (metric.timestamp !== undefined && epochMsOf(metric.timestamp) === undefined)
-      fault(`${born.name}: its time is out of range, so that it has that of the message`);
+    const sent = sentTimeOf(metric.timestamp);
+    const timestamp = sent ?? inherited.timestamp;
+    if (metric.timestamp !== undefined && sent === undefined)
+      fault(`${born.name} has the time of the message: ${sentTimeFault(metric.timestamp)}`);
     if (isTemplate(value)) {
       if (!value.isDefinition) addMembers(born, value, { ...about, timestamp });
       return;

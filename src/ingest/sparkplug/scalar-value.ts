@@ -1,6 +1,7 @@
 // Scalar values of Sparkplug B as JSON: integers of all sizes, numbers and times.
 import { formatInstant, isInstant } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
+import { isEpochMs, timestampFault } from '../../model/timestamp.ts';
 import type { IntegerType } from './data-types.ts';
 
 /** Called for a value that is stored in another form, or as null. */
@@ -35,15 +36,25 @@ export function finiteValue(value: number, fault: NoteFault): Json {
 }
 
 export function timeValue(value: number | bigint, fault: NoteFault): Json {
-  const at = epochMsOf(value);
-  if (at !== undefined) return formatInstant(at);
+  const at = numberOf(value);
+  if (isInstant(at)) return formatInstant(at);
   fault(`the time ${value} is out of range, and is stored as null`);
   return null;
 }
 
-/** Undefined for a time that is out of range. */
-export function epochMsOf(value: number | bigint | undefined): number | undefined {
+/** The time of a message or a metric; undefined for what is no time in milliseconds (contract 42). */
+export function sentTimeOf(value: number | bigint | undefined): number | undefined {
   if (value === undefined) return undefined;
-  const at = typeof value === 'number' ? value : Number(BigInt.asIntN(64, value));
-  return isInstant(at) ? at : undefined;
+  const at = numberOf(value);
+  return isEpochMs(at) ? at : undefined;
+}
+
+/** Why `sentTimeOf` took nothing of a value. */
+export function sentTimeFault(value: number | bigint): string {
+  return `its time ${value} ${timestampFault(numberOf(value)).reason}`;
+}
+
+/** Times before 1970 come as 64 bits without a sign. */
+function numberOf(value: number | bigint): number {
+  return typeof value === 'number' ? value : Number(BigInt.asIntN(64, value));
 }

@@ -1,4 +1,5 @@
 // Disruptive Technologies: events of its data connectors.
+import { withMembers } from '../../model/exact-json.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
 import { known } from '../radio.ts';
@@ -34,7 +35,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
       kind: 'uplink',
       deviceEui: deviceId.toLowerCase(),
       // Decoders get the event's data and its type.
-      body: { ...data, eventType },
+      body: withMembers(data, { eventType }),
       metrics: known({
         rssi: measureAt(data, 'networkStatus.rssi'),
         batteryLevel: percentAt(data, 'batteryStatus.percentage'),
