@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { EgressGuard } from '../../egress/guard.ts';
 import type { HttpAnswer, HttpCall } from '../../egress/http-exchange.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate, type Template } from '../../templates/template.ts';
@@ -25,6 +26,7 @@ interface OpenWebhook {
   /** The template of the properties, which replaces the payload of the message. */
   readonly payload: Template | undefined;
   readonly egress: EgressGuard;
+  readonly now: () => EpochMs;
   /** Defined for OAUTH2. */
   readonly tokens: TokenSource | undefined;
 }
@@ -46,6 +48,7 @@ export function createWebhookTarget(
     ]),
     payload: payloadTemplate(properties),
     egress,
+    now,
     tokens:
       authType === 'OAUTH2' && oauth2 !== null ? createTokenSource(oauth2, egress, now) : undefined,
   };
@@ -102,7 +105,7 @@ async function requestWithToken(
 }
 
 function callOf(
-  { properties, uri, address, headers }: OpenWebhook,
+  { properties, uri, address, headers, now }: OpenWebhook,
   message: OutboundMessage,
   body: string,
   token?: string,
@@ -116,7 +119,7 @@ function callOf(
       ...(own.length > 0 && (Object.fromEntries(own) as Readonly<Record<string, string>>)),
       ...(hasBody && { 'content-type': message.contentType }),
       ...authorization(properties, token),
-      ...signature(properties, hasBody ? body : ''),
+      ...signatures(properties, message.deliveryId, hasBody ? body : '', now()),
       'x-delivery-id': message.deliveryId,
       'idempotency-key': message.deliveryId,
       'user-agent': 'heliograph',
@@ -182,12 +185,24 @@ function authorization(
   }
 }
 
-/** `sha256=<hex>` of the body, with which the receiver can verify the sender and the content. */
-function signature(
+/**
+ * Returns the signature of the body, `sha256=<hex>`, and the headers of Standard Webhooks, whose
+ * signature also covers the delivery ID and the time of the attempt: a receiver can then reject a
+ * recorded request that is sent again.
+ */
+function signatures(
   { hmacSecret, hmacHeader }: WebhookProperties,
+  deliveryId: string,
   body: string,
+  now: EpochMs,
 ): Readonly<Record<string, string>> {
   if (hmacSecret === null) return {};
-  const digest = createHmac('sha256', hmacSecret).update(body, 'utf8').digest('hex');
-  return { [hmacHeader.toLowerCase()]: `sha256=${digest}` };
+  const signed = (text: string) => createHmac('sha256', hmacSecret).update(text, 'utf8');
+  const seconds = Math.floor(now / 1_000);
+  return {
+    'webhook-id': deliveryId,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${signed(`${deliveryId}.${seconds}.${body}`).digest('base64')}`,
+    [hmacHeader.toLowerCase()]: `sha256=${signed(body).digest('hex')}`,
+  };
 }

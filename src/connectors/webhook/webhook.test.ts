@@ -163,6 +163,24 @@ for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
   });
 }
 
+test('contract 9: a signature covers the delivery ID and the time of the attempt', async () => {
+  const target = await receiver();
+  const before = Math.floor(Date.now() / 1_000);
+  expect(
+    await send({ ...webhookProperties, uri: target.url, hmacSecret: 'geheim ü' }),
+  ).toMatchObject({ ok: true });
+  const { headers, text } = target.received[0]!;
+  const at = Number(headers['webhook-timestamp']);
+  expect([at >= before, at <= Date.now() / 1_000]).toEqual([true, true]);
+  const signed = createHmac('sha256', 'geheim ü').update(`delivery-1.${at}.${text}`);
+  expect(headers).toMatchObject({
+    'webhook-id': 'delivery-1',
+    'webhook-signature': `v1,${signed.digest('base64')}`,
+  });
+  await send({ ...webhookProperties, uri: target.url });
+  expect(Object.keys(target.received[1]!.headers).join()).not.toMatch(/webhook-|signature/);
+});
+
 test('OAuth2 client credentials: one token for many, a new one when it is refused', async () => {
   const target = await receiver();
   let given = 0;
