@@ -14,6 +14,7 @@ const lintedPaths = [
   'bench',
   'tools',
   'bin',
+  'examples',
   'console/src',
   'console/journeys',
   'console/vite.config.ts',
