@@ -58,3 +58,26 @@ test('ChirpStack: deregistering deletes the device there, registering makes it w
   });
   await server.close();
 });
+
+test('review behaviour 15: the answer to the deletion of a single device says what its network server did', async () => {
+  const server = await startNetworkServer();
+  const names = { applicationId: 'app', deviceProfileId: 'profile' };
+  const properties = { baseUrl: server.url, apiKey: 'k', ...names };
+  const removed = async (id: string) => {
+    const { status, headers } = await world.call('DELETE', `/v3/devices/${id}`);
+    return [status, headers.get('x-deregistered'), headers.get('x-deregistration-reason')];
+  };
+  const [one, other, alone] = [
+    await loraDevice(world, { type: 'CHIRP_STACK', properties }),
+    await loraDevice(world, { type: 'CHIRP_STACK', properties }),
+    await loraDevice(world, { type: 'GENERIC_ACTILITY' }),
+  ];
+  expect(await removed(one.id)).toEqual([204, 'true', null]);
+  server.answer({ status: 403, body: { message: 'no right für dich' } });
+  expect(await removed(other.id)).toEqual([204, 'false', expect.stringContaining('no right')]);
+  expect(await removed(alone.id)).toEqual([204, 'false', expect.any(String)]);
+  expect(await removed((await world.device()).id)).toEqual([204, null, null]);
+  for (const { id } of [one, other, alone])
+    expect((await world.call('GET', `/v3/devices/${id}`)).status).toBe(404);
+  await server.close();
+});

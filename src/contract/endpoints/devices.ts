@@ -55,10 +55,16 @@ export const devices = {
     method: 'DELETE',
     path: '/v3/devices/:id',
     summary: 'Delete a device',
-    description: 'Deletes a device and all of its samples.',
+    description:
+      'Deletes a device and all of its samples. A LoRaWAN device is also removed from its network server and deleted whatever the server answers.',
     tag,
     access: { scope: 'asset', verb: 'delete', resource: 'path' },
     params: idParams,
+    answerHeaders: {
+      'X-Deregistered':
+        'Whether the network server removed the device. Absent for devices that it does not know.',
+      'X-Deregistration-Reason': 'Reason if it did not.',
+    },
   }),
   processingLog: endpoint({
     method: 'GET',

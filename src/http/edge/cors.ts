@@ -6,7 +6,7 @@ const methods = 'GET, POST, PUT, DELETE';
 const requestHeaders =
   'content-type, authorization, x-api-key, x-uplink-secret, x-device-id, x-request-id, idempotency-key, if-none-match, traceparent';
 const answerHeaders =
-  'x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, content-disposition, x-incomplete, x-thinned, etag';
+  'x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, content-disposition, x-incomplete, x-thinned, x-deregistered, x-deregistration-reason, etag';
 const preflightSeconds = 600;
 
 /** Sets the headers of an answer; whether the request may come from its page. */

@@ -8,13 +8,19 @@ import {
   readDeviceByDeviceId,
   updateDevice,
 } from '../../inventory/devices/devices.ts';
-import { deregisterDeleted, type TellNetworkServer } from '../../inventory/devices/registration.ts';
+import {
+  deregisterDeleted,
+  type Deregistration,
+  type TellNetworkServer,
+} from '../../inventory/devices/registration.ts';
 import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
 import { vendorDevice } from '../../inventory/devices/device-view.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
-import { resourceRoute, type Route, route } from '../edge/route.ts';
+import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
 import { createdOnce } from './create-once.ts';
 import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
+
+const reasonMax = 500;
 
 export interface DeviceParts extends RecordParts {
   /** Deletes the samples of a deleted device. */
@@ -50,13 +56,23 @@ export function deviceRoutes(parts: DeviceParts): Route[] {
         shown(parts, headers, await updateDevice(records, principal, params.id, body)),
     ),
     resourceRoute(devices.remove, byId(parts, 'device'), async ({ params }) => {
-      await deregisterDeleted(records, params.id, parts.networkServers());
+      const told = await deregisterDeleted(records, params.id, parts.networkServers());
       await deleteDevice(records, params.id);
       await parts.dropSamples(params.id);
-      return undefined;
+      return new Answer<undefined>(204, undefined, deregistrationHeaders(told));
     }),
     processingLogRoute(parts),
   ];
+}
+
+/** The answer has no body, as old clients expect. Headers have no letters beyond ASCII. */
+function deregistrationHeaders({ deregistered, reason }: Deregistration) {
+  return {
+    ...(deregistered !== undefined && { 'x-deregistered': String(deregistered) }),
+    ...(reason !== undefined && {
+      'x-deregistration-reason': reason.replaceAll(/[^ -~]/g, '?').slice(0, reasonMax),
+    }),
+  };
 }
 
 function shown(

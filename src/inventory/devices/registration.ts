@@ -119,15 +119,36 @@ async function askNetworkServer(
   }
 }
 
+export function isSkip(answer: NetworkAnswer | undefined): answer is { readonly skipped: string } {
+  return answer !== undefined && answer !== 'agreed' && !(answer instanceof Problem);
+}
+
+export function reasonOf(answer: NetworkAnswer | undefined): { readonly reason?: string } {
+  if (answer instanceof Problem) return { reason: answer.message };
+  return isSkip(answer) ? { reason: answer.skipped } : {};
+}
+
+/** What became of a deleted device at its network server; empty for one that none knows. */
+export interface Deregistration {
+  readonly deregistered?: boolean;
+  readonly reason?: string;
+}
+
+/** A device is deleted whatever its network server says, and its deletion tells that. */
+export function deregistrationTold(answer: NetworkAnswer | undefined): Deregistration {
+  if (answer === undefined) return {};
+  return { deregistered: answer === 'agreed', ...reasonOf(answer) };
+}
+
 /** Before a device is deleted alone. What its server says does not keep it. */
 export async function deregisterDeleted(
   records: Records,
   id: string,
   tell: TellNetworkServer | undefined,
-): Promise<void> {
+): Promise<Deregistration> {
   const device = await findDevice(records, id);
-  if (tell === undefined || device === undefined) return;
-  await answerOf(tell, device, 'deregister', new Map());
+  if (tell === undefined || device === undefined) return {};
+  return deregistrationTold(await answerOf(tell, device, 'deregister', new Map()));
 }
 
 /**

@@ -33,8 +33,11 @@ import { workOn } from './operation-work.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import {
   askNetworkServers,
+  deregistrationTold,
+  isSkip,
   type NetworkAnswer,
   type NetworkAnswers,
+  reasonOf,
   type TellNetworkServer,
 } from '../devices/registration.ts';
 
@@ -365,21 +368,6 @@ async function runAction(
       data: { ...failedData(action), errorCode: error.code, error: error.message },
     };
   }
-}
-
-function isSkip(answer: NetworkAnswer | undefined): answer is { readonly skipped: string } {
-  return answer !== undefined && answer !== 'agreed' && !(answer instanceof Problem);
-}
-
-function reasonOf(answer: NetworkAnswer | undefined) {
-  if (answer instanceof Problem) return { reason: answer.message };
-  return isSkip(answer) ? { reason: answer.skipped } : {};
-}
-
-/** A device is deleted whatever its network server says, and the operation tells that. */
-function deregistrationTold(answer: NetworkAnswer | undefined) {
-  if (answer === undefined) return {};
-  return { deregistered: answer === 'agreed', ...reasonOf(answer) };
 }
 
 function failedData({ data, input }: OperationAction) {
