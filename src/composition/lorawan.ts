@@ -103,7 +103,7 @@ function webhookStagesOf(
   return {
     serverOf: createServerLookup((id) => findIntegration(records, id)),
     findRoute: (connector, deviceEui) => directory.byEui(connector, deviceEui),
-    unlessRepeated: (key, work) => duplicates.once(key, work),
+    unlessRepeated: duplicates.once,
     handleUplink,
     note,
     learnServerDeviceId: (device, serverDeviceId) =>

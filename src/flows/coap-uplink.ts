@@ -30,7 +30,7 @@ export function createCoapUplinks(
     const take = isSenml ? captureSenml : capture;
     const work = () => take({ route, ...payload, idempotencyKey: undefined });
     if (now() - startedAt > exchangeLifetimeMs) return work();
-    const once = await duplicates.once(duplicateKey, work);
+    const once = await duplicates.once(duplicateKey, work, route.device.organizationId);
     if (once.repeated) return { id: newId(), receivedAt: now() };
     return once.outcome;
   };

@@ -40,7 +40,14 @@ export async function handleMqttPayload(
     await work();
     return;
   }
-  const { repeated } = await on.duplicates.once(duplicateKey, work, !isRepeated, isLate);
+  const { organizationId } = route.device;
+  const { repeated } = await on.duplicates.once(
+    duplicateKey,
+    work,
+    organizationId,
+    !isRepeated,
+    isLate,
+  );
   if (repeated) on.repeated();
 }
 

@@ -34,7 +34,11 @@ export interface WebhookStages {
     deviceEui: string,
   ) => UplinkRoute | Promise<UplinkRoute>;
   /** Runs the work unless the same key ended well a short time ago. */
-  readonly unlessRepeated: (key: string, work: () => Promise<unknown>) => Promise<unknown>;
+  readonly unlessRepeated: (
+    key: string,
+    work: () => Promise<unknown>,
+    organizationId: string,
+  ) => Promise<unknown>;
   readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
   /** Keeps the name that the network server has for the device; most calls find it kept. */
@@ -97,7 +101,7 @@ async function handleEvent(
   if (event.kind === 'uplink' && event.serverDeviceId !== undefined)
     await on.learnServerDeviceId(route.device, event.serverDeviceId);
   if (uplink.duplicateKey === undefined) await work();
-  else await on.unlessRepeated(uplink.duplicateKey, work);
+  else await on.unlessRepeated(uplink.duplicateKey, work, route.device.organizationId);
   return kept;
 }
 

@@ -89,7 +89,12 @@ export function uplinkReceiver(parts: UplinkReceiverParts): MessageHandler {
     // Parts of requests have their own records.
     if (key === undefined || durablePart.fromDuplicateKey(key) !== undefined)
       return answerOf(await takeOwnUplink(uplink));
-    const once = await duplicates.once(key, () => takeOwnUplink(uplink), !isRepeated);
+    const once = await duplicates.once(
+      key,
+      () => takeOwnUplink(uplink),
+      uplink.device.organizationId,
+      !isRepeated,
+    );
     return once.repeated ? null : answerOf(once.outcome);
   };
 }

@@ -9,7 +9,7 @@ function filterAt() {
   const runs: string[] = [];
   const filter = createDuplicateFilter(() => clock.now, limits);
   const once = (key: string, onlyDoubted?: boolean) =>
-    filter.once(key, async () => void runs.push(key), onlyDoubted);
+    filter.once(key, async () => void runs.push(key), 'org', onlyDoubted);
   return { clock, runs, filter, once };
 }
 
@@ -40,7 +40,7 @@ test('a sender that uses its keys again is only taken for repeating itself where
 test('reliability 6: a late original and its unmarked repetition are stored once, whichever is first', async () => {
   const { filter } = filterAt();
   const once = (key: string, onlyDoubted: boolean, isLate: boolean) =>
-    filter.once(key, async () => undefined, onlyDoubted, isLate);
+    filter.once(key, async () => undefined, 'org', onlyDoubted, isLate);
   for (const [key, lateFirst] of [
     ['a', true],
     ['b', false],
@@ -60,9 +60,9 @@ test('a repetition that comes while the first is under way waits for it, and tak
   const { filter } = filterAt();
   const first = Promise.withResolvers<string>();
   const order: string[] = [];
-  const running = filter.once('a', () => first.promise);
-  const second = filter.once('a', async () => void order.push('second ran'));
-  const third = filter.once('a', async () => void order.push('third ran'));
+  const running = filter.once('a', () => first.promise, 'org');
+  const second = filter.once('a', async () => void order.push('second ran'), 'org');
+  const third = filter.once('a', async () => void order.push('third ran'), 'org');
   await Promise.resolve();
   expect(order).toEqual([]);
   first.reject(new Error('disk'));
@@ -75,8 +75,8 @@ test('a repetition that comes while the first is under way waits for it, and tak
 test('a repetition that waits for work that succeeds is one', async () => {
   const { filter } = filterAt();
   const first = Promise.withResolvers<string>();
-  const running = filter.once('a', () => first.promise);
-  const second = filter.once('a', async () => 'never');
+  const running = filter.once('a', () => first.promise, 'org');
+  const second = filter.once('a', async () => 'never', 'org');
   first.resolve('stored');
   expect(await running).toEqual({ repeated: false, outcome: 'stored' });
   expect(await second).toEqual({ repeated: true });
@@ -107,4 +107,23 @@ test('the window passes also when nothing else comes', async () => {
   await once('c');
   expect(filter.size).toBeLessThanOrEqual(2);
   expect((await once('a')).repeated).toBe(false);
+});
+
+test('review security 2: who has most keys forgets first', async () => {
+  const { filter } = filterAt();
+  const once = (owner: string, key: string) => filter.once(key, async () => undefined, owner);
+  for (let i = 0; i < 20; i++) await once('quiet', `quiet ${i}`);
+  for (let i = 0; i < 1_000; i++) await once('loud', `loud ${i}`);
+  expect(filter.size).toBeLessThanOrEqual(limits.keysMax);
+  for (let i = 0; i < 20; i++) expect((await once('quiet', `quiet ${i}`)).repeated).toBe(true);
+  expect((await once('loud', 'loud 999')).repeated).toBe(true);
+  expect((await once('loud', 'loud 0')).repeated).toBe(false);
+});
+
+test('keys of an organization that sends nothing more are forgotten after the window', async () => {
+  const { clock, filter } = filterAt();
+  for (let i = 0; i < 50; i++) await filter.once(`key ${i}`, async () => undefined, 'left');
+  clock.now += 1_000;
+  await filter.once('key', async () => undefined, 'other');
+  expect(filter.size).toBe(1);
 });

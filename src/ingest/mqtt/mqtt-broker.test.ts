@@ -576,7 +576,7 @@ test.each([
         }),
       async store(_route, { duplicateKey = '', isRepeated, isLate }) {
         const work = async () => undefined;
-        const { repeated } = await filter.once(duplicateKey, work, !isRepeated, isLate);
+        const { repeated } = await filter.once(duplicateKey, work, 'org', !isRepeated, isLate);
         outcomes.push(repeated);
       },
       doubt: filter.doubt,
