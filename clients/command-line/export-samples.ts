@@ -18,7 +18,7 @@ const pollMs = 1_000;
 /** A range is one try of a call, which has a limit of time. */
 const rangeBytes = 8 * 1024 * 1024;
 
-const formats = { parquet: 'parquet', ndjson: 'ndjson' } as const;
+const formats = ['parquet', 'ndjson', 'csv'] as const;
 
 /** The export is deleted at its end, and also when the command is interrupted. */
 export async function exportSamples(run: Run): Promise<void> {
@@ -44,14 +44,15 @@ export async function exportSamples(run: Run): Promise<void> {
 
 async function bodyOf(run: Run, workspaceId: string) {
   const { from, to, format = 'parquet', devices, tags, topics, keys } = run.options;
-  if (format !== 'parquet' && format !== 'ndjson')
-    throw new UsageError(`--format ${format} is neither parquet nor ndjson`);
+  const known = formats.find((one) => one === format);
+  if (known === undefined)
+    throw new UsageError(`--format ${format} is none of ${formats.join(', ')}`);
   const deviceIds: string[] = [];
   for (const name of listOf(devices) ?? []) deviceIds.push((await deviceOf(run, name)).id);
   const lists = { tagIds: listOf(tags), topics: listOf(topics), keys: listOf(keys) };
   return {
     workspaceId,
-    format: formats[format],
+    format: known,
     ...(from !== undefined && { from: String(from) }),
     ...(to !== undefined && { to: String(to) }),
     ...(deviceIds.length > 0 && { deviceIds }),

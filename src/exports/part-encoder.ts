@@ -3,10 +3,11 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gzip } from 'node:zlib';
 import type { SampleExportFormat } from '../model/sample-export.ts';
+import { csvPart } from './csv-part.ts';
 import { type ParquetPart, parquetHead } from './parquet-part.ts';
 
 export type PartQuestion = { readonly id: number; readonly offset: number } & (
-  | { readonly lines: string }
+  | { readonly lines: string; readonly format: SampleExportFormat }
   | { readonly footers: readonly Uint8Array[] }
 );
 
@@ -51,13 +52,16 @@ export function createPartEncoder(): PartEncoder {
   return {
     head: (format) => (format === 'parquet' ? parquetHead : none),
     async part(format, lines, offset) {
-      if (format === 'parquet') return thread.ask({ lines, offset });
+      if (format === 'parquet') return thread.ask({ lines, offset, format });
       // Members of gzip after each other are one file of gzip.
-      return { bytes: await gzipAsync(lines), footer: none };
+      if (format === 'ndjson') return { bytes: await gzipAsync(lines), footer: none };
+      const { bytes } = await thread.ask({ lines, offset, format });
+      return { bytes: await gzipAsync(bytes), footer: none };
     },
     async tail(format, footers, offset) {
-      // A file of gzip has at least one member.
-      if (format !== 'parquet') return offset === 0 ? gzipAsync('') : none;
+      // A file of gzip has at least one member, and one of CSV its header.
+      if (format === 'csv') return offset === 0 ? gzipAsync(csvPart('', true)) : none;
+      if (format === 'ndjson') return offset === 0 ? gzipAsync('') : none;
       return (await thread.ask({ footers, offset })).bytes;
     },
     close: thread.close,

@@ -1,7 +1,7 @@
 // Sample export: samples of many devices written to one file, which a client downloads when it is complete.
 import type { EpochMs } from './instant.ts';
 
-export const sampleExportFormats = ['parquet', 'ndjson'] as const;
+export const sampleExportFormats = ['parquet', 'ndjson', 'csv'] as const;
 export type SampleExportFormat = (typeof sampleExportFormats)[number];
 
 export const sampleExportStates = ['RUNNING', 'COMPLETE', 'FAILED'] as const;
@@ -58,6 +58,7 @@ export const sampleExportLimits = {
 const fileEndings: Readonly<Record<SampleExportFormat, string>> = {
   parquet: 'parquet',
   ndjson: 'ndjson.gz',
+  csv: 'csv.gz',
 };
 
 /** The name of the file, without its folder. */

@@ -208,6 +208,21 @@ describe('an export', () => {
     expect(lines).toContainEqual({ ...sample, deviceName: 'first' });
   });
 
+  test('review console M13: as CSV has one line per value, with a header', async () => {
+    const { workspaceId } = world;
+    const done = await exported(world, { workspaceId, format: 'csv' });
+    expect(done.fileName).toBe('samples.csv.gz');
+    const { answer, bytes } = await download(world, done.id);
+    expect(answer.headers.get('content-type')).toBe('application/gzip');
+    const lines = gunzipSync(bytes).toString().trimEnd().split('\r\n');
+    expect(lines[0]).toBe('time,device_id,device_name,topic,key,value');
+    expect(lines).toContain(`${at(1)},${devices[1]!.id},second,default,temperature,-3`);
+    expect(lines).toContain(`${at(1)},${devices[0]!.id},first,other,n,1`);
+    const none = await exported(world, { workspaceId, format: 'csv', topics: ['unknown'] });
+    const empty = gunzipSync((await download(world, none.id)).bytes).toString();
+    expect(empty).toBe('time,device_id,device_name,topic,key,value\r\n');
+  });
+
   test.each([
     ['devices', () => ({ deviceIds: [devices[1]!.id] }), 1],
     ['a time range', () => ({ from: at(1), to: at(2) }), 2],

@@ -41,6 +41,7 @@ export interface SampleExportFiles {
 const contentTypes: Readonly<Record<SampleExportFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
   ndjson: 'application/gzip',
+  csv: 'application/gzip',
 };
 
 export function sampleExportRoutes(parts: SampleExportRouteParts): Route[] {

@@ -42,6 +42,7 @@ export function SampleExportDialog({ selection, close }: SampleExportProps) {
       <SelectField label={words.format} name="format" defaultValue="parquet">
         <option value="parquet">Parquet</option>
         <option value="ndjson">NDJSON (gzip)</option>
+        <option value="csv">CSV (gzip)</option>
       </SelectField>
       <TextField label={words.from} hint={words.fromHint} type="datetime-local" name="from" />
       <TextField label={words.to} hint={words.toHint} type="datetime-local" name="to" />
@@ -49,10 +50,12 @@ export function SampleExportDialog({ selection, close }: SampleExportProps) {
   );
 }
 
+const formats = ['parquet', 'ndjson', 'csv'] as const;
+
 function requestOf(given: FormData, zone: string) {
   const [from, to] = [instantOf(given.get('from'), zone), instantOf(given.get('to'), zone)];
   return {
-    format: given.get('format') === 'ndjson' ? ('ndjson' as const) : ('parquet' as const),
+    format: formats.find((one) => one === given.get('format')) ?? 'parquet',
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
   };
