@@ -30,6 +30,7 @@ import { TileEditor, TileGrid } from './grid/tile-grid.tsx';
 import { Kiosk } from './kiosk.tsx';
 import { RangeBar, RangeSentence } from './range-bar.tsx';
 import { useDashboardEdit } from './use-dashboard-edit.ts';
+import { UndoButton, useUndo } from './undo.tsx';
 
 const DashboardSettings = late('DashboardSettings', async () => {
   return (await import('./dashboard-settings.tsx')).DashboardSettings;
@@ -51,7 +52,7 @@ type Open = 'share' | 'settings' | Tile | undefined;
 export function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
   const { id, workspaceId } = dashboard;
   const [open, setOpen] = useState<Open>();
-  const editor = useDashboardEdit(dashboard, configuration);
+  const { undo, ...editor } = useUndo(useDashboardEdit(dashboard, configuration));
   const { name, description, configuration: shown } = editor.value;
   const { search, change, zone, ownZone } = useShown(shown, workspaceId);
   const isNarrow = useNarrow();
@@ -106,7 +107,9 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
             needs="dashboard: update"
             editor={editor}
             within={`/w/${workspaceId}/dashboards/${id}`}
-          />
+          >
+            <UndoButton undo={undo} />
+          </UnsavedBar>
         </div>
       )}
       {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}

@@ -3,6 +3,7 @@ import { plural, wordSet } from '../../words/word-set.ts';
 
 export const dashboardsWords = wordSet(
   {
+    undo: 'Undo',
     title: 'Dashboards',
     count: (shown: string, count: number) => `${shown} ${plural(count, 'dashboard', 'dashboards')}`,
     search: 'Search dashboards',
@@ -66,6 +67,7 @@ export const dashboardsWords = wordSet(
     narrow: 'Tiles can be arranged on a wider window.',
   },
   {
+    undo: 'Rückgängig',
     title: 'Übersichten',
     count: (shown: string, count: number) =>
       `${shown} ${plural(count, 'Übersicht', 'Übersichten')}`,

@@ -13,7 +13,7 @@ export const shareWords = wordSet(
       month: '30 days',
       always: 'Until it is revoked',
     },
-    make: 'Make a link',
+    make: 'Create a link',
     made: 'Copy the link now: it is not shown again.',
     link: 'Link',
     copy: 'Copy link',
