@@ -31,7 +31,7 @@ journey('alarms', options, (stage) => {
     await stage.visit('alarms');
     await page.getByText('No rule has raised an alarm yet').waitFor();
     await stage.inspect('alarms-empty');
-    await page.getByRole('link', { name: 'Make a rule with an alarm' }).click();
+    await page.getByRole('link', { name: 'Create a rule with an alarm' }).click();
     await page.waitForURL(/\/rules\/new$/);
   });
 
@@ -48,10 +48,10 @@ journey('alarms', options, (stage) => {
     await page.getByLabel('Value', { exact: true }).fill('50');
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Add an action' }).click();
-    await page.getByRole('button', { name: 'Make an alarm' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Make an alarm' });
+    await page.getByRole('button', { name: 'Create an alarm' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create an alarm' });
     await dialog.getByLabel('Severity').selectOption('CRITICAL');
-    await dialog.getByLabel('Escalated after').fill('PT1H');
+    await dialog.getByLabel('Escalated after, in minutes').fill('60');
     await dialog.getByRole('button', { name: 'Add a notification' }).click();
     await stage.inspect('alarm-dialog');
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -121,7 +121,7 @@ journey(
       const tabs = page.getByRole('navigation', { name: 'Views' });
       await tabs.locator('[aria-current="page"]', { hasText: 'Basel' }).waitFor();
       await stage.inspect('views');
-      await page.getByRole('button', { name: 'Silent' }).click();
+      await page.getByRole('button', { name: 'Offline' }).click();
       await page.getByRole('button', { name: 'Save changes' }).waitFor();
       await page.getByRole('button', { name: 'Reset' }).click();
       await page.getByText('2 devices', { exact: true }).waitFor();
@@ -136,7 +136,7 @@ journey(
       await page.keyboard.press('j');
       await page.keyboard.press('e');
       await dialog().getByLabel('Tag to add').fill('Zug');
-      await dialog().getByRole('button', { name: 'Make and add tag' }).click();
+      await dialog().getByRole('button', { name: 'Create and add tag' }).click();
       await page.getByText('1 tagged Zug').waitFor();
       await page.keyboard.press('x');
       await page.keyboard.press('.');

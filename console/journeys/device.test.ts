@@ -164,7 +164,7 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
     const { page } = stage;
     const silent = await stage.world.device({ name: 'Cellar' });
     await stage.visit(pathOf(silent.id));
-    await page.getByText('Never heard from Cellar').waitFor();
+    await page.getByText('No data from Cellar yet').waitFor();
     await page.getByText(`deviceId=${silent.deviceId}`).waitFor();
     await page.getByText(`secret=${silent.secret}`).waitFor();
     await stage.inspect('device-never');

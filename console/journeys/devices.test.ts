@@ -43,7 +43,7 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
   test('search, state and order are in the address and survive a reload', async () => {
     const { page } = stage;
     await stage.visit('devices');
-    await page.getByRole('button', { name: 'Never heard' }).click();
+    await page.getByRole('button', { name: 'Never seen' }).click();
     await page.getByText('2 devices').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('cell');
@@ -75,7 +75,7 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByLabel('Tag to add').fill('Basel');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Make and add tag' }).click();
+    await page.getByRole('button', { name: 'Create and add tag' }).click();
     await page.getByText('2 tagged Basel').waitFor();
     expect(await taggedNames()).toEqual(['Attic', 'Boiler room']);
     await page.getByRole('button', { name: 'Undo' }).click();

@@ -50,14 +50,14 @@ describeWith(chromiumProgram, 'the first minute', () => {
       await replacePassword(page, password);
       await page.waitForURL(/\/welcome$/);
       const welcome = seconds();
-      for (const step of ['Name your device', 'How does it talk?', 'What does it send?']) {
+      for (const step of ['Name your device', 'Protocol', 'What does it send?']) {
         const open = page.locator('[aria-current="step"]');
         await open.getByRole('heading', { name: step, exact: true }).waitFor();
         await page.keyboard.press('Enter');
       }
       await page.getByRole('button', { name: 'Send it for me' }).waitFor();
       await page.keyboard.press('Enter');
-      await page.getByText('Room 1 is alive').waitFor();
+      await page.getByText('Room 1 is online').waitFor();
       const tookMs = performance.now() - startedAt;
       const steps = `ready after ${ready} s, signed in after ${welcome} s`;
       process.stdout.write(

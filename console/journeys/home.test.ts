@@ -20,7 +20,7 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
   test('an empty workspace says so', async () => {
     const { page } = stage;
     await page.getByRole('heading', { name: 'No device is registered yet.' }).waitFor();
-    await page.getByText('Nothing. Enjoy it.').waitFor();
+    await page.getByText('Nothing needs your attention.').waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 
@@ -29,7 +29,7 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
     await page.keyboard.type('gd');
     await page.waitForURL(/\/devices$/);
     await page.keyboard.type('gh');
-    await page.getByText('Nothing. Enjoy it.').waitFor();
+    await page.getByText('Nothing needs your attention.').waitFor();
   });
 
   test('a sample appears as it is stored, with the name of its device', async () => {
@@ -51,15 +51,15 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
     await page.getByRole('button', { name: 'Pause' }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.reload();
-    await page.getByRole('heading', { name: 'All quiet. Everything reports.' }).waitFor();
-    await page.getByText('1 of 1 devices heard from in their usual time').waitFor();
+    await page.getByRole('heading', { name: 'All good. Every device is reporting.' }).waitFor();
+    await page.getByText('1 of 1 devices online').waitFor();
     await page.getByText(/^since .*, with the last before$/).waitFor();
     await page.getByText('21.5', { exact: true }).first().waitFor();
   });
 
   test('the dark page and the narrow page have no fault either', async () => {
     const { page } = stage;
-    await page.getByRole('button', { name: 'Light or dark' }).click();
+    await page.getByRole('button', { name: 'Theme' }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -67,7 +67,7 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
-    await page.getByRole('button', { name: 'Light or dark' }).click();
+    await page.getByRole('button', { name: 'Theme' }).click();
     await stage.inspect('home');
   });
 

@@ -91,7 +91,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await page.getByText('It has not run yet').waitFor();
     await stage.world.capture(boiler, { leak: true });
     // Runs are asked for every minute at most; the event of the run shows it immediately.
-    await page.getByText('acted').first().waitFor();
+    await page.getByText('fired').first().waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Rules' }).last().click();
     const turned = page.getByRole('switch', { name: 'Leaks at home is on' });

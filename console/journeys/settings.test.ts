@@ -217,7 +217,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByText('Second site is created').waitFor();
-    await page.getByRole('link', { name: 'A first reading, in a minute' }).waitFor();
+    await page.getByRole('link', { name: 'Send the first sample' }).waitFor();
     expect(page.url()).not.toContain(world.workspaceId);
     await page.getByRole('link', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Delete this workspace' }).click();

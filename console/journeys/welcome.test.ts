@@ -25,7 +25,7 @@ journey('welcome', options, (stage) => {
     await page.getByText('No device at hand?').waitFor();
     await stage.inspect('welcome-1');
     await page.keyboard.press('Enter');
-    await begins('How does it talk?');
+    await begins('Protocol');
     await page.getByText('Off in this installation').first().waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
@@ -39,7 +39,7 @@ journey('welcome', options, (stage) => {
     await page.getByRole('heading', { name: 'Listening for Room 1' }).waitFor();
     await page.getByRole('button', { name: 'Send it for me' }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('Room 1 is alive').waitFor();
+    await page.getByText('Room 1 is online').waitFor();
     expect(await page.getByText('21.5').last().innerText()).toContain('21.5');
     await page.getByText('The next reading begins its chart.').waitFor();
   });
@@ -71,7 +71,7 @@ journey('welcome', options, (stage) => {
     await page.goto(`${world.base}/welcome`);
     await page.getByLabel('Name', { exact: true }).fill('Büro <b>2</b>');
     await page.keyboard.press('Enter');
-    await begins('How does it talk?');
+    await begins('Protocol');
     await page.keyboard.press('Enter');
     await page.getByText('Paste a payload').click();
     const payload = page.getByLabel('Payload', { exact: true });
@@ -84,7 +84,7 @@ journey('welcome', options, (stage) => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('JSON, with a schema').waitFor();
     await page.getByRole('button', { name: 'Send it for me' }).click();
-    await page.getByText('Büro <b>2</b> is alive').waitFor();
+    await page.getByText('Büro <b>2</b> is online').waitFor();
     const { content } = await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}`);
     expect(content.map(({ deviceId }: { deviceId: string }) => deviceId).sort()).toEqual([
       'buro-b-2-b',
@@ -108,7 +108,7 @@ journey('welcome', options, (stage) => {
     await type('Acme X9', 'throw new Error("not mine");');
     await page.goto(`${world.base}/welcome`);
     await page.getByLabel('Name', { exact: true }).press('Enter');
-    await begins('How does it talk?');
+    await begins('Protocol');
     await page.keyboard.press('Enter');
     await page.getByText('Paste a payload').click();
     await page.getByLabel('Payload', { exact: true }).fill('01 67 00 D7');
@@ -122,7 +122,7 @@ journey('welcome', options, (stage) => {
     // The name of the first device is taken, so its id gets a number.
     await page.getByText('deviceId=room-1-2').first().waitFor();
     await page.getByRole('button', { name: 'Send it for me' }).click();
-    await page.getByText('Room 1 is alive').waitFor();
+    await page.getByText('Room 1 is online').waitFor();
   });
 
   test('the demo fills an own workspace', async () => {

@@ -19,7 +19,7 @@ export const paletteWords = wordSet(
     hintMembers: 'members',
     typeMore: { '#': 'Type the name of a tag', '@': 'Type a name or an e-mail address' },
     found: (count: number) => `${grouped(count)} found`,
-    themes: { light: 'Light', dark: 'Dark', system: 'Light or dark as the system' },
+    themes: { light: 'Light', dark: 'Dark', system: 'Theme: same as system' },
     language: (name: string) => `Language: ${name}`,
     zones: {
       device: 'Times of the device',

@@ -79,7 +79,7 @@ function GatedLink({ needs, ...props }: ButtonLinkProps & { readonly needs: Need
 
 function OpenLink({ look = 'plain', children, ...link }: ButtonLinkProps) {
   return (
-    <Link {...link} className={lookOf(look, false)}>
+    <Link {...link} data-look={look} className={lookOf(look, false)}>
       {children}
     </Link>
   );

@@ -1,7 +1,9 @@
 // Page: its title, what is true now, what can be done, and its path in the top bar.
-import { createContext, Fragment, type ReactNode, use, useEffect } from 'react';
+import { createContext, Fragment, type ReactNode, use, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
+import { useWords } from '../words/language.tsx';
 import styles from './page.module.css';
+import { partWords } from './part-words.ts';
 
 /** The element of the top bar that shows the path of a page, once it exists; undefined without a shell. */
 export const PathPlace = createContext<HTMLElement | null | undefined>(undefined);
@@ -19,6 +21,8 @@ interface PageProps {
 }
 
 export function Page({ title, path, name, lead, actions, isWide = false, children }: PageProps) {
+  const words = useWords(partWords);
+  const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     document.title = `${name} · Heliograph`;
   }, [name]);
@@ -31,7 +35,18 @@ export function Page({ title, path, name, lead, actions, isWide = false, childre
           {lead !== undefined && <div className={styles['lead']}>{lead}</div>}
         </div>
         <span className="grow" />
-        <div className={styles['actions']}>{actions}</div>
+        <div className={styles['actions']} data-open={isOpen}>
+          {actions}
+          <button
+            type="button"
+            className={styles['more']}
+            aria-expanded={isOpen}
+            aria-label={words.more}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <span aria-hidden="true">⋯</span>
+          </button>
+        </div>
       </div>
       <div className={styles['stack']}>{children}</div>
     </div>

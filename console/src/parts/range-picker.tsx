@@ -3,7 +3,7 @@ import { ZoomOut } from 'lucide-react';
 import { useState } from 'react';
 import { useWords } from '../words/language.tsx';
 import { instantOfLocal, localOf } from '../words/zone-times.ts';
-import { Button } from './button.tsx';
+import { IconButton } from './button.tsx';
 import { Segments } from './choice.tsx';
 import { TextField } from './field.tsx';
 import { FormDialog } from './form-dialog.tsx';
@@ -35,12 +35,15 @@ export function RangePicker<R extends string>(props: RangePickerProps<R>) {
   const [isAsked, setAsked] = useState(false);
   return (
     <>
-      {isCustom && (
-        <Button look="ghost" onClick={() => choose(name)}>
-          <ZoomOut aria-hidden="true" />
-          {words.zoomBack}
-        </Button>
-      )}
+      {/* Its room is kept, so that a zoom does not move the bar. */}
+      <span className={styles['back']} data-shown={isCustom}>
+        <IconButton
+          label={words.zoomBack}
+          icon={ZoomOut}
+          disabled={!isCustom}
+          onClick={() => choose(name)}
+        />
+      </span>
       <Segments<R | 'custom'>
         label={words.range}
         options={[

@@ -26,7 +26,7 @@ export const shellWords = wordSet(
     organization: 'Organization',
     account: 'Your account',
     signOut: 'Sign out',
-    theme: 'Light or dark',
+    theme: 'Theme',
     guide: 'Guide',
     search: 'Search or jump to…',
     find: 'Search',

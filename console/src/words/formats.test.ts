@@ -72,9 +72,9 @@ describe('times', () => {
 
   test.each([
     [0, 'now', 'jetzt'],
-    [59, '59 sec. ago', 'vor 59 Sek.'],
-    [180, '3 min. ago', 'vor 3 Min.'],
-    [7_200, '2 hr. ago', 'vor 2 Std.'],
+    [59, '59 seconds ago', 'vor 59 Sekunden'],
+    [180, '3 minutes ago', 'vor 3 Minuten'],
+    [7_200, '2 hours ago', 'vor 2 Stunden'],
     [86_400, 'yesterday', 'gestern'],
   ])('%d seconds ago', (seconds, inEnglish, inGerman) => {
     expect(english.ago(before(seconds), nowMs)).toBe(inEnglish);

@@ -12,7 +12,7 @@ export interface Formats {
   readonly value: (value: number) => string;
   readonly percent: (value: number) => string;
   readonly bytes: (value: number) => string;
-  /** `3 min. ago`; within five seconds `now`. */
+  /** `3 minutes ago`; within five seconds `now`. */
   readonly ago: (iso: string, nowMs: number) => string;
   /** Clock time with seconds, in the zone or that of the console. */
   readonly clock: (iso: string, zone?: string) => string;
@@ -36,7 +36,7 @@ export const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
  * Times are in `ownZone`, unless a call names another.
  */
 export function formatsOf(locale: string, ownZone = browserZone): Formats {
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'long' });
   const short = (value: number) => shortened(locale, value);
   const inZone =
     (options: Intl.DateTimeFormatOptions) =>

@@ -37,6 +37,10 @@ const sameInBoth: ReadonlySet<string> = new Set([
     'Name',
   ],
   ...[
+    'Offline',
+    'offline',
+    'Maximum',
+    'Minimum',
     'Online',
     'online',
     'Payload',

@@ -7,7 +7,7 @@ export const accountWords = wordSet(
     appearance: 'Preferences',
     security: 'Security',
     theme: 'Theme',
-    themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+    themes: { system: 'Same as system', light: 'Light', dark: 'Dark' },
     language: 'Language',
     times: 'Times',
     zones: {

@@ -53,7 +53,7 @@ export const alarmsWords = wordSet(
     empty: 'No rule has raised an alarm yet',
     emptyNote:
       'A rule raises an alarm when its condition is met: choose an alarm in its lane "Then". It is counted, acknowledged and cleared here.',
-    newRule: 'Make a rule with an alarm',
+    newRule: 'Create a rule with an alarm',
     emptyOpen: 'No alarm is open. Enjoy it.',
     emptyOpenNote: 'A new alarm appears here without a reload.',
     emptyTab: 'No alarm is in this state',

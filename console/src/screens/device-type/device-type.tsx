@@ -2,14 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
 import { History } from 'lucide-react';
-import { curlOf } from '../../api/curl.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { Tabs } from '../../parts/choice.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { LeaveWarning } from '../../parts/leave-warning.tsx';
 import { Page } from '../../parts/page.tsx';
-import { partWords } from '../../parts/part-words.ts';
 import { StaleNotice } from '../../parts/stale-notice.tsx';
 import { Answered, Bone } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -17,6 +14,7 @@ import styles from './device-type.module.css';
 import { type DeviceType as Record, deviceTypeOf, devicesOfType } from './device-type-requests.ts';
 import { deviceTypeWords } from './device-type-words.ts';
 import { EditedTypeContext, useEditedType, useTypeEdits } from './edited-type.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types/$typeId');
 const tabs = ['decoder', 'encoder', 'schema', 'replay', 'use'] as const;
@@ -101,28 +99,26 @@ function Lead() {
 
 function Actions() {
   const words = useWords(deviceTypeWords);
-  const copyCurl = useWords(partWords).copyCurl;
   const { type, workspaceId, isChanged, isSaving, save, discard, drafts } = useEditedType();
   const isKept = drafts.uplinkScript.isKept && drafts.downlinkScript.isKept;
   const path = `/v3/device-types/${type.id}`;
   const code = drafts.uplinkScript.code;
-  const curl = isChanged
-    ? curlOf({ method: 'PUT', path, body: { uplinkScript: { code } } }, location.origin)
-    : curlOf({ path }, location.origin);
+  const request = isChanged
+    ? ({ method: 'PUT', path, body: { uplinkScript: { code } } } as const)
+    : { path };
   return (
     <>
-      {isChanged && (
-        <span className={styles['unsaved']} role="status">
-          <Chip tone="warn">{words.unsaved}</Chip>
-          <span className="faint">{isKept ? words.unsavedNote : words.notKept}</span>
+      {/* Its room is kept, so that the first edit does not move the editor. */}
+      <span className={styles['unsaved']} data-shown={isChanged}>
+        <span role="status" title={isKept ? words.unsavedNote : words.notKept}>
+          {isChanged && <Chip tone="warn">{words.unsaved}</Chip>}
         </span>
-      )}
-      <CopyButton content={curl} label={copyCurl} shortcut="c" />
-      {isChanged && (
-        <Button look="ghost" onClick={discard}>
+        <Button look="ghost" disabled={!isChanged} onClick={discard}>
           {words.discard}
         </Button>
-      )}
+      </span>
+      {isChanged && !isKept && <span className="faint">{words.notKept}</span>}
+      <CurlButton request={request} />
       <ButtonLink
         to="/w/$workspaceId/types/$typeId/replay"
         params={{ workspaceId, typeId: type.id }}

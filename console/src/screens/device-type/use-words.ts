@@ -9,7 +9,7 @@ export const usageWords = wordSet(
     noFlowNote: 'A data flow with this type decodes what its devices send.',
     devices: 'Devices',
     newest: (count: string, many: number) =>
-      many > 20 ? `the 20 heard last of ${count}` : `${count} ${plural(many, 'device', 'devices')}`,
+      many > 20 ? `the 20 last seen of ${count}` : `${count} ${plural(many, 'device', 'devices')}`,
     noDevice: 'No device of this workspace has this type',
     noDeviceNote: 'A device gets its type from its data flow.',
     record: 'Record',
@@ -18,7 +18,7 @@ export const usageWords = wordSet(
     manufacturer: 'Manufacturer',
     connectivity: 'Connectivity',
     libraryPath: 'Path in its library',
-    copy: 'Make a copy',
+    copy: 'Create a copy',
     copyOf: (name: string) => `${name} (copy)`,
     copied: (name: string) => `${name} created`,
     remove: 'Delete type',
@@ -36,7 +36,7 @@ export const usageWords = wordSet(
     devices: 'Geräte',
     newest: (count: string, many: number) =>
       many > 20
-        ? `die 20 zuletzt gehörten von ${count}`
+        ? `die 20 zuletzt gesehenen von ${count}`
         : `${count} ${plural(many, 'Gerät', 'Geräte')}`,
     noDevice: 'Kein Gerät dieses Arbeitsbereichs hat diesen Typ',
     noDeviceNote: 'Ein Gerät bekommt seinen Typ von seinem Datenfluss.',

@@ -3,15 +3,12 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { FolderUp, Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
-import { curlOf } from '../../api/curl.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
-import { partWords } from '../../parts/part-words.ts';
 import { usePages } from '../../parts/rows/use-pages.ts';
 import { type Column, WindowedTable } from '../../parts/rows/windowed-table.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -24,6 +21,7 @@ import { LibraryImport } from './library-import.tsx';
 import { NewType } from './new-type.tsx';
 import { type DeviceTypeItem, fetchTypes, typeQuery } from './type-list.ts';
 import { type TypeSearch, typeSources } from './type-search.ts';
+import { CurlButton } from '../../parts/curl-button.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types');
 
@@ -51,7 +49,6 @@ type Opened = 'create' | 'import';
 
 function usePageActions() {
   const words = useWords(deviceTypesWords);
-  const copy = useWords(partWords).copyCurl;
   const { organizationId } = useAccount();
   const [opened, open] = useState<Opened>();
   const path = pathOf(typeQuery(organizationId, route.useSearch()));
@@ -60,7 +57,7 @@ function usePageActions() {
     open,
     common: (
       <>
-        <CopyButton content={curlOf({ path }, location.origin)} label={copy} />
+        <CurlButton request={{ path }} />
         <Button needs="deviceType: create" onClick={() => open('import')}>
           <FolderUp aria-hidden="true" />
           {words.importLibrary}

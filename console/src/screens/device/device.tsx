@@ -1,7 +1,6 @@
 // Device: its name, state and last contact above all its pages, which share its samples.
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams, useSearch } from '@tanstack/react-router';
-import { curlOf } from '../../api/curl.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Chip, Dot, type DotTone, type Tone } from '../../parts/chip.tsx';
 import { Tabs } from '../../parts/choice.tsx';
@@ -16,6 +15,7 @@ import { useZones, zoneShown } from './data/use-zones.ts';
 import { DeviceFrameProvider } from './device-frame.ts';
 import { deviceWords } from './device-words.ts';
 import { deviceRoute } from './device-search.ts';
+import { CurlButton } from '../../parts/curl-button.tsx';
 
 const address = '/w/$workspaceId/devices/$deviceId';
 const pageNames = [
@@ -53,11 +53,7 @@ function DevicePages({ deviceId }: { readonly deviceId: string }) {
       name={device?.name ?? words.device}
       path={[devicesLink, device?.name ?? '…']}
       lead={device === undefined ? undefined : <State device={device} feed={feed} />}
-      actions={
-        <CopyButton shortcut="c" content={curlOf({ path }, location.origin)}>
-          {words.copyCurl}
-        </CopyButton>
-      }
+      actions={<CurlButton request={{ path }} />}
     >
       {isLost ? (
         <Failure error={answer.error} retry={() => void answer.refetch()} curl={{ path }} />

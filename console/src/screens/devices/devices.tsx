@@ -2,12 +2,9 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Download, FileDown, Plus, Upload } from 'lucide-react';
 import { type RefObject, useCallback, useMemo, useRef, useState } from 'react';
-import { curlOf } from '../../api/curl.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
-import { partWords } from '../../parts/part-words.ts';
 import { usePages } from '../../parts/rows/use-pages.ts';
 import { useWords } from '../../words/language.tsx';
 import { type Device, fetchDevices, type ListRequest } from './device-list.ts';
@@ -26,6 +23,7 @@ import { useSelection } from '../../parts/rows/use-selection.ts';
 import { useDeviceValues } from './device-values.ts';
 import { ViewTabs } from './views/view-tabs.tsx';
 import { changePreferences, usePreferences } from '../../session/preferences.ts';
+import { CurlButton } from '../../parts/curl-button.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices');
 const listMs = 15_000;
@@ -160,14 +158,10 @@ interface ListActionsProps {
 function ListActions({ request, total, exporting }: ListActionsProps) {
   const words = useWords(devicesWords);
   const { workspaceId } = route.useParams();
-  const parts = useWords(partWords);
   const path = `/v3/assets/list?sort=${request.sort}`;
-  const curl = curlOf({ method: 'POST', path, body: request.body }, location.origin);
   return (
     <>
-      <CopyButton shortcut="c" content={curl}>
-        {parts.copyCurl}
-      </CopyButton>
+      <CurlButton request={{ method: 'POST', path, body: request.body }} />
       <Button
         disabled={total === undefined || total === 0 || exporting.progress !== undefined}
         onClick={exporting.exportAll}

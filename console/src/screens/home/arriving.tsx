@@ -1,4 +1,4 @@
-// Arriving now: the samples of the workspace as they are stored, at most some a second.
+// Live data: the samples of the workspace as they are stored, at most some a second.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
@@ -42,7 +42,7 @@ export function Arriving({ workspaceId }: { readonly workspaceId: string }) {
   );
   const earlier = useEarlier(workspaceId);
   const rows = withEarlier(arrived, earlier);
-  const names = useNames(
+  const nameOf = useNames(
     workspaceId,
     rows.map(({ sample }) => sample.deviceId),
   );
@@ -71,7 +71,7 @@ export function Arriving({ workspaceId }: { readonly workspaceId: string }) {
             isFresh={number !== undefined}
             sample={sample}
             workspaceId={workspaceId}
-            name={names.get(sample.deviceId)}
+            name={nameOf(sample.deviceId)}
           />
         ))}
       </ul>
@@ -137,7 +137,10 @@ function SampleRow({ sample, isFresh, workspaceId, name }: SampleRowProps) {
 }
 
 /** Names of the devices that are shown. */
-function useNames(workspaceId: string, deviceIds: readonly string[]): ReadonlyMap<string, string> {
+function useNames(
+  workspaceId: string,
+  deviceIds: readonly string[],
+): (deviceId: string) => string | undefined {
   const assetIds = [...new Set(deviceIds)].sort();
   const found = useQuery({
     queryKey: ['names', workspaceId, assetIds],
@@ -152,7 +155,10 @@ function useNames(workspaceId: string, deviceIds: readonly string[]): ReadonlyMa
         }),
       ),
   });
-  return new Map(found.data?.content.map(({ id, name }) => [id, name]));
+  const known = new Map(found.data?.content.map(({ id, name }) => [id, name]));
+  // An id in place of a name that is on its way would flash.
+  const unknown = found.isPending || found.isPlaceholderData ? '…' : undefined;
+  return (id) => known.get(id) ?? unknown;
 }
 
 interface DeviceLinkProps {

@@ -5,10 +5,10 @@ import { plural, wordSet } from '../../words/word-set.ts';
 export const homeWords = wordSet(
   {
     title: 'Home',
-    quiet: 'All quiet. Everything reports.',
+    quiet: 'All good. Every device is reporting.',
     empty: 'No device is registered yet.',
     silentDevices: (many: number) =>
-      plural(many, 'One device is silent.', `${grouped(many)} devices are silent.`),
+      plural(many, 'One device is offline.', `${grouped(many)} devices are offline.`),
     openAlarms: (many: number) =>
       plural(many, 'One alarm is open.', `${grouped(many)} alarms are open.`),
     failingOutputs: (many: number, first: string) =>
@@ -21,38 +21,37 @@ export const homeWords = wordSet(
     refused: (deviceId: string) => `Refused: ${deviceId}`,
     refusedSender: 'Uplinks are refused',
     refusedUplinks: 'Uplinks were refused in the last 24 hours.',
-    heard: (online: string, total: string) =>
-      `${online} of ${total} devices heard from in their usual time`,
+    heard: (online: string, total: string) => `${online} of ${total} devices online`,
     register: 'Register a device',
-    firstReading: 'A first reading, in a minute',
-    alive: 'Devices alive',
+    firstReading: 'Send the first sample',
+    alive: 'Devices online',
     of: (total: string) => `of ${total}`,
-    rate: 'Samples a minute',
-    kept: 'Samples kept',
+    rate: 'Samples per minute',
+    kept: 'Samples stored',
     inBytes: (bytes: string) => `in ${bytes}`,
     failing: 'Failed deliveries',
     inDay: 'in 24 h',
     waiting: (count: string) => `${count} waiting`,
-    arriving: 'Arriving now',
+    arriving: 'Live data',
     since: (at: string) => `since ${at}`,
     sinceWith: (at: string, count: number) =>
       `since ${at}, with the last ${count === 1 ? '' : `${grouped(count)} `}before`,
     waitingForSample: 'Waiting for the next sample…',
-    needs: 'Needs you',
-    nothing: 'Nothing. Enjoy it.',
+    needs: 'Needs attention',
+    nothing: 'Nothing needs your attention.',
     failed: 'Deliveries failed in 24 h',
     scripts: 'Script errors in 24 h',
     lowBattery: (name: string) => `Low battery: ${name}`,
-    silent: (name: string) => `Silent: ${name}`,
+    silent: (name: string) => `Offline: ${name}`,
     pause: 'Pause',
     resume: 'Resume',
   },
   {
     title: 'Start',
-    quiet: 'Alles ruhig. Alle melden sich.',
+    quiet: 'Alles in Ordnung. Alle Geräte melden sich.',
     empty: 'Noch kein Gerät registriert.',
     silentDevices: (many: number) =>
-      plural(many, 'Ein Gerät ist still.', `${grouped(many)} Geräte sind still.`),
+      plural(many, 'Ein Gerät ist offline.', `${grouped(many)} Geräte sind offline.`),
     openAlarms: (many: number) =>
       plural(many, 'Ein Alarm ist offen.', `${grouped(many)} Alarme sind offen.`),
     failingOutputs: (many: number, first: string) =>
@@ -97,7 +96,7 @@ export const homeWords = wordSet(
     failed: 'Gescheiterte Lieferungen in 24 h',
     scripts: 'Skriptfehler in 24 h',
     lowBattery: (name: string) => `Batterie schwach: ${name}`,
-    silent: (name: string) => `Still: ${name}`,
+    silent: (name: string) => `Offline: ${name}`,
     pause: 'Anhalten',
     resume: 'Fortsetzen',
   },

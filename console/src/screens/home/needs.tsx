@@ -1,4 +1,4 @@
-// Needs you: what needs attention, the worst first.
+// Needs attention: what is wrong, the worst first.
 import { Link } from '@tanstack/react-router';
 import { BatteryLow, CircleCheck, FileWarning, Send, ShieldX, WifiOff } from 'lucide-react';
 import type { ReactNode } from 'react';

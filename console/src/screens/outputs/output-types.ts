@@ -20,7 +20,7 @@ interface FieldBase {
  */
 export type OutputField =
   | (FieldBase & { readonly kind: 'text' | 'secret' | 'flag' | 'lines' | 'pairs' | 'phones' })
-  | (FieldBase & { readonly kind: 'device' | 'notify' })
+  | (FieldBase & { readonly kind: 'device' | 'notify' | 'minutes' })
   | (FieldBase & {
       readonly kind: 'template';
       readonly place: TemplatePlace;
@@ -79,8 +79,8 @@ const alarmFields: readonly OutputField[] = [
     options: ['INFO', 'WARNING', 'MINOR', 'MAJOR', 'CRITICAL'],
   },
   { member: 'clearWhen', kind: 'choice', options: ['RULE_FALSE', 'NEVER'] },
-  { member: 'clearAfter', kind: 'text' },
-  { member: 'escalateAfter', kind: 'text' },
+  { member: 'clearAfter', kind: 'minutes' },
+  { member: 'escalateAfter', kind: 'minutes' },
   { member: 'key', kind: 'template', place: 'text' },
   { member: 'notify', kind: 'notify' },
 ];

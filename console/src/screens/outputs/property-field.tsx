@@ -4,6 +4,7 @@ import { useDevicesById } from '../../api/devices-by-id.ts';
 import { CheckField } from '../../parts/check-field.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { secondsOfIso } from '../../words/iso-duration.ts';
 import { useWords } from '../../words/language.tsx';
 import { formWords, wordAt } from './form-words.ts';
 import { fromLines, toLines } from './line-values.ts';
@@ -49,6 +50,19 @@ export function PropertyField(props: PropertyFieldProps) {
       return <LinesField {...props} kind={field.kind} />;
     case 'device':
       return <DeviceField {...props} />;
+    case 'minutes':
+      return (
+        <TextField
+          {...around}
+          type="number"
+          min={1}
+          step={1}
+          value={minutesOf(text)}
+          onChange={({ currentTarget: { value: typed } }) =>
+            change(typed === '' ? '' : `PT${typed}M`)
+          }
+        />
+      );
     case 'notify':
       return <NotifyField value={value} workspaceId={sample.workspaceId} change={change} />;
     default:
@@ -62,6 +76,12 @@ export function PropertyField(props: PropertyFieldProps) {
         />
       );
   }
+}
+
+/** Minutes of a stored duration; empty without one. */
+function minutesOf(iso: string): string {
+  const seconds = secondsOfIso(iso);
+  return seconds === undefined ? '' : String(seconds / 60);
 }
 
 function ChoiceField(

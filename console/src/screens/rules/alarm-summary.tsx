@@ -7,6 +7,7 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import { outputOf } from '../outputs/output-requests.ts';
 import { editorWords } from './editor-words.ts';
 import styles from './rules.module.css';
+import { secondsOfIso } from '../../words/iso-duration.ts';
 
 interface Alarm {
   readonly name: string;
@@ -40,14 +41,8 @@ export function AlarmSummary({ outputId }: { readonly outputId: string }) {
   );
 }
 
-const isoDuration = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
-
 /** `PT90M` -> `1 h 30 min`; an unusual duration as it is. */
 function inWords(iso: string, format: (seconds: number) => string): string {
-  const parts = isoDuration.exec(iso);
-  if (parts === null) return iso;
-  const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts
-    .slice(1)
-    .map((part) => Number(part ?? 0));
-  return format(((days * 24 + hours) * 60 + minutes) * 60 + seconds);
+  const seconds = secondsOfIso(iso);
+  return seconds === undefined ? iso : format(seconds);
 }

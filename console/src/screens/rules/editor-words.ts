@@ -29,7 +29,7 @@ export const editorWords = wordSet(
     timerKind: 'Runs',
     schedule: 'Schedule',
     scheduleHints: {
-      INTERVAL: 'A duration, such as PT15M',
+      INTERVAL: 'ISO 8601 duration, for example PT15M for 15 minutes',
       FIXED: 'A time, such as 07:30',
       ADVANCED: 'A quartz cron expression, such as 0 0 7 ? * MON-FRI',
     },
@@ -67,9 +67,9 @@ export const editorWords = wordSet(
     logicJson: 'Logic as JSON',
     logicHint: 'The interface reference has every member.',
     notJson: 'This is not a JSON object',
-    newOutput: 'Make another output',
+    newOutput: 'Create another output',
     alarm: 'Alarm',
-    newAlarm: 'Make an alarm',
+    newAlarm: 'Create an alarm',
     editAlarm: 'Change the alarm',
     alarmNote:
       'Opened by the first trigger and counted by further ones, until it is cleared. People acknowledge it on the page Alarms.',
@@ -133,7 +133,7 @@ export const editorWords = wordSet(
     timerKind: 'Läuft',
     schedule: 'Zeitplan',
     scheduleHints: {
-      INTERVAL: 'Eine Dauer, etwa PT15M',
+      INTERVAL: 'Dauer nach ISO 8601, etwa PT15M für 15 Minuten',
       FIXED: 'Eine Uhrzeit, etwa 07:30',
       ADVANCED: 'Ein Quartz-Cron-Ausdruck, etwa 0 0 7 ? * MON-FRI',
     },

@@ -34,7 +34,7 @@ export const rulesWords = wordSet(
     noRunsNote: 'A run appears here as soon as one of its devices sends a sample.',
     timer: 'Timer',
     outcomes: {
-      FIRED: 'acted',
+      FIRED: 'fired',
       NOT_FIRED: 'nothing to do',
       SUPPRESSED: 'still true',
       ABORTED: 'ended early',

@@ -16,7 +16,7 @@ export const welcomeWords = wordSet(
     nameStep: 'Name your device',
     name: 'Name',
     firstName: 'Room 1',
-    talkStep: 'How does it talk?',
+    talkStep: 'Protocol',
     protocols: {
       HTTP: 'A POST of JSON; works from anything with a network.',
       MQTT: 'A connection that stays; also takes commands.',
@@ -73,7 +73,7 @@ export const welcomeWords = wordSet(
     nothingYet: 'Nothing yet. The first reading shows here.',
     sendForMe: 'Send it for me',
     sendAnother: 'Send another',
-    arrived: (name: string) => `${name} is alive`,
+    arrived: (name: string) => `${name} is online`,
     arrivedAt: (at: string) => `Received at ${at}`,
     course: (key: string) => `Course of ${key}`,
     secondNote: 'The next reading begins its chart.',

@@ -18,8 +18,8 @@ export const exploreWords = wordSet(
     accumulator: 'Per bucket',
     accumulators: {
       AVG: 'average',
-      MIN: 'least',
-      MAX: 'greatest',
+      MIN: 'minimum',
+      MAX: 'maximum',
       SUM: 'sum',
       COUNT: 'count',
       LAST: 'last',

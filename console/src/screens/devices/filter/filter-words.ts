@@ -88,8 +88,8 @@ export const filterWords = wordSet(
     },
     values: {
       ONLINE: 'online',
-      OFFLINE: 'silent',
-      UNKNOWN: 'never heard',
+      OFFLINE: 'offline',
+      UNKNOWN: 'never seen',
       DE_REGISTERED: 'deregistered',
     },
   },
@@ -179,8 +179,8 @@ export const filterWords = wordSet(
     },
     values: {
       ONLINE: 'online',
-      OFFLINE: 'still',
-      UNKNOWN: 'nie gehört',
+      OFFLINE: 'offline',
+      UNKNOWN: 'nie gesehen',
       DE_REGISTERED: 'abgemeldet',
     },
   },
