@@ -47,7 +47,7 @@ void keep(Reading reading) {
 
 // Returns the status of the response, or a negative number without one. The time identifies the
 // reading, so that a repeated one is stored once.
-int send(const Reading &reading) {
+int sendReading(const Reading &reading) {
   char time[24];
   snprintf(time, sizeof time, "%lld", (long long)reading.time);
   HTTPClient http;
@@ -66,7 +66,7 @@ int send(const Reading &reading) {
 // Sends the oldest readings first, and stops at the first one that is not acknowledged.
 void sendAll() {
   while (count > 0) {
-    int status = send(unsent[first]);
+    int status = sendReading(unsent[first]);
     bool rejected = status == 400 || status == 413 || status == 415 || status == 422;
     if (status != 201 && !rejected) {
       failedAt = millis();
