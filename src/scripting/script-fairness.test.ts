@@ -114,8 +114,8 @@ test('review security 4 (f): runs whose callers left are dropped before they sta
   expect(answers.filter(({ emits }) => emits.length === 0)).toHaveLength(201 - (ran.length - 2));
 });
 
-test('contract 36: above 1,000 waiting trials a run is refused with the name of the limit, others are not', async () => {
-  const machine = start({ limits: { trialsWaitingMax: 3 } });
+test('review behaviour 25: as many trials are admitted as run and wait, however few threads began; others are refused with the name of the limit', async () => {
+  const machine = start({ limits: { trialsRunningMax: 2, trialsWaitingMax: 1 } });
   const run = (tenant: string) => machine.run({ tenant, source: echo, event: 1, kind: 'trial' });
   const settled = await Promise.allSettled([...'aaaaa'].map(run).concat(run('b')));
   expect(settled.map(({ status }) => status === 'fulfilled')).toEqual([
@@ -129,7 +129,7 @@ test('contract 36: above 1,000 waiting trials a run is refused with the name of 
   const { reason } = settled[3] as PromiseRejectedResult;
   expect(reason).toMatchObject({
     status: 429,
-    details: { limitName: 'runScriptsWaiting', limitMax: 3 },
+    details: { limitName: 'runScriptsWaiting', limitMax: 1 },
   });
 });
 

@@ -111,7 +111,7 @@ test('a tenant is quick again after enough quick runs, and one slow run makes it
 });
 
 test('contract 36: trials come below live runs, so many at once and waiting, and so many bytes', () => {
-  const queue = open({ trialsWaitingMax: 6 });
+  const queue = open({ trialsWaitingMax: 2 });
   for (let i = 0; i < 8; i++) {
     expect(queue.push(run('t', i, 'trial'))).toBe(i < 6 ? 'taken' : 'tenantFull');
   }
@@ -119,7 +119,10 @@ test('contract 36: trials come below live runs, so many at once and waiting, and
   const taken = Array.from({ length: 5 }, () => queue.take(16, true).runs[0]);
   expect(taken.map((each) => each?.number)).toEqual([0, 1, 2, 3, undefined]);
   expect(queue.trials('t')).toEqual({ waiting: 2, underWay: 4 });
+  // However many of them have begun.
+  expect(queue.push(run('t', 8, 'trial'))).toBe('tenantFull');
   queue.settle(taken[0]!, 1);
+  expect(queue.push(run('t', 9, 'trial'))).toBe('taken');
   expect(queue.take(16, true).runs[0]?.number).toBe(4);
   expect([600, 600].map((bytes) => queue.push(run('u', 0, 'trial', bytes)))).toEqual([
     'taken',

@@ -98,9 +98,13 @@ function isLiveFull(line: Line<Waiting>, { tenantQueueMax }: QueueLimits): boole
   return waitingIn(line) >= tenantQueueMax;
 }
 
-/** A single run may be larger than the limit of bytes. */
+/**
+ * Those that run count with those that wait: how many of a burst have begun depends on the threads. A
+ * single run may be larger than the limit of bytes.
+ */
 function isTrialFull(line: Line<Waiting>, run: Waiting, limits: QueueLimits): boolean {
-  if (waitingIn(line) >= limits.trialsWaitingMax) return true;
+  const admitted = waitingIn(line) + line.underWay;
+  if (admitted >= limits.trialsRunningMax + limits.trialsWaitingMax) return true;
   return line.bytes > 0 && line.bytes + run.bytes > limits.trialBytesMax;
 }
 
