@@ -7,7 +7,7 @@ export const largeWorkLimits = {
   /** Of one organization: more would not be faster, and hold memory and the garbage collector. */
   runningMax: 2,
   /** Requests of assistants, which wait for other requests. */
-  assistantsMax: 4,
+  assistantsMax: 2,
   waitingMax: 100,
   /** Senders give up after a minute; a refused request is known to be not stored. */
   waitMsMax: 30_000,
