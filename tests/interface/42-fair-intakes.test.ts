@@ -101,9 +101,10 @@ async function send({ path, headers, body }: Request): Promise<void> {
 
 /**
  * Milliseconds of processor time, with that of the senders in the same thread and of the garbage
- * collector. Without turns it was 200 to 1,200.
+ * collector; 7 to 85 on the machine of the measurements. The review of security found 1,200 for 55,000
+ * keys, and seconds for line protocol.
  */
-const turnMsMax = 120;
+const turnMsMax = 200;
 
 test.each(Object.entries(loads))(
   'review security 4: %s of several senders',
