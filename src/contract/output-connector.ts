@@ -45,6 +45,14 @@ export const outputConnectorSchema = namedObject('OutputConnector', {
   useCustomPayload: Type.Boolean(),
   customPayload: orNull(payloadTemplate),
   ...perPropertyObject(orNull(object)),
+  available: Type.Optional(
+    Type.Literal(false, {
+      description: 'Present and false if the installation cannot deliver to the type.',
+    }),
+  ),
+  unavailableReason: Type.Optional(
+    Type.String({ description: 'Reason if `available` is false, such as a missing setting.' }),
+  ),
 });
 
 /** An item of the list. */

@@ -1,4 +1,5 @@
 // Routes of output connectors (contract 9).
+import type { IncomingHttpHeaders } from 'node:http';
 import { outputConnectors } from '../../contract/endpoints/output-connectors.ts';
 import {
   createOutputConnector,
@@ -23,26 +24,26 @@ export interface OutputConnectorParts extends RecordParts, ViewOptionsParts, Out
 
 export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
   const { records, availableOutputs: available } = parts;
+  const { missingSetting } = available;
+  const viewed = (headers: IncomingHttpHeaders) => ({
+    ...viewOptionsOf(parts, headers),
+    missingSetting,
+  });
   return recordRoutes(parts, outputConnectors, {
     kind: 'outputConnector',
     list: async ({ query, headers }, principal) => {
       const { search, scope, global } = query;
       const types = listOf(query, 'type');
       const filter = { ...listScopeOf(query), search, scope, global, types };
-      const viewer = { principal, viewOptions: viewOptionsOf(parts, headers) };
+      const viewer = { principal, viewOptions: viewed(headers) };
       const page = await listOutputConnectors(records, viewer, filter, pageRequestOf(query));
       return withHealth(query, page, (ids) => healthOfOutputs(records, principal, ids, parts));
     },
     create: (step, { body, headers }) =>
-      createOutputConnector(step, { viewOptions: viewOptionsOf(parts, headers), available }, body),
-    read: (id, { headers }) => readOutputConnector(records, viewOptionsOf(parts, headers), id),
+      createOutputConnector(step, { viewOptions: viewed(headers), available }, body),
+    read: (id, { headers }) => readOutputConnector(records, viewed(headers), id),
     update: (id, { body, headers }) =>
-      updateOutputConnector(
-        records,
-        { viewOptions: viewOptionsOf(parts, headers), available },
-        id,
-        body,
-      ),
+      updateOutputConnector(records, { viewOptions: viewed(headers), available }, id, body),
     remove: (id) => deleteOutputConnector(records, id),
   });
 }

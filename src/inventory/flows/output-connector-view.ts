@@ -19,6 +19,8 @@ export interface ConnectorViewOptions {
   readonly vendorNames: boolean;
   /** Whether secrets of output connectors are shown in clear (`REVEAL_CONNECTOR_SECRETS`). */
   readonly connectorSecrets: boolean;
+  /** The setting that a type lacks here; absent where answers do not say it. */
+  readonly missingSetting?: (type: string) => string | undefined;
 }
 
 /** The client that an answer is for. */
@@ -93,5 +95,12 @@ export function outputConnectorView(record: OutputConnector, viewOptions: Connec
     useCustomPayload,
     customPayload,
     ...propertyObjects(record, viewOptions),
+    ...unavailable(viewOptions.missingSetting?.(record.type)),
   };
+}
+
+/** Of a type that the installation cannot deliver to any longer (contract 42). */
+function unavailable(setting: string | undefined) {
+  if (setting === undefined) return {};
+  return { available: false, unavailableReason: `The operator has not set ${setting}` } as const;
 }
