@@ -100,7 +100,7 @@ journey(
       await stage.inspect('keys');
       await page.keyboard.press('Escape');
       await page.keyboard.press('c');
-      await page.getByText('Copied').waitFor();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
       const copied = await page.evaluate(() => navigator.clipboard.readText());
       expect(copied).toContain(`/v3/devices/${boiler.id}`);
       await page.getByRole('img').first().waitFor();

@@ -1,5 +1,5 @@
 // Curl button: the request behind a page, for a terminal.
-import { Terminal } from 'lucide-react';
+import { Check, Terminal } from 'lucide-react';
 import { type CurlRequest, curlOf } from '../api/curl.ts';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
@@ -19,7 +19,10 @@ export function CurlButton({ request }: { readonly request: CurlRequest }) {
       title={label}
       onClick={copy}
     >
-      <Terminal aria-hidden="true" />
+      {isCopied ? <Check aria-hidden="true" /> : <Terminal aria-hidden="true" />}
+      <span className="sr" aria-live="polite">
+        {isCopied && words.copied}
+      </span>
     </Button>
   );
 }

@@ -6,6 +6,7 @@ import { markOf, MissingCode } from '../live/missing-code.ts';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
 import styles from './load-failure.module.css';
+import states from './states.module.css';
 import { Page, PathPlace } from './page.tsx';
 import { loadFailureWords } from './load-failure-words.ts';
 import { Failure } from './states.tsx';
@@ -34,7 +35,7 @@ function MissingScreen({ error }: { readonly error: MissingCode }) {
   const words = useWords(loadFailureWords);
   const isStuck = useReload(error);
   return (
-    <div className={styles['screen']} role="alert">
+    <div className={states['state']} role="alert">
       <strong>{words.missing}</strong>
       <span>{isStuck ? words.missingStill : words.missingNote}</span>
       <Button onClick={() => location.reload()}>{words.reload}</Button>

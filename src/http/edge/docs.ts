@@ -51,7 +51,10 @@ export function addDocs(app: FastifyInstance, endpoints: readonly Endpoint[]): v
     const type = answer.headers['content-type'];
     if (type !== undefined) reply.header('content-type', type);
     reply.header('content-security-policy', contentSecurityPolicy);
-    return reply.code(answer.statusCode).serializer(passThrough).send(answer.rawPayload);
+    // The page of the package says neither its language nor whose it is.
+    const isPage = String(type).startsWith('text/html');
+    const payload = isPage ? ownPage(answer.payload) : answer.rawPayload;
+    return reply.code(answer.statusCode).serializer(passThrough).send(payload);
   });
 }
 
@@ -62,6 +65,12 @@ function readExamples(): OperationExamples {
 }
 
 const passThrough = (payload: unknown) => payload as string;
+
+function ownPage(html: string): string {
+  return html
+    .replace(/<html[^>]*>/, '<html lang="en">')
+    .replace(/<title>[^<]*<\/title>/, '<title>Interface reference · Heliograph</title>');
+}
 
 async function openPage(): Promise<FastifyInstance> {
   const [{ default: Fastify }, { default: reference }] = await Promise.all([
