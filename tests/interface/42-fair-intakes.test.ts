@@ -126,3 +126,25 @@ test.each(Object.entries(loads))(
     expect(longest).toBeLessThan(turnMsMax);
   },
 );
+
+test('large requests whose senders leave give their places back', async () => {
+  const object = Object.fromEntries(many(10_000, (i) => [`key${i % 100}x${i}`, i]));
+  const body = gzipSync(JSON.stringify(object));
+  const path = `/v3/capture?secret=${device.secret}&deviceId=${device.deviceId}`;
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const left = many(12, async (i) => {
+    const leave = new AbortController();
+    const sent = fetch(world.base + path, {
+      ...{ method: 'POST', headers, body: new Uint8Array(body), signal: leave.signal },
+    }).then((answer) => answer.text());
+    sent.catch(() => undefined);
+    await neighbour.capture();
+    if (i % 2 === 0) leave.abort();
+    await sent.catch(() => undefined);
+  });
+  await Promise.all(left);
+  const answer = await fetch(world.base + path, {
+    ...{ method: 'POST', headers, body: new Uint8Array(body) },
+  });
+  expect(answer.status).toBe(201);
+});
