@@ -48,7 +48,7 @@ function predicateName({ predicate, ...leaf }: FilterLeaf, words: Words): string
     return words.predicates.EQUALS;
   if (isOne && (predicate === 'NOT_IN' || predicate === 'CONTAINS_NONE'))
     return words.predicates.NOT_EQUALS;
-  return words.predicates[predicate as keyof Words['predicates']] ?? predicate;
+  return words.predicates[predicate] ?? predicate;
 }
 
 export function fieldName(
