@@ -71,7 +71,7 @@ beforeAll(async () => {
     for (const [method, { parameters }] of Object.entries(operations)) {
       const sort = parameters?.find(({ name }) => name === 'sort');
       if (sort === undefined) continue;
-      const fields = /Fields: (.+)$/.exec(sort.description ?? '')?.[1]?.split(', ') ?? [];
+      const fields = /Fields: (.+)\.$/.exec(sort.description ?? '')?.[1]?.split(', ') ?? [];
       lists.push([method.toUpperCase() as 'GET' | 'POST', path, fields]);
     }
   }
