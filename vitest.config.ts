@@ -72,6 +72,7 @@ const notOnTwoNodes: Readonly<Record<string, string>> = {
   '2-rule-engine': 'what waits for delivery is counted by the node that delivers',
   '6-resume': 'cursors over journals of several nodes have no order as text',
   '7-errors': 'the proxy refuses broken requests itself',
+  '42-uplink-limit': 'each node counts what a secret sends',
   '42-clock-steps': 'clocks of nodes do not step together, and leases follow PostgreSQL',
   '9-metrics': 'each node counts what it has answered',
   '18-coap': 'its platform restarts, and the second node has its devices meanwhile',

@@ -1,6 +1,7 @@
 // Remote uplinks: uplinks of every transport reach the owner of their device as values, and its answer comes back.
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { exactPlacesIn, type MemberPlace, rememberPlaces } from '../model/exact-json.ts';
 import type { Json } from '../model/json.ts';
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
@@ -20,6 +21,8 @@ type SentUplink = Parameters<typeof uplinkOf>[0] &
     readonly deviceId: string;
     /** Whether an owner may have received it before. */
     readonly isRepeated?: boolean;
+    /** Where integers of it became text. */
+    readonly exact?: readonly MemberPlace[];
   };
 
 /**
@@ -49,18 +52,16 @@ function answerOf(kept: KeptSamples | undefined): Json {
   return (kept ?? null) as unknown as Json;
 }
 
-function sentUplinkOf({ correlationId, receivedAt, device, ...uplink }: Uplink): SentUplink {
-  const { topic, timestamp, body, bodyBytes, metrics, duplicateKey, samples } = uplink;
-  const { notes, isRepeated, rulesSkipped } = uplink;
-  return {
-    ...{ correlationId, receivedAt, deviceId: device.id, topic, timestamp, body, bodyBytes },
-    ...(metrics !== undefined && { metrics }),
-    ...(duplicateKey !== undefined && { duplicateKey }),
-    ...(samples !== undefined && { samples }),
-    ...(notes !== undefined && { notes }),
-    ...(isRepeated !== undefined && { isRepeated }),
-    ...(rulesSkipped !== undefined && { rulesSkipped }),
-  };
+/** Everything but what the owner reads from its records, so that no member is forgotten. */
+function sentUplinkOf({
+  device,
+  script: _,
+  storedTopics: __,
+  keptDays: ___,
+  ...sent
+}: Uplink): SentUplink {
+  const exact = exactPlacesIn(sent as unknown as Json);
+  return { ...sent, deviceId: device.id, ...(exact.length > 0 && { exact }) };
 }
 
 export interface UplinkReceiverParts {
@@ -75,7 +76,8 @@ export interface UplinkReceiverParts {
 export function uplinkReceiver(parts: UplinkReceiverParts): MessageHandler {
   const { findRoute, takeOwnUplink, duplicates } = parts;
   return async (request) => {
-    const sent = request as unknown as SentUplink;
+    const { exact = [], ...sent } = request as unknown as SentUplink;
+    rememberPlaces(sent as unknown as Json, exact);
     const { deviceId, correlationId, receivedAt, isRepeated = false, ...message } = sent;
     const { samples, notes, rulesSkipped, ...payload } = message;
     const route = await findRoute(deviceId);

@@ -67,3 +67,32 @@ function addPaths(value: Json, prefix: string, paths: string[], depth: number): 
   for (const [key, inner] of Object.entries(value))
     if (typeof inner === 'object') addPaths(inner, `${prefix}${key}.`, paths, depth + 1);
 }
+
+/** Keys from a value to a member of it. */
+export type MemberPlace = readonly string[];
+
+/** Where integers of the value became text, at most 1,000 places, for another process. */
+export function exactPlacesIn(value: Json): readonly MemberPlace[] {
+  const places: MemberPlace[] = [];
+  if (areAny) addPlaces(value, [], places);
+  return places;
+}
+
+function addPlaces(value: Json, above: MemberPlace, places: MemberPlace[]): void {
+  if (typeof value !== 'object' || value === null || above.length > jsonDepthMax) return;
+  for (const key of exactKeys.get(value) ?? none)
+    if (places.length < keptMax) places.push([...above, key]);
+  for (const [key, inner] of Object.entries(value))
+    if (typeof inner === 'object') addPlaces(inner, [...above, key], places);
+}
+
+/** What `exactPlacesIn` told of the value in the other process. */
+export function rememberPlaces(value: Json, places: readonly MemberPlace[]): void {
+  for (const place of places) {
+    let holder: unknown = value;
+    for (const key of place.slice(0, -1)) holder = (holder as JsonObject | undefined)?.[key];
+    const [last] = place.slice(-1);
+    if (typeof holder === 'object' && holder !== null && last !== undefined)
+      rememberExact(holder, last);
+  }
+}

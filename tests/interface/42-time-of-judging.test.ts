@@ -161,7 +161,10 @@ test('behaviour 1: another data source of the device is not late', async () => {
     await world.capture(device, { key, v, at });
   };
   await send('a', 30, ago(1));
+  // A run reads the newest values of its other data sources.
+  await expect.poll(async () => (await runsOf(rule.id)).length).toBe(1);
   await send('b', 30, ago(5));
+  await expect.poll(async () => (await runsOf(rule.id)).length).toBe(2);
   await send('b', 10, ago(6));
   await send('a', 31, ago(2));
   await expect
