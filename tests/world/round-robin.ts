@@ -16,10 +16,12 @@ export function startRoundRobin(targets: readonly number[]): Promise<Server> {
         pipeline(answer, response, () => undefined);
       },
     );
-    // A server may answer before it has read the body.
+    // A server may answer before it has read the body. The rest of it stands before the next request of the client.
     sent.on('error', () => {
       if (!response.headersSent) response.destroy();
+      request.resume();
     });
+    sent.once('close', () => request.resume());
     request.pipe(sent);
   });
   server.on('upgrade', (request, socket, head) => {
