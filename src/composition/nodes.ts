@@ -68,7 +68,7 @@ export interface Cluster {
 }
 
 /** How long devices wait for rules before they move. */
-const judgedMsMax = 6_000;
+const judgedMsMax = 2_000;
 
 export interface ServedNode {
   readonly server: Server;
