@@ -35,6 +35,11 @@ export function createTableModel(leaseMs: number, now: () => number): TableModel
     return { name: row.name, epoch: row.epoch };
   };
 
+  const isServing = (node: string): boolean => {
+    const known = nodes.get(node);
+    return known !== undefined && known.seenUntil > now() && !known.isDraining;
+  };
+
   function openTable(run: RunStep = async (step) => step()): LeaseTable {
     const session = Symbol('session');
     let id = '';
@@ -74,7 +79,11 @@ export function createTableModel(leaseMs: number, now: () => number): TableModel
           const epochs = new Map(given.map(({ name, epoch }) => [name, epoch]));
           return own()
             .filter(({ name, epoch }) => epochs.get(name) === epoch)
-            .map((row) => give(row, to));
+            .map((row) => {
+              const given = give(row, to);
+              if (!isServing(to)) row.until = now();
+              return given;
+            });
         })),
       release: async () =>
         void (await asNode(() => {
@@ -90,8 +99,8 @@ export function createTableModel(leaseMs: number, now: () => number): TableModel
             node: row.node === undefined ? undefined : nodes.get(row.node)?.address,
           })),
           nodes: [...nodes]
-            .filter(([, { seenUntil, isDraining }]) => seenUntil > now() && !isDraining)
             .map(([node]) => node)
+            .filter(isServing)
             .toSorted(),
         })),
       close: async () => undefined,

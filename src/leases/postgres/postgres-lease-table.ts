@@ -45,9 +45,12 @@ update "leases" set "node" = "me"."id", "epoch" = "epoch" + 1,
 from "me", "free" where "leases"."name" = "free"."name"
 returning "leases"."name", "leases"."epoch"`;
 
+/** What is given to a node that leaves meanwhile is free at once: it would be silent for its time. */
 const move = `${asNode}
 update "leases" set "node" = $4, "epoch" = "leases"."epoch" + 1,
-  "until" = now() + make_interval(secs => $3)
+  "until" = now() + make_interval(secs => case when exists (
+    select from "nodes" where "id" = $4 and "seenUntil" > now() and not "draining"
+  ) then $3::double precision else 0 end)
 from "me", unnest($5::text[], $6::bigint[]) as "given" ("name", "epoch")
 where "leases"."node" = "me"."id" and "leases"."name" = "given"."name"
   and "leases"."epoch" = "given"."epoch"`;

@@ -113,3 +113,19 @@ test('what an earlier session sends after the next one has registered changes no
   expect(await late.renew(false)).toEqual([{ name: 'devices/0', epoch: 1 }]);
   for (const table of [early, late, other]) await table.close();
 });
+
+test('a lease that is given to a node that leaves is free at once', async () => {
+  const [giver, leaving] = [await openTable(), await openTable()];
+  await giver.register({ id: 'a', url: 'http://a' }, false);
+  await leaving.register({ id: 'b', url: 'http://b' }, false);
+  await giver.add(['devices/0', 'devices/1']);
+  const taken = await giver.take(['devices/0', 'devices/1'], 2);
+  await giver.move(taken.slice(0, 1), 'b');
+  expect((await giver.view()).rows.filter(({ isLive }) => isLive)).toHaveLength(2);
+  await leaving.renew(true);
+  await leaving.release();
+  await giver.move(taken.slice(1), 'b');
+  const names = ['devices/0', 'devices/1'] as const;
+  expect((await giver.take(names, 2)).map(({ name }) => name).toSorted()).toEqual(names);
+  for (const table of [giver, leaving]) await table.close();
+});
