@@ -12,6 +12,8 @@ export function startRoundRobin(targets: readonly number[]): Promise<Server> {
     const sent = httpRequest(
       { host: '127.0.0.1', port: next(), method, path, headers },
       (answer) => {
+        // The client is gone.
+        if (response.destroyed) return void answer.resume();
         response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
         pipeline(answer, response, () => undefined);
       },
