@@ -2,7 +2,7 @@
 // hyparquet-writer writes a file from its start; a part begins its byte count in the middle of one.
 import { deserialize, serialize } from 'node:v8';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { JsonObject } from '../model/json.ts';
+import type { SampleLine } from './sample-lines.ts';
 import { valueRows } from './value-rows.ts';
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
@@ -53,14 +53,6 @@ export interface ParquetPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** What the footer must say of the part; see `parquetTail`. */
   readonly footer: Uint8Array;
-}
-
-interface Line {
-  readonly timestamp: string;
-  readonly deviceId: string;
-  readonly deviceName: string;
-  readonly topic: string;
-  readonly data: JsonObject;
 }
 
 /** Encodes lines of `sampleLine` as row groups for the place `offset` of the file. */
@@ -122,7 +114,7 @@ function columnsOf(lines: string) {
   };
   for (const line of lines.split('\n')) {
     if (line === '') continue;
-    const sample = JSON.parse(line) as Line;
+    const sample = JSON.parse(line) as SampleLine;
     const time = BigInt(Date.parse(sample.timestamp));
     for (const row of valueRows(sample.data)) {
       data.time.push(time);

@@ -10,6 +10,15 @@ export interface ExportedFields {
   readonly keys: readonly string[] | null;
 }
 
+/** A line, parsed. */
+export interface SampleLine {
+  readonly timestamp: string;
+  readonly deviceId: string;
+  readonly deviceName: string;
+  readonly topic: string;
+  readonly data: JsonObject;
+}
+
 /** One line with its line feed; undefined for a sample that is not exported. */
 export function sampleLine(
   { timestamp, deviceId, topic, data, meta }: Sample,
