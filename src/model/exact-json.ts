@@ -54,18 +54,8 @@ export function isExact(holder: object, key: string): boolean {
 
 /** The paths of the first integers in the value that became text. */
 export function exactPathsIn(value: Json): readonly string[] {
-  if (!areAny) return none;
-  const paths: string[] = [];
-  addPaths(value, '', paths, 0);
-  return paths.length === 0 ? none : paths;
-}
-
-function addPaths(value: Json, prefix: string, paths: string[], depth: number): void {
-  if (typeof value !== 'object' || value === null || depth > jsonDepthMax) return;
-  for (const key of exactKeys.get(value) ?? none)
-    if (paths.length < shownMax) paths.push(prefix + key);
-  for (const [key, inner] of Object.entries(value))
-    if (typeof inner === 'object') addPaths(inner, `${prefix}${key}.`, paths, depth + 1);
+  const places = exactPlacesIn(value).slice(0, shownMax);
+  return places.length === 0 ? none : places.map((place) => place.join('.'));
 }
 
 /** Keys from a value to a member of it. */
