@@ -1,5 +1,4 @@
 // Setting items of the palette: theme, language, times and keys, and the end of the session.
-import { useRouter } from '@tanstack/react-router';
 import {
   Clock,
   Keyboard,
@@ -105,14 +104,10 @@ function curlItems(texts: Texts): readonly PaletteItem[] {
 
 function useSignOutItem(): PaletteItem {
   const texts = useWords(paletteWords);
-  const router = useRouter();
-  const leave = async () => {
-    try {
-      await signOut();
-      await router.navigate({ to: '/sign-in' });
-    } catch (error) {
-      toastFailure(error as Error);
-    }
+  return {
+    id: 'sign out',
+    label: texts.signOut,
+    icon: LogOut,
+    run: () => void signOut().catch(toastFailure),
   };
-  return { id: 'sign out', label: texts.signOut, icon: LogOut, run: () => void leave() };
 }

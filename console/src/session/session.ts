@@ -50,19 +50,38 @@ export function useWorkspaces() {
   return useQuery(workspacesOf(organizationId));
 }
 
-export async function signOut(): Promise<void> {
-  // Other requests wait: behind the end of the session they would be refused with 401.
+/** Ends this session; the provider's own session ends with it, or the next user would be signed in as the last. */
+export function signOut(): Promise<void> {
+  return leave(async () => {
+    const ended = await ask(platform.POST('/v3/auth/logout'));
+    return ended?.endSessionUrl;
+  });
+}
+
+/** Ends every session of the user, this one included. */
+export function signOutEverywhere(): Promise<void> {
+  return leave(async () => {
+    await ask(platform.POST('/v3/auth/logout-everywhere'));
+    return undefined;
+  });
+}
+
+/**
+ * Ends the session with `end` and loads the page that it returns, or the sign-in page. The page is
+ * loaded anew, so that nothing of this user stays in memory.
+ */
+async function leave(end: () => Promise<string | undefined>): Promise<void> {
+  // Until the page is gone other requests wait: behind the end of the session they would be refused with 401.
   onlineManager.setOnline(false);
   try {
     await answers.cancelQueries();
-    const ended = await ask(platform.POST('/v3/auth/logout'));
+    const next = await end();
     // Not when a session ends on its own: the same user finds the edits after signing in again.
     discardDrafts();
-    discardSession();
-    // The session at the provider would sign the next user of this browser in as the last one.
-    if (ended?.endSessionUrl !== undefined) location.assign(ended.endSessionUrl);
-  } finally {
+    location.assign(next ?? '/sign-in');
+  } catch (error) {
     onlineManager.setOnline(true);
+    throw error;
   }
 }
 

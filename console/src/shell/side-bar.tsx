@@ -1,5 +1,5 @@
 // Side bar: the workspace and its places; on a phone a bar at the bottom with the most needed ones.
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { BookOpen, Building2, LogOut, Menu, Search, SunMoon, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { chooseTheme } from '../design/theme.ts';
@@ -34,15 +34,6 @@ export function SideBar() {
 /** Every place, the workspaces, and what belongs to the user. */
 export function Sections() {
   const words = useWords(shellWords);
-  const navigate = useNavigate();
-  const leave = async () => {
-    try {
-      await signOut();
-      await navigate({ to: '/sign-in' });
-    } catch (error) {
-      toastFailure(error as Error);
-    }
-  };
   return (
     <>
       <WorkspaceSwitch />
@@ -59,7 +50,11 @@ export function Sections() {
         <SunMoon aria-hidden="true" />
         {words.theme}
       </button>
-      <button type="button" className={styles['place']} onClick={() => void leave()}>
+      <button
+        type="button"
+        className={styles['place']}
+        onClick={() => void signOut().catch(toastFailure)}
+      >
         <LogOut aria-hidden="true" />
         {words.signOut}
       </button>

@@ -1,6 +1,6 @@
 // Enrolment: a member without the second factor that the organization demands sets one up, and continues.
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { Button } from '../../parts/button.tsx';
 import { toastFailure } from '../../parts/toasts.tsx';
 import { signOut, useAccount } from '../../session/session.ts';
@@ -19,12 +19,7 @@ export function Enrolment() {
   const { data: seen } = useQuery(secondFactorQuery);
   const { to } = useSearch({ from: '/signed-in/second-factor' });
   const goOn = useReturn(to);
-  const navigate = useNavigate();
-  const leave = useAction({
-    mutationFn: signOut,
-    onSuccess: () => navigate({ to: '/sign-in' }),
-    onError: toastFailure,
-  });
+  const leave = useAction({ mutationFn: signOut, onError: toastFailure });
   const own = organizations.find((one) => one.organizationId === organizationId);
   const isDone = seen !== undefined && (seen.authenticatorApp !== null || seen.passkeys.length > 0);
   const title = isDone ? words.isDone : words.title;

@@ -1,6 +1,5 @@
 // Sessions: where the user is signed in, and how to end each of them.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { LogOut } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
@@ -13,7 +12,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { type DataColumn, DataTable, TableSkeleton } from '../../parts/data-table.tsx';
 import { Answered } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
-import { discardSession } from '../../session/session.ts';
+import { signOutEverywhere } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { browserNameOf } from './browser-name.ts';
 import { PasswordDialog } from './password-dialog.tsx';
@@ -129,7 +128,6 @@ function asksPassword(error: unknown): boolean {
 
 function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
   const words = useWords(securityWords);
-  const navigate = useNavigate();
   const known = useQueryClient();
   const [isAsked, setAsked] = useState(false);
   const endOthers = useAction({
@@ -145,12 +143,7 @@ function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
     },
   });
   const endAll = useAction({
-    mutationFn: () => ask(platform.POST('/v3/auth/logout-everywhere')),
-    onSuccess: async ({ sessions }) => {
-      toast(words.ended(sessions));
-      await navigate({ to: '/sign-in' });
-      discardSession();
-    },
+    mutationFn: signOutEverywhere,
     onError: toastFailure,
   });
   return (
