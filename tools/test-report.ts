@@ -4,9 +4,22 @@ interface Report {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly testResults: readonly {
+    readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[] | null;
+    }[];
   }[];
+}
+
+/** Totals of a run, and a line for each failure: file, test, and the first line of the error. */
+interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+  readonly failures: readonly string[];
 }
 
 /**
@@ -14,17 +27,23 @@ interface Report {
  * as one failure. An error outside any test is not in the report and shows only in how the runner
  * ended (`succeeded`): it counts as one failure too, and so does a run without tests.
  */
-export function testTotals(
-  reportText: string,
-  succeeded: boolean,
-): { readonly passed: number; readonly failed: number } {
+export function testTotals(reportText: string, succeeded: boolean): Totals {
   const report = JSON.parse(reportText) as Report;
-  const brokenFiles = report.testResults.filter(
-    (file) =>
-      file.status === 'failed' &&
-      !file.assertionResults.some((result) => result.status === 'failed'),
-  );
-  const named = report.numFailedTests + brokenFiles.length;
-  const unnamed = named === 0 && (!succeeded || report.numPassedTests === 0) ? 1 : 0;
-  return { passed: report.numPassedTests, failed: named + unnamed };
+  const failures = report.testResults.flatMap((file) => {
+    const failed = file.assertionResults.filter((result) => result.status === 'failed');
+    if (failed.length === 0 && file.status === 'failed')
+      return [`${file.name}: ${firstLine(file.message)}`];
+    return failed.map(
+      ({ fullName, failureMessages }) =>
+        `${file.name} > ${fullName}: ${firstLine(failureMessages?.[0] ?? '')}`,
+    );
+  });
+  if (failures.length === 0 && report.numPassedTests === 0) failures.push('no test ran');
+  else if (failures.length === 0 && !succeeded)
+    failures.push('the runner failed outside its tests');
+  return { passed: report.numPassedTests, failed: failures.length, failures };
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
 }
