@@ -79,6 +79,11 @@ export function composeLive(
   quotaUse.readBy('webSockets', openCounts.webSockets.usedBy);
   quotaUse.readBy('subscriptionItems', openCounts.subscriptionItems.usedBy);
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);
+  telemetry.gauge(
+    'live_buffer_bytes',
+    'Bytes kept for slow readers of the data stream.',
+    () => streams.sessionBytes,
+  );
   telemetry.gauge('live_devices', 'Devices with live subscriptions.', () => fanOut.size);
   telemetry.gauge(
     'live_workspaces',

@@ -39,6 +39,7 @@ import {
   type LiveSample,
   type StreamPlace,
 } from './stream-place.ts';
+import type { SessionMemory } from './session-memory.ts';
 import { sampleFrame } from './text-frame.ts';
 
 /**
@@ -54,6 +55,8 @@ interface CatchUpOptions {
   readonly replay: Replay;
   readonly fanOut: FanOut;
   readonly outbox: Outbox;
+  /** Counts buffered samples. */
+  readonly memory: SessionMemory;
   readonly now: () => EpochMs;
   readonly interest: (assetId: string) => Interest | undefined;
   readonly interests: () => Iterable<Interest>;
@@ -123,14 +126,18 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
     },
     hold(sample, frame, interest) {
       if (state.isOverflowed) return;
-      const { length } = state.buffer;
-      if (length >= liveLimits.heldSamplesMax || state.bufferedBytes > liveLimits.heldBytesMax) {
+      const isFull =
+        state.buffer.length >= liveLimits.heldSamplesMax ||
+        state.bufferedBytes > liveLimits.heldBytesMax;
+      const isCounted = state.bufferedBytes > liveLimits.sessionBlockBytes;
+      if (isFull || (isCounted && !options.memory.hasRoom)) {
         state.isOverflowed = true;
         state.bufferedTo = options.fanOut.lastCursor;
         return;
       }
       state.buffer.push({ sample, frame, interest });
       state.bufferedBytes += frame.length;
+      options.memory.change(frame.length);
     },
     spill() {
       const { lastCursor } = options.fanOut;
@@ -254,7 +261,9 @@ function finishPass(state: CatchUpState, pass: ReplayPass): void {
     state.held.delete(interest);
   }
   state.buffer = state.buffer.filter(({ interest }) => !pass.members.has(interest));
+  const before = state.bufferedBytes;
   state.bufferedBytes = state.buffer.reduce((bytes, { frame }) => bytes + frame.length, 0);
+  state.options.memory.change(state.bufferedBytes - before);
 }
 
 /**

@@ -2,9 +2,12 @@
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
+import type { SessionMemory } from './session-memory.ts';
 
 export interface IncomingParts {
   readonly outbox: Outbox;
+  /** Counts unhandled messages. */
+  readonly memory: SessionMemory;
   /** Every message is handled. */
   readonly idle: () => void;
 }
@@ -13,6 +16,8 @@ export type IncomingMessage = { readonly text: string } | { readonly refused: Li
 
 export interface Incoming {
   readonly size: number;
+  /** Of unhandled messages. */
+  readonly bytes: number;
   add(message: IncomingMessage): void;
   clear(): void;
 }
@@ -22,19 +27,26 @@ export interface Incoming {
  * what is queued.
  */
 export function createIncoming(
-  { outbox, idle }: IncomingParts,
+  { outbox, memory, idle }: IncomingParts,
   refuse: (thrown: unknown, replyTo: undefined) => void,
   handleOne: (message: IncomingMessage) => Promise<void>,
 ): Incoming {
   let waiting: IncomingMessage[] = [];
   let isWorking = false;
   let unhandledInBatch = 0;
+  let bytes = 0;
+
+  function count(by: number): void {
+    bytes += by;
+    memory.change(by);
+  }
 
   async function handleBatch(batch: readonly IncomingMessage[]): Promise<void> {
     for (const [at, message] of batch.entries()) {
       if (outbox.closed) break;
       unhandledInBatch = batch.length - at;
       await handleOne(message);
+      count(-sizeOf(message));
       while (!outbox.writable) await outbox.whenWritable();
     }
     unhandledInBatch = 0;
@@ -55,15 +67,23 @@ export function createIncoming(
     get size() {
       return waiting.length + unhandledInBatch;
     },
+    get bytes() {
+      return bytes;
+    },
     add(message) {
       if (outbox.closed) return;
       if (waiting.length >= liveLimits.waitingMessagesMax)
         return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
       waiting.push(message);
+      count(sizeOf(message));
       if (!isWorking) void work();
     },
     clear() {
       waiting = [];
     },
   };
+}
+
+function sizeOf(message: IncomingMessage): number {
+  return 'text' in message ? message.text.length : 0;
 }

@@ -15,8 +15,11 @@ export const liveLimits = {
    * with TOO_MANY_MESSAGES.
    */
   waitingMessagesMax: 20_000,
-  /** From this many unhandled messages on the edge stops reading until they are handled. */
+  /** From this many unhandled messages on, or bytes of them, the edge stops reading until they are handled. */
   waitingMessagesPause: 64,
+  waitingBytesPause: 1024 * 1024,
+  /** A message whose first bytes arrived this many ticks ago and whose last did not ends the connection with 1008. */
+  partialTicksMax: 30,
   /** Messages read in one tick; a faster client is read slower. */
   messagesPerTickMax: 5_000,
   /**
@@ -47,4 +50,16 @@ export const liveLimits = {
   heldBytesMax: 2 * 1024 * 1024,
   /** Bytes given to the socket in one write. */
   chunkBytesMax: 64 * 1024,
+  /**
+   * Bytes that all sessions keep: unsent frames of readers that are behind, samples kept while a
+   * replay runs, unhandled messages and those that have arrived in part. From three quarters on, an
+   * organization that holds these alone gets its samples from the store, as above. Beyond the limit
+   * sessions of the organization that holds most are cut off, first those that changed least
+   * recently.
+   */
+  sessionBytesMax: 256 * 1024 * 1024,
+  /** Counted in blocks of so many bytes; less than one is not counted. */
+  sessionBlockBytes: 16 * 1024,
+  /** A session that must give way is told why, unless more than this waits in its socket before. */
+  toldBehindBytesMax: 1024 * 1024,
 } as const;

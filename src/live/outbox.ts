@@ -1,10 +1,14 @@
 // Outbox: send queue of one session. Writes frames in batches and disconnects slow readers.
 // Bytes are limited by spilling (the session continues from the store), time by disconnecting.
 import { liveLimits } from './live-limits.ts';
+import type { SessionMemory } from './session-memory.ts';
 import { textFrame } from './text-frame.ts';
 
 export interface Outbox {
-  /** Queues a shared frame. False if too much is queued; then the frame was not taken. */
+  /**
+   * Queues a shared frame. False if too much is queued, or too much of the organization in all; then
+   * the frame was not taken.
+   */
   sendSample(frame: Buffer): boolean;
   /**
    * Queues a message of this session, without a limit: the session waits for `whenWritable` before
@@ -30,6 +34,8 @@ interface OutboxOptions {
   /** Ends the connection of a slow reader. The outbox is already closed. */
   readonly cut: (reason: string) => void;
   readonly flusher: Flusher;
+  /** Counts what waits for a reader that is behind. */
+  readonly memory: SessionMemory;
 }
 
 interface OutboxState {
@@ -38,6 +44,10 @@ interface OutboxState {
   /** Index of the first frame that is not written. */
   head: number;
   queuedBytes: number;
+  /** Given to the socket, which has not taken everything. */
+  socketBytes: number;
+  /** What `memory` counts. */
+  countedBytes: number;
   /** Frames since the start: queued, given to the socket, and taken by the network. */
   pushed: number;
   written: number;
@@ -56,6 +66,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     frames: [],
     head: 0,
     queuedBytes: 0,
+    socketBytes: 0,
+    countedBytes: 0,
     pushed: 0,
     written: 0,
     drained: 0,
@@ -70,6 +82,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     sendSample(frame) {
       if (state.isClosed) return true;
       if (state.queuedBytes > liveLimits.queuedBytesMax) return false;
+      const isCounted = state.isBlocked && state.queuedBytes > liveLimits.sessionBlockBytes;
+      if (isCounted && !options.memory.hasRoom) return false;
       push(state, frame);
       return true;
     },
@@ -109,7 +123,8 @@ function push(state: OutboxState, frame: Buffer): void {
   state.frames.push(frame);
   state.queuedBytes += frame.length;
   state.pushed++;
-  if (state.isScheduled || state.isBlocked) return;
+  if (state.isBlocked) return count(state);
+  if (state.isScheduled) return;
   state.isScheduled = true;
   state.options.flusher.add(() => flush(state));
 }
@@ -119,6 +134,16 @@ function flush(state: OutboxState): void {
   while (!state.isBlocked && !state.isClosed && state.head < state.frames.length) writeChunk(state);
   dropWritten(state);
   if (!state.isBlocked) settle(state);
+  count(state);
+}
+
+/** Frames of a reader that is not behind are sent in this turn of the event loop. */
+function count(state: OutboxState): void {
+  const bytes = state.isBlocked ? state.queuedBytes + state.socketBytes : 0;
+  const by = bytes - state.countedBytes;
+  if (by === 0) return;
+  state.countedBytes = bytes;
+  state.options.memory.change(by);
 }
 
 /** Writes the next frames as one buffer, up to the limit, at least one. */
@@ -135,6 +160,7 @@ function writeChunk(state: OutboxState): void {
   state.written += to - head;
   state.head = to;
   state.queuedBytes -= bytes;
+  state.socketBytes += bytes;
   state.isBlocked = !options.write(chunk);
 }
 
@@ -147,6 +173,7 @@ function dropWritten(state: OutboxState): void {
 
 function settle(state: OutboxState): void {
   state.drained = state.written;
+  state.socketBytes = 0;
   if (state.waiters.length === 0 || state.queuedBytes > liveLimits.replayQueueBytesMax) return;
   const ready = state.waiters;
   state.waiters = [];

@@ -20,6 +20,7 @@ import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
 import { later } from './stream-place.ts';
+import type { SessionMemory } from './session-memory.ts';
 import type { WorkspaceReader } from './workspace-interest.ts';
 import { createSubscriptions, itemOf } from './session-subscriptions.ts';
 import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
@@ -32,6 +33,8 @@ interface SessionOptions {
   readonly items: QuotaCount;
   readonly fanOut: FanOut;
   readonly outbox: Outbox;
+  /** Counts what is kept for the session; the outbox counts its part itself. */
+  readonly memory: SessionMemory;
   readonly now: () => EpochMs;
   readonly newErrorId: () => string;
   /**
@@ -65,6 +68,7 @@ export interface Session {
   close(): void;
   /** Messages that are not handled. */
   readonly waiting: number;
+  readonly waitingBytes: number;
   readonly subscriptions: number;
 }
 
@@ -94,6 +98,7 @@ export function createSession(options: SessionOptions): Session {
       );
     },
     close() {
+      options.memory.close();
       outbox.close();
       catchUp.close();
       incoming.clear();
@@ -103,6 +108,9 @@ export function createSession(options: SessionOptions): Session {
     get waiting() {
       return incoming.size;
     },
+    get waitingBytes() {
+      return incoming.bytes;
+    },
     get subscriptions() {
       return subscriptions.size + workspaces.size;
     },
@@ -111,7 +119,7 @@ export function createSession(options: SessionOptions): Session {
 
 /** What the session has subscribed to, and the replays. */
 function createOpenSubscriptions(
-  { fanOut, outbox, now, items, organizationId, replay, end }: SessionOptions,
+  { fanOut, outbox, memory, now, items, organizationId, replay, end }: SessionOptions,
   { reply, refuse }: Replies,
 ): Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp'> {
   /** Notifies the client of subscriptions that it did not end. */
@@ -143,7 +151,9 @@ function createOpenSubscriptions(
   };
   const subscriptions = createSubscriptions(fanOut, reader, room);
   const { interest, interests } = subscriptions;
-  const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
+  const catchUp = createCatchUp({
+    ...{ replay, fanOut, outbox, memory, now, interest, interests, refuse, end },
+  });
   const workspaceReader: WorkspaceReader = {
     ...{ outbox, frameFor: reader.frameFor },
     hasOwn: (deviceId, topic) => hasTopic(interest(deviceId), topic),

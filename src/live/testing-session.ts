@@ -11,6 +11,7 @@ import { startsBefore } from './coverage.ts';
 import { createFanOut, type FanOut } from './fan-out.ts';
 import { createFlusher, createOutbox } from './outbox.ts';
 import { createSession, type Session } from './session.ts';
+import { LiveMemory } from './session-memory.ts';
 import { createWorkspaceFanOut } from './workspace-fan-out.ts';
 import type { WorkspaceGrant } from './workspace-interest.ts';
 
@@ -116,6 +117,8 @@ interface TestWorld {
   readonly items?: QuotaCount;
   readonly grants?: Readonly<Record<string, WorkspaceGrant>>;
   readonly now?: () => number;
+  readonly memory?: LiveMemory;
+  readonly organizationId?: string;
 }
 
 export function openTestSession(world: TestWorld = {}): TestSession {
@@ -125,6 +128,7 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     log = testLog(),
     fanOut = testFanOut(),
     grants = {},
+    organizationId = testPrincipal.organizationId,
   } = world;
   const received: Received[] = [];
   const ended: string[] = [];
@@ -163,7 +167,11 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     ended.push(reason);
     session.close();
   };
+  const memory = (world.memory ?? new LiveMemory()).open(organizationId, () =>
+    end('slow reader: no room'),
+  );
   const outbox = createOutbox({
+    memory,
     write(bytes) {
       received.push(...framesIn(bytes));
       return !test.frozen;
@@ -172,7 +180,8 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     flusher: createFlusher(setImmediate),
   });
   const session = createSession({
-    organizationId: testPrincipal.organizationId,
+    organizationId,
+    memory,
     items: world.items ?? quotaCount(standardQuotas, 'subscriptionItems'),
     fanOut,
     outbox,

@@ -123,4 +123,13 @@ describe('security 2: the owner that holds most', () => {
     expect(begun).toBe(75);
     expect(pool.hasRoomFor('B')).toBe(true);
   });
+
+  test('has no share left while others hold less, and they have', () => {
+    const pool = new SharedPool<number>({ max: 100 });
+    expect(pool.hasShareLeft('A')).toBe(false);
+    pool.hold('A', 1, 75);
+    expect([pool.hasShareLeft('A'), pool.hasShareLeft('B')]).toEqual([false, true]);
+    pool.hold('B', 2, 50);
+    expect(pool.hasShareLeft('B')).toBe(false);
+  });
 });

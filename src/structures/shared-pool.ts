@@ -106,6 +106,12 @@ export class SharedPool<H> {
     return this.usedBy(owner) < ownerToFree * (this.#max - this.#used);
   }
 
+  /** Whether the owner holds less than an equal part beside others, and takes from who holds most. */
+  hasShareLeft(owner: string): boolean {
+    const others = this.#owners.size - (this.#owners.has(owner) ? 1 : 0);
+    return others > 0 && this.usedBy(owner) < this.#max / (others + 1);
+  }
+
   #victim(own: Owner<H>, newcomer: H): H {
     const most = this.#heap[0];
     // Of equals the newcomer's owner gives way, so that owners do not take from each other in turns.

@@ -15,7 +15,12 @@ import {
   testFanOut,
 } from '../../live/testing-session.ts';
 import { problem } from '../../model/problem.ts';
-import { attachDataStreams, type DataStreams, dataStreamLimits } from './data-streams.ts';
+import {
+  attachDataStreams,
+  type DataStreams,
+  type DataStreamsOptions,
+  dataStreamLimits,
+} from './data-streams.ts';
 import type { StreamCredentials } from './stream-credentials.ts';
 
 let server: Server;
@@ -30,10 +35,34 @@ async function authenticate({ apiKey, accessToken, cookie }: StreamCredentials) 
   if (accessToken === 'expired') throw problem('invalidToken');
   if (apiKey === 'forbidden') throw problem('permissionDenied');
   if (apiKey === 'broken') throw new Error('database gone');
-  if (revoked || !(apiKey === 'key' || accessToken === 'jwt' || cookie === 'session=1'))
+  if (
+    revoked ||
+    !(apiKey === 'key' || apiKey === 'neighbour' || accessToken === 'jwt' || cookie === 'session=1')
+  )
     throw problem('unauthorized');
-  return { ...testPrincipal, id: apiKey ?? accessToken ?? 'user' };
+  const organizationId = apiKey === 'neighbour' ? '28b' : testPrincipal.organizationId;
+  return { ...testPrincipal, organizationId, id: apiKey ?? accessToken ?? 'user' };
 }
+
+/** Replaces the streams of `beforeEach`. */
+async function attachAgain(options: Partial<DataStreamsOptions>): Promise<void> {
+  await streams.close();
+  streams = attachDataStreams(server, { ...standardOptions(), ...options });
+}
+
+const standardOptions = (): DataStreamsOptions => ({
+  fanOut,
+  authenticate,
+  findAssets: async (_, ids) => new Set(ids.filter((id) => id.startsWith('02'))),
+  access: { changes: () => 0, check: () => undefined },
+  followable: async () => undefined,
+  assetsOfTag: async () => undefined,
+  replay: log.replay,
+  now: () => 1_800_000_000_000,
+  publicUrl: 'https://iot.example.org',
+  tickMs: 20,
+  failed: (_, error) => failures.push(error),
+});
 
 beforeEach(async () => {
   server = createServer();
@@ -41,19 +70,7 @@ beforeEach(async () => {
   log = testLog(100);
   revoked = false;
   failures.length = 0;
-  streams = attachDataStreams(server, {
-    fanOut,
-    authenticate,
-    findAssets: async (_, ids) => new Set(ids.filter((id) => id.startsWith('02'))),
-    access: { changes: () => 0, check: () => undefined },
-    followable: async () => undefined,
-    assetsOfTag: async () => undefined,
-    replay: log.replay,
-    now: () => 1_800_000_000_000,
-    publicUrl: 'https://iot.example.org',
-    tickMs: 20,
-    failed: (_, error) => failures.push(error),
-  });
+  streams = attachDataStreams(server, standardOptions());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as AddressInfo).port;
@@ -358,6 +375,96 @@ describe('readers that fail', () => {
     await bad.closed;
     good.send({ type: 'ping' });
     expect((await good.next()).type).toBe('pong');
+  });
+});
+
+describe('review security 2: memory for slow readers', () => {
+  const sessionBytesMax = 4 * 1024 * 1024;
+  // No reader is cut off for being late.
+  const tickMs = 1_000_000;
+  const padding = 'x'.repeat(50_000);
+
+  async function follower(key: string, assetId: string): Promise<Client> {
+    const client = await opened(`?xApiKey=${key}`);
+    client.send({ type: 'subscribe', subscriptions: [{ assetId }] });
+    await client.next();
+    return client;
+  }
+
+  const turn = () => new Promise(setImmediate);
+  const isNumber = expect.any(Number);
+
+  test('an organization with slow readers leaves a session of another one its samples', async () => {
+    await attachAgain({ sessionBytesMax, tickMs });
+    expect(streams.sessionBytes).toEqual(isNumber);
+    const neighbour = await follower('neighbour', '02b');
+    neighbour.webSocket.pause();
+    // Not in the store, so that they are lost if the session must read them there.
+    let sent = 0;
+    async function sendNeighbour(count: number): Promise<void> {
+      for (let i = 0; i < count; i++)
+        fanOut.publish([storedSample(++sent, '02b', 'default', { padding })], 0);
+      await turn();
+    }
+    while (streams.sessionBytes === 0) await sendNeighbour(1);
+    const slow = await Promise.all(Array.from({ length: 8 }, () => follower('key', '02a')));
+    for (const { webSocket } of slow) webSocket.pause();
+    const before = log.samples.length;
+    for (let i = 0; i < 400; i++) {
+      fanOut.publish([log.store('02a', 'default', { padding })], 0);
+      await turn();
+      expect(streams.sessionBytes).toBeLessThanOrEqual(sessionBytesMax);
+    }
+    expect(streams.sessionBytes).toBeGreaterThan(sessionBytesMax / 2);
+    await sendNeighbour(15);
+    expect(streams.sessionBytes).toBeLessThanOrEqual(sessionBytesMax);
+    neighbour.webSocket.resume();
+    for (let n = 1; n <= sent; n++) expect(Number((await neighbour.next()).cursor)).toBe(n);
+    // Slow readers miss nothing: what had no room comes from the store.
+    const newest = slow.at(-1)!;
+    newest.webSocket.resume();
+    for (let n = before + 1; n <= before + 400; n++)
+      expect(Number((await newest.next()).cursor)).toBe(n);
+  });
+
+  test('who holds most is cut off when another one needs room, and hears why', async () => {
+    const cuts: string[] = [];
+    await attachAgain({ sessionBytesMax, tickMs, cut: (reason) => cuts.push(reason) });
+    const neighbour = await follower('neighbour', '02b');
+    const greedy = await opened();
+    greedy.webSocket.pause();
+    const subscriptions = Array.from({ length: 40_000 }, (_, i) => ({ assetId: `unknown${i}` }));
+    // Each is acknowledged with two megabytes that nobody reads.
+    for (let id = 0; id < 20; id++) greedy.send({ type: 'subscribe', id, subscriptions });
+    const others = await Promise.all(Array.from({ length: 3 }, () => opened()));
+    for (const { webSocket } of others) webSocket.pause();
+    for (let id = 0; id < 20; id++)
+      for (const each of others) each.send({ type: 'subscribe', id, subscriptions });
+    await expect.poll(() => cuts.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    expect(new Set(cuts)).toEqual(new Set(['no room']));
+    expect(streams.sessionBytes).toBeLessThanOrEqual(sessionBytesMax);
+    for (const each of [greedy, ...others]) each.webSocket.resume();
+    await expect.poll(() => streams.sessions, { timeout: 20_000 }).toBeLessThan(5);
+    fanOut.publish([storedSample(1, '02b')], 0);
+    expect((await neighbour.next()).type).toBe('sample_insert');
+    expect(failures).toEqual([]);
+  });
+
+  test('a message in part counts, and ends its connection when the rest does not come', async () => {
+    await attachAgain({ sessionBytesMax });
+    const client = await opened();
+    const { _socket: socket } = client.webSocket as unknown as {
+      _socket: { write(bytes: Buffer): void };
+    };
+    // The head of a masked text message of 2 MiB, and its first half.
+    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x20, 0, 0, 1, 2, 3, 4]);
+    socket.write(Buffer.concat([head, Buffer.alloc(1024 * 1024)]));
+    await expect.poll(() => streams.sessionBytes).toBeGreaterThan(1_000_000);
+    expect(await client.closed).toEqual({
+      code: 1008,
+      reason: 'a message must arrive within 30 s',
+    });
+    expect(streams.sessionBytes).toBe(0);
   });
 });
 

@@ -13,6 +13,7 @@ import type {
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
 import { createFlusher, type Flusher } from '../../live/outbox.ts';
+import { LiveMemory } from '../../live/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -48,6 +49,8 @@ export interface DataStreamsOptions {
   readonly isElsewhere?: (path: string) => boolean;
   readonly now: () => EpochMs;
   readonly publicUrl: string;
+  /** Bytes that all sessions may keep for slow readers, by default the limit of the live stream. */
+  readonly sessionBytesMax?: number;
   /** Interval of the checks for slow and dead connections; by default one second. */
   readonly tickMs?: number;
   /** Reports an internal error, with the `errorId` that the client received. */
@@ -68,6 +71,8 @@ export interface DataStreams {
   /** Ends the sessions of revoked credentials with 4401; returns their number. */
   endSessions(revoked: (principal: Principal) => boolean): number;
   readonly sessions: number;
+  /** Bytes that sessions keep for slow readers. */
+  readonly sessionBytes: number;
   /** Ends all connections with 1012, so that clients connect again. */
   restart(): void;
   /** Rejects new connections, ends all with 1001 and resolves when they are closed. */
@@ -91,6 +96,7 @@ interface Streams {
   readonly options: DataStreamsOptions & { readonly counts: OpenCounts };
   readonly sockets: Set<StreamSocket>;
   readonly flusher: Flusher;
+  readonly memory: LiveMemory;
   readonly webSockets: WebSocketServer;
   readonly addressOf: (request: IncomingMessage) => string;
   isStopping: boolean;
@@ -118,6 +124,9 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     get sessions() {
       return sockets.size;
     },
+    get sessionBytes() {
+      return streams.memory.bytes;
+    },
     restart() {
       for (const stream of sockets) stream.end(1012, 'the server has missed changes');
     },
@@ -134,6 +143,7 @@ function createStreams(options: DataStreamsOptions): Streams {
     options: { ...options, counts: options.counts ?? openCounts(standardQuotas) },
     sockets: new Set(),
     flusher: createFlusher(setImmediate),
+    memory: new LiveMemory(options.sessionBytesMax),
     webSockets: new WebSocketServer({
       noServer: true,
       perMessageDeflate: false,
@@ -215,12 +225,13 @@ function addStream(
   webSocket: WebSocket,
   socket: Socket,
 ): void {
-  const { options, flusher, sockets } = streams;
+  const { options, flusher, memory, sockets } = streams;
   const gone = (stream: StreamSocket) => {
     sockets.delete(stream);
     if (sockets.size === 0) streams.allGone?.();
   };
-  sockets.add(openStreamSocket({ ...options, ...admitted, webSocket, socket, flusher, gone }));
+  const parts = { webSocket, socket, flusher, memory, gone };
+  sockets.add(openStreamSocket({ ...options, ...admitted, ...parts }));
 }
 
 /** Answers a handshake that failed, and reports an internal error or a refused credential. */

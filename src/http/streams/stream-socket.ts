@@ -14,6 +14,7 @@ import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
 import { createOutbox, type Flusher } from '../../live/outbox.ts';
 import { createSession, type Session } from '../../live/session.ts';
+import type { LiveMemory, SessionMemory } from '../../live/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { OpenCounts } from '../../model/quota-count.ts';
@@ -38,6 +39,7 @@ interface StreamSocketOptions {
   readonly principal: Principal;
   readonly credentials: StreamCredentials;
   readonly flusher: Flusher;
+  readonly memory: LiveMemory;
   readonly fanOut: FanOut;
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
@@ -59,6 +61,10 @@ interface StreamSocketOptions {
 interface Connection {
   readonly webSocket: WebSocket;
   readonly session: Session;
+  readonly memory: SessionMemory;
+  /** Bytes of a message that has arrived in part, and for how many ticks it has. */
+  partialBytes: number;
+  partialTicks: number;
   /** Whether anything was received since the last ping. */
   isAlive: boolean;
   messagesInTick: number;
@@ -69,7 +75,14 @@ interface Connection {
 /** Greets and serves the connection until it closes. */
 export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
   const { webSocket, socket, principal } = options;
+  const memory = options.memory.open(principal.organizationId, () => {
+    const reason = 'slow reader: the organization has no room left';
+    options.cut?.('no room');
+    end(connection, 1013, reason);
+    if (socket.writableLength > liveLimits.toldBehindBytesMax) webSocket.terminate();
+  });
   const outbox = createOutbox({
+    memory,
     write: (bytes) => webSocket.readyState !== WebSocket.OPEN || socket.write(bytes),
     cut: (reason) => {
       options.cut?.(reason);
@@ -82,6 +95,7 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
     organizationId: principal.organizationId,
     items: options.counts.subscriptionItems,
     outbox,
+    memory,
     newErrorId: randomUUID,
     authorize: (accessToken) =>
       options.authenticate(accessToken === undefined ? options.credentials : { accessToken }),
@@ -91,6 +105,9 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
   const connection: Connection = {
     webSocket,
     session,
+    memory,
+    partialBytes: 0,
+    partialTicks: 0,
     isAlive: true,
     messagesInTick: 0,
     grace: undefined,
@@ -101,6 +118,8 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
     end: (code, reason) => end(connection, code, reason),
   };
   listen(connection, () => options.gone(stream));
+  // Before the WebSocket reads it.
+  socket.prependListener('data', (bytes: Buffer) => arrived(connection, bytes.length));
   socket.on('drain', outbox.drained);
   session.open();
   return stream;
@@ -108,8 +127,10 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
 
 function listen(connection: Connection, gone: () => void): void {
   const { webSocket, session } = connection;
-  const noteLife = () => {
+  const noteLife = (data: Buffer) => {
     connection.isAlive = true;
+    // May come in the middle of a message.
+    arrived(connection, -Math.min(controlHeadBytes + data.length, connection.partialBytes));
   };
   webSocket.on('message', (data: Buffer, isBinary: boolean) => read(connection, data, isBinary));
   webSocket.on('ping', noteLife);
@@ -139,6 +160,8 @@ function end(connection: Connection, code: number, reason: string): void {
 function read(connection: Connection, data: Buffer, isBinary: boolean): void {
   const { webSocket, session } = connection;
   connection.isAlive = true;
+  connection.partialTicks = 0;
+  arrived(connection, -connection.partialBytes);
   connection.messagesInTick++;
   if (isBinary) session.receiveBinary();
   else if (data.length > liveLimits.messageBytesMax) session.receiveTooLarge();
@@ -146,12 +169,22 @@ function read(connection: Connection, data: Buffer, isBinary: boolean): void {
   if (isBusy(connection)) webSocket.pause();
 }
 
+/** Bytes arrived that are of no complete message yet, or were of the one that is complete now. */
+function arrived(connection: Connection, bytes: number): void {
+  connection.partialBytes += bytes;
+  connection.memory.change(bytes);
+}
+
 function isBusy({ session, messagesInTick }: Connection): boolean {
   return (
     session.waiting > liveLimits.waitingMessagesPause ||
+    session.waitingBytes > liveLimits.waitingBytesPause ||
     messagesInTick > liveLimits.messagesPerTickMax
   );
 }
+
+/** Of a short masked frame (RFC 6455, 5.2). */
+const controlHeadBytes = 6;
 
 /** Called when the session has handled everything, and every tick. */
 function resumeReading(connection: Connection): void {
@@ -163,6 +196,9 @@ function tick(connection: Connection, ping: boolean): void {
   connection.messagesInTick = 0;
   resumeReading(connection);
   session.tick();
+  connection.partialTicks = connection.partialBytes > 0 ? connection.partialTicks + 1 : 0;
+  if (connection.partialTicks > liveLimits.partialTicksMax)
+    return end(connection, 1008, 'a message must arrive within 30 s');
   if (!ping || connection.grace !== undefined) return;
   if (!connection.isAlive) return webSocket.terminate();
   connection.isAlive = false;
