@@ -181,6 +181,35 @@ describe('output to Kafka', () => {
     await internal.close();
   });
 
+  test('security 9: over TLS too, a broker from metadata is judged by the address that is connected to', async () => {
+    const internal = await serverThat(() => {
+      throw new Error('a forbidden address was connected to');
+    });
+    const secured = { securityProtocol: 'SSL', caCertificate: certificate.cert } as const;
+    for (const host of ['127.0.0.2', 'broker.example.com', '127.2', '2130706434']) {
+      const started = await broker({ tls: certificate, advertised: { host, port: internal.port } });
+      const egress = createEgressGuard({
+        allow: ['127.0.0.1/32'],
+        // The bootstrap server is allowed, and every other name leads to the forbidden address.
+        resolve: (name) =>
+          Promise.resolve([
+            { address: name === 'localhost' ? '127.0.0.1' : '127.0.0.2', family: 4 },
+          ]),
+      });
+      const bootstrap = `localhost:${started.port}`;
+      const properties = { ...at(started), ...secured, kafkaBootstrapServers: bootstrap };
+      const target = kafka.open(properties, testServices(egress), plainOptions);
+      expect(await trySend(target), host).toMatchObject({
+        ok: false,
+        retry: false,
+        reason: expect.stringContaining('may not be connected to'),
+      });
+      expect(started.produced).toEqual([]);
+      await target.close();
+    }
+    await internal.close();
+  });
+
   // A broker behind the relay calls itself by the port of the relay.
   const advertised = { host: '127.0.0.1', port: 0 };
   let behindRelay: KafkaBroker | undefined;
