@@ -111,6 +111,7 @@ test('security 9, ASVS 7.5.2: a session that began a while ago ends others only 
     const { id } = (await sessionsOf(lost)).find((one: { current: boolean }) => one.current);
     for (const [method, where] of [
       ['POST', `${path}/end-others`],
+      ['POST', '/v3/auth/logout-everywhere'],
       ['DELETE', `${path}/${id}`],
     ] as const) {
       const plain = await kept.call(method, where);
@@ -122,6 +123,9 @@ test('security 9, ASVS 7.5.2: a session that began a while ago ends others only 
     expect(await me(lost)).toBe(401);
     expect((await kept.call('POST', `${path}/end-others`, { password })).status).toBe(200);
     expect(await me(kept)).toBe(200);
+    const all = await kept.call('POST', '/v3/auth/logout-everywhere', { password });
+    expect([all.status, all.body]).toEqual([200, { sessions: 1 }]);
+    expect(await me(kept)).toBe(401);
   } finally {
     await old.close();
   }

@@ -58,10 +58,10 @@ export function signOut(): Promise<void> {
   });
 }
 
-/** Ends every session of the user, this one included. */
-export function signOutEverywhere(): Promise<void> {
+/** Ends every session of the user, this one included. A session that began a while ago needs the password. */
+export function signOutEverywhere(password: string | null): Promise<void> {
   return leave(async () => {
-    await ask(platform.POST('/v3/auth/logout-everywhere'));
+    await ask(platform.POST('/v3/auth/logout-everywhere', { body: { password } }));
     return undefined;
   });
 }

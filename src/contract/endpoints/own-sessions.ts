@@ -13,7 +13,8 @@ const own = {
   beforeSecondFactor: true,
 } as const;
 
-const confirmation = Type.Object({
+/** What a session needs that ends others, unless it began a short time ago. */
+export const endingConfirmation = Type.Object({
   password: optional(
     Type.String({
       maxLength: 200,
@@ -40,7 +41,7 @@ export const ownSessions = {
     tag,
     access: own,
     params: idParams,
-    body: Type.Optional(confirmation),
+    body: Type.Optional(endingConfirmation),
   }),
   endOthers: endpoint({
     method: 'POST',
@@ -49,7 +50,7 @@ export const ownSessions = {
     description: 'Ends every session of the user except the current one.',
     tag,
     access: own,
-    body: Type.Optional(confirmation),
+    body: Type.Optional(endingConfirmation),
     response: endedSessionsSchema,
   }),
 } as const;

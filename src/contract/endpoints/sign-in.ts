@@ -1,4 +1,5 @@
 // Endpoints of sign-in and the own account (contract 35).
+import Type from 'typebox';
 import { endpoint } from '../endpoint.ts';
 import {
   accountSchema,
@@ -13,6 +14,7 @@ import {
 } from '../member.ts';
 import { endSessionSchema } from '../provider-sign-in.ts';
 import { secondStepBody, secondStepSchema } from '../second-factor.ts';
+import { endingConfirmation } from './own-sessions.ts';
 
 const tag = 'Sign-in';
 const ownAccount = {
@@ -66,6 +68,7 @@ export const signIn = {
     description: 'Ends every session of the signed-in user, including this one.',
     tag,
     access: ownAccount,
+    body: Type.Optional(endingConfirmation),
     response: endedSessionsSchema,
   }),
   account: endpoint({

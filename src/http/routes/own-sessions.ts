@@ -28,7 +28,7 @@ type Confirmed = Pick<RouteInput<unknown, unknown, unknown>, 'ip'> & {
  * A session alone ends no others, because it may be in foreign hands. Throws 403 without the
  * password of the user, 401 for a wrong one.
  */
-async function confirm(
+export async function confirmEnding(
   parts: OwnSessionParts,
   { ip, body }: Confirmed,
   principal: Principal,
@@ -46,13 +46,13 @@ export function ownSessionRoutes(parts: OwnSessionParts): Route[] {
       unpagedOf(await listOwnSessions(records, principal, now())),
     ),
     route(ownSessions.end, async (input, principal) => {
-      if (input.params.id !== principal.sessionId) await confirm(parts, input, principal);
+      if (input.params.id !== principal.sessionId) await confirmEnding(parts, input, principal);
       const { id, userAgent, ip } = await endOwnSession(records, principal, input.params.id);
       const ended = { field: 'session', before: { id, userAgent, ip } };
       await auditEnd({ records }, input, { principal, changes: [ended] });
     }),
     route(ownSessions.endOthers, async (input, principal) => {
-      await confirm(parts, input, principal);
+      await confirmEnding(parts, input, principal);
       const sessions = await endSessions(records, principal.id, principal.sessionId);
       const changes = [{ field: 'sessions', before: sessions + 1, after: 1 }];
       await auditEnd({ records }, input, { principal, changes });

@@ -17,6 +17,7 @@ import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route, type RouteInput } from '../edge/route.ts';
 import { clearedCookies } from '../edge/session-cookies.ts';
 import { type LoginParts, loginRoutes } from './login.ts';
+import { confirmEnding } from './own-sessions.ts';
 
 export interface SignInParts extends LoginParts {
   /** Undefined without a provider. */
@@ -34,7 +35,8 @@ export function signInRoutes(parts: SignInParts): Route[] {
   ];
 }
 
-function endingRoutes({ records, secure, providerClient }: SignInParts): Route[] {
+function endingRoutes(parts: SignInParts): Route[] {
+  const { records, secure, providerClient } = parts;
   const cleared = { 'set-cookie': clearedCookies(secure) };
   return [
     route(signIn.logout, async (input, principal) => {
@@ -46,6 +48,7 @@ function endingRoutes({ records, secure, providerClient }: SignInParts): Route[]
       return new Answer(200, { endSessionUrl }, cleared);
     }),
     route(signIn.logoutEverywhere, async (input, principal) => {
+      await confirmEnding(parts, input, principal);
       const sessions = await endSessions(records, principal.id);
       await auditLogout({ records }, input, principal);
       return new Answer(200, { sessions }, cleared);

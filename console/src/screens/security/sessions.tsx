@@ -129,7 +129,11 @@ function asksPassword(error: unknown): boolean {
 function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
   const words = useWords(securityWords);
   const known = useQueryClient();
-  const [isAsked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<'others' | 'all'>();
+  const askFor = (ended: 'others' | 'all') => (error: Error) => {
+    if (asksPassword(error)) setAsked(ended);
+    else toastFailure(error);
+  };
   const endOthers = useAction({
     mutationFn: (password: string | null) =>
       ask(platform.POST('/v3/auth/sessions/end-others', { body: { password } })),
@@ -137,14 +141,11 @@ function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
       toast(words.ended(sessions));
       return known.invalidateQueries({ queryKey: ['sessions'] });
     },
-    onError: (error) => {
-      if (asksPassword(error)) setAsked(true);
-      else toastFailure(error);
-    },
+    onError: askFor('others'),
   });
   const endAll = useAction({
     mutationFn: signOutEverywhere,
-    onError: toastFailure,
+    onError: askFor('all'),
   });
   return (
     <div className={styles['buttons']}>
@@ -153,18 +154,18 @@ function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
           {words.endOthers}
         </Button>
       )}
-      <Button look="danger" disabled={endAll.isPending} onClick={() => endAll.mutate()}>
+      <Button look="danger" disabled={endAll.isPending} onClick={() => endAll.mutate(null)}>
         {words.endAll}
       </Button>
-      {isAsked && (
+      {asked !== undefined && (
         <PasswordDialog
           title={words.confirmEnd}
-          submitLabel={words.endOthers}
+          submitLabel={asked === 'all' ? words.endAll : words.endOthers}
           send={async (password) => {
-            await endOthers.mutateAsync(password);
-            setAsked(false);
+            await (asked === 'all' ? endAll : endOthers).mutateAsync(password);
+            setAsked(undefined);
           }}
-          close={() => setAsked(false)}
+          close={() => setAsked(undefined)}
         />
       )}
     </div>
