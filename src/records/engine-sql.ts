@@ -28,9 +28,6 @@ export interface EngineSql {
   readonly lineBreak: RawBuilder<string>;
   /** What makes a trigger that runs once for each row. */
   readonly rowTrigger: (trigger: RowTrigger) => readonly RawBuilder<unknown>[];
-  readonly noRowTrigger: (
-    trigger: Pick<RowTrigger, 'name' | 'table'>,
-  ) => readonly RawBuilder<unknown>[];
 }
 
 const sqlite: EngineSql = {
@@ -41,7 +38,6 @@ const sqlite: EngineSql = {
   placeIn: (text, sought) => sql`instr(${text}, ${sought})`,
   lineBreak: sql`char(10)`,
   rowTrigger: ({ work, ...trigger }) => [sql`create trigger ${headOf(trigger)} begin ${work}; end`],
-  noRowTrigger: ({ name }) => [sql`drop trigger ${sql.id(name)}`],
 };
 
 /**
@@ -62,10 +58,6 @@ const postgres: EngineSql = {
       begin ${work}; return null; end $body$`,
     sql`create trigger ${headOf(trigger)} execute function ${sql.id(trigger.name)}()`,
   ],
-  noRowTrigger: ({ name, table }) => [
-    sql`drop trigger ${sql.id(name)} on ${sql.table(table)}`,
-    sql`drop function ${sql.id(name)}()`,
-  ],
 };
 
 function headOf({ name, event, table, columns, when }: Omit<RowTrigger, 'work'>) {
@@ -82,11 +74,4 @@ export function engineSql(db: Kysely<RecordTables>): EngineSql {
 /** Makes a trigger that runs once for each row. Triggers are part of the transaction they follow. */
 export async function addRowTrigger(db: Kysely<RecordTables>, trigger: RowTrigger): Promise<void> {
   for (const statement of engineSql(db).rowTrigger(trigger)) await statement.execute(db);
-}
-
-export async function dropRowTrigger(
-  db: Kysely<RecordTables>,
-  trigger: Pick<RowTrigger, 'name' | 'table'>,
-): Promise<void> {
-  for (const statement of engineSql(db).noRowTrigger(trigger)) await statement.execute(db);
 }

@@ -1,20 +1,18 @@
-// Records migrations: databases of every version of the earlier program are brought up to date and keep what they have.
+// Records migrations: an older database is brought up to date in one step, and others are refused as they are.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { laneDialect } from './lanes.ts';
 import { migrate, migrations } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
 import { openConnection } from './sqlite/connection.ts';
-import { laneDialect } from './lanes.ts';
 import { sqliteSql } from './sqlite/sqlite-sql.ts';
 
-/** The migrations of the program that stored their numbers in `schemaVersion`. */
-const oldNames = Object.keys(migrations).filter((name) => name <= '0071-key-check');
-const newestName = Object.keys(migrations).sort().at(-1) ?? '';
-const numberOf = (name: string) => Number(name.slice(0, 4));
+const first = '0001-schema';
 
 let directory: string;
 let path: string;
@@ -29,147 +27,88 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function open(file = path): Kysely<RecordTables> {
-  const connection = openConnection(file, { ran: () => {}, stopped: () => {} });
+function open(): Kysely<RecordTables> {
+  const connection = openConnection(path, { ran: () => {}, stopped: () => {} });
   const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, sqliteSql) });
   opened.push(db);
   return db;
 }
 
-/** What the earlier program left behind, with a user and an organization. */
-async function makeOldDatabase(names: readonly string[]): Promise<void> {
-  await open()
-    .transaction()
-    .execute(async (db) => {
-      const versions = db as unknown as Kysely<{ schemaVersion: { version: number } }>;
-      await versions.schema
-        .createTable('schemaVersion')
-        .addColumn('version', 'integer', (versionColumn) => versionColumn.primaryKey())
-        .execute();
-      for (const name of names) {
-        await migrations[name]?.up(db);
-        await versions
-          .insertInto('schemaVersion')
-          .values({ version: numberOf(name) })
-          .execute();
-      }
-    });
-  sqlite((database) => {
-    for (const table of ['users', 'organizations']) database.exec(keptRow(database, table));
-  });
-}
-
-/** A row with a value in every column that the table has by then. */
-function keptRow(database: DatabaseSync, table: string): string {
-  const columns = database.prepare(`select type from pragma_table_info('${table}')`).all();
-  const values = columns.map(({ type }) =>
-    type === 'INTEGER' || type === 'integer' ? '7' : `'kept'`,
-  );
-  return `insert into ${table} values (${values.join(', ')})`;
-}
-
-function sqlite<T>(work: (database: DatabaseSync) => T): T {
+function rows(query: string): unknown[] {
   const database = new DatabaseSync(path);
   try {
-    return work(database);
+    return database
+      .prepare(query)
+      .all()
+      .map((row) => Object.values(row)[0]);
   } finally {
     database.close();
   }
 }
 
-/**
- * Tables with their columns, indexes and triggers; the order of columns depends on that of the
- * migrations.
- */
-function schemaOf(): unknown {
-  return sqlite((database) => {
-    const objects = database
-      .prepare(`select type, name, tbl_name from sqlite_master order by type, name`)
-      .all();
-    const columns = database.prepare(
-      `select name, type, "notnull", dflt_value, pk from pragma_table_info(?) order by name`,
-    );
-    return objects.map((row) => [row, columns.all(String(row['name']))]);
-  });
+function change(statement: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(statement);
+  database.close();
 }
 
-function column(statement: string): unknown[] {
-  return sqlite((database) =>
-    database
-      .prepare(statement)
-      .all()
-      .map((row) => Object.values(row)[0]),
-  );
-}
+const schemaNow = () => rows(`select coalesce(sql, name) from sqlite_master order by name`);
+const appliedNow = () => rows('select name from kysely_migration order by name');
 
-let fresh: unknown;
-async function freshSchema(): Promise<unknown> {
-  if (fresh !== undefined) return fresh;
-  const own = path;
-  path = join(directory, 'fresh.sqlite');
-  expect(await migrate(open())).toBe(false);
-  fresh = schemaOf();
-  path = own;
-  return fresh;
-}
-
-const without = (left: string) => oldNames.filter((name) => name !== left);
-const histories: [string, readonly string[]][] = [
-  ...oldNames.map((name, at): [string, string[]] => [name, oldNames.slice(0, at + 1)]),
-  ['all but 15, which was added after 34', without('0015-registration-in-lists')],
-  ['all but 50, which was added after 52', without('0050-request-parts')],
-];
-
-test.each(histories)(
-  'reliability 11: a database at %s of the earlier program is migrated, which is told',
-  async (_, names) => {
-    await makeOldDatabase(names);
-    const told: unknown[] = [];
-    expect(await migrate(open(), { migrating: (step) => void told.push(step) })).toBe(true);
-    const [to, migrationsLeft] = [Object.keys(migrations).sort().at(-1), expect.any(Number)];
-    // reliability 11: an operator learns that the records were migrated, and how long it took.
-    const step = { from: [...names].sort().at(-1), to, migrations: migrationsLeft };
-    expect(told).toEqual([step, { ...step, ms: expect.any(Number) }]);
-    expect(schemaOf()).toEqual(await freshSchema());
-    expect(column('select name from organizations')).toContain('kept');
-    expect(column('select name from kysely_migration order by name')).toEqual(
-      Object.keys(migrations),
-    );
-    expect(await migrate(open())).toBe(false);
-  },
-);
-
-test('the earlier program refuses a database that this one wrote', async () => {
-  await migrate(open());
-  expect(Math.max(...column('select version from schemaVersion').map(Number))).toBe(72);
+const addsTable = (name: string): Migration => ({
+  up: async (db) => db.schema.createTable(name).addColumn('id', 'text').execute(),
 });
+const next = { '0002-made': addsTable('made'), '0003-also': addsTable('alsoMade') };
 
-test('a number that the earlier program stored and this one does not know is refused', async () => {
-  await makeOldDatabase(oldNames);
-  sqlite((database) => database.exec('insert into schemaVersion values (999)'));
-  await expect(migrate(open())).rejects.toThrow(
-    new RegExp(`newer version.*records version 999, this program knows ${newestName}`),
-  );
+test('reliability 11: an older database is migrated, which is told, and keeps its rows', async () => {
+  const told: unknown[] = [];
+  const migrating = (step: unknown) => void told.push(step);
+  expect(await migrate(open(), { migrating })).toBe(false);
+  expect(told).toEqual([]);
+  change(`insert into keyCheck values ('kept')`);
+  expect(await migrate(open(), { migrating }, { ...migrations, ...next })).toBe(true);
+  const step = { from: first, to: '0003-also', migrations: 2 };
+  expect(told).toEqual([step, { ...step, ms: expect.any(Number) }]);
+  expect(appliedNow()).toEqual([first, '0002-made', '0003-also']);
+  expect(schemaNow().join()).toContain('alsoMade');
+  expect(rows('select word from keyCheck')).toEqual(['kept']);
+  expect(await migrate(open(), {}, { ...migrations, ...next })).toBe(false);
 });
 
 test('a migration that fails leaves the database as it was, with all that would have run before', async () => {
-  await makeOldDatabase(oldNames);
-  const before = schemaOf();
-  const failing = {
-    ...migrations,
-    '0098-made': {
-      up: async (db: Kysely<RecordTables>) => {
-        await db.schema.createTable('made').addColumn('id', 'text').execute();
-      },
-    },
-    '0099-fails': { up: () => Promise.reject(new Error('no space left')) },
-  };
+  await migrate(open());
+  const before = schemaNow();
+  const fails = { up: () => Promise.reject(new Error('no space left')) };
+  const failing = { ...migrations, ...next, '0003-also': fails };
   await expect(migrate(open(), {}, failing)).rejects.toThrow('no space left');
-  expect(column(`select name from sqlite_master where name = 'made'`)).toEqual([]);
-  expect(column('select max(version) from schemaVersion')).toEqual([71]);
-  expect(await migrate(open())).toBe(true);
-  expect(schemaOf()).not.toEqual(before);
-  expect(schemaOf()).toEqual(await freshSchema());
+  expect(schemaNow()).toEqual(before);
+  expect(appliedNow()).toEqual([first]);
+  expect(await migrate(open(), {}, { ...migrations, ...next })).toBe(true);
+});
+
+test('a first start that fails leaves an empty database, and the next one completes it', async () => {
+  const failing = { ...migrations, '0002-made': { up: () => Promise.reject(new Error('full')) } };
+  await expect(migrate(open(), {}, failing)).rejects.toThrow('full');
+  expect(schemaNow().join()).not.toContain('organizations');
+  expect(await migrate(open())).toBe(false);
+  expect(appliedNow()).toEqual([first]);
+});
+
+test('a database of a newer version is refused with both versions named', async () => {
+  await migrate(open(), {}, { ...migrations, ...next });
+  await expect(migrate(open())).rejects.toThrow(
+    /newer version.*records version 0003-also, this program knows 0001-schema/,
+  );
+});
+
+test('a database of a development version from before the first release is refused unchanged', async () => {
+  await migrate(open());
+  change(`update kysely_migration set name = '0001-first-records';
+    create table schemaVersion (version integer primary key)`);
+  const before = schemaNow();
+  await expect(migrate(open())).rejects.toThrow(/development version from before release 0\.2\.0/);
+  expect(schemaNow()).toEqual(before);
+  expect(appliedNow()).toEqual(['0001-first-records']);
 });
 
 test('a database that is up to date is only read, also while another process writes', async () => {
@@ -179,51 +118,4 @@ test('a database that is up to date is only read, also while another process wri
   writer.exec('begin immediate');
   expect(await migrate(db)).toBe(false);
   writer.close();
-});
-
-test('fleet 5: devices and last uplinks of an earlier version are counted', async () => {
-  const earlier = Object.entries(migrations).filter(([name]) => name < '0080');
-  await migrate(open(), {}, Object.fromEntries(earlier));
-  sqlite((database) => {
-    database.exec('pragma foreign_keys = off');
-    const device = database.prepare(
-      `insert into devices (id, name, searchText, created, version, organizationId, workspaceId, deviceId,
-         connectivity, dataFlowId, properties, onlineTimeoutSeconds, excludeFromLifecycleReport, registered)
-       values (?, 'n', 'n', 1, 0, 'o', ?, ?, 'LORA', 'f', '{}', 60, 0, ?)`,
-    );
-    const [w1, w2] = ['w1', 'w2'];
-    for (const id of [w1, w2])
-      database.exec(
-        `insert into workspaces (id, name, searchText, created, version, organizationId, settings, properties)
-         values ('${id}', 'n', 'n', 1, 0, 'o', '{}', '{}')`,
-      );
-    device.run('a', w1, 'a', null);
-    device.run('b', w1, 'b', 0);
-    device.run('c', w2, 'c', 1);
-    device.run('d', w2, 'd', 1);
-    const status = database.prepare(
-      'insert into deviceStatus (deviceId, uplinkMetrics, lastUplinkAt) values (?, ?, ?)',
-    );
-    for (const [at, id] of ['a', 'b', 'c', 'deleted'].entries()) status.run(id, `{"at":${at}}`, at);
-  });
-  await migrate(open());
-  const rows = (query: string) => sqlite((database) => database.prepare(query).all());
-  expect(rows('select * from workspaceCounts order by workspaceId, what')).toMatchObject([
-    { workspaceId: 'w1', what: 'devices', count: 2 },
-    { workspaceId: 'w1', what: 'heard', count: 2 },
-    { workspaceId: 'w2', what: 'devices', count: 2 },
-    { workspaceId: 'w2', what: 'heard', count: 1 },
-  ]);
-  expect(rows('select * from onlineCounts order by workspaceId')).toMatchObject([
-    { workspaceId: 'w1', period: 1, count: 1 },
-    { workspaceId: 'w2', period: 1, count: 1 },
-  ]);
-  expect(
-    rows('select deviceId, workspaceId, onlineUntil from deviceStatus order by deviceId'),
-  ).toMatchObject([
-    { deviceId: 'a', workspaceId: 'w1', onlineUntil: 60_000 },
-    { deviceId: 'b', workspaceId: 'w1', onlineUntil: null },
-    { deviceId: 'c', workspaceId: 'w2', onlineUntil: 60_002 },
-    { deviceId: 'deleted', workspaceId: null, onlineUntil: null },
-  ]);
 });

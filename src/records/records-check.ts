@@ -55,6 +55,11 @@ export interface RecordsFindings {
   readonly damage: readonly string[];
 }
 
+/** Only databases of development versions from before release 0.2.0 have this table. */
+export const unreleasedTable = 'schemaVersion';
+export const unreleasedRefusal =
+  'The records were written by a development version from before release 0.2.0, which releases cannot read: set DATA_DIR to an empty folder (and RECORDS_URL, if set, to an empty database), or start that version to export what you need';
+
 const nothingRecorded: RecordedPositions = {
   acknowledgedTo: 0,
   followFrom: 0,
@@ -85,6 +90,7 @@ export async function checkRecordsAt(
     const found = await probe();
     if (typeof found === 'string') return unfilled(found);
     open = found;
+    if (await open.hasTable(unreleasedTable)) return refused(unreleasedRefusal);
     if (!(await isFilled(open))) return unfilled('empty');
     const refusal = await keyRefusal(open, directory, secretsKey);
     const saved = await open.rows('select "follower", "position" from "followerPositions"');

@@ -16,6 +16,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { verifyDataFolder } from '../../src/composition/verify.ts';
@@ -66,6 +67,12 @@ async function refusal(
 const records = (folder: string) => join(folder, 'records.sqlite');
 const key = (folder: string) => join(folder, 'secrets.key');
 
+function makeUnreleased(folder: string): void {
+  const database = new DatabaseSync(records(folder));
+  database.exec('create table schemaVersion (version integer primary key)');
+  database.close();
+}
+
 describe.each([
   [
     'reliability 6: secrets.key is missing',
@@ -96,6 +103,11 @@ describe.each([
     'reliability 21: records.sqlite is no database',
     (folder: string) => writeFileSync(records(folder), 'x'.repeat(9_000)),
     /^The records .*records\.sqlite are damaged \(.*\): put/,
+  ],
+  [
+    'house 2: records.sqlite is of a development version from before the first release',
+    makeUnreleased,
+    /^The records were written by a development version from before release 0\.2\.0, .*: set DATA_DIR/,
   ],
 ] as const)('review %s', (_, harm, sentence) => {
   test('the start refuses with one sentence that says what to do, makes nothing, and verify says the same', async () => {

@@ -43,6 +43,16 @@ test('a second platform on the same database is refused', async () => {
   await expect(second).rejects.toThrow(/locked by another program/);
 });
 
+test('a database of a development version from before the first release is refused', async () => {
+  const { db } = await open();
+  await sql`create table "schemaVersion" ("version" bigint primary key)`.execute(db);
+  await opened.pop()?.close();
+  const sentence = /^The records were written by a development version/;
+  await expect(open()).rejects.toThrow(sentence);
+  const check = { directory, secretsKey: 'key', hasSamples: false };
+  expect((await checkPostgres({ url })(check)).refusal).toMatch(sentence);
+});
+
 test('strings are in the order of their bytes, and null is less than all, as in SQLite', async () => {
   const { db } = await open();
   const ids = ['b', 'B', 'a-b', 'ab', 'ä', 'a'];

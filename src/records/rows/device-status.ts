@@ -176,7 +176,7 @@ async function devicesOf(
 }
 
 /**
- * The columns of a first status. Triggers change them with the device (migration 80), and a later
+ * The columns of a first status. Triggers change them with the device (`0001-schema.ts`), and a later
  * uplink moves the time.
  */
 function onlineColumns(

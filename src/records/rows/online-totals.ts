@@ -4,7 +4,7 @@ import { type EpochMs, minuteMs } from '../../model/instant.ts';
 import { isOneOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 
-/** Triggers count the devices of each such period (migration 99). */
+/** Triggers count the devices of each such period (`0001-schema.ts`). */
 const onlinePeriodMs = minuteMs;
 /** Workspaces with more different time-outs have a range of last uplinks for all of them. */
 const timeoutsMax = 32;
