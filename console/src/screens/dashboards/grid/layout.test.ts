@@ -4,11 +4,14 @@ import { describe, expect, test } from 'vitest';
 import {
   arranged,
   type Box,
+  boxIn,
   columns,
+  fitted,
   freePlace,
   overlaps,
   type Placed,
   stepped,
+  without,
 } from './layout.ts';
 
 const box = fc.record({
@@ -31,6 +34,17 @@ function check(tiles: readonly Placed[]): void {
   }
 }
 
+function isAbove(upper: Box, lower: Box): boolean {
+  const inRow = { y: 0, height: 1 };
+  return upper.y < lower.y && overlaps({ ...upper, ...inRow }, { ...lower, ...inRow });
+}
+
+function restsOn(tile: Placed, tiles: readonly Placed[]): boolean {
+  return tile.y === 0 || tiles.some((other) => isAbove(other, tile) && bottomOf(other) === tile.y);
+}
+
+const bottomOf = ({ y, height }: Box) => y + height;
+
 describe('property', () => {
   test('a move or a new size leaves all tiles on the grid, apart and in the list', () => {
     fc.assert(
@@ -39,6 +53,48 @@ describe('property', () => {
         const after = arranged(tiles, id, wanted);
         check(after);
         expect(after.map((tile) => tile.id)).toEqual(tiles.map((tile) => tile.id));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('review console M12: no tile has a gap above it', () => {
+    fc.assert(
+      fc.property(layouts, fc.nat(), box, (tiles, at, wanted) => {
+        const id = tiles[at % tiles.length]?.id ?? '';
+        for (const after of [arranged(tiles, id, wanted), without(tiles, id)]) {
+          check(after);
+          for (const tile of after) expect(restsOn(tile, after)).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('review console M12: a tile goes where it is dropped, or up to what is above', () => {
+    fc.assert(
+      fc.property(layouts, fc.nat(), box, (tiles, at, wanted) => {
+        const id = tiles[at % tiles.length]?.id ?? '';
+        const { y, ...dropped } = fitted(wanted);
+        const after = arranged(tiles, id, wanted).find((tile) => tile.id === id);
+        expect(after).toMatchObject(dropped);
+        expect(after?.y).toBeLessThanOrEqual(y);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('review console M12: of two other tiles in a column, the upper one stays the upper one', () => {
+    fc.assert(
+      fc.property(layouts, fc.nat(), box, (tiles, at, wanted) => {
+        const id = tiles[at % tiles.length]?.id ?? '';
+        for (const after of [arranged(tiles, id, wanted), without(tiles, id)])
+          for (const one of tiles)
+            for (const other of tiles) {
+              const [a, b] = [boxIn(after, one.id), boxIn(after, other.id)];
+              if (one.id === id || other.id === id || a === undefined || b === undefined) continue;
+              if (isAbove(one, other)) expect(isAbove(b, a)).toBe(false);
+            }
       }),
       { numRuns: 300 },
     );
@@ -89,5 +145,87 @@ describe('steps of the keyboard', () => {
     let wanted: Box = at('c', 6, 0, 5);
     for (let n = 0; n < 4; n++) wanted = stepped(tiles, 'c', wanted, { width: 1 });
     expect(wanted.width).toBe(6);
+  });
+});
+
+describe('review console M12: a tile that moves leaves no hole beside it', () => {
+  /** Letters of the tiles, cell by cell; a point is an empty cell. */
+  const drawn = (tiles: readonly Placed[]) => {
+    const rows = Math.max(...tiles.map(bottomOf));
+    return Array.from({ length: rows }, (_, y) =>
+      Array.from({ length: columns }, (_, x) => {
+        const cell = { x, y, width: 1, height: 1 };
+        return tiles.find((tile) => overlaps(tile, cell))?.id ?? '.';
+      }).join(''),
+    );
+  };
+  const read = (...rows: readonly string[]): Placed[] => {
+    const ids = new Set(rows.join('').replaceAll('.', ''));
+    return [...ids].map((id) => {
+      const y = rows.findIndex((row) => row.includes(id));
+      const x = rows[y]?.indexOf(id) ?? 0;
+      const width = (rows[y]?.lastIndexOf(id) ?? 0) - x + 1;
+      return { id, x, y, width, height: rows.filter((row) => row.includes(id)).length };
+    });
+  };
+  const four = ['aaabbbcccddd', 'eeeeeeeeeeee'];
+  const two = ['aaaaaabbbbbb'];
+  const stack = ['aaaaaabbbbbb', 'aaaaaacccccc'];
+
+  test.each([
+    ['the next one takes its place', four, 'a', { x: 3 }, ['bbbaaacccddd', 'eeeeeeeeeeee']],
+    ['all up to its new place follow', four, 'a', { x: 9 }, ['bbbcccdddaaa', 'eeeeeeeeeeee']],
+    ['to the left as well', four, 'd', { x: 0 }, ['dddaaabbbccc', 'eeeeeeeeeeee']],
+    ['into another row', four, 'b', { y: 1 }, ['aaacccddd...', '...bbb......', 'eeeeeeeeeeee']],
+    ['two change places', two, 'a', { x: 6 }, ['bbbbbbaaaaaa']],
+    [
+      'a stack takes the place of a tall one',
+      stack,
+      'a',
+      { x: 6 },
+      ['bbbbbbaaaaaa', 'ccccccaaaaaa'],
+    ],
+    [
+      'what is below rises',
+      ['aaabbb', 'ccc...', 'ddd...'],
+      'a',
+      { y: 2 },
+      ['cccbbb', 'ddd...', 'aaa...'],
+    ],
+    [
+      'the row of what has risen closes too',
+      ['aaabbb', 'cccddd'],
+      'a',
+      { x: 6, y: 1 },
+      ['cccbbbaaa', 'ddd'],
+    ],
+    ['a narrower one lets the next follow', two, 'a', { width: 4 }, ['aaaabbbbbb..']],
+    [
+      'a wider one pushes to the side where there is room',
+      ['aaabbb...ccc'],
+      'a',
+      { width: 5 },
+      ['aaaaabbb.ccc'],
+    ],
+    [
+      'a wider one pushes down where there is none',
+      two,
+      'a',
+      { width: 7 },
+      ['aaaaaaa.....', '......bbbbbb'],
+    ],
+  ] as const)('%s', (_, before, id, change, expected) => {
+    const tiles = read(...before);
+    const wanted = { ...(boxIn(tiles, id) ?? tiles[0]), ...change } as Box;
+    const after = arranged(tiles, id, wanted);
+    expect(drawn(after)).toEqual(expected.map((row) => row.padEnd(columns, '.')));
+  });
+
+  test.each([
+    ['the row closes', four, 'b', ['aaacccddd...', 'eeeeeeeeeeee']],
+    ['what is below rises', ['aaaaaabbb', 'cccccc...'], 'a', ['ccccccbbb']],
+  ] as const)('removed: %s', (_, before, id, expected) => {
+    const after = drawn(without(read(...before), id));
+    expect(after).toEqual(expected.map((row) => row.padEnd(columns, '.')));
   });
 });

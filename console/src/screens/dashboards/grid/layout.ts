@@ -27,25 +27,26 @@ export function fitted({ x, y, width, height }: Box): Box {
   };
 }
 
-/** Keeps the order of the list; `wanted` is where one of the tiles should be. */
+/**
+ * Keeps the order of the list; `wanted` is where one of the tiles should be. It gets this place, or
+ * rises to what is above it; tiles in the way go below it, and the others close the hole it leaves.
+ */
 export function arranged<T extends Placed>(tiles: readonly T[], id?: string, wanted?: Box): T[] {
   const moved = tiles.find((tile) => tile.id === id);
-  const target = moved === undefined || wanted === undefined ? undefined : fitted(wanted);
-  const isDown = target !== undefined && moved !== undefined && target.y > moved.y;
-  const wishes = tiles.map((tile) => {
-    if (tile !== moved || target === undefined) return { tile, box: tile, rank: tile.y };
-    // A tile that goes down comes after the one whose row it reaches, one that goes up before it.
-    return { tile, box: target, rank: target.y + (isDown ? 0.5 : -0.5) };
-  });
-  const order = wishes.toSorted((a, b) => a.rank - b.rank || a.box.x - b.box.x);
-  const done: Box[] = [];
-  const boxes = new Map<T, Box>();
-  for (const { tile, box } of order) {
-    const placed = risen(fitted(box), done);
-    done.push(placed);
-    boxes.set(tile, placed);
-  }
-  return tiles.map((tile) => ({ ...tile, ...boxes.get(tile) }));
+  if (moved === undefined || wanted === undefined) return inPlacesOf(stacked(tiles), tiles);
+  const target: Placed = { ...fitted(wanted), id: moved.id };
+  const others: Placed[] = tiles.filter((tile) => tile !== moved);
+  const order = inReadingOrder(stacked(withRoom(others, moved, target)));
+  const isAfter = (tile: Box) => tile.y >= target.y || overlaps(tile, target);
+  const before = order.filter((tile) => !isAfter(tile));
+  return inPlacesOf(stackedInOrder([...before, target, ...order.filter(isAfter)]), tiles);
+}
+
+/** The tiles but one; the others close the hole that it leaves. */
+export function without<T extends Placed>(tiles: readonly T[], id: string): T[] {
+  const others = tiles.filter((tile) => tile.id !== id);
+  const removed = boxIn(tiles, id);
+  return inPlacesOf(stacked(removed === undefined ? others : closed(others, removed)), others);
 }
 
 /**
@@ -100,20 +101,84 @@ export function overlaps(a: Box, b: Box): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/** As far up as nothing is in the way; below what it would overlap. */
-function risen(box: Box, others: readonly Box[]): Box {
-  const inColumn = others.filter((other) =>
-    overlaps({ ...other, y: box.y }, { ...box, height: 1 }),
-  );
-  let { y } = box;
-  for (;;) {
-    const blocking = inColumn.find((other) => overlaps(other, { ...box, y }));
-    if (blocking === undefined) break;
-    y = blocking.y + blocking.height;
+/** Every tile as far up as those that come before it in the order of reading let it. */
+function stacked(tiles: readonly Placed[]): Placed[] {
+  return stackedInOrder(inReadingOrder(tiles.map((tile) => ({ ...tile, ...fitted(tile) }))));
+}
+
+function stackedInOrder(order: readonly Placed[]): Placed[] {
+  const done: Placed[] = [];
+  for (const tile of order) {
+    const above = done.filter((other) => areInOneColumn(other, tile)).map(bottomOf);
+    done.push({ ...tile, y: Math.max(0, ...above) });
   }
-  const above = inColumn.filter((other) => other.y + other.height <= y);
-  const floor = above.reduce((end, other) => Math.max(end, other.y + other.height), 0);
-  return { ...box, y: floor };
+  return done;
+}
+
+/** In the order of `list`. */
+function inPlacesOf<T extends Placed>(places: readonly Placed[], list: readonly T[]): T[] {
+  return list.map((tile) => ({ ...tile, ...boxIn(places, tile.id) }));
+}
+
+/** Tiles beside the one that moves or changes its size follow it, or go to the side. */
+function withRoom(others: readonly Placed[], from: Box, to: Box): readonly Placed[] {
+  if (from.x === to.x && from.y === to.y)
+    return slid(others, to.width - from.width, to, (tile) => isRightOf(tile, from));
+  if (!areInOneRow(from, to)) return closed(others, from, to);
+  if (to.x >= from.x)
+    return slid(others, -from.width, to, (tile) => isRightOf(tile, from) && tile.x < rightOf(to));
+  return slid(others, from.width, to, (tile) => isRightOf(from, tile) && rightOf(tile) > to.x);
+}
+
+/** Tiles rise into the hole, then the rows close up where one left or a tile has risen. */
+function closed(others: readonly Placed[], hole: Box, kept?: Box): readonly Placed[] {
+  const places = stacked(others);
+  const risen = others.filter(({ id, y }) => (boxIn(places, id)?.y ?? y) < y);
+  return [hole, ...risen].reduce<readonly Placed[]>(
+    (list, left) => slid(list, -left.width, kept, (tile) => isRightOf(tile, left)),
+    places,
+  );
+}
+
+/** Moves tiles to the side, each where it fits in beside all others and the one that is `kept` free. */
+function slid(
+  tiles: readonly Placed[],
+  by: number,
+  kept: Box | undefined,
+  isMeant: (tile: Box) => boolean,
+): readonly Placed[] {
+  const order = tiles.filter(isMeant).toSorted((a, b) => (a.x - b.x) * -Math.sign(by));
+  let list = tiles;
+  for (const tile of order) {
+    const place = { ...tile, x: tile.x + by };
+    const isFree =
+      isSame(fitted(place), place) &&
+      !list.some((other) => other.id !== tile.id && overlaps(other, place)) &&
+      (kept === undefined || !overlaps(kept, place));
+    if (isFree) list = list.map((other) => (other.id === tile.id ? place : other));
+  }
+  return list;
+}
+
+/** Beside it in one row, and not across its right edge. */
+function isRightOf(tile: Box, other: Box): boolean {
+  return areInOneRow(tile, other) && tile.x >= rightOf(other);
+}
+
+function areInOneRow(a: Box, b: Box): boolean {
+  return overlaps({ ...a, x: 0, width: 1 }, { ...b, x: 0, width: 1 });
+}
+
+function areInOneColumn(a: Box, b: Box): boolean {
+  return overlaps({ ...a, y: 0, height: 1 }, { ...b, y: 0, height: 1 });
+}
+
+function rightOf({ x, width }: Box): number {
+  return x + width;
+}
+
+function bottomOf({ y, height }: Box): number {
+  return y + height;
 }
 
 function isSame(a: Box, b: Box): boolean {

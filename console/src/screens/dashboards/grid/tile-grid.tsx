@@ -11,7 +11,7 @@ import { useTitleOf } from '../tiles/tile-data.ts';
 import { ValueTile } from '../tiles/value-tile.tsx';
 import { gridWords } from './grid-words.ts';
 import styles from './grid.module.css';
-import { arranged, inReadingOrder } from './layout.ts';
+import { inReadingOrder, without } from './layout.ts';
 import { TileBox } from './tile-box.tsx';
 import { type GridEdit, useGridEdit } from './use-grid-edit.ts';
 
@@ -42,7 +42,7 @@ export function TileEditor({ tiles, change, settings }: TileEditorProps) {
   const helpId = useId();
   const grid = useGridEdit(tiles, change);
   const remove = (tile: Tile) => {
-    change(arranged(tiles.filter(({ id }) => id !== tile.id)));
+    change(without(tiles, tile.id));
     toast(words.removed(titleOf(tile)), () => change([...tiles]));
   };
   const edit = { grid, helpId, settings, remove };
