@@ -47,8 +47,12 @@ export interface ReadPlan {
 const hourSeconds = 3_600;
 
 /** Hours serve every bucket of whole hours; a shorter one does not follow from them (contract 35). */
-export function planOf({ bucket, source }: ExploreSearch, interval: Interval): ReadPlan {
-  const chosen = bucketNamed(bucket) ?? bucketFor(interval);
+export function planOf(
+  { bucket, source }: ExploreSearch,
+  interval: Interval,
+  automatic = bucketFor(interval),
+): ReadPlan {
+  const chosen = bucketNamed(bucket) ?? automatic;
   if (chosen.seconds < hourSeconds) {
     return { bucket: chosen, source: 'raw', why: source === 'hourly' ? 'impossible' : 'short' };
   }

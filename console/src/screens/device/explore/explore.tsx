@@ -11,7 +11,7 @@ import { dataKeysOf, topicsOf } from '../data/data-keys.ts';
 import { schemaQuery } from '../data/device-queries.ts';
 import { withGaps } from '../data/gaps.ts';
 import { movedTo } from '../data/period-before.ts';
-import { intervalOf } from '../data/time-range.ts';
+import { type Bucket, bucketsFor, intervalOf } from '../data/time-range.ts';
 import { useSeries } from '../data/use-series.ts';
 import { useZoom } from '../data/use-zoom.ts';
 import { useDeviceFrame } from '../device-frame.ts';
@@ -22,12 +22,12 @@ import { RangeChoice } from '../overview/range-choice.tsx';
 import { colorOf } from '../overview/value-colors.ts';
 import type { ExploredLines } from '../../dashboards/save-line.ts';
 import { ExploreChoices } from './explore-choices.tsx';
-import { type AccumulatorName, planOf } from './explore-search.ts';
+import { type AccumulatorName, planOf, type ReadPlan } from './explore-search.ts';
 import styles from './explore.module.css';
 import { exploreWords } from './explore-words.ts';
 import { RequestCard } from './request-card.tsx';
 import { SaveButton } from './save-button.tsx';
-import { tableOf } from './series-table.ts';
+import { evenBucket, tableOf } from './series-table.ts';
 import { TableCard } from './table-card.tsx';
 import { useCompared } from './use-compared.ts';
 
@@ -118,6 +118,7 @@ function useExploration() {
   const first = keys[0];
   const chosen = search.keys ?? (first === undefined ? [] : [first.key]);
   const devices = [device, ...compared];
+  const isUnique = (name: string) => devices.filter((one) => one.name === name).length === 1;
   const wanted = devices.flatMap(({ id, name, onlineTimeout }) =>
     chosen.map((key) => {
       const { title = key, unit = '' } = keys.find((one) => one.key === key) ?? {};
@@ -126,14 +127,15 @@ function useExploration() {
         silentAfterS: onlineTimeout,
         key,
         unit,
-        label: devices.length === 1 ? title : `${name} · ${title}`,
+        label:
+          devices.length === 1 ? title : `${isUnique(name) ? name : `${name} ${id}`} · ${title}`,
       };
     }),
   );
   const accumulator = search.acc ?? 'AVG';
-  const plan = planOf(search, intervalOf(search, openedMs));
   const shown = wanted.slice(0, linesMax);
-  const { answer, earlier, spanMs, body } = useSeries({
+  const interval = intervalOf(search, openedMs);
+  const read = (plan: ReadPlan) => ({
     search,
     questions: {
       series: shown.map(({ deviceId, key }) => ({
@@ -148,6 +150,11 @@ function useExploration() {
     },
     refetchMs,
   });
+  const finest = useSeries(read(planOf(search, interval)));
+  // With another bucket the same request is sent again; with the same one both share an answer.
+  const even = useEvenBucket(finest, accumulator);
+  const plan = planOf(search, interval, even);
+  const { answer, earlier, spanMs, body } = useSeries(read(plan));
   const plotted = usePlotted({
     series: answer.data?.series,
     earlier: earlier?.series,
@@ -159,6 +166,23 @@ function useExploration() {
     isTooMany: wanted.length > linesMax,
     explored: exploredOf(shown, topic, accumulator),
   };
+}
+
+/** The automatic bucket in which the lines of the answer share rows; undefined for its own. */
+function useEvenBucket(
+  { answer, earlier, spanMs }: ReturnType<typeof useSeries>,
+  accumulator: string,
+): Bucket | undefined {
+  const series = answer.isPlaceholderData ? undefined : answer.data?.series;
+  const before = earlier?.series;
+  return useMemo(() => {
+    const [first] = series ?? [];
+    if (series === undefined || first === undefined) return undefined;
+    const moved = (before ?? []).map((one) => movedTo(first, one, spanMs));
+    const columns = [...series, ...moved].map(({ dataPoints }) => dataPoints[accumulator] ?? []);
+    const times = first.timestamps.map((at) => Date.parse(at) / 1_000);
+    return evenBucket(times, columns, bucketsFor({ fromMs: 0, toMs: spanMs }));
+  }, [series, before, spanMs, accumulator]);
 }
 
 type Wanted = {
@@ -225,7 +249,9 @@ function usePlotted({ series, earlier, spanMs, shown, accumulator }: Plotted) {
         }),
       ),
     );
-    const columns = lines.map(({ label, unit }) => `${label} ${unit}`.trim());
+    const columns = lines.map(({ label, unit = '' }) =>
+      unit === '' ? label : `${label} (${unit})`,
+    );
     const table = tableOf(
       found.flatMap(({ own, before }) => [own, ...before]),
       accumulator,

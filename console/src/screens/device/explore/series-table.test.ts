@@ -1,6 +1,7 @@
 // Series table: rows with a value, and their export in the zone that is shown.
-import { expect, test } from 'vitest';
-import { csvOf, ndjsonOf, tableOf } from './series-table.ts';
+import { describe, expect, test } from 'vitest';
+import { bucketsFor } from '../data/time-range.ts';
+import { csvOf, evenBucket, ndjsonOf, tableOf } from './series-table.ts';
 
 const timestamps = [
   '2026-11-22T12:00:00.000Z',
@@ -40,4 +41,41 @@ test('NDJSON has a line for each row', () => {
     '{"time":"2026-11-22T14:00:00+00:00","a":3,"=b, \\"c\\"":0.5}',
     '',
   ]);
+});
+
+describe('review console M13: devices that report at other seconds share rows', () => {
+  const hours = 24;
+  const interval = { fromMs: 0, toMs: hours * 3_600_000 };
+  const bucketS = 120;
+  const times = Array.from({ length: (hours * 3_600) / bucketS }, (_, at) => at * bucketS);
+  /** Buckets with a value, of a device that reports each `paceS` from `firstS` on. */
+  const reports = (paceS: number, firstS: number, toS = hours * 3_600) => {
+    const at = Array.from(
+      { length: Math.ceil((toS - firstS) / paceS) },
+      (_, n) => firstS + n * paceS,
+    );
+    const filled = new Set(at.map((second) => Math.floor(second / bucketS)));
+    return times.map((_, bucket) => (filled.has(bucket) ? 20 : null));
+  };
+  const merged = (...all: readonly (number | null)[][]) =>
+    times.map(
+      (_, at) => all.map((values) => values[at]).find((one) => typeof one === 'number') ?? null,
+    );
+
+  test.each([
+    ['each 5 minutes', [reports(300, 0), reports(300, 130)], 'PT5M'],
+    ['each 15 minutes', [reports(900, 0), reports(900, 300), reports(900, 700)], 'PT15M'],
+    [
+      'each 15 minutes, and often for the last hour',
+      [0, 300].map((first) => merged(reports(900, first), reports(60, 23 * 3_600 + first))),
+      'PT15M',
+    ],
+    ['hourly', [reports(3_600, 10), reports(3_600, 1_900)], 'PT1H'],
+    ['in the same buckets: as they are', [reports(300, 0), reports(300, 20)], undefined],
+    ['one of them much more often: as they are', [reports(60, 0), reports(3_600, 300)], undefined],
+    ['a single line', [reports(900, 0)], undefined],
+    ['too few to tell', [reports(30_000, 0), reports(30_000, 130)], undefined],
+  ] as const)('%s', (_, columns, expected) => {
+    expect(evenBucket(times, columns, bucketsFor(interval))?.iso).toBe(expected);
+  });
 });

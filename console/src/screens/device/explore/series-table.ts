@@ -1,6 +1,7 @@
 // Series table: the values of several lines by time, and the same as CSV and NDJSON in a zone.
 import { zonedIso } from '../../../words/zone-times.ts';
 import type { MetricSeries } from '../data/device-queries.ts';
+import type { Bucket } from '../data/time-range.ts';
 
 export interface SeriesTable {
   readonly columns: readonly string[];
@@ -25,6 +26,50 @@ export function tableOf(
     values: points.map((values) => values[at] ?? null),
   }));
   return { columns, rows: rows.filter(({ values }) => values.some((value) => value !== null)) };
+}
+
+/** Fewer rows do not tell how often devices report. */
+const rowsMin = 10;
+/** Rows are even if this share of their cells has a value. */
+const filledMin = 0.9;
+/** A line may lose detail in this share of its buckets, such as where it once reported more often. */
+const joinedMax = 0.25;
+
+/**
+ * The shortest bucket in which lines of devices that report at other seconds share their rows;
+ * undefined where they do already, or where a line would lose its detail. Times are epoch seconds.
+ */
+export function evenBucket(
+  times: readonly number[],
+  columns: readonly (readonly (number | null)[])[],
+  buckets: readonly Bucket[],
+): Bucket | undefined {
+  const lines = columns
+    .map((values) => times.filter((_, at) => typeof values[at] === 'number'))
+    .filter((line) => line.length > 0);
+  const rows = new Set(lines.flat()).size;
+  if (lines.length < 2 || rows < rowsMin) return undefined;
+  const step = (times[1] ?? 0) - (times[0] ?? 0);
+  const cells = (seconds: number) =>
+    lines.map((line) => {
+      const values = new Map<number, number>();
+      for (const time of line) {
+        // The value was measured within its bucket, not at the start of it.
+        const row = Math.floor((time + step / 2) / seconds);
+        values.set(row, (values.get(row) ?? 0) + 1);
+      }
+      return values;
+    });
+  const isEven = (filled: readonly ReadonlyMap<number, number>[]) => {
+    const count = filled.reduce((sum, values) => sum + values.size, 0);
+    const all = new Set(filled.flatMap((values) => [...values.keys()])).size;
+    return count >= all * filled.length * filledMin;
+  };
+  const keepsDetail = (values: ReadonlyMap<number, number>) =>
+    [...values.values()].filter((count) => count > 1).length <= values.size * joinedMax;
+  if (isEven(cells(step))) return undefined;
+  const even = buckets.find(({ seconds }) => seconds > step && isEven(cells(seconds)));
+  return even !== undefined && cells(even.seconds).every(keepsDetail) ? even : undefined;
 }
 
 /** RFC 4180; times are those of the zone with its offset, such as `2026-11-22T14:05:00+01:00`. */
