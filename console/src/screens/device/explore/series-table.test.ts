@@ -47,7 +47,9 @@ describe('review console M13: devices that report at other seconds share rows', 
   const hours = 24;
   const interval = { fromMs: 0, toMs: hours * 3_600_000 };
   const bucketS = 120;
-  const times = Array.from({ length: (hours * 3_600) / bucketS }, (_, at) => at * bucketS);
+  const count = (hours * 3_600) / bucketS;
+  /** The first bucket begins with the interval, the others at even minutes. */
+  const times = Array.from({ length: count }, (_, at) => (at === 0 ? 76 : at * bucketS));
   /** Buckets with a value, of a device that reports each `paceS` from `firstS` on. */
   const reports = (paceS: number, firstS: number, toS = hours * 3_600) => {
     const at = Array.from(
@@ -65,6 +67,11 @@ describe('review console M13: devices that report at other seconds share rows', 
   test.each([
     ['each 5 minutes', [reports(300, 0), reports(300, 130)], 'PT5M'],
     ['each 15 minutes', [reports(900, 0), reports(900, 300), reports(900, 700)], 'PT15M'],
+    [
+      'each 15 minutes, twice half of the time',
+      [0, 400].map((first) => merged(reports(900, first), reports(1_800, first + 310))),
+      'PT15M',
+    ],
     [
       'each 15 minutes, and often for the last hour',
       [0, 300].map((first) => merged(reports(900, first), reports(60, 23 * 3_600 + first))),

@@ -32,8 +32,8 @@ export function tableOf(
 const rowsMin = 10;
 /** Rows are even if this share of their cells has a value. */
 const filledMin = 0.9;
-/** A line may lose detail in this share of its buckets, such as where it once reported more often. */
-const joinedMax = 0.25;
+/** As many values of a line, on average, may be joined into one: some devices send twice per wake. */
+const joinedMax = 2;
 
 /**
  * The shortest bucket in which lines of devices that report at other seconds share their rows;
@@ -49,27 +49,25 @@ export function evenBucket(
     .filter((line) => line.length > 0);
   const rows = new Set(lines.flat()).size;
   if (lines.length < 2 || rows < rowsMin) return undefined;
-  const step = (times[1] ?? 0) - (times[0] ?? 0);
+  // The first bucket begins with the interval and is shorter.
+  const step = (times[2] ?? 0) - (times[1] ?? 0);
   const cells = (seconds: number) =>
     lines.map((line) => {
-      const values = new Map<number, number>();
-      for (const time of line) {
-        // The value was measured within its bucket, not at the start of it.
-        const row = Math.floor((time + step / 2) / seconds);
-        values.set(row, (values.get(row) ?? 0) + 1);
-      }
-      return values;
+      // The value was measured within its bucket, not at the start of it.
+      return new Set(line.map((time) => Math.floor((time + step / 2) / seconds)));
     });
-  const isEven = (filled: readonly ReadonlyMap<number, number>[]) => {
+  const isEven = (filled: readonly ReadonlySet<number>[]) => {
     const count = filled.reduce((sum, values) => sum + values.size, 0);
-    const all = new Set(filled.flatMap((values) => [...values.keys()])).size;
+    const all = new Set(filled.flatMap((values) => [...values])).size;
     return count >= all * filled.length * filledMin;
   };
-  const keepsDetail = (values: ReadonlyMap<number, number>) =>
-    [...values.values()].filter((count) => count > 1).length <= values.size * joinedMax;
   if (isEven(cells(step))) return undefined;
   const even = buckets.find(({ seconds }) => seconds > step && isEven(cells(seconds)));
-  return even !== undefined && cells(even.seconds).every(keepsDetail) ? even : undefined;
+  if (even === undefined) return undefined;
+  const keepsDetail = cells(even.seconds).every(
+    (values, at) => (lines[at]?.length ?? 0) <= values.size * joinedMax,
+  );
+  return keepsDetail ? even : undefined;
 }
 
 /** RFC 4180; times are those of the zone with its offset, such as `2026-11-22T14:05:00+01:00`. */
