@@ -40,9 +40,10 @@ export async function composeCoap(
     port: config.coapPort,
     handle: createCoapCapture({
       async admit({ secret, deviceId }) {
-        const route = await directory.bySecret(secret, deviceId);
-        uplinkLimit.take(route.connector.id);
-        return route;
+        const connector = await directory.connector(secret);
+        // Before the device is looked up, so that guesses count.
+        uplinkLimit.take(connector.id);
+        return directory.byConnector(connector, deviceId);
       },
       organizationOf: ({ device }) => device.organizationId,
       capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),

@@ -105,3 +105,17 @@ test('security 4: with one uplink secret only so many requests a second are take
   for (let i = 0; i < 1_000; i++) unlimited.take('plain');
   expect(unlimited.hasRoomFor('plain')).toBe(true);
 });
+
+test('review security 9: requests for devices that a secret does not have count too', async () => {
+  const directory = {
+    ...{ revision: 0, connector: () => plain },
+    byConnector: () => {
+      throw problem('deviceNotOnConnector', { deviceId: 'd2' });
+    },
+  };
+  const limited = createCaptureSenders(directory, new UplinkLimit(2, () => 0));
+  const find = () => problemOf(limited.ofCapture({ secret: 'plain', deviceId: 'd2' }, {}));
+  const burst = await Promise.all(Array.from({ length: 22 }, find));
+  expect(burst.filter((one) => one === 'deviceNotOnConnector')).toHaveLength(20);
+  expect(burst.at(-1)).toBe('rateLimited');
+});

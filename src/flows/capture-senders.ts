@@ -60,10 +60,27 @@ export function createCaptureSenders(
   directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
   limit?: Pick<UplinkLimit, 'take'>,
 ): CaptureSenders {
-  function senderOf(query: CaptureQuery, headers: IncomingHttpHeaders): Looked<Sender> {
+  /** `counted` is called with the connector, before its device is looked up: guesses count. */
+  function senderOf(
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+    counted: Counted,
+  ): Looked<Sender> {
     const connector = directory.connector(captureSecretOf(query, headers));
-    const found = (known: DeviceConnector) => senderOn(known, query, headers);
+    const found = (known: DeviceConnector) => {
+      counted(known);
+      return senderOn(known, query, headers);
+    };
     // Most are in memory: no turn is waited for them.
+    return connector instanceof Promise ? connector.then(found) : found(connector);
+  }
+
+  function connectorOf(secret: string, counted: Counted): Looked<DeviceConnector> {
+    const connector = directory.connector(secret);
+    const found = (known: DeviceConnector) => {
+      counted(known);
+      return known;
+    };
     return connector instanceof Promise ? connector.then(found) : found(connector);
   }
 
@@ -85,27 +102,28 @@ export function createCaptureSenders(
   }
 
   async function find<S extends Sender | DeviceConnector>(
-    lookUp: () => Looked<S>,
+    lookUp: (counted: Counted) => Looked<S>,
   ): Promise<Found<S>> {
     const { revision } = directory;
-    const looked = lookUp();
+    let organizationId = '';
+    const looked = lookUp((connector) => {
+      ({ organizationId } = connector);
+      limit?.take(connector.id);
+    });
     const sender = looked instanceof Promise ? await looked : looked;
-    const { id, organizationId } = connectorOf(sender);
-    limit?.take(id);
-    return { organizationId, current: () => (directory.revision === revision ? sender : lookUp()) };
+    const again = () => lookUp(() => undefined);
+    return { organizationId, current: () => (directory.revision === revision ? sender : again()) };
   }
 
   return {
-    ofCapture: (query, headers) => find(() => senderOf(query, headers)),
-    ofWebhook: (query, headers) => find(() => directory.connector(captureSecretOf(query, headers))),
-    ofSecret: (uplinkSecret) => find(() => directory.connector(uplinkSecret)),
+    ofCapture: (query, headers) => find((counted) => senderOf(query, headers, counted)),
+    ofWebhook: (query, headers) =>
+      find((counted) => connectorOf(captureSecretOf(query, headers), counted)),
+    ofSecret: (uplinkSecret) => find((counted) => connectorOf(uplinkSecret, counted)),
   };
 }
 
-function connectorOf(sender: Sender | DeviceConnector): DeviceConnector {
-  if (!('kind' in sender)) return sender;
-  return sender.kind === 'device' ? sender.route.connector : sender.connector;
-}
+type Counted = (connector: DeviceConnector) => void;
 
 /**
  * With a device id it is a payload for the device of an integration, else a message of the network

@@ -14,7 +14,7 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { noteOfExact } from '../model/exact-integers.ts';
-import { problem } from '../model/problem.ts';
+import { problem, problems } from '../model/problem.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
 import { missing } from '../structures/missing.ts';
@@ -99,13 +99,27 @@ async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOut
   const groups = inTurns(pointGroups(samples));
   const devices = createConnectorDevices(connector, on);
   const receipt = await storeGroups({ groups, receivedAt }, devices, noted);
-  for (const { index, message } of receipt.rejected)
-    faults.add(samples[index]?.line ?? missing('sample'), message);
+  for (const { index, ...refusal } of receipt.rejected) {
+    const { line, deviceId } = samples[index] ?? missing('sample');
+    faults.add(line, messageToSender(refusal, deviceId));
+  }
   const refused = refusedDevices(receipt, samples);
   const [unread] = faults.told().faults;
   if (unread !== undefined && faults.told().faultCount > receipt.rejected.length)
     refused.push({ deviceId: null, status: 400, message: unread.message });
   return { receipt, ...faults.told(), refused };
+}
+
+/**
+ * A sender does not learn which devices other connectors have; the owner finds the reason at the
+ * connector (contract 39.3).
+ */
+function messageToSender(
+  { errorCode, message }: { readonly errorCode: string; readonly message: string },
+  deviceId: string,
+): string {
+  if (errorCode !== problems.deviceNotOnConnector.code) return message;
+  return problem('notFound', { what: 'device', id: deviceId }).message;
 }
 
 /** The digits at the start of an error code are its status. */

@@ -68,3 +68,11 @@ test('review security 4: over CoAP, beyond the limit of the secret, 4.29 with Ma
   });
   expect(taken.code).toBe('2.01');
 });
+
+test('review security 9: over CoAP, requests for devices that the secret does not have count too', async () => {
+  const { secret } = await world.device();
+  const ask = () => askCoap(coapPort, { query: { secret, deviceId: 'nobody' }, body: '{"v":1}' });
+  let answer = await ask();
+  for (let n = 1; n < 3 * burst && answer.code === '4.04'; n++) answer = await ask();
+  expect(answer.code).toBe('4.29');
+});
