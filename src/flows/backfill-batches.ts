@@ -14,7 +14,7 @@ import type { Json } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { isTooOld, type NotStored, NotStoredCounts } from '../model/kept-samples.ts';
 import type { Sample } from '../model/sample.ts';
-import type { DeviceNames } from '../validate/device-names.ts';
+import type { DeviceNames, InTurn } from '../validate/device-names.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
 import { entryOf } from './backfill-entry.ts';
 import { storedTopicsOf } from './capture.ts';
@@ -151,11 +151,13 @@ export async function batchesOf(
 ): Promise<Batches> {
   const { groupStart, receivedAt, attempt } = group;
   const organizationId = organizationOf(group.devices);
+  const { turns } = on;
+  const inTurn: InTurn | undefined =
+    organizationId === undefined || turns === undefined
+      ? undefined
+      : (work) => turns.run(organizationId, work);
   const read = () => [...readGroup(group, progress, on).values()];
-  const samplesOf =
-    organizationId === undefined || on.turns === undefined
-      ? read()
-      : await on.turns.run(organizationId, read);
+  const samplesOf = inTurn === undefined ? read() : await inTurn(read);
   const partOfDevice = ({ elements, device }: DeviceSamples) =>
     attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
   const isOwn = ({ device }: DeviceSamples) => on.heldFor?.(device.id) !== undefined;
@@ -163,7 +165,7 @@ export async function batchesOf(
   const elsewhere = on.heldFor === undefined ? [] : samplesOf.filter((one) => !isOwn(one));
   const batches = own.map(async (samples): Promise<Batch> => {
     const { device, checked } = samples;
-    const admitted = await on.admit(device.id, checked);
+    const admitted = await on.admit(device.id, checked, inTurn);
     const entry = entryOf(admitted, samples, { receivedAt, progress, on });
     return { device, entry, part: partOfDevice(samples) };
   });

@@ -2,7 +2,7 @@
 import type { Intake } from '../ingest/intake.ts';
 import { largeWorkLimits } from '../ingest/large-work.ts';
 import type { WorkTurns } from '../ingest/work-turns.ts';
-import type { EntryTrace, ProcessingTimes } from '../model/entry-trace.ts';
+import { type EntryTrace, type ProcessingTimes, rememberBodyJson } from '../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
@@ -53,6 +53,7 @@ export interface UplinkStages {
   readonly admit: (
     deviceId: string,
     samples: readonly Validated[],
+    inTurn?: <T>(work: () => T) => T | Promise<Awaited<T>>,
   ) => readonly Validated[] | Promise<readonly Validated[]>;
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
@@ -133,7 +134,11 @@ async function largeEntryOf(
     const some = samples.slice(from, from + samplesPerTurn);
     checked.push(...(await inTurns(() => some.map(on.validate))));
   }
-  const validated = await inTurns(() => on.admit(id, checked));
+  const validated = await inTurns(() => on.admit(id, checked, inTurns));
+  const { body } = uplink;
+  // A payload that passed through is written once, as the data of its sample.
+  if (validated.length !== 1 || validated[0]?.sample.data !== body)
+    await inTurns(() => rememberBodyJson(body));
   return inTurns(() => validatedEntryOf(uplink, { ...decoded, validated }, times, on));
 }
 

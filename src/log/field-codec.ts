@@ -1,4 +1,5 @@
 // Field codecs: members of an entry as bytes, one byte for what follows from the rest.
+import { bodyJsonOf } from '../model/entry-trace.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { ByteReader, ByteWriter } from '../structures/bytes.ts';
@@ -129,7 +130,7 @@ const asFirstRow = 0;
 export const bodyCodec: Codec<JsonObject | readonly Json[]> = {
   write(to, body, { data }) {
     if (body === data) to.byte(asFirstRow);
-    else to.string(JSON.stringify(body), firstLength);
+    else to.string(bodyJsonOf(body), firstLength);
   },
   read(from, { data }) {
     const code = from.varint();

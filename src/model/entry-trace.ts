@@ -50,3 +50,14 @@ export interface EntryTrace {
    */
   readonly rulesSkipped?: true;
 }
+
+const knownJson = new WeakMap<RawPayload['body'], string>();
+
+/** Makes the JSON of a large body once: journal and raw uplinks need it, and it takes milliseconds. */
+export function rememberBodyJson(body: RawPayload['body']): void {
+  knownJson.set(body, JSON.stringify(body));
+}
+
+export function bodyJsonOf(body: RawPayload['body']): string {
+  return knownJson.get(body) ?? JSON.stringify(body);
+}

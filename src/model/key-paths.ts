@@ -7,15 +7,47 @@ import { isJsonObject, type JsonObject } from './json.ts';
  */
 export function keyPaths(data: JsonObject): string[] {
   const paths: string[] = [];
-  collect(data, '', paths);
+  collect(data, '', paths, Infinity);
   return paths;
 }
 
-function collect(object: JsonObject, prefix: string, into: string[]): void {
+/** Undefined when there are more. */
+export function keyPathsUpTo(data: JsonObject, max: number): string[] | undefined {
+  const paths: string[] = [];
+  return collect(data, '', paths, max) ? paths : undefined;
+}
+
+function collect(object: JsonObject, prefix: string, into: string[], max: number): boolean {
   for (const key in object) {
     const value = object[key];
-    if (isJsonObject(value) && hasKey(value)) collect(value, `${prefix}${key}/`, into);
-    else into.push(prefix + key);
+    if (isJsonObject(value) && hasKey(value)) {
+      if (!collect(value, `${prefix}${key}/`, into, max)) return false;
+    } else if (into.push(prefix + key) > max) return false;
+  }
+  return true;
+}
+
+/**
+ * The same for data with very many keys, in steps of so many. Returns the paths at the end of the
+ * last step.
+ */
+export function* keyPathsInSteps(data: JsonObject, step: number): Generator<undefined, string[]> {
+  const paths: string[] = [];
+  yield* collectInSteps(data, '', paths, step);
+  return paths;
+}
+
+function* collectInSteps(
+  object: JsonObject,
+  prefix: string,
+  into: string[],
+  step: number,
+): Generator<undefined, void> {
+  for (const key in object) {
+    const value = object[key];
+    if (isJsonObject(value) && hasKey(value))
+      yield* collectInSteps(value, `${prefix}${key}/`, into, step);
+    else if (into.push(prefix + key) % step === 0) yield;
   }
 }
 

@@ -1,4 +1,5 @@
 // A raw uplink as one line of JSON: the form in which every store keeps it.
+import { bodyJsonOf } from '../model/entry-trace.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
 import type { Sample } from '../model/sample.ts';
@@ -32,23 +33,39 @@ type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, 
 export function lineOf(uplink: RawUplink, bytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
   const { topic, timestamp, body, bodyBytes, metrics } = payload;
-  const bodyJson = JSON.stringify(body);
+  const bodyJson = bodyJsonOf(body);
   const ids = `${JSON.stringify(deviceId)},${JSON.stringify(id)},${position},${receivedAt}`;
   const sent = `${JSON.stringify(topic)},${timestamp},${bodyBytes},${bodyJson}`;
-  const outcome = samples === null ? 'null' : itemsOf(samples, body, bodyJson);
-  const items = outcome.length <= bytesMax ? outcome : 'null';
+  const outcome = samples === null ? undefined : itemsOf(samples, body, bodyJson, bytesMax);
+  const items = outcome === undefined || outcome.length > bytesMax ? 'null' : outcome;
   const left = state === undefined ? 'null' : JSON.stringify(state);
   const keptState = left.length <= bytesMax ? left : 'null';
   const radio = metrics === undefined ? '' : `,${JSON.stringify(metrics)}`;
   return `[${ids},${sent},${duplicates},${items},${keptState}${radio}]`;
 }
 
-/** The samples as JSON. A payload that passed through is the data of its sample. */
-function itemsOf(samples: readonly Sample[], body: Line[7], bodyJson: string): string {
+/**
+ * The samples as JSON; undefined for more than `bytesMax`. A payload that passed through is the data
+ * of its sample.
+ */
+function itemsOf(
+  samples: readonly Sample[],
+  body: Line[7],
+  bodyJson: string,
+  bytesMax: number,
+): string | undefined {
   const [sample] = samples;
-  if (samples.length !== 1 || sample?.data !== body || sample.meta !== undefined)
-    return JSON.stringify(samples.map(sampleItem));
-  return `[[${JSON.stringify(sample.topic)},${sample.timestamp},${bodyJson}]]`;
+  if (samples.length === 1 && sample?.data === body && sample.meta === undefined)
+    return `[[${JSON.stringify(sample.topic)},${sample.timestamp},${bodyJson}]]`;
+  const items: string[] = [];
+  let bytes = 0;
+  for (const one of samples) {
+    const item = JSON.stringify(sampleItem(one));
+    bytes += item.length;
+    if (bytes > bytesMax) return undefined;
+    items.push(item);
+  }
+  return `[${items.join(',')}]`;
 }
 
 function sampleItem({ topic, timestamp, data, meta }: Sample): SampleItem {

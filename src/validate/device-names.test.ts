@@ -71,3 +71,28 @@ test('samples that come at once ask the store once', async () => {
   await Promise.all(Array.from({ length: 50 }, (_, n) => send('default', { n })));
   expect(asked()).toBe(1);
 });
+
+test.each([
+  ['at the top', (data: JsonObject) => data],
+  ['in an object', (data: JsonObject) => ({ a: { b: data } })],
+])('review security 4: very many new keys %s are read and cut in many turns', async (_, nested) => {
+  const { admit } = createDeviceNames({ topics: 20, dataKeys: 10_000 }, async () => new Map());
+  const many = Object.fromEntries(Array.from({ length: 55_000 }, (__, i) => [`k${i}`, i]));
+  const sent = validateSample({
+    deviceId: 'd',
+    topic: 'default',
+    timestamp: 0,
+    data: nested(many),
+  });
+  let turns = 0;
+  const [admitted] = await admit('d', [sent], (work) => {
+    turns += 1;
+    return work();
+  });
+  // A millisecond each; in one turn it took 40 ms.
+  expect(turns).toBeGreaterThan(50);
+  const { data, meta } = admitted!.sample;
+  expect(keyPaths(data)).toHaveLength(10_000);
+  expect(Object.keys(meta?.svcDataKeyValidation as object).length).toBeGreaterThan(10);
+  expect(keyPaths(sent.sample.data)).toHaveLength(55_000);
+});

@@ -1,6 +1,7 @@
 // Device names: limits on topics and data keys; those beyond are removed and noted (contract 36).
 import { hash, randomUUID } from 'node:crypto';
-import { keyPaths } from '../model/key-paths.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { keyPathsInSteps, keyPathsUpTo } from '../model/key-paths.ts';
 import { type Quotas, quotaTable } from '../model/quota.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
 import {
@@ -22,16 +23,21 @@ type Validated = ValidatedSample<Sample>;
  */
 export type StoredNames = (deviceId: string) => Promise<ReadonlyMap<string, Set<string>>>;
 
+/** Does the work when it is its turn; without it, in a later turn of the event loop. */
+export type InTurn = <T>(work: () => T) => T | Promise<Awaited<T>>;
+
 export interface DeviceNames {
   /**
    * Checks validated samples of a device, in order. Returns the same objects for samples without a
    * new name beyond a limit, and a promise only when the store must be read. A new key beyond
    * `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
-   * topic `default`, as invalid names do (interface 2.3).
+   * topic `default`, as invalid names do (interface 2.3). Samples with very many keys take a turn
+   * for every few thousands of them.
    */
   readonly admit: (
     deviceId: string,
     samples: readonly Validated[],
+    inTurn?: InTurn,
   ) => readonly Validated[] | Promise<readonly Validated[]>;
 }
 
@@ -46,6 +52,9 @@ const exactNamesMax = 1_000_000;
  */
 const countedPart = 1 / 2;
 const restartPart = 1 / 4;
+
+/** Keys that are read or copied in one turn, in about a millisecond. */
+const keysPerTurn = 2_000;
 
 /** Signatures that are kept, and the longest names of those: at most 8 MB. */
 const signaturesMax = 4_096;
@@ -99,13 +108,16 @@ export function createDeviceNames(limits: Limits, storedNames: StoredNames): Dev
     last: undefined,
   };
   return {
-    admit(deviceId, samples) {
+    admit(deviceId, samples, inTurn = inLaterTurn) {
       const admitted: Validated[] = [];
       for (const validated of samples) {
         const one = admitOne(state, deviceId, validated);
         if (one === undefined) {
           const rest = samples.slice(admitted.length);
-          return admitSlowly(state, deviceId, rest).then((others) => [...admitted, ...others]);
+          return admitSlowly(state, deviceId, rest, inTurn).then((others) => [
+            ...admitted,
+            ...others,
+          ]);
         }
         admitted.push(one);
       }
@@ -150,37 +162,89 @@ function signatureOf({ salt, signatures }: NamesState, names: string): number {
   return signature;
 }
 
-function namesOf(state: NamesState, validated: Validated): ReadNames {
+/** Undefined when there are too many for one turn. */
+function namesOf(state: NamesState, validated: Validated): ReadNames | undefined {
   if (state.last?.validated === validated) return state.last;
-  const { topic, data } = validated.sample;
-  const paths = keyPaths(data);
-  const signature = signatureOf(state, `${topic}\n${paths.join('\n')}`);
+  const paths = keyPathsUpTo(validated.sample.data, keysPerTurn);
+  return paths && readNames(state, validated, paths);
+}
+
+/** Enumerating the keys of a large object takes milliseconds before the first one, so it is done once. */
+async function namesInTurns(
+  state: NamesState,
+  validated: Validated,
+  inTurn: InTurn,
+): Promise<ReadNames> {
+  if (state.last?.validated === validated) return state.last;
+  const reading = keyPathsInSteps(validated.sample.data, keysPerTurn);
+  const first = reading.next();
+  const paths = first.done === true ? first.value : await inTurns(reading, inTurn);
+  return readNames(state, validated, paths);
+}
+
+function readNames(state: NamesState, validated: Validated, paths: readonly string[]): ReadNames {
+  const signature = signatureOf(state, `${validated.sample.topic}\n${paths.join('\n')}`);
   state.last = { validated, paths, signature };
   return state.last;
 }
 
-/** Undefined when the exact names are needed. */
+/** Undefined when the exact names are needed, or the sample has very many. */
 function admitOne(
   state: NamesState,
   deviceId: string,
   validated: Validated,
 ): Validated | undefined {
+  if (state.counts.find(deviceId) === undefined) return undefined;
+  const read = namesOf(state, validated);
+  const admission = read && admissionOf(state, deviceId, read);
+  return admission && finished(admission, state.limits);
+}
+
+/** What is admitted of a sample: all of it when nothing is refused. */
+interface Admission {
+  readonly validated: Validated;
+  readonly topic: string;
+  readonly refused: ReadonlySet<string>;
+}
+
+const nothingRefused: ReadonlySet<string> = new Set();
+
+/** Undefined when the exact names are needed. */
+function admissionOf(
+  state: NamesState,
+  deviceId: string,
+  { validated, paths, signature }: ReadNames,
+): Admission | undefined {
   const { limits, counts } = state;
   const slot = counts.find(deviceId);
   if (slot === undefined) return undefined;
-  const { paths, signature } = namesOf(state, validated);
-  if (counts.hasRecent(slot, signature)) return validated;
+  const { topic } = validated.sample;
+  const complete = { validated, topic, refused: nothingRefused };
+  if (counts.hasRecent(slot, signature)) return complete;
   const exact = state.near.get(deviceId);
   if (exact !== undefined)
     return admitExactly(state, slot, exact, { deviceId, validated, paths, signature });
   // The topic `default` is always permitted.
-  const topics = counts.topics(slot) + Number(validated.sample.topic !== defaultTopic);
+  const topics = counts.topics(slot) + Number(topic !== defaultTopic);
   const keys = counts.keys(slot) + paths.length;
   if (keys > limits.dataKeys * countedPart || topics > limits.topics * countedPart)
     return undefined;
   counts.setCounts(slot, topics, keys);
   counts.addRecent(slot, signature);
-  return validated;
+  return complete;
+}
+
+function isComplete({ validated, topic, refused }: Admission): boolean {
+  return topic === validated.sample.topic && refused.size === 0;
+}
+
+function finished(admission: Admission, limits: Limits): Validated {
+  if (isComplete(admission)) return admission.validated;
+  const cutting = cutDown(admission, limits);
+  for (;;) {
+    const step = cutting.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 function admitExactly(
@@ -188,7 +252,7 @@ function admitExactly(
   slot: number,
   exact: ExactNames,
   { deviceId, validated, paths, signature }: CheckedSample,
-): Validated {
+): Admission {
   const { limits, counts } = state;
   const storedTopic = permittedTopic(validated.sample.topic, exact.byTopic, limits);
   const names = exact.byTopic.get(storedTopic) ?? new Set<string>();
@@ -205,12 +269,11 @@ function admitExactly(
   }
   const topics = exact.byTopic.size;
   counts.setCounts(slot, topics, exact.count);
-  const isComplete = storedTopic === validated.sample.topic && refused.size === 0;
-  if (isComplete) counts.addRecent(slot, signature);
+  const admission = { validated, topic: storedTopic, refused };
+  if (isComplete(admission)) counts.addRecent(slot, signature);
   if (exact.count <= limits.dataKeys * restartPart && topics <= limits.topics * restartPart)
     evictExact(state, deviceId);
-  if (isComplete) return validated;
-  return cutDown(validated, storedTopic, refused, limits);
+  return admission;
 }
 
 /** Returns `default` instead of a new topic beyond the limit. */
@@ -227,32 +290,46 @@ async function admitSlowly(
   state: NamesState,
   deviceId: string,
   samples: readonly Validated[],
+  inTurn: InTurn,
 ): Promise<Validated[]> {
-  const { loading } = state;
+  const { loading, limits } = state;
   const admitted: Validated[] = [];
   for (const validated of samples) {
-    let one = admitOne(state, deviceId, validated);
-    while (one === undefined) {
+    const read = await namesInTurns(state, validated, inTurn);
+    let admission = admissionOf(state, deviceId, read);
+    while (admission === undefined) {
       const loaded = loading.get(deviceId) ?? loadNames(state, deviceId);
       loading.set(deviceId, loaded);
       await loaded;
-      one = admitOne(state, deviceId, validated);
+      admission = admissionOf(state, deviceId, read);
     }
-    admitted.push(one);
+    if (read.paths.length <= keysPerTurn) admitted.push(finished(admission, limits));
+    else if (isComplete(admission)) admitted.push(validated);
+    else admitted.push(await inTurns(cutDown(admission, limits), inTurn));
   }
   return admitted;
+}
+
+function inLaterTurn<T>(work: () => T): Promise<Awaited<T>> {
+  return nextTurn().then(work) as Promise<Awaited<T>>;
+}
+
+async function inTurns<T>(work: Generator<undefined, T>, inTurn: InTurn): Promise<T> {
+  for (;;) {
+    const step = await inTurn(() => work.next());
+    if (step.done === true) return step.value;
+  }
 }
 
 /**
  * Returns the sample in the permitted topic without the refused keys, which are added to `meta` and
  * the notes.
  */
-function cutDown(
-  { sample, notes: before, metrics }: Validated,
-  topic: string,
-  refused: ReadonlySet<string>,
+function* cutDown(
+  { validated, topic, refused }: Admission,
   limits: Limits,
-): Validated {
+): Generator<undefined, Validated> {
+  const { sample, notes: before, metrics } = validated;
   const notes = [...before];
   const meta = { ...sample.meta };
   if (topic !== sample.topic) {
@@ -265,7 +342,12 @@ function cutDown(
     );
   }
   const message = `beyond the ${limits.dataKeys} ${quotaTable.dataKeys.what} that a device may have (limit dataKeys)`;
-  const { data, removed, removedMore } = withoutKeys(sample.data, refused, message);
+  const { data, removed, removedMore } = yield* withoutKeys(
+    sample.data,
+    refused,
+    message,
+    keysPerTurn,
+  );
   if (removed.length > 0)
     meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, removed);
   noteCleaning({ removed, removedMore, what: 'new' }, notes);

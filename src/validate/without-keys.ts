@@ -15,30 +15,43 @@ export interface ReducedData {
 
 /**
  * A copy of the data without the values at these paths; objects that lose all their keys go with
- * them.
+ * them. Steps of so many values.
  */
-export function withoutKeys(
+export function* withoutKeys(
   data: JsonObject,
   refused: ReadonlySet<string>,
   message: string,
-): ReducedData {
+  step: number,
+): Generator<undefined, ReducedData> {
   const removed: RemovedKey[] = [];
   let removedMore = 0;
-  const reduced = (object: JsonObject, prefix: string): JsonObject | undefined => {
+  let values = 0;
+  function* reduced(
+    object: JsonObject,
+    prefix: string,
+  ): Generator<undefined, JsonObject | undefined> {
     const kept: Record<string, Json> = {};
+    let isEmpty = true;
     for (const key in object) {
       const value = object[key] ?? null;
       const path = prefix + key;
       if (isJsonObject(value) && hasKey(value)) {
-        const inner = reduced(value, `${path}/`);
-        if (inner !== undefined) kept[key] = inner;
-      } else if (!refused.has(path)) kept[key] = value;
-      else if (removed.length >= validationLimits.removedKeysMax) removedMore += 1;
+        const inner = yield* reduced(value, `${path}/`);
+        if (inner === undefined) continue;
+        kept[key] = inner;
+        isEmpty = false;
+        continue;
+      }
+      if (++values % step === 0) yield;
+      if (!refused.has(path)) {
+        kept[key] = value;
+        isEmpty = false;
+      } else if (removed.length >= validationLimits.removedKeysMax) removedMore += 1;
       else removed.push({ path: cutName(path.replaceAll('/', '.')), message, value });
     }
-    if (hasKey(kept)) return kept;
-    return undefined;
-  };
+    return isEmpty ? undefined : kept;
+  }
   if (refused.size === 0) return { data, removed, removedMore };
-  return { data: reduced(data, '') ?? {}, removed, removedMore };
+  const kept = yield* reduced(data, '');
+  return { data: kept ?? {}, removed, removedMore };
 }
