@@ -7,7 +7,7 @@ import { startPlatform } from './composition/platform.ts';
 import type { RecordsMigration } from './composition/migrate-records.ts';
 import type { SamplesMigration } from './composition/migrate-samples.ts';
 import type { Platform } from './composition/platform-parts.ts';
-import { NewerFormatError } from './model/newer-format.ts';
+import { OtherFormatError } from './model/other-format.ts';
 import { giveBackStartMemory } from './start-memory.ts';
 import { startText } from './start-message.ts';
 import { DataFolderError } from './data-folder/data-folder.ts';
@@ -169,7 +169,7 @@ async function resetSecondFactor(words: readonly string[]): Promise<void> {
  */
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
-    const kinds = [ConfigError, DataFolderError, NewerFormatError, ClickHouseStartError, Problem];
+    const kinds = [ConfigError, DataFolderError, OtherFormatError, ClickHouseStartError, Problem];
     const expected = kinds.some((kind) => error instanceof kind);
     if (expected || isListenError(error))
       console.error(`heliograph: ${sentenceOf(error as Error)}`);

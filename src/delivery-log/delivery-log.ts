@@ -58,7 +58,7 @@ export interface DeliveryLog extends Pick<RowReader, 'endedOf' | 'find'> {
   close(): Promise<void>;
 }
 
-/** Opens or creates the log of the folder. Throws NewerFormatError for files of a newer version. */
+/** Opens or creates the log of the folder. Throws OtherFormatError for files of another format. */
 export async function openDeliveryLog(options: DeliveryLogOptions): Promise<DeliveryLog> {
   const { directory, damaged } = options;
   const limits: DeliveryLogLimits = { ...deliveryLogLimits, ...options.limits };

@@ -1,5 +1,5 @@
 // The format of the files of the delivery log: one number for blocks, indexes and the manifest.
-import { refuseNewerFormat } from '../model/newer-format.ts';
+import { refuseOtherFormat } from '../model/other-format.ts';
 
 export const deliveryLogFormat = 1;
 
@@ -8,12 +8,12 @@ export const deliveryLogFormat = 1;
  */
 export const blockTypes = { plain: 32, packed: 33 } as const;
 
-/** Throws NewerFormatError for a file that a newer version of the program wrote. */
-export function refuseNewerDeliveries(path: string, format: number | undefined): void {
-  refuseNewerFormat(path, format, deliveryLogFormat);
+/** Throws OtherFormatError for a file of another format. */
+export function refuseOtherDeliveries(path: string, format: number): void {
+  refuseOtherFormat(path, format, deliveryLogFormat);
 }
 
 /** The same for a block, by the type of its frame. */
-export function refuseNewerBlock(path: string, frameType: number): void {
-  refuseNewerDeliveries(path, ((frameType - blockTypes.plain) >> 1) + 1);
+export function refuseOtherBlock(path: string, frameType: number): void {
+  refuseOtherDeliveries(path, ((frameType - blockTypes.plain) >> 1) + 1);
 }

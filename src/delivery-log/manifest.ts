@@ -1,7 +1,7 @@
 // Manifest of the delivery log: its segments and how many bytes of each are on the disk for certain.
 import { join } from 'node:path';
 import { readChecked, replaceChecked } from '../log/durable-file.ts';
-import { deliveryLogFormat, refuseNewerDeliveries } from './format.ts';
+import { deliveryLogFormat, refuseOtherDeliveries } from './format.ts';
 
 export interface Manifest {
   /** By number, ascending; the last one may be longer. */
@@ -16,7 +16,7 @@ export async function writeManifest(directory: string, { segments }: Manifest): 
   await replaceChecked(manifestPath(directory), text);
 }
 
-/** Throws NewerFormatError for one of a newer version. */
+/** Throws OtherFormatError for one of another format. */
 export async function readManifest(
   directory: string,
 ): Promise<Manifest | 'missing' | { readonly damaged: string }> {
@@ -25,6 +25,6 @@ export async function readManifest(
   if (found === undefined) return 'missing';
   if (found === 'damaged') return { damaged: path };
   const manifest = JSON.parse(found.text) as Manifest & { readonly format: number };
-  refuseNewerDeliveries(path, manifest.format);
+  refuseOtherDeliveries(path, manifest.format);
   return manifest;
 }

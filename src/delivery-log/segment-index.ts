@@ -2,7 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { replaceFile } from '../log/durable-file.ts';
-import { deliveryLogFormat, refuseNewerDeliveries } from './format.ts';
+import { deliveryLogFormat, refuseOtherDeliveries } from './format.ts';
 import { type Owner, Owners } from './owners.ts';
 import { rowBytes, type RowCounts, RowTable } from './row-table.ts';
 import { indexPath, type Segment } from './segment.ts';
@@ -58,7 +58,7 @@ export async function writeIndex(segment: Segment): Promise<SegmentHead> {
   return head;
 }
 
-/** Undefined without an index or with a damaged one. Throws NewerFormatError for a newer one. */
+/** Undefined without an index or with a damaged one. Throws OtherFormatError for one of another format. */
 export async function readHead(segmentFile: string): Promise<SegmentHead | undefined> {
   return withIndex(segmentFile, async (file) => (await headIn(segmentFile, file))?.head);
 }
@@ -103,7 +103,7 @@ async function headIn(
   const text = await bytesAt(file, prefixBytes, length);
   if (text === undefined || crc32(text) !== prefix.readUInt32LE(0)) return undefined;
   const head = JSON.parse(text.toString('utf8')) as SegmentHead;
-  refuseNewerDeliveries(indexPath(segmentFile), head.format);
+  refuseOtherDeliveries(indexPath(segmentFile), head.format);
   return { head, end: prefixBytes + length };
 }
 

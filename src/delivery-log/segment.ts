@@ -7,7 +7,7 @@ import { frameHeaderBytes, readFrame, writeFrame } from '../log/frame.ts';
 import { scanSegment } from '../log/segment-scan.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { idMark } from './delivery-id.ts';
-import { blockTypes, refuseNewerBlock } from './format.ts';
+import { blockTypes, refuseOtherBlock } from './format.ts';
 import { Owners } from './owners.ts';
 import { type RecordPlace, recordsOf, type StoredDelivery } from './record.ts';
 import { RowTable } from './row-table.ts';
@@ -142,7 +142,7 @@ export interface ScannedSegment {
 
 /**
  * Reads the blocks between two offsets and enters their records. A torn end is behind `end` and not
- * damage, nor is what cannot be read behind the synced bytes: the blocks end before it. Throws NewerFormatError for blocks of a newer version.
+ * damage, nor is what cannot be read behind the synced bytes: the blocks end before it. Throws OtherFormatError for blocks of another format.
  */
 export async function scanBlocks(
   segment: Segment,
@@ -156,7 +156,7 @@ export async function scanBlocks(
     if (batch.damage !== undefined) damage.push(unreadable(segment.path, batch.damage));
     let { offset } = batch;
     for (const frame of batch.frames) {
-      refuseNewerBlock(segment.path, frame.type);
+      refuseOtherBlock(segment.path, frame.type);
       const block = await unpacked(frame);
       for (const { at, record } of recordsOf(block))
         enter(segment, record, { segment: segment.number, offset, at, waiting: undefined });

@@ -18,7 +18,6 @@ import {
   readText,
   skipText,
 } from './field-codec.ts';
-import { decodeFormat2 } from './format-2-entry.ts';
 import type { KeptEntry } from './journal-block.ts';
 import { LeafValues } from './leaf-values.ts';
 import { dataOfRows, type ReadEntry } from './logged-entry.ts';
@@ -48,7 +47,6 @@ export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
   const kindOf = createKindReader(shapes);
   let shared = new LeafValues();
   function decode({ payload, definitions }: KeptEntry, values: LeafValues): DecodedEntry {
-    if (definitions === undefined) return decodeFormat2(payload, shapes);
     return decodeEntry(payload, definitions.map(kindOf), values);
   }
   return {
@@ -60,12 +58,7 @@ export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
       const { position, storedAt, payload } = kept;
       return { position, storedAt, deviceId, firstOrder, rows, bytes: payload.length };
     },
-    duplicateKey({ payload, definitions }) {
-      if (definitions !== undefined) return duplicateKeyOf(payload, definitions, kindOf);
-      const { receivedAt, rest } = decodeFormat2(payload, shapes);
-      const { duplicateKey } = rest(undefined).trace ?? {};
-      return duplicateKey === undefined ? undefined : { duplicateKey, receivedAt };
-    },
+    duplicateKey: ({ payload, definitions }) => duplicateKeyOf(payload, definitions, kindOf),
   };
 }
 

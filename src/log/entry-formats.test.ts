@@ -1,8 +1,7 @@
-// Formats of journal entries: what was written is read again, also from files of the release before, and after harm.
+// Format of journal entries: what was written is read again, also after harm.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -56,58 +55,6 @@ function durable(entry: JournalEntry, position: number): DurableEntry {
   }));
   return { ...entry, position, samples, duplicates: position };
 }
-
-/** Files of format 2 from the release before, deflated: the entries with everything, one a group. */
-const formatTwo = [
-  'nZZNiCNFFICrJ6Ou4MGDJxFsHqt4qMx2dX5mpi4TR1dn1pWRmUUP6Rwq3ZXZmul0t9WVGbOhYdmrl2FBBA/qUfDvooKwoOBF',
-  'EUTxph4UL6IXEQ+eVqnqJN2ZxL/phCb1furnvfe9ytblS+SJqlT3oPlnBL1Y9pkC6mZbly+Rg1devHt5ql1C6Prtn7568Nrm',
-  'ZxWEtP7Cu9H3b1cmemuqf6mi5wr4kfA5UHBcp/wQwCC5z8URDx5VQMnqesOtr+VKDMEgCYXPFE+BOhh6QqZqRwZcmqGMj1Og',
-  'BEMsxb6IUqDtNrhrcwu463MiZ96KOV3iu0Gtyuu9RrXOmt3qmr8aVNe50yPM7db8egBYyQHvdDCoOBG+XhEC3mODUEEHQ3qV',
-  'JdwI2x4o3k+4ZGoguQfYwR7Evj9IBA88wAR7ELIuDz3ALvYgiiNtVcceiMgD3PYgFKnyANc6HT31oYgCc0AHm4/ZA39BmdU2',
-  'P7klY8DQJniUGfMoNjFrdzD0uZJmqyPQ0YwOtwOg//G047wZjwWZy+fbE9c4UOK4GJTo81SxfjKXyZApoQYBB1qtN1fWGxhk',
-  'mgqgVeKsYkifF1cWu5IMg5JM186oKIen+BAoHPKhbQqIHWutSQnQaBCGC3ayuq4fgqEbB0NjXuQHqEtWGniaIKA6zTjPENBp',
-  'fHWWJguISE+ikwQ0j3uW5ZNvDk3sTUBKwU8jCXRVG5m9mfMwxXbH1T8XsUTGPk9TEe3vKSZPsUHK+ovRKW83wyAHId+KkxSo',
-  'mw/SvUORJJPDZRlCyUeGUAPs9UbLQpYG+cP3/nx5OUc4B/0kB3lrDDr++s0fcWWit6b6naWzgt6YBZ3Mgl5zCtTdM7Cep+sg',
-  '7lbJGF98Fs8eC9OzuLqLeoYfij5T/IKIgjiWhrPFTSTkR6ZHOOV+0dGoz+pi3TTI4k6B2w4mmEx/TWROSUYw6eA2mWrdqdYt',
-  'yfJZyp3H7Ml2YMyKXQMMIw+Orw49oB4wW/KEM8UDW7t4oI9hWh31wPMGwZrjeJBN3ZszvStDCH1clOi43O7/ppD8uqEl6vOS',
-  'TctaQuiLW1ry7Qd9/d2wKgg98k5hc2/LWkboxmtaspSL7muhOxD67qRw+2WjYiHUvFG4PdBCdyJ0khYSu2XdhdDPgZY8tH3z',
-  '/PbN3zfQOYQef7awOd+yziH06pOF5OGW4Yh++cPt5Zyw/P16ztGnVs7Zc3/89v5b1kRvTfVvWDOcsWhoYmvn0fwHzJorp0Bz',
-  'Z0FrFqA5Zc7KlVuuz1KtlUqilMARCH1x6KEm6F8uk7+/O/xYSq4vkDj6P3eX4QMoXNzd3dkFDGk8kCZke4/tbj9zBXR3TlO2',
-  'r0VPs1D/3eGBnbJ+EnJqC2X3B6myu9xmkR13D7ivzBkUE2He0I2l7v6dLNOBUUyZa8qPB5ECWsuyvwA=',
-].join('');
-const formatTwoName = '000000000000000.journal';
-
-test('entries of format 2 are read as they were, and the next entry begins a file of the present format', async () => {
-  writeFileSync(join(directory, formatTwoName), inflateRawSync(Buffer.from(formatTwo, 'base64')));
-  const replayed: ReadEntry[] = [];
-  const log = await open({ replay: (entries) => void replayed.push(...entries) });
-  const before = entriesWithEverything.map(durable);
-  expect(await collect(log.entriesFrom(0))).toEqual(before);
-  expect(replayed.map(({ deviceId }) => deviceId)).toEqual(before.map(({ deviceId }) => deviceId));
-  expectLogged(replayed, entriesWithEverything);
-  for (const [i, entry] of entriesWithEverything.entries()) await append(log, entry, i + 3);
-  const after = entriesWithEverything.map((entry, i) => durable(entry, i + 3));
-  const shifted = after.map(({ samples, ...entry }) => ({
-    ...entry,
-    samples: samples.map((sample) => ({ ...sample, storedAt: sample.storedAt - 3 })),
-  }));
-  await log.close();
-  expect(readdirSync(directory).filter((name) => name.endsWith('.journal'))).toEqual([
-    formatTwoName,
-    '000000000000003.journal',
-  ]);
-  const again = await open();
-  const read = await collect(again.entriesFrom(0));
-  expect(read.slice(0, 3)).toEqual(before);
-  expect(read.slice(3).map(withoutTimes)).toEqual(shifted.map(withoutTimes));
-  expect(await collect(again.entriesFrom(4))).toEqual(read.slice(4));
-  await again.close();
-});
-
-const withoutTimes = ({ samples, ...entry }: DurableEntry) => ({
-  ...entry,
-  samples: samples.map((sample) => ({ ...sample, storedAt: 0 })),
-});
 
 function expectLogged(logged: readonly ReadEntry[], entries: readonly JournalEntry[]): void {
   for (const [i, { firstOrder, rows }] of logged.entries()) {
@@ -241,15 +188,14 @@ const keysOf = (entries: readonly DurableEntry[]) =>
     trace?.duplicateKey === undefined ? [] : [{ duplicateKey: trace.duplicateKey, receivedAt }],
   );
 
-test('speed 1: keys are read behind any rows as whole entries have them, in both formats', async () => {
-  writeFileSync(join(directory, formatTwoName), inflateRawSync(Buffer.from(formatTwo, 'base64')));
+test('speed 1: keys are read behind any rows as whole entries have them', async () => {
   const random = randomFrom(11);
   const log = await open({ segmentBytes: 8_000 });
   const entries = [
     ...entriesWithEverything,
     ...Array.from({ length: 300 }, () => randomEntry(random)),
   ];
-  await Promise.all(entries.map((entry, i) => append(log, entry, i + 3)));
+  await Promise.all(entries.map((entry, i) => append(log, entry, i)));
   const expected = keysOf(await collect(log.entriesFrom(0)));
   expect(expected.length).toBeGreaterThan(60);
   expect(await collect(log.duplicateKeysFrom(0))).toEqual(expected);

@@ -128,8 +128,8 @@ export interface EntryLogOptions
 }
 
 /**
- * Opens or creates the log of the folder. Throws NewerFormatError when a newer version of the
- * program wrote it.
+ * Opens or creates the log of the folder. Throws OtherFormatError for files of another
+ * format.
  */
 export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> {
   const { directory, now, shapes, seen, damaged, failed } = options;

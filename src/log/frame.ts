@@ -8,12 +8,8 @@ export const frameHeaderBytes = 28;
 /** Nothing larger is ever written, so a larger length is damage. */
 const framePayloadBytesMax = 512 * 1024 * 1024;
 
-/**
- * Up to format 2 each entry is a frame, and a `group` is the head of what one sync made durable
- * together: its position is that of the first entry, its payload the bytes behind it. Since format
- * 3 entries are in blocks.
- */
-export const frameTypes = { segmentStart: 0, entry: 1, group: 2, block: 3 } as const;
+/** Development versions wrote 1 and 2. */
+export const frameTypes = { segmentStart: 0, block: 3 } as const;
 
 const magic = 0x314a_4c48;
 const magicBytes = Buffer.from([0x48, 0x4c, 0x4a, 0x31]);

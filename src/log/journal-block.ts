@@ -27,8 +27,8 @@ export interface KeptEntry {
   readonly storedAt: EpochMs;
   /** A view into what was read. */
   readonly payload: Buffer;
-  /** The same buffers for all entries of a block; undefined in segments of formats 1 and 2. */
-  readonly definitions: readonly Buffer[] | undefined;
+  /** The same buffers for all entries of a block. */
+  readonly definitions: readonly Buffer[];
 }
 
 /** A harmed byte costs the entries of a block, and each block repeats the definitions. */
@@ -133,12 +133,8 @@ export interface GroupRange {
   readonly end: number;
 }
 
-/** The group of the frame at the offset; undefined for frames without this information. */
+/** The group of the frame at the offset; undefined for the first frame of a segment. */
 export function groupOf({ type, payload }: Frame, offset: number): GroupRange | undefined {
-  if (type === frameTypes.group) {
-    const end = offset + frameHeaderBytes + payload.length + payload.readUInt32LE(0);
-    return { start: offset, end };
-  }
   if (type !== frameTypes.block) return undefined;
   const start = offset - payload.readUInt32LE(0);
   return { start, end: start + payload.readUInt32LE(4) };
@@ -146,13 +142,11 @@ export function groupOf({ type, payload }: Frame, offset: number): GroupRange | 
 
 /** How many entries a frame has. */
 export function entryCountOf({ type, payload }: Frame): number {
-  if (type === frameTypes.block) return payload.readUInt32LE(8);
-  return type === frameTypes.entry ? 1 : 0;
+  return type === frameTypes.block ? payload.readUInt32LE(8) : 0;
 }
 
 /** The entries of a frame, in their order. */
 export function entriesOf({ type, position, storedAt, payload }: Frame): KeptEntry[] {
-  if (type === frameTypes.entry) return [{ position, storedAt, payload, definitions: undefined }];
   return type === frameTypes.block ? blockEntries(payload, position, storedAt) : [];
 }
 

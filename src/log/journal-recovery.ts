@@ -6,7 +6,7 @@ import { type Frame, frameBytes } from './frame.ts';
 import { entriesOf, entryCountOf, groupOf, type KeptEntry } from './journal-block.ts';
 import { addMark, listSegments, type Segment } from './segment-list.ts';
 import { type ScannedFrames, scanSegment } from './segment-scan.ts';
-import { formatWithGroups, journalFormat, readSegmentStart } from './segment-start.ts';
+import { readSegmentStart } from './segment-start.ts';
 
 /**
  * How many positions are skipped behind an end that was lost: more than are acknowledged between
@@ -55,10 +55,8 @@ interface Progress {
   position: number | undefined;
   storedAt: EpochMs;
   damage: JournalDamage[];
-  /** Whether the newest segment says where groups begin. */
-  hasGroups: boolean;
-  /** Whether the newest segment is of the present format. */
-  isPresent: boolean;
+  /** Whether the newest segment begins with a whole first frame. */
+  hasStart: boolean;
 }
 
 export interface RecoveryOptions {
@@ -79,8 +77,7 @@ export interface RecoveryOptions {
 }
 
 /**
- * Reads the journal of the folder. Throws NewerFormatError when a newer version of the program
- * wrote it.
+ * Reads the journal of the folder. Throws OtherFormatError for files of another format.
  */
 export async function recoverJournal(
   directory: string,
@@ -92,8 +89,7 @@ export async function recoverJournal(
     position: undefined,
     storedAt: 0,
     damage: [],
-    hasGroups: false,
-    isPresent: false,
+    hasStart: false,
   };
   for (const [i, segment] of segments.entries()) {
     segment.bytes = (await stat(segment.path)).size;
@@ -131,7 +127,7 @@ export async function recoverJournal(
     ...found,
     nextPosition: end,
     lostTo: undefined,
-    startsNew: !progress.isPresent,
+    startsNew: !progress.hasStart,
     damage: progress.damage,
   };
 }
@@ -157,8 +153,7 @@ async function recoverSegment(
   const fileBytes = segment.bytes;
   segment.bytes = 0;
   const start = await readSegmentStart(segment.path);
-  progress.hasGroups = (start?.format ?? 0) >= formatWithGroups;
-  progress.isPresent = start?.format === journalFormat;
+  progress.hasStart = start !== undefined;
   const { path, firstPosition } = segment;
   noteGap(progress, { path, position: firstPosition, offset: 0, lostTo: start?.lostTo });
   let groupEnd = 0;
@@ -169,7 +164,7 @@ async function recoverSegment(
         newest &&
         firstPosition >= acknowledgedTo &&
         (batch.frames.length === 0 ||
-          (progress.hasGroups && (await isInLastGroup(segment.path, batch, groupEnd, fileBytes))));
+          (await isInLastGroup(segment.path, batch, groupEnd, fileBytes)));
       const bytes = isTorn ? fileBytes - batch.damage.offset : batch.damage.bytes;
       const kind = isTorn ? 'tornTail' : 'unreadableBytes';
       progress.damage.push({
@@ -185,11 +180,7 @@ async function recoverSegment(
     let { offset } = batch;
     let entries: KeptEntry[] = [];
     for (const frame of batch.frames) {
-      const group = groupOf(frame, offset);
-      if (group !== undefined) {
-        progress.hasGroups = true;
-        groupEnd = group.end;
-      }
+      groupEnd = groupOf(frame, offset)?.end ?? groupEnd;
       addEntries({ segment, frame, offset, from }, progress, entries);
       offset += frameBytes(frame);
       if (entries.length < visitedMin) continue;

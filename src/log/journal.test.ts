@@ -368,23 +368,20 @@ describe('recovery', () => {
     expect(await texts(journal)).toHaveLength(4);
   });
 
-  test('a segment of the former format stays readable, and the next entry begins another', async () => {
-    const frames = ['old 0', 'old 1'].map((text) => bytes(text));
-    const old = Buffer.alloc(frameHeaderBytes * 3 + 10);
-    let end = writeFrame(
-      old,
-      0,
-      { type: frameTypes.segmentStart, position: 0, storedAt: 0 },
-      new Uint8Array(0),
-    );
-    for (const [position, payload] of frames.entries())
-      end = writeFrame(old, end, { type: frameTypes.entry, position, storedAt: 1 }, payload);
-    writeFileSync(join(directory, '000000000000000.journal'), old);
-    const journal = await open();
-    await journal.append(entry('new')).durable;
-    expect(readdirSync(directory)).toEqual(['000000000000000.journal', '000000000000002.journal']);
-    expect(await texts(journal)).toEqual(['old 0', 'old 1', 'new']);
-  });
+  test.each(['', '{"format":2}'])(
+    'a segment of a development version, whose first frame says "%s", is refused and stays',
+    async (text) => {
+      const start = Buffer.alloc(frameHeaderBytes + text.length);
+      const first = { type: frameTypes.segmentStart, position: 0, storedAt: 0 };
+      writeFrame(start, 0, first, bytes(text));
+      const path = join(directory, '000000000000000.journal');
+      writeFileSync(path, start);
+      await expect(open()).rejects.toThrow(
+        /0\.journal was written by a development version from before release 0\.2\.0/,
+      );
+      expect(readFileSync(path)).toEqual(start);
+    },
+  );
 
   test('review reliability 23: a segment of a newer program is refused with a sentence, not read as damage', async () => {
     const path = await written(1);

@@ -22,7 +22,7 @@ type Line = readonly [
   body: JsonObject | readonly Json[],
   duplicates: number,
   samples: readonly SampleItem[] | null,
-  state?: JsonObject | null,
+  state: JsonObject | null,
   metrics?: RadioMetrics,
 ];
 type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, meta?: JsonObject];
@@ -110,6 +110,6 @@ export function uplinkOf(line: string): RawUplink {
     payload: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
     samples: samples ?? null,
     duplicates,
-    ...(state === undefined || state === null ? {} : { state }),
+    ...(state === null ? {} : { state }),
   };
 }

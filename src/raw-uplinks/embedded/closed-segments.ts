@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { replaceFile } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import { rawUplinkFormat } from './format.ts';
 import {
   indexPath,
   listSegmentFiles,
@@ -77,7 +78,7 @@ export function closedSegment({
   bytes,
 }: Omit<WrittenSegment, 'synced'>): ClosedSegment {
   const { blocks, devices, uplinks, lastPosition } = contents;
-  const head = { blocks, devices: devices.size, uplinks, lastPosition };
+  const head = { format: rawUplinkFormat, blocks, devices: devices.size, uplinks, lastPosition };
   return {
     ...{ sequence, generation, path, bytes, head },
     to: blocks.reduce((to, block) => Math.max(to, block.to), Number.NEGATIVE_INFINITY),

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readChecked, replaceChecked, syncDirectory } from '../../log/durable-file.ts';
-import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
+import { rawUplinkFormat, refuseOtherUplinks } from './format.ts';
 import { type RawUplinkDamage, type SegmentName, segmentName } from './segment-file.ts';
 
 /** The open segment by its number, and its bytes that were synced. */
@@ -42,12 +42,12 @@ export async function removeDurableMark(directory: string): Promise<void> {
 
 /**
  * Undefined without one; a damaged mark is none, because nothing depends on it but a warning.
- * Throws NewerFormatError for one of a newer version.
+ * Throws OtherFormatError for one of another format.
  */
 export async function readDurableMark(directory: string): Promise<DurableMark | undefined> {
   const found = await readChecked(markPath(directory));
   if (found === undefined || found === 'damaged') return undefined;
-  const { format, ...mark } = JSON.parse(found.text) as DurableMark & { readonly format?: number };
-  refuseNewerUplinks(markPath(directory), format);
+  const { format, ...mark } = JSON.parse(found.text) as DurableMark & { readonly format: number };
+  refuseOtherUplinks(markPath(directory), format);
   return mark;
 }

@@ -1,5 +1,5 @@
 // The format of the files of raw uplinks: one number for blocks, indexes and the mark.
-import { refuseNewerFormat } from '../../model/newer-format.ts';
+import { refuseOtherFormat } from '../../model/other-format.ts';
 
 export const rawUplinkFormat = 1;
 
@@ -9,15 +9,12 @@ export const rawUplinkFormat = 1;
  */
 export const blockFrameType = 16;
 
-/**
- * Throws NewerFormatError for a file that a newer version of the program wrote; an index or a mark
- * that says no format is of the first.
- */
-export function refuseNewerUplinks(path: string, format: number | undefined): void {
-  refuseNewerFormat(path, format, rawUplinkFormat);
+/** Throws OtherFormatError for a file of another format. */
+export function refuseOtherUplinks(path: string, format: number): void {
+  refuseOtherFormat(path, format, rawUplinkFormat);
 }
 
 /** The same for a block, by the type of its frame. */
-export function refuseNewerBlock(path: string, frameType: number): void {
-  refuseNewerUplinks(path, frameType - blockFrameType + 1);
+export function refuseOtherBlock(path: string, frameType: number): void {
+  refuseOtherUplinks(path, frameType - blockFrameType + 1);
 }

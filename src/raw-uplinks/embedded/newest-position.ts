@@ -6,8 +6,8 @@ import { indexPath, listSegmentFiles } from './segment-file.ts';
 import { readHead } from './segment-index.ts';
 
 /**
- * The position behind the newest uplink in the folder, 0 without any. Throws NewerFormatError for
- * files of a newer version.
+ * The position behind the newest uplink in the folder, 0 without any. Throws OtherFormatError for
+ * files of another format.
  */
 export async function positionBehindUplinks(directory: string): Promise<number> {
   const newest = existsSync(directory) ? (await listSegmentFiles(directory)).at(-1) : undefined;

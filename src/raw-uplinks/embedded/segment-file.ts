@@ -7,7 +7,7 @@ import { scanSegment } from '../../log/segment-scan.ts';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import { deviceOfLine, uplinkOf } from '../raw-uplink-line.ts';
 import { linesOf } from './block.ts';
-import { blockFrameType, rawUplinkFormat, refuseNewerBlock } from './format.ts';
+import { blockFrameType, rawUplinkFormat, refuseOtherBlock } from './format.ts';
 import { type BlockPlace, emptyContents, type SegmentContents } from './segment-index.ts';
 
 /** Bytes of a segment that cannot be read; what they held is lost. */
@@ -65,8 +65,8 @@ export interface ScannedSegment {
 /**
  * Reads a segment of so many bytes, to its end or to the first block with uplinks from a position
  * on. A torn tail lies behind `end` and is no damage, nor is what cannot be read behind the synced
- * bytes: the blocks end before it. Throws NewerFormatError for blocks of a newer
- * version of the program.
+ * bytes: the blocks end before it. Throws OtherFormatError for blocks of another
+ * format.
  */
 export async function scanSegmentFile(
   path: string,
@@ -81,7 +81,7 @@ export async function scanSegmentFile(
     if (batch.damage !== undefined) damage.push({ path, ...batch.damage });
     let offset = batch.offset;
     for (const frame of batch.frames) {
-      refuseNewerBlock(path, frame.type);
+      refuseOtherBlock(path, frame.type);
       if (frame.position >= before) return { contents, end: offset, damage };
       const frameBytes = frameHeaderBytes + frame.payload.length;
       addBlock(

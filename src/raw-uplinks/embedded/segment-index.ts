@@ -4,7 +4,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
-import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
+import { rawUplinkFormat, refuseOtherUplinks } from './format.ts';
 
 export interface BlockPlace {
   /** Of its frame in the file. */
@@ -16,8 +16,8 @@ export interface BlockPlace {
 }
 
 export interface SegmentHead {
-  /** Of the index and its segment; absent is 1. */
-  readonly format?: number;
+  /** Of the index and its segment. */
+  readonly format: number;
   readonly blocks: readonly BlockPlace[];
   readonly devices: number;
   readonly uplinks: number;
@@ -93,13 +93,13 @@ function pairsOf(counts: readonly BlockCount[]): Buffer {
 }
 
 /**
- * The head of an index file; undefined when there is none or it is damaged. Throws NewerFormatError
- * for one of a newer version.
+ * The head of an index file; undefined when there is none or it is damaged. Throws OtherFormatError
+ * for one of another format.
  */
 export async function readHead(path: string): Promise<SegmentHead | undefined> {
   return withFile(path, async (file) => {
     const found = await headOf(file);
-    if (found !== undefined) refuseNewerUplinks(path, found.head.format);
+    if (found !== undefined) refuseOtherUplinks(path, found.head.format);
     return found?.head;
   });
 }

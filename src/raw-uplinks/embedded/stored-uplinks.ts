@@ -5,7 +5,7 @@ import type { RawUplink } from '../../model/raw-uplink.ts';
 import { uplinkOf } from '../raw-uplink-line.ts';
 import { linesOf } from './block.ts';
 import { openEmbeddedUplinks } from './embedded-uplinks.ts';
-import { refuseNewerBlock } from './format.ts';
+import { refuseOtherBlock } from './format.ts';
 import { listSegmentFiles, type RawUplinkDamage } from './segment-file.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function* storedUplinks(
     for await (const { frames, damage } of scanSegment(path, 0, size)) {
       if (damage !== undefined && frames.length > 0) damaged({ path, ...damage });
       for (const { type, payload } of frames) {
-        refuseNewerBlock(path, type);
+        refuseOtherBlock(path, type);
         yield linesOf(payload).map(uplinkOf);
       }
     }

@@ -28,7 +28,7 @@ export interface RunPage {
   readonly needed: (section: number) => Uint8Array;
 }
 
-/** Reads the index unless it is given. Throws DamagedChunk or NewerFormatError and leaves the file open. */
+/** Reads the index unless it is given. Throws DamagedChunk or OtherFormatError and leaves the file open. */
 export function readRun(file: SegmentFile, index: RunIndex = readIndex(file)): RunFile {
   const nameOf = (page: number, section: number): string =>
     `Section ${section} of page ${page} of ${file.name}`;

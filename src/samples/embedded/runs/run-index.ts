@@ -1,6 +1,6 @@
 // Run index: everything known of a run without its pages, at the end of its file.
 import { crc32 } from 'node:zlib';
-import { refuseNewerFormat } from '../../../model/newer-format.ts';
+import { refuseOtherFormat } from '../../../model/other-format.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { lowerBound } from './packed-block.ts';
 import type { PageEntry } from './page-format.ts';
@@ -113,13 +113,13 @@ export function indexLength(footer: Buffer, fileBytes: number, path: string): nu
   return length;
 }
 
-/** Throws DamagedChunk when the checksum of the footer does not match, and NewerFormatError. */
+/** Throws DamagedChunk when the checksum of the footer does not match, and OtherFormatError. */
 export function decodeIndex(body: Buffer, footer: Buffer, path: string, bytes: number): RunIndex {
   if (crc32(body) !== footer.readUInt32LE(4))
     throw new DamagedChunk(`The index of ${path} is damaged`);
   const headLength = body.readUInt32LE(0);
   const head = JSON.parse(body.toString('utf8', 4, 4 + headLength)) as RunHead;
-  refuseNewerFormat(path, head.format, runFormat);
+  refuseOtherFormat(path, head.format, runFormat);
   // A copy that begins at its own buffer, so that the tables are aligned.
   const { buffer } = Uint8Array.from(body.subarray(4 + headLength));
   const { pages, sections } = head;

@@ -1,7 +1,7 @@
 // Opening a segment file, of chunks or a run: its index in memory, the rest read when it is asked for.
 import { crc32, zstdDecompressSync } from 'node:zlib';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
-import { NewerFormatError, refuseNewerFormat } from '../../../model/newer-format.ts';
+import { OtherFormatError, refuseOtherFormat } from '../../../model/other-format.ts';
 import { type Chunk, DamagedChunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
 import { type SchemaInterner, schemaFromText } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
@@ -37,7 +37,7 @@ export interface Interners {
 
 /**
  * Opens the file and its index. Throws DamagedChunk when the index cannot be trusted and
- * NewerFormatError, without leaving the file open.
+ * OtherFormatError, without leaving the file open.
  */
 export function openSegment(path: string, interners: Interners): OpenedSegment {
   const file = openSegmentFile(path);
@@ -46,7 +46,7 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   } catch (error) {
     file.close();
     // A checksum that fits says that we wrote it; whatever goes wrong before is damage too.
-    throw error instanceof DamagedChunk || error instanceof NewerFormatError
+    throw error instanceof DamagedChunk || error instanceof OtherFormatError
       ? error
       : new DamagedChunk(`The index of ${file.name} is damaged: ${String(error)}`);
   }
@@ -65,7 +65,7 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
   const index = zstdDecompressSync(packed);
   const headLength = index.readUInt32LE(0);
   const head = JSON.parse(index.toString('utf8', 12, 12 + headLength)) as SegmentHead;
-  refuseNewerFormat(file.path, head.format, segmentFormat);
+  refuseOtherFormat(file.path, head.format, segmentFormat);
   const doublesAt = 12 + headLength;
   const wordsAt = doublesAt + index.readUInt32LE(4) * 8;
   const doubles = new Float64Array(Uint8Array.from(index.subarray(doublesAt, wordsAt)).buffer);

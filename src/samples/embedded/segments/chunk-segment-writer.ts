@@ -30,8 +30,8 @@ export type ChunkPlace = Pick<Chunk, 'offset' | 'stats' | 'statsAt' | 'ends' | '
 
 /** The names in an index; chunks refer to them by number. */
 export interface SegmentHead {
-  /** Of the segment and its chunks; absent is 1. */
-  readonly format?: number;
+  /** Of the segment and its chunks. */
+  readonly format: number;
   /** Segments whose contents are in this one: they count no more, whatever the manifest says. */
   readonly replaces: readonly string[];
   readonly devices: readonly string[];
