@@ -4,7 +4,6 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readManifest, writeManifest } from '../../src/samples/embedded/segments/manifest.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const at = (minute: number): string =>
@@ -129,18 +128,6 @@ describe('review reliability 4: a segment whose file is gone', () => {
     await restarted(() => undefined);
     expect(await kpi(0, 500)).toEqual([200, 100]);
     expect(await kpi(0, 501)).toEqual(damaged);
-  });
-
-  test('without times in the manifest, as an older version wrote it, any answer may lack some', async () => {
-    await restarted(async () => {
-      const { times: _left, ...older } = (await readManifest(segments())) as Exclude<
-        Awaited<ReturnType<typeof readManifest>>,
-        string
-      >;
-      await writeManifest(segments(), older);
-    });
-    await expectMarked(300);
-    expect(await kpi(0, 500)).toEqual(damaged);
   });
 
   test('with the file back every answer is whole again', async () => {

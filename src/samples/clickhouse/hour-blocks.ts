@@ -24,8 +24,6 @@ export interface HourBlock extends ShippedBlock {
   storedTo: EpochMs;
   /** Undefined when ClickHouse must compute them. */
   partials: HourPartials | undefined;
-  /** Whether late rows are part of it. */
-  readonly withLate: boolean;
 }
 
 export interface HourBlocks {
@@ -52,8 +50,6 @@ export interface HourBlocksStart {
   readonly to: number | null;
   /** Where rows begin that will be added. */
   readonly addedFrom: number;
-  /** Whether late rows before it are in no hour. */
-  readonly withLate: boolean;
 }
 
 export function createHourBlocks(
@@ -75,7 +71,7 @@ export function createHourBlocks(
 
   function begin(slot: number): NonNullable<typeof current> {
     return {
-      ...{ from: end, to: end, slot, storedFrom: storedTo, storedTo, withLate: false },
+      ...{ from: end, to: end, slot, storedFrom: storedTo, storedTo },
       ...{ partials: createHourPartials(), doubt: 'none' },
     };
   }
@@ -116,14 +112,8 @@ export function createHourBlocks(
 }
 
 /** What an earlier run had in memory, with the block that it may have inserted. */
-function earlierBlocks({
-  from,
-  to,
-  addedFrom,
-  storedFrom,
-  withLate,
-}: HourBlocksStart): HourBlock[] {
-  const common = { storedFrom, storedTo: storedFrom, partials: undefined, withLate };
+function earlierBlocks({ from, to, addedFrom, storedFrom }: HourBlocksStart): HourBlock[] {
+  const common = { storedFrom, storedTo: storedFrom, partials: undefined };
   const blocks: HourBlock[] = [];
   let at = from;
   if (to !== null && to > from) {

@@ -135,9 +135,9 @@ function outermost(choice: 'argMin' | 'argMax', ts: string): readonly string[] {
 
 /** For a block of an earlier run, or one for which the memory did not suffice. */
 function computedHours(block: HourBlock, journal: number, hidden: string): BlockInsert {
-  const { from, to, storedFrom, withLate } = block;
+  const { from, to, storedFrom } = block;
   const id = `heliograph-${journal}-${from}-computed`;
-  const earliest = withLate ? Number.NEGATIVE_INFINITY : hourOf(storedFrom) - hourMs;
+  const earliest = hourOf(storedFrom) - hourMs;
   return {
     id,
     async run(shard, isDoubtful) {
@@ -146,7 +146,8 @@ function computedHours(block: HourBlock, journal: number, hidden: string): Block
         const where = [
           `journal = ${journal} and position >= ${from} and position < ${to}`,
           `ts >= ${partition * partitionMs} and ts < ${(partition + 1) * partitionMs}`,
-          ...(withLate ? [] : [`ts >= ${earliest}`, isPunctualText]),
+          `ts >= ${earliest}`,
+          isPunctualText,
         ].join(' and ');
         const hourAt = hourAtText('ts');
         const origin = `part, device, topic, key, ${hourAt} as hour, journal, min(position) as start, 0 as isLate, workspace, flow`;

@@ -12,7 +12,7 @@ import {
 import { hourInserts } from './hour-inserts.ts';
 import type { HourPartials } from './hour-partials.ts';
 import type { Block, OpenRows } from './open-rows.ts';
-import type { ShippedHours, StateFile } from './shipping-state.ts';
+import type { StateFile } from './shipping-state.ts';
 import type { VisibleRows } from './visible-rows.ts';
 
 /** After the end of an hour, its block is closed although nothing more comes. */
@@ -110,25 +110,23 @@ export function createHours(parts: HoursParts): Hours {
 
 function startOf({ state }: StateFile) {
   const { shipped: addedFrom, hours } = state;
-  const { to: from, storedFrom, blockTo: to } = hours ?? noHours;
-  return { from, storedFrom, to, addedFrom, withLate: hours === undefined };
+  const { to: from, storedFrom, blockTo: to } = hours;
+  return { from, storedFrom, to, addedFrom };
 }
-
-const noHours: ShippedHours = { to: 0, storedFrom: 0, blockTo: null };
 
 function createHourShipper(
   { shards, file, visible, openRows, failed }: HoursParts,
   blocks: HourBlocks,
 ): BlockShipper {
   const { shipped: addedFrom } = file.state;
-  const hoursOf = (): ShippedHours => file.state.hours ?? noHours;
   return createBlockShipper<HourBlock>(
     {
       // What an earlier run has shipped is complete when it is open no more.
       first: () => (openRows.from() < addedFrom ? undefined : blocks.first()),
       begin: async ({ to }) => {
-        if (hoursOf().blockTo === to && file.isSaved) return;
-        await file.update({ hours: { ...hoursOf(), blockTo: to } });
+        const { hours } = file.state;
+        if (hours.blockTo === to && file.isSaved) return;
+        await file.update({ hours: { ...hours, blockTo: to } });
       },
       inserts: (block) =>
         hourInserts(block, {

@@ -16,8 +16,7 @@ export interface ShippingState {
   readonly nextOrder: number;
   /** The end of the block that is being inserted: it must be cut there again. Null without one. */
   readonly blockTo: number | null;
-  /** Missing after a version without hours. */
-  readonly hours?: ShippedHours;
+  readonly hours: ShippedHours;
   /** Devices that were dropped, with the position before which their rows are deleted. */
   readonly dropped: readonly (readonly [deviceId: string, before: number])[];
   /** Those whose rows are deleted, while the journal may have their entries and gives them again. */

@@ -312,14 +312,21 @@ describe.each<[string, Partial<StoreLimits>]>([
   const newerSentence =
     /was written by a newer version of the program \(format 9, this program knows [12]\): start that version/;
 
-  test('review reliability 23: a manifest of a newer version is refused with a sentence', async () => {
+  const unreleasedSentence =
+    /was written by a development version from before release 0\.2\.0, .*: set DATA_DIR/;
+
+  test.each([
+    ['review reliability 23: a manifest of a newer version', 9, newerSentence],
+    ['a manifest of a development version', 1, unreleasedSentence],
+    ['a manifest of a development version, which says no format,', undefined, unreleasedSentence],
+  ])('%s is refused with a sentence', async (_, format, sentence) => {
     const folder = copy();
     const segments = path(folder, 'segments');
     const manifest = (await readManifest(segments)) as Manifest;
-    await writeManifest(segments, { ...manifest, format: 9 } as Manifest);
+    await writeManifest(segments, { ...manifest, format } as Manifest);
     const before = readdirSync(segments);
-    await expect(open(folder)).rejects.toThrow(newerSentence);
-    await expect(verifyStore(folder)).rejects.toThrow(newerSentence);
+    await expect(open(folder)).rejects.toThrow(sentence);
+    await expect(verifyStore(folder)).rejects.toThrow(sentence);
     expect(readdirSync(segments)).toEqual(before);
   });
 

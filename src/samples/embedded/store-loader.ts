@@ -121,7 +121,7 @@ export function openTables(
     );
     table.addRun(
       isCounted
-        ? tableRuns.open(file, index, manifest.deadRows?.[file.name])
+        ? tableRuns.open(file, index, manifest.deadRows[file.name])
         : tableRuns.open(file, index).without(retired),
     );
   }

@@ -1,7 +1,8 @@
 // Segments that count and cannot be read, known by the times of their samples alone: any answer that reaches into those may lack some.
-import { earliest, latest } from '../../../model/instant.ts';
+import { earliest } from '../../../model/instant.ts';
 import type { SampleRange, UnreadableSamples } from '../../sample-store.ts';
-import type { Manifest, Times } from './manifest.ts';
+import { missing } from '../../../structures/missing.ts';
+import type { Manifest } from './manifest.ts';
 
 /** A range, and what is called for each stretch of it that cannot be read. */
 export interface ReportedRange extends SampleRange {
@@ -9,17 +10,12 @@ export interface ReportedRange extends SampleRange {
 }
 
 export interface LostSegments {
-  /**
-   * Calls the range's `unreadable` for each lost segment that may have had samples in it; one
-   * without known times may have had any.
-   */
+  /** Calls the range's `unreadable` for each lost segment that may have had samples in it. */
   readonly report: (range: ReportedRange) => void;
 }
 
-const anyTimes: Times = [earliest, latest];
-
 /** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
-export function createLostSegments({ lost = [], times = {} }: Manifest): LostSegments {
+export function createLostSegments({ lost, times }: Manifest): LostSegments {
   return {
     report: ({
       deviceId,
@@ -29,7 +25,7 @@ export function createLostSegments({ lost = [], times = {} }: Manifest): LostSeg
       unreadable,
     }) => {
       for (const name of lost) {
-        const [oldest, newest] = times[name] ?? anyTimes;
+        const [oldest, newest] = times[name] ?? missing('times of a lost segment');
         if (newest < from || oldest >= to) continue;
         unreadable({
           deviceId,

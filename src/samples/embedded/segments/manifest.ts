@@ -2,12 +2,10 @@
 import { join } from 'node:path';
 import { readChecked, replaceChecked } from '../../../log/durable-file.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import { refuseNewerFormat } from '../../../model/newer-format.ts';
+import { refuseOtherFormat } from '../../../model/other-format.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 
-/**
- * The format of this file and of what it names, since 2 also runs; a larger one is of a newer version of the program.
- */
+/** The format of this file and of what it names. */
 const manifestFormat = 2;
 
 export interface Manifest {
@@ -22,24 +20,21 @@ export interface Manifest {
    * Names of segments that count but cannot be read: named until their files are back, so that the
    * loss stays known.
    */
-  readonly lost?: readonly string[];
-  /**
-   * When the samples of each segment were, lost ones too; a segment that an older version named may
-   * be without.
-   */
-  readonly times?: Readonly<Record<string, Times>>;
+  readonly lost: readonly string[];
+  /** When the samples of each segment were, lost ones too. */
+  readonly times: Readonly<Record<string, Times>>;
   /**
    * Rows of runs that count no more because their device was deleted: for each origin of the run
    * how many.
    */
-  readonly deadRows?: Readonly<Record<string, readonly number[]>>;
+  readonly deadRows: Readonly<Record<string, readonly number[]>>;
   /** Checksum of the device numbers that were retired when `deadRows` was counted. */
-  readonly retired?: number;
+  readonly retired: number;
   /**
    * Names of segments that do not count any more and whose files a crash may have left in the
    * folder: a file is named until its removal is synced, because a power cut may bring it back.
    */
-  readonly removed?: readonly string[];
+  readonly removed: readonly string[];
 }
 
 /**
@@ -64,7 +59,7 @@ export function timesOf(members: readonly { readonly chunk: Chunk }[]): Times {
 }
 
 /** What the manifest says of the times of these segments. */
-export function timesIn({ times = {} }: Manifest, names: readonly string[]): Record<string, Times> {
+export function timesIn({ times }: Manifest, names: readonly string[]): Record<string, Times> {
   return Object.fromEntries(
     names.flatMap((name) => (times[name] === undefined ? [] : [[name, times[name]]])),
   );
@@ -82,6 +77,11 @@ export const emptyManifest: Manifest = {
   segments: [],
   replayFrom: 0,
   droppedDevices: {},
+  lost: [],
+  times: {},
+  deadRows: {},
+  retired: unknownRetired,
+  removed: [],
 };
 
 function manifestPath(directory: string): string {
@@ -97,13 +97,13 @@ export async function writeManifest(directory: string, manifest: Manifest): Prom
 
 /**
  * The manifest; `missing` in a folder without one, `damaged` when it is not what was written.
- * Throws NewerFormatError for the manifest of a newer version of the program.
+ * Throws OtherFormatError for a manifest of another format.
  */
 export async function readManifest(directory: string): Promise<Manifest | 'missing' | 'damaged'> {
   const found = await readChecked(manifestPath(directory));
   if (found === undefined) return 'missing';
   if (found === 'damaged') return found;
   const { format, ...manifest } = JSON.parse(found.text) as Manifest & { readonly format?: number };
-  refuseNewerFormat(manifestPath(directory), format, manifestFormat);
+  refuseOtherFormat(manifestPath(directory), format, manifestFormat);
   return manifest;
 }

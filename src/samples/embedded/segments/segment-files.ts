@@ -39,7 +39,7 @@ export interface SegmentFolder {
  * Opens the segments that count. A file that the manifest does not name is never deleted: one with
  * a newer number counts, because a commit was under way or the manifest is an older copy; any other
  * is moved aside as `*.orphan`. Changes the folder only when `repair` is set. Throws
- * NewerFormatError for files of a newer version of the program.
+ * OtherFormatError for files of another format.
  */
 export async function countedSegments(folder: SegmentFolder): Promise<CountedSegments> {
   const { directory, interners, logStart, repair } = folder;
@@ -51,10 +51,8 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
   const isTrusted = isNew || typeof found !== 'string';
   const manifest =
     typeof found === 'string' ? { ...emptyManifest, replayFrom: logStart ?? 0 } : found;
-  const named = [...manifest.segments, ...(manifest.lost ?? [])];
-  const unnamed = names.filter(
-    (name) => !named.includes(name) && manifest.removed?.includes(name) !== true,
-  );
+  const named = [...manifest.segments, ...manifest.lost];
+  const unnamed = names.filter((name) => !named.includes(name) && !manifest.removed.includes(name));
   const isNewer = (name: string): boolean =>
     !isTrusted || segmentNumber(name) >= manifest.nextSegment;
   const ofManifest = openAll(directory, named, interners);
@@ -90,8 +88,8 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
     lost: lost.map(({ name }) => name),
     times: timesOfAll(manifest, segments),
     // Of segments that the manifest does not name it is not known which rows count no more.
-    retired: newer.opened.length > 0 ? unknownRetired : (manifest.retired ?? unknownRetired),
-    removed: [...(manifest.removed ?? []), ...names.filter((name) => replaced.has(name))],
+    retired: newer.opened.length > 0 ? unknownRetired : manifest.retired,
+    removed: [...manifest.removed, ...names.filter((name) => replaced.has(name))],
   };
   // The first manifest comes before the first segment: without it, one that a crash left alone
   // would look like a lost manifest.
@@ -109,7 +107,7 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
           aside.map(({ name }) => name),
         )),
       );
-    await clearAway(directory, files, next.removed ?? []);
+    await clearAway(directory, files, next.removed);
   }
   return { manifest: next, segments, damage };
 }
@@ -121,7 +119,7 @@ function timesOfAll(manifest: Manifest, segments: readonly OpenedSegment[]): Rec
     run === undefined ? timesOf(placed) : [run.head.oldest, run.head.newest],
   ]);
   return {
-    ...timesIn(manifest, [...manifest.segments, ...(manifest.lost ?? [])]),
+    ...timesIn(manifest, [...manifest.segments, ...manifest.lost]),
     ...Object.fromEntries(read),
   };
 }

@@ -101,7 +101,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   let segments = [...options.segments];
   let { nextSegment } = manifest;
   /** Names of files that count no more and may still be there, or be there again after a power cut. */
-  let left = [...(manifest.removed ?? [])];
+  let left = [...manifest.removed];
   /** Those of them that cannot come back once the folder is synced. */
   let unlinked = new Set<string>();
   let queue: Promise<unknown> = Promise.resolve();
@@ -116,7 +116,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
     manifest = await writeWithReserve(directory, () => {
       const replayFrom = change.replayFrom();
       const names = next.map(({ file }) => file.name);
-      const lost = manifest.lost ?? [];
+      const { lost } = manifest;
       const times = timesIn(manifest, [...names, ...lost]);
       if (added !== undefined) times[name] = added.times;
       const dropped = { ...manifest.droppedDevices };
