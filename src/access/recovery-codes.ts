@@ -4,7 +4,7 @@ import { secretHash } from '../records/secret-encryption.ts';
 import { toBase32 } from './one-time-code.ts';
 
 const codeCount = 10;
-/** 128 bits, so that a fast hash hides them (ASVS 5.0, 6.5.2). Those of earlier versions had 80. */
+/** 128 bits, so that a fast hash hides them (ASVS 5.0, 6.5.2). */
 const codeBytes = 16;
 
 /** Ten codes such as `ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ`. */

@@ -1,4 +1,4 @@
-// Delivery handover: moves deliveries of rules and of earlier versions from the records to the log.
+// Delivery handover: moves deliveries from the records to the log: those of rules, and what several nodes left.
 import { setImmediate as pause } from 'node:timers/promises';
 import { randomDeliveryId } from '../delivery-log/delivery-id.ts';
 import type { DeliveryLog } from '../delivery-log/delivery-log.ts';

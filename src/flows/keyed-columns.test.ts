@@ -115,7 +115,7 @@ const hashes = {
   'd1-99': 'R-o5zkxNg3istLiPBVQ37bkyTsN9HXiURUK3x5Lg0SQ',
 };
 
-test('names and hashes of parts are those of earlier versions, in the answer and in the journal', async () => {
+test('names and hashes of parts stay the same, in the answer and in the journal', async () => {
   for (const groups of [byElements, byColumns]) {
     const on = await platform(groups === byColumns ? 'named by columns' : 'named by elements');
     const { parts } = await tried(on, groups(cut(sent, 40)));

@@ -51,7 +51,7 @@ export interface Session {
   readonly signInKind: SignInKind;
   /** The beginning of what the browser said about itself; null when it said nothing. */
   readonly userAgent: string | null;
-  /** Null for sessions of earlier versions. */
+  /** Null for a session that began without a request. */
   readonly ip: string | null;
   /** The session at the provider, by the name that the provider gave it. */
   readonly providerSession: string | null;

@@ -5,10 +5,7 @@ import type { Sealer } from './secret-encryption.ts';
 
 const checkWord = 'heliograph';
 
-/**
- * Keeps a word sealed with the key, so that another key is noticed. Records that were opened with
- * the right one get theirs now.
- */
+/** Keeps a word sealed with the key of the first start, so that another key is noticed. */
 export async function keepCheckWord(db: Kysely<RecordTables>, sealer: Sealer): Promise<void> {
   const kept = await db.selectFrom('keyCheck').select('word').limit(1).executeTakeFirst();
   if (kept === undefined)

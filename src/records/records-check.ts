@@ -123,26 +123,10 @@ async function keyRefusal(
   const again = `put ${path} back from the backup, or set SECRETS_KEY to what it was before`;
   if (key === 'missing') return `The key of the stored secrets is missing: ${again}`;
   if (key === 'damaged') return `${path} does not hold a key: ${again}`;
-  const sealed = await sealedSample(open);
-  if (sealed === undefined || canOpen(sealerOf(key), sealed)) return undefined;
+  const [row] = await open.rows('select "word" from "keyCheck"');
+  if (row === undefined || canOpen(sealerOf(key), String(row['word']))) return undefined;
   const source = given ? 'SECRETS_KEY is' : `${path} is`;
   return `${source} not the key that the stored secrets were sealed with: ${given ? `set SECRETS_KEY to what it was before, or unset it if it was not set` : again}`;
-}
-
-/** The check word; in records of a version without one, any other sealed string. */
-async function sealedSample(open: RecordsProbe): Promise<string | undefined> {
-  for (const [table, column] of [
-    ['keyCheck', 'word'],
-    ['signingKeys', 'privateKey'],
-    ['deviceConnectors', 'uplinkSecret'],
-  ] as const) {
-    if (!(await open.hasTable(table))) continue;
-    const [row] = await open.rows(
-      `select "${column}" as "sealed" from "${table}" where "${column}" is not null limit 1`,
-    );
-    if (row !== undefined) return String(row['sealed']);
-  }
-  return undefined;
 }
 
 function canOpen(sealer: Sealer, sealed: string): boolean {

@@ -160,7 +160,9 @@ async function connected(fixtures: Fixtures): Promise<Fixtures> {
     cause: 'DATA_FLOW' as const,
     context: {},
   };
-  await insertDeliveries(records.db, [{ id: delivery, draft, refused: 'never sent' }], Date.now());
+  await insertDeliveries(records.db, [{ id: delivery, draft }], Date.now());
+  // It is never sent.
+  await records.db.updateTable('deliveries').set({ state: 'DEAD', reason: 'none' }).execute();
   const alarm = newId('alarm');
   await saveAlarms(records.db, [openedAlarm(alarm, triggerOf(fixtures, id))]);
   return { ...fixtures, outputConnector: id, delivery, alarm };

@@ -61,7 +61,7 @@ async function storedSample(
   const answer = await parts.once.stored({ ...call, body: input.body }, async (attempt) =>
     answerOf(await work(attempt.firstSeenAt, attempt)),
   );
-  return receiptOf(answer.body);
+  return answer.body as unknown as BackfillReceipt;
 }
 
 type GroupedBody = Pick<Backfill, 'groups' | 'receivedAt' | 'attempt'>;
@@ -89,7 +89,7 @@ function bulkRoutes(parts: BackfillParts): Route[] {
         const groups = groupsOf(bytes, 'fixed');
         return answerOf(await store({ groups, receivedAt: attempt.firstSeenAt, attempt }));
       });
-      return receiptOf(answer.body);
+      return answer.body as unknown as BackfillReceipt;
     } finally {
       inProgress--;
     }
@@ -113,12 +113,6 @@ function callOf({ headers, path }: Pick<BulkInput, 'headers' | 'path'>, principa
   const key = idempotencyKeyOf(headers);
   if (key === undefined) return undefined;
   return { credential: principal.id, route: `POST ${path}`, key };
-}
-
-/** A key that was answered by an earlier version has no count. */
-function receiptOf(answer: unknown): BackfillReceipt {
-  const receipt = answer as BackfillReceipt;
-  return { ...receipt, stored: receipt.stored ?? receipt.accepted };
 }
 
 function answerOf(receipt: BackfillReceipt): { readonly status: number; readonly body: Json } {

@@ -120,9 +120,7 @@ async function checkReferences(
   await checkConnectivity(device, before, lookups);
 }
 
-/**
- * Checks changes alone: a device stored before this check can still be changed in everything else.
- */
+/** Checks changes alone: a device that does not fit can still be changed in everything else. */
 async function checkConnectivity(
   device: Device,
   before: Device | null,

@@ -1,4 +1,4 @@
-// Deliveries on their way to the delivery log: those of rules and of earlier versions.
+// Deliveries on their way to the delivery log: those of rules, and what several nodes left.
 import type { Selectable } from 'kysely';
 import type {
   Delivery,
@@ -15,11 +15,9 @@ import type { RecordTables } from '../schema.ts';
 // Few enough for every engine's parameter limit, many enough to be quick.
 const rowsPerStatement = 100;
 
-/** A new delivery; `refused` is the reason why it is dead from the start. */
 export interface NewDelivery {
   readonly id: string;
   readonly draft: Omit<DeliveryDraft, 'sequence'>;
-  readonly refused?: string;
 }
 
 /** A row with its context as a JSON string; its sequence is its place among the rows. */
@@ -35,18 +33,18 @@ export async function insertDeliveries(
   now: EpochMs,
 ): Promise<void> {
   for (let from = 0; from < made.length; from += rowsPerStatement) {
-    const rows = made.slice(from, from + rowsPerStatement).map(({ id, draft, refused }) => ({
+    const rows = made.slice(from, from + rowsPerStatement).map(({ id, draft }) => ({
       ...draft,
       id,
       ruleId: draft.ruleId ?? null,
       ruleHops: draft.ruleHops ?? 0,
       context: toJsonText(draft.context),
-      state: refused === undefined ? 'PENDING' : 'DEAD',
+      state: 'PENDING',
       tries: 0,
       nextAt: now,
       created: now,
       updated: now,
-      reason: refused ?? null,
+      reason: null,
       shard: null,
     }));
     await step

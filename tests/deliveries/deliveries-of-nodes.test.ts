@@ -1,4 +1,4 @@
-// Deliveries of an earlier version, which are rows of the records: waiting ones are delivered, ended ones are listed.
+// Deliveries that several nodes left as rows of the records: the only platform delivers waiting ones and lists ended ones.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,18 +7,18 @@ import { afterAll, expect, test } from 'vitest';
 import { startWorld } from '../world/world.ts';
 import { startReceiver } from './receivers.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'heliograph-earlier-'));
+const directory = mkdtempSync(join(tmpdir(), 'heliograph-deliveries-'));
 const environment = { EGRESS_ALLOW: '127.0.0.0/8' };
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A row as version 34 of the records has it. */
+/** A row as several nodes share it. */
 const insert = `insert into deliveries (id, idempotencyKey, connectorId, organizationId, workspaceId,
   deviceId, correlationId, cause, ruleId, ruleHops, context, state, tries, nextAt, created, updated,
-  payload, answer, reason) values ($id, $id, $connectorId, $organizationId, $workspaceId, $deviceId,
+  payload, answer, reason, shard) values ($id, $id, $connectorId, $organizationId, $workspaceId, $deviceId,
   $id, 'DATA_FLOW', null, 0, $context, $state, $tries, $nextAt, $created, $updated, $payload,
-  $answer, $reason)`;
+  $answer, $reason, 3)`;
 
-test('waiting deliveries of an earlier version go out in order, ended ones are listed and sent again', async () => {
+test('waiting deliveries of several nodes go out in order, ended ones are listed and sent again', async () => {
   const target = await startReceiver();
   let world = await startWorld({ directory, environment });
   const hook = await world.must('POST', '/v3/output-connectors', {
@@ -42,7 +42,7 @@ test('waiting deliveries of an earlier version go out in order, ended ones are l
       $workspaceId: workspaceId,
       $deviceId: device.id,
       $id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
-      $context: JSON.stringify({ data: { n }, deviceId: 'earlier' }),
+      $context: JSON.stringify({ data: { n }, deviceId: 'of the nodes' }),
       $state: state,
       $tries: state === 'PENDING' ? 0 : 1,
       $nextAt: now,
