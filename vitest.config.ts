@@ -44,7 +44,7 @@ const onPostgresToo = [
 const ofSqlite = [
   'src/records/sqlite/**',
   'src/records/migrations.test.ts',
-  'tests/deliveries/earlier-deliveries.test.ts',
+  'tests/deliveries/deliveries-of-nodes.test.ts',
   'tests/journeys/every-file.test.ts',
   'tests/journeys/idempotency.test.ts',
   'tests/journeys/lost-folder.test.ts',
