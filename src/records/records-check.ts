@@ -58,7 +58,7 @@ export interface RecordsFindings {
 /** Only databases of development versions from before release 0.2.0 have this table. */
 export const unreleasedTable = 'schemaVersion';
 export const unreleasedRefusal =
-  'The records were written by a development version from before release 0.2.0, which releases cannot read: set DATA_DIR to an empty folder (and RECORDS_URL, if set, to an empty database), or start that version to export what you need';
+  'The records were written by a development version from before release 0.2.0, which releases cannot read: set DATA_DIR to an empty folder (and RECORDS_URL and SAMPLES_URL, if set, to empty databases), or start that version to export what you need';
 
 const nothingRecorded: RecordedPositions = {
   acknowledgedTo: 0,
