@@ -146,10 +146,10 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of the machine of CI: tests also wait for browsers, servers and timers.
     maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // What is awaited comes soon on a quiet machine, and later on one that is busy.
-    expect: { poll: { timeout: 10_000 } },
+    // What is awaited comes soon on a quiet machine, and later on one that is busy; these only end what hangs.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     allowOnly: false,
     reporters: [
       'default',

@@ -44,9 +44,9 @@ export interface JourneyOptions<W extends World> {
 }
 
 /** How long an element may need to appear; the machine of CI also runs other tests. */
-const elementMs = 12_000;
+const elementMs = 20_000;
 /** The first page of a browser that has just started, on a busy machine. */
-const navigationMs = 25_000;
+const navigationMs = 30_000;
 const startMs = 60_000;
 
 /** Declares the tests of a journey; each fails on a complaint of the page that it does not take. */

@@ -139,13 +139,13 @@ describe('any node', () => {
       const path = `/v3/deliveries/${delivery.id}/resend`;
       const one = await checkedFetch(addressOf(node), 'POST', path, headers, undefined);
       expect(one.body).toMatchObject({ id: delivery.id, state: 'PENDING', tries: 0 });
-      await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(1);
       const all = await checkedFetch(
         ...([addressOf(node), 'POST', `/v3/output-connectors/${id}/deliveries/resend`] as const),
         headers,
         { state: 'DELIVERED' },
       );
-      await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1 + all.body.resent);
+      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(1 + all.body.resent);
     }
   });
 
@@ -183,7 +183,7 @@ test('after a kill of their node, the next one makes all deliveries that wait', 
     });
     return Number(/^heliograph_work_leases_held (\d+)$/m.exec(await answer.text())?.[1]);
   };
-  await expect.poll(owned, { timeout: 20_000 }).toBeGreaterThan(40);
+  await expect.poll(owned, { timeout: 30_000 }).toBeGreaterThan(40);
   // Targets that refuse keep deliveries waiting on every node.
   for (let connector = 0; connector < connectorCount; connector++)
     refusals.set(String(connector), 5);

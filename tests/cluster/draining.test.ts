@@ -26,7 +26,7 @@ beforeAll(async () => {
     }),
   );
   const held = () => Promise.all(cluster.nodes.map(partitionsOf));
-  await vi.waitFor(async () => expect(await held()).toEqual([128, 128]), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await held()).toEqual([128, 128]), { timeout: 30_000 });
 }, 120_000);
 afterAll(() => cluster.close());
 
@@ -67,13 +67,13 @@ test('uplinks at both nodes are taken while one of them stops', async () => {
     }
   }
   const sending = devices.map(send);
-  await vi.waitFor(() => expect(taken.size).toBe(devices.length), { timeout: 20_000 });
+  await vi.waitFor(() => expect(taken.size).toBe(devices.length), { timeout: 30_000 });
   const readiness = async () => (await fetch(`${addressOf(leaving)}/health/ready`)).status;
   const stopped = leaving.platform.close('test');
   const whileDraining = await readiness();
   // On a busy machine, parts may take longer than closing waits for; the process ends all the same.
   await stopped.catch(() => undefined);
-  await vi.waitFor(async () => expect(await partitionsOf(staying)).toBe(256), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await partitionsOf(staying)).toBe(256), { timeout: 30_000 });
   const before = new Map(taken);
   await vi.waitFor(
     () => {

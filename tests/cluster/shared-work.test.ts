@@ -26,7 +26,7 @@ async function gaugeOf(node: World, name: string): Promise<number> {
 test('each lease of work is held by one node, and each node has half of them', async () => {
   const held = () => Promise.all(cluster.nodes.map((node) => gaugeOf(node, 'work_leases_held')));
   const half = workLeases.length / 2;
-  await expect.poll(held, { timeout: 10_000 }).toEqual([half, half]);
+  await expect.poll(held, { timeout: 30_000 }).toEqual([half, half]);
 });
 
 test('operations that either node accepts are run once, on any of both', async () => {

@@ -214,7 +214,7 @@ describe('review security 7: what a simulation shows', () => {
       dataFlowId: there.dataFlowId,
     });
     const placeOf = async () => (await must('GET', `/v3/devices/${device.id}`)).workspaceId;
-    await expect.poll(placeOf, { interval: 20, timeout: 10_000 }).toBe(other.id);
+    await expect.poll(placeOf, { interval: 20, timeout: 30_000 }).toBe(other.id);
     const simulated = await must('POST', `/v3/rules/${rule.id}/simulate`, range);
     expect([simulated.samples, simulated.runs]).toEqual([0, 0]);
   });
@@ -243,7 +243,7 @@ test('review security 9: rules that multiply samples stop at the budget of their
   const log = async () =>
     (await must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR&size=100`)).content;
   // One uplink and 20 samples of rules fire three actions each; 20 of them were allowed.
-  await expect.poll(async () => (await log()).length, { timeout: 15_000 }).toBe(21 * 3 - 20);
+  await expect.poll(async () => (await log()).length, { timeout: 30_000 }).toBe(21 * 3 - 20);
   // Chains of ten samples can end before the budget is used up.
   const messages = ((await log()) as { readonly message: string }[]).map((one) => one.message);
   const spent = messages.filter((one) =>

@@ -52,7 +52,7 @@ async function captureAll(world: World, device: TestDevice, generation: string):
   const before = target.received.length;
   for (let i = 0; i < captures; i++) await world.capture(device, { i, text: `${generation} ${i}` });
   await target.atLeast(before + captures);
-  await vi.waitFor(async () => expect(await deliveriesOf(world)).toBe(before + captures), 10_000);
+  await vi.waitFor(async () => expect(await deliveriesOf(world)).toBe(before + captures), 30_000);
 }
 
 /**

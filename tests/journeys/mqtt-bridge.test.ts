@@ -32,7 +32,7 @@ describeWith(mosquitto, 'a bridge of Mosquitto', () => {
     for (const qos of [0, 1, 2] as const)
       await behind.publishAsync(`out/climate/q${qos}`, JSON.stringify({ qos }), { qos });
     const samples = () => world.samples(device);
-    await expect.poll(samples, { timeout: 20_000 }).toHaveLength(3);
+    await expect.poll(samples, { timeout: 30_000 }).toHaveLength(3);
     expect((await samples()).map(({ topic, data }) => [topic, data['qos']]).toSorted()).toEqual([
       ['climate.q0', 0],
       ['climate.q1', 1],

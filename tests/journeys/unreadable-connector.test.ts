@@ -65,7 +65,7 @@ test('review reliability 6: a connector that cannot be decrypted stops neither o
       (await world.must('GET', `/v3/output-connectors/${id}/deliveries`)).content.map(
         ({ reason }: { reason: string | null }) => reason,
       );
-    await expect.poll(() => waiting(broken), { timeout: 10_000 }).toEqual(['an internal error']);
+    await expect.poll(() => waiting(broken), { timeout: 30_000 }).toEqual(['an internal error']);
     await expect
       .poll(() => waiting(brokenAction), { timeout: 10_000 })
       .toEqual(['an internal error']);

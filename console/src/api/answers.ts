@@ -4,7 +4,10 @@ import { connection } from '../live/connection.ts';
 import { Refusal } from './refusal.ts';
 
 const freshMs = 15_000;
-const triesMax = 2;
+/** Of the platform's own failures, which may pass. */
+const retriesMax = 2;
+/** Without a connection: its return asks for everything again. */
+const unreachableRetriesMax = 1;
 
 /** Every answer of an organization that demands a second factor from now on. */
 const closedCode = '40393_SECOND_FACTOR_REQUIRED';
@@ -31,6 +34,7 @@ connection.onReturn(() => void answers.refetchQueries({ type: 'active', stale: t
 
 /** A refusal stays a refusal; only failures of the platform or of the network may pass. */
 function mayTryAgain(failures: number, error: Error): boolean {
-  const isFinal = error instanceof Refusal && error.status >= 400 && error.status < 500;
-  return !isFinal && failures < triesMax;
+  if (!(error instanceof Refusal)) return failures < retriesMax;
+  if (error.status === 0) return failures < unreachableRetriesMax;
+  return error.status >= 500 && failures < retriesMax;
 }
