@@ -67,6 +67,7 @@ export interface UplinkStages {
  */
 export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
   return on.intake.run(
+    uplink.device.organizationId,
     uplink.device.id,
     uplink.bodyBytes,
     () => inTurn(uplink, on),

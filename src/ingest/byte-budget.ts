@@ -1,10 +1,6 @@
-// Byte budget: limits the bytes of bodies that are in memory, altogether and for each owner.
+// Byte budget: limits the bytes of bodies that are in memory, with a share for each owner.
 import { problem } from '../model/problem.ts';
-
-export interface ByteBudgetLimits {
-  readonly bytesMax: number;
-  readonly ownerBytesMax: number;
-}
+import { leavesRoom } from '../structures/shared-pool.ts';
 
 export interface ByteBudget {
   /** The bytes of one body. */
@@ -12,13 +8,13 @@ export interface ByteBudget {
 }
 
 export interface HeldBytes {
-  /** Throws Problem `intakeFull` beyond the limits. */
+  /** Throws Problem `intakeFull` when too much is held, or the owner has most of it. */
   readonly take: (bytes: number) => void;
   /** Releases all that was taken. */
   readonly release: () => void;
 }
 
-export function createByteBudget({ bytesMax, ownerBytesMax }: ByteBudgetLimits): ByteBudget {
+export function createByteBudget(bytesMax: number): ByteBudget {
   const ofOwners = new Map<string, number>();
   let held = 0;
 
@@ -35,7 +31,8 @@ export function createByteBudget({ bytesMax, ownerBytesMax }: ByteBudgetLimits):
       return {
         take(bytes) {
           const own = ofOwners.get(owner) ?? 0;
-          if (held + bytes > bytesMax || own + bytes > ownerBytesMax) throw problem('intakeFull');
+          if (held + bytes > bytesMax || !leavesRoom(own, held, bytesMax))
+            throw problem('intakeFull');
           taken += bytes;
           add(owner, bytes);
         },

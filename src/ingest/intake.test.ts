@@ -1,5 +1,6 @@
 // The intake keeps each device's order, overlaps storing, and refuses whole when it is full.
 import { expect, test } from 'vitest';
+import { Problem } from '../model/problem.ts';
 import { createIntake } from './intake.ts';
 
 function gate(): { readonly opened: Promise<void>; open(): void } {
@@ -16,6 +17,7 @@ test('decoding of one device waits for the one before, storing of both overlaps'
   const fsync = gate();
   const uplink = (name: string) =>
     intake.run(
+      'a',
       'd1',
       1,
       async () => events.push(`decode ${name}`),
@@ -36,12 +38,14 @@ test('decoding of one device waits for the one before, storing of both overlaps'
 test('a failed decode fails its own uplink only', async () => {
   const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
   const failing = intake.run(
+    'a',
     'd1',
     1,
     () => Promise.reject(new Error('no')),
     async () => 'never',
   );
   const next = intake.run(
+    'a',
     'd1',
     1,
     async () => 1,
@@ -56,6 +60,7 @@ test('a full intake refuses before anything is done, by count and by bytes, and 
   const intake = createIntake({ uplinksMax: 2, bytesMax: 100 });
   const take = (bytes: number) =>
     intake.run(
+      'a',
       'd',
       bytes,
       () => hold.opened,
@@ -71,17 +76,44 @@ test('a full intake refuses before anything is done, by count and by bytes, and 
   expect(await take(100)).toBe('done');
 });
 
+test.each([
+  ['uplinks', { uplinksMax: 100, bytesMax: 1_000_000 }, 1],
+  ['bytes', { uplinksMax: 1_000, bytesMax: 100 }, 1],
+])(
+  'review security 2: an organization whose %s wait leaves room in the intake',
+  async (_, limits, bytes) => {
+    const hold = gate();
+    const intake = createIntake(limits);
+    const take = (organizationId: string, deviceId: string) =>
+      intake.run(
+        organizationId,
+        deviceId,
+        bytes,
+        () => hold.opened,
+        async () => 'done',
+      );
+    const isRefused = (error: unknown) => (error instanceof Problem ? error.problem : error);
+    const greedy = Array.from({ length: 100 }, (__, i) => take('a', `a${i}`).catch(isRefused));
+    const neighbour = Array.from({ length: 15 }, (__, i) => take('b', `b${i}`).catch(isRefused));
+    hold.open();
+    expect((await Promise.all(greedy)).filter((one) => one === 'done')).toHaveLength(75);
+    expect((await Promise.all(neighbour)).filter((one) => one === 'done')).toHaveLength(15);
+    expect(await take('a', 'a0')).toBe('done');
+  },
+);
+
 test('what is decoded immediately is stored immediately, but not before what the device sent earlier', async () => {
   const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
   const events: string[] = [];
   const store = async (name: string) => void events.push(name);
-  const unscripted = (device: string, name: string) => intake.run(device, 1, () => name, store);
+  const unscripted = (device: string, name: string) =>
+    intake.run('a', device, 1, () => name, store);
   const script = gate();
   const scripted = async () => {
     await script.opened;
     return 'scripted';
   };
-  const all = [intake.run('d1', 1, scripted, store), unscripted('d1', 'later')];
+  const all = [intake.run('a', 'd1', 1, scripted, store), unscripted('d1', 'later')];
   all.push(unscripted('d2', 'other device'));
   expect(events).toEqual(['other device']);
   script.open();
@@ -90,6 +122,6 @@ test('what is decoded immediately is stored immediately, but not before what the
   const failing = () => {
     throw new Error('no');
   };
-  await expect(intake.run('d3', 1, failing, store)).rejects.toThrow('no');
+  await expect(intake.run('a', 'd3', 1, failing, store)).rejects.toThrow('no');
   expect(intake.size).toBe(0);
 });

@@ -1,5 +1,6 @@
-// Bounded intake: limits the uplinks in progress, and keeps the order of each device.
+// Bounded intake: limits the uplinks in progress, with a share for each organization, and keeps the order of each device.
 import { problem } from '../model/problem.ts';
+import { leavesRoom } from '../structures/shared-pool.ts';
 
 export interface IntakeLimits {
   readonly uplinksMax: number;
@@ -12,9 +13,10 @@ export interface Intake {
   /**
    * Runs the work of one uplink. `decode` of one device runs after the one before it ended, and
    * immediately without one; `store` of many may overlap. Throws Problem `intakeFull` before
-   * anything was done when the limits are reached.
+   * anything was done when the limits are reached, or the organization has most of what they allow.
    */
   run<D, S>(
+    organizationId: string,
     deviceId: string,
     bytes: number,
     decode: () => D | Promise<D>,
@@ -26,15 +28,41 @@ export interface Intake {
   drained(): Promise<void>;
 }
 
+interface Share {
+  uplinks: number;
+  bytes: number;
+}
+
 export function createIntake(limits: IntakeLimits): Intake {
   const tails = new Map<string, Promise<unknown>>();
   const drainWaiters: (() => void)[] = [];
+  /** What each organization has in progress. */
+  const shares = new Map<string, Share>();
   let uplinks = 0;
   let bytesHeld = 0;
 
-  function leave(bytes: number): void {
+  function enter(organizationId: string, bytes: number): Share {
+    const share = shares.get(organizationId) ?? { uplinks: 0, bytes: 0 };
+    if (
+      bytesHeld + bytes > limits.bytesMax ||
+      !leavesRoom(share.uplinks, uplinks, limits.uplinksMax) ||
+      !leavesRoom(share.bytes, bytesHeld, limits.bytesMax)
+    )
+      throw problem('intakeFull');
+    if (share.uplinks === 0) shares.set(organizationId, share);
+    uplinks++;
+    bytesHeld += bytes;
+    share.uplinks++;
+    share.bytes += bytes;
+    return share;
+  }
+
+  function leave(organizationId: string, share: Share, bytes: number): void {
     uplinks--;
     bytesHeld -= bytes;
+    share.uplinks--;
+    share.bytes -= bytes;
+    if (share.uplinks === 0) shares.delete(organizationId);
     if (uplinks === 0) for (const done of drainWaiters.splice(0)) done();
   }
 
@@ -71,15 +99,12 @@ export function createIntake(limits: IntakeLimits): Intake {
   }
 
   return {
-    async run(deviceId, bytes, decode, store) {
-      if (uplinks >= limits.uplinksMax || bytesHeld + bytes > limits.bytesMax)
-        throw problem('intakeFull');
-      uplinks++;
-      bytesHeld += bytes;
+    async run(organizationId, deviceId, bytes, decode, store) {
+      const share = enter(organizationId, bytes);
       try {
         return await work(deviceId, decode, store);
       } finally {
-        leave(bytes);
+        leave(organizationId, share, bytes);
       }
     },
     get size() {

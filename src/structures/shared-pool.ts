@@ -32,6 +32,14 @@ interface SharedPoolOptions<H> {
 const ownerToFree = 3;
 
 /**
+ * Whether an owner may begin more of what cannot give way: some room is always left for those who
+ * hold less.
+ */
+export function leavesRoom(own: number, used: number, max: number): boolean {
+  return own < ownerToFree * (max - used);
+}
+
+/**
  * An owner that holds no more than the limit divided by the number of owners loses nothing to
  * others, and the only owner may use all. Each call takes the logarithm of the number of owners.
  */
@@ -103,7 +111,7 @@ export class SharedPool<H> {
    * who hold less.
    */
   hasRoomFor(owner: string): boolean {
-    return this.usedBy(owner) < ownerToFree * (this.#max - this.#used);
+    return leavesRoom(this.usedBy(owner), this.#used, this.#max);
   }
 
   /** Whether the owner holds less than an equal part beside others, and takes from who holds most. */

@@ -21,12 +21,8 @@ export interface LineProtocolParts {
   readonly refusals: Pick<Refusals, 'add'>;
 }
 
-const limits = {
-  /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
-  bytesMax: 128 * 1024 * 1024,
-  /** Of those of one organization. */
-  ownerBytesMax: 64 * 1024 * 1024,
-} as const;
+/** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
+const bodyBytesMax = 128 * 1024 * 1024;
 
 const influxVersion = '1.8.10';
 const statements = {
@@ -36,7 +32,7 @@ const statements = {
 } as const;
 
 export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
-  const budget = createByteBudget(limits);
+  const budget = createByteBudget(bodyBytesMax);
   const admit = async (headers: IncomingHttpHeaders, query: InfluxCredentials = {}) => {
     const found = await parts.findConnector(influxSecretOf(headers, query));
     takesPoints(await found.current());
