@@ -2,9 +2,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { generate } from 'mqtt-packet';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import type { AcceptMqtt } from '../../ingest/mqtt/mqtt-broker-on-demand.ts';
 import type { MqttTransport } from '../../ingest/mqtt/mqtt-transport.ts';
+import { secret, startTestBroker } from '../../ingest/mqtt/testing-mqtt-broker.ts';
 import { attachMqttSocket } from './mqtt-socket.ts';
 
 const closers: (() => void)[] = [];
@@ -12,12 +15,11 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A client, and the connection as the broker gets it. */
-async function connected() {
+/** Resolves with the function that connects clients. */
+async function serve(accept: AcceptMqtt) {
   const server = createServer();
-  const accepted = Promise.withResolvers<MqttTransport>();
   const detach = attachMqttSocket(server, {
-    accept: (conn) => accepted.resolve(conn),
+    accept,
     trustedProxies: [],
     now: () => 0,
     publicUrl: 'http://localhost:1',
@@ -25,13 +27,20 @@ async function connected() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const client = new WebSocket(`ws://127.0.0.1:${port}/mqtt`, 'mqtt');
-  closers.push(
-    detach,
-    () => server.close(),
-    () => client.terminate(),
-  );
-  await once(client, 'open');
+  closers.push(detach, () => server.close());
+  return async () => {
+    const client = new WebSocket(`ws://127.0.0.1:${port}/mqtt`, 'mqtt');
+    closers.push(() => client.terminate());
+    await once(client, 'open');
+    return client;
+  };
+}
+
+/** A client, and the connection as the broker gets it. */
+async function connected() {
+  const accepted = Promise.withResolvers<MqttTransport>();
+  const connect = await serve((conn) => accepted.resolve(conn));
+  const client = await connect();
   return { client, conn: await accepted.promise };
 }
 
@@ -99,4 +108,55 @@ test('a frame above the limit is an error of the connection, which closes', asyn
   client.send(Buffer.alloc(3 * 1024 * 1024));
   await once(client, 'close');
   expect(errors).toHaveLength(1);
+});
+
+/** Writes to the socket under the WebSocket. */
+function writeRaw(client: WebSocket, bytes: Buffer): void {
+  (client as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(bytes);
+}
+
+/** The head of a masked binary message of 8,000 bytes, and its first half. */
+const halfFrame = Buffer.concat([
+  Buffer.from([0x82, 0xfe, 0x1f, 0x40, 1, 2, 3, 4]),
+  Buffer.alloc(4_000),
+]);
+
+async function loggedIn(connect: () => Promise<WebSocket>, username: string): Promise<WebSocket> {
+  const client = await connect();
+  const packet = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, keepalive: 0 } as const;
+  const password = Buffer.from(secret);
+  client.send(generate({ ...packet, clean: true, clientId: '', username, password }));
+  await once(client, 'message');
+  return client;
+}
+
+test('review security 2: frames in part count for the organization, which gives way first', async () => {
+  const own = await startTestBroker({ shared: { partialBytesMax: 10_000 } });
+  closers.push(() => void own.close());
+  const connect = await serve(own.broker.accept);
+  const quiet = await loggedIn(connect, 'B');
+  writeRaw(quiet, halfFrame);
+  const loud: WebSocket[] = [];
+  for (let i = 0; i < 6; i++) {
+    const client = await loggedIn(connect, 'A');
+    writeRaw(client, halfFrame);
+    loud.push(client);
+  }
+  const open = () => loud.filter(({ readyState }) => readyState === WebSocket.OPEN);
+  // Of seven frames in part two have room.
+  await expect.poll(() => open().length).toBe(1);
+  expect(quiet.readyState).toBe(WebSocket.OPEN);
+  expect(own.broker.sessions.size).toBe(2);
+});
+
+test('review security 2: a frame has thirty seconds to arrive', async () => {
+  const own = await startTestBroker();
+  closers.push(() => void own.close());
+  const client = await loggedIn(await serve(own.broker.accept), 'A');
+  writeRaw(client, halfFrame.subarray(0, 1_000));
+  const [session] = own.broker.sessions;
+  await expect.poll(() => session?.conn.heldBytes).toBe(1_000);
+  own.pass(32);
+  await once(client, 'close');
+  expect(own.happened).toContainEqual(['ended', 'a packet did not arrive whole in time']);
 });

@@ -5,11 +5,17 @@ import { WebSocket } from 'ws';
 import type { MqttTransport } from '../../ingest/mqtt/mqtt-transport.ts';
 
 const unsupportedData = 1003;
+/** Of a short masked frame (RFC 6455, 5.2). */
+const controlHeadBytes = 6;
 
-/** Emits `data` with the contents of binary messages after `resume` has been called. */
+/**
+ * Emits `data` with the contents of binary messages after `resume` has been called, and `held` when
+ * a part of one has arrived.
+ */
 export class WebSocketTransport extends EventEmitter implements MqttTransport {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
+  #heldBytes = 0;
 
   /** `socket` is the connection below the WebSocket. */
   constructor(webSocket: WebSocket, socket: Socket) {
@@ -17,7 +23,20 @@ export class WebSocketTransport extends EventEmitter implements MqttTransport {
     this.#webSocket = webSocket;
     this.#socket = socket;
     webSocket.pause();
+    // Before the WebSocket reads it.
+    socket.prependListener('data', (bytes: Buffer) => {
+      this.#heldBytes += bytes.length;
+    });
+    socket.on('data', () => {
+      if (this.#heldBytes > 0) this.emit('held');
+    });
+    const control = (data: Buffer) => {
+      this.#heldBytes -= Math.min(controlHeadBytes + data.length, this.#heldBytes);
+    };
+    webSocket.on('ping', control);
+    webSocket.on('pong', control);
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+      this.#heldBytes = 0;
       // MQTT-6.0.0-1.
       if (isBinary) this.emit('data', data);
       else webSocket.close(unsupportedData);
@@ -36,6 +55,10 @@ export class WebSocketTransport extends EventEmitter implements MqttTransport {
 
   get destroyed(): boolean {
     return this.#webSocket.readyState !== WebSocket.OPEN;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   get writableLength(): number {

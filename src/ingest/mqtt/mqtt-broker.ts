@@ -204,6 +204,7 @@ function accept<R extends RoutedDevice>(
     session.framer.push(chunk);
     readOn(state, session);
   });
+  conn.on('held', () => readOn(state, session));
   // A transport may wait for its listener.
   conn.resume();
 }
@@ -279,7 +280,7 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
     }
     // What is skipped takes no memory, and is a sign of life.
     if (framer.header !== undefined && !framer.isHolding) session.heardAt = state.deadlines.now;
-    if (!isClosed(session) && !state.flowControl.hold(session, framer.heldBytes))
+    if (!isClosed(session) && !state.flowControl.hold(session, framer.heldBytes + heldIn(conn)))
       throw tooMuchInPart();
   } catch (error) {
     refusePacket(state, session, error);
@@ -304,10 +305,15 @@ function noteStall<R extends RoutedDevice>(state: BrokerState<R>, session: MqttS
   );
 }
 
+function heldIn({ heldBytes = 0 }: MqttTransport): number {
+  return heldBytes;
+}
+
 /** A packet has a time to arrive in, except for that in which the platform does not read. */
 function notePartial<R extends RoutedDevice>({ deadlines }: BrokerState<R>, session: MqttSession) {
-  const { framer } = session;
-  if (!framer.isHolding || framer.hasUnread) {
+  const { framer, conn } = session;
+  const isHolding = framer.isHolding || heldIn(conn) > 0;
+  if (!isHolding || framer.hasUnread) {
     session.partialSince = undefined;
     return;
   }

@@ -5,6 +5,8 @@ export interface MqttTransport {
   readonly destroyed: boolean;
   /** Bytes that wait to be sent. */
   readonly writableLength: number;
+  /** Bytes of a frame that has arrived in part; absent where there are no frames. */
+  readonly heldBytes?: number;
   /** Whether `drain` will follow. */
   readonly writableNeedDrain: boolean;
   /** Returns false when more should be written only after `drain`. */
@@ -15,7 +17,8 @@ export interface MqttTransport {
   pause(): unknown;
   resume(): unknown;
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
-  on(event: 'drain' | 'end' | 'close', listener: () => void): unknown;
+  /** `held` comes when `heldBytes` has grown. */
+  on(event: 'drain' | 'end' | 'close' | 'held', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
 }
