@@ -73,7 +73,7 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     await page.getByLabel('Address of the server').fill('nowhere');
     await page.getByRole('button', { name: 'Create integration' }).click();
     await page.getByText('must be an http or https URL', { exact: true }).waitFor();
-    await page.getByText('body properties.baseUrl: must be an http or https URL').waitFor();
+    await page.getByText('Check the marked fields.').waitFor();
     expect(stage.takeComplaints().join()).toContain('status of 400');
     await page.getByLabel('Address of the server').fill('https://stack.example.com');
     await page.getByLabel('API key').fill('NNSXS.secret');

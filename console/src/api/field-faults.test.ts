@@ -1,6 +1,6 @@
 // Field faults: the platform's messages, taken apart into the members that they name.
 import { expect, test } from 'vitest';
-import { faultAt, faultsOf } from './field-faults.ts';
+import { faultAt, faultsOf, unmarkedIn } from './field-faults.ts';
 
 const cases = [
   {
@@ -32,4 +32,19 @@ test('a fault below a path is shown at the path', () => {
   const faults = faultsOf(new Error('body mailProperties.recipients.1: must be an e-mail address'));
   expect(faultAt(faults, 'mailProperties.recipients')).toBe('1: must be an e-mail address');
   expect(faultAt(faults, 'mailProperties.subject')).toBeUndefined();
+});
+
+const twoFaults = 'body name: is too short; body alarmProperties.key.0: must match';
+test.each([
+  ['nothing marked: all of it', twoFaults, [], twoFaults],
+  [
+    'one at its field: the other',
+    twoFaults,
+    ['is too short'],
+    'body alarmProperties.key.0: must match',
+  ],
+  ['all at their fields: nothing', twoFaults, ['is too short', '0: must match'], undefined],
+  ['about the body as a whole', 'Not now', ['is too short'], 'Not now'],
+])('review console editor: the bar says what no field says, %s', (_, message, marks, left) => {
+  expect(unmarkedIn(new Error(message), marks)).toBe(left);
 });

@@ -21,6 +21,18 @@ export function faultsOf(error: Error | null): FieldFaults {
   return { byPath, rest: rest.length === 0 ? undefined : rest.join('; ') };
 }
 
+/** The message without the reasons in `marks`, as fields show them; undefined if nothing is left. */
+export function unmarkedIn(error: Error, marks: readonly string[]): string | undefined {
+  const { byPath, rest } = faultsOf(error);
+  const isMarked = (reason: string) =>
+    marks.some((mark) => mark === reason || mark.endsWith(`: ${reason}`));
+  const left = [...byPath].filter(([, reason]) => !isMarked(reason));
+  if (left.length === byPath.size) return error.message;
+  const said = left.map(([path, reason]) => `body ${path}: ${reason}`);
+  const parts = rest === undefined ? said : [...said, rest];
+  return parts.length === 0 ? undefined : parts.join('; ');
+}
+
 /** `columns[0].path` and `columns.0.path` are the same place. */
 function pathOf(written: string): string {
   return written.replaceAll(/\[(\w+)\]/g, '.$1');

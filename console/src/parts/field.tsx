@@ -81,7 +81,7 @@ function FieldFrame({
         </span>
       )}
       {error !== undefined && (
-        <span className={styles['error']} id={ids.errorId} role="alert">
+        <span className={styles['error']} id={ids.errorId} role="alert" data-fault>
           {error}
         </span>
       )}
