@@ -42,7 +42,7 @@ journey('alarms', options, (stage) => {
     await page.getByRole('button', { name: 'Add a device or tag' }).click();
     await page.getByRole('combobox', { name: 'Device' }).fill('Boiler');
     await page.getByRole('option', { name: /Boiler/ }).click();
-    await page.getByRole('button', { name: /choose a value/ }).click();
+    await page.getByRole('button', { name: /Choose a value/ }).click();
     await page.getByLabel('Data key').fill('temperature');
     await page.getByLabel('Is', { exact: true }).selectOption('GT');
     await page.getByLabel('Value', { exact: true }).fill('50');

@@ -28,7 +28,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
       await page.getByRole('combobox', { name: 'Device' }).fill(name);
       await page.getByRole('option', { name: new RegExp(name) }).click();
     }
-    await page.getByRole('button', { name: /choose a value/ }).click();
+    await page.getByRole('button', { name: /Choose a value/ }).click();
     await page.getByLabel('Data key').fill('leak');
     await page.getByLabel('Value', { exact: true }).selectOption('true');
     expect(await axeFindings(page)).toEqual([]);

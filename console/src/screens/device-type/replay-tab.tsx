@@ -63,11 +63,7 @@ export function ReplayTab() {
       >
         {(replay) =>
           replay.uplinks.length === 0 ? (
-            <Empty
-              title={words.empty}
-              note={words.emptyNote}
-              curl={{ method: 'POST', path, body: replayBody(code, limit) }}
-            />
+            <Empty title={words.empty} note={words.emptyNote} />
           ) : (
             <Verdicts replay={replay} show={show} limit={limit} />
           )

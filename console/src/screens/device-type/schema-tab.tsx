@@ -19,19 +19,11 @@ export function SchemaTab() {
   const { type } = useEditedType();
   const topics = topicSchemasOf(type.schemas);
   const save = useSaveSchemas();
-  const path = `/v3/device-types/${type.id}`;
-  const example = {
-    default: { type: 'object', properties: { temperature: { type: 'number', unit: '°C' } } },
-  };
   return (
     <div className={styles['topics']}>
       {topics.length === 0 && (
         <Card title={words.title}>
-          <Empty
-            title={words.empty}
-            note={words.emptyNote}
-            curl={{ method: 'PUT', path, body: { schemas: example } }}
-          />
+          <Empty title={words.empty} note={words.emptyNote} />
         </Card>
       )}
       {topics.map((schema) => (

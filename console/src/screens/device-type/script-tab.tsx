@@ -10,7 +10,7 @@ import { useEditedType } from './edited-type.tsx';
 import { readPayload, type ScriptPart } from './payload.ts';
 import { declaredKeys } from './schema-keys.ts';
 import { problemOf } from './script-run.ts';
-import { firstPayload, TrialCard } from './trial-card.tsx';
+import { TrialCard, useFirstPayload } from './trial-card.tsx';
 import { useTrials } from './use-trials.ts';
 
 export function DecoderTab() {
@@ -25,7 +25,9 @@ function ScriptTab({ part }: { readonly part: ScriptPart }) {
   const words = useWords(deviceTypeWords);
   const { type, drafts, save } = useEditedType();
   const draft = drafts[part];
-  const [payload, setPayload] = useState(() => firstPayload(type, part));
+  const [typed, setPayload] = useState<string>();
+  const first = useFirstPayload(part);
+  const payload = typed ?? first;
   const [port, setPort] = useState(1);
   const [timestamp] = useState(() => new Date().toISOString());
   const read = useMemo(

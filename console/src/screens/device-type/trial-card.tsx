@@ -1,4 +1,5 @@
 // Trial card: the payload box with what it was recognized as, the results, and the examples.
+import { useQuery } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -25,10 +26,22 @@ interface PayloadBox {
   readonly read: ReadPayload;
 }
 
-/** What the box holds at first: the input of the first example, else one of the type's form. */
-export function firstPayload({ sampleData, meta }: DeviceType, part: ScriptPart): string {
-  const [example] = examplesIn(sampleData, part);
-  if (example !== undefined) return JSON.stringify(example.event, null, 2);
+/** What the box holds at first: the first example, else the last real uplink, else one of the type's form. */
+export function useFirstPayload(part: ScriptPart): string {
+  const { type, workspaceId } = useEditedType();
+  const [example] = examplesIn(type.sampleData, part);
+  const last = useQuery({
+    queryKey: ['last-real-event', workspaceId, type.id],
+    enabled: example === undefined && part === 'uplinkScript',
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await lastRealEvent(workspaceId, type.id)) ?? null,
+  });
+  const event = example?.event ?? last.data?.event;
+  if (event !== undefined) return JSON.stringify(event, null, 2);
+  return last.isLoading ? '' : inventedPayload(type, part);
+}
+
+function inventedPayload({ meta }: DeviceType, part: ScriptPart): string {
   if (part === 'downlinkScript') return '{\n  "on": true\n}';
   return meta.encoding === 'HEX' ? '00e6' : '{\n  "temperature": 21.5,\n  "humidity": 48\n}';
 }

@@ -4,7 +4,7 @@ import { wordSet } from '../../words/word-set.ts';
 export const formWords = wordSet(
   {
     newTitle: 'New output',
-    kind: 'What should it send to?',
+    kind: 'Type',
     usedBy: 'Used by',
     usedHint: 'Data flows send every sample; rules send when they fire.',
     name: 'Name',
@@ -20,7 +20,8 @@ export const formWords = wordSet(
     json: 'Properties as JSON',
     jsonHint: 'The interface reference has every member. ******** keeps a stored secret.',
     notJson: 'This is not a JSON object',
-    secretHint: 'Kept secret; ******** keeps what is stored.',
+    secretHint: 'Kept secret.',
+    maskedHint: 'Kept secret; ******** keeps what is stored.',
     sample: 'Preview with the last sample of',
     preview: 'Preview',
     noSample: 'choose a device',
@@ -107,7 +108,7 @@ export const formWords = wordSet(
   },
   {
     newTitle: 'Neuer Ausgang',
-    kind: 'Wohin soll er senden?',
+    kind: 'Art',
     usedBy: 'Benutzt von',
     usedHint: 'Datenflüsse senden jeden Messwert; Regeln senden, wenn sie auslösen.',
     name: 'Name',
@@ -124,7 +125,8 @@ export const formWords = wordSet(
     json: 'Eigenschaften als JSON',
     jsonHint: 'Alles steht in der Schnittstelle. ******** behält ein gespeichertes Geheimnis.',
     notJson: 'Das ist kein JSON-Objekt',
-    secretHint: 'Bleibt geheim; ******** behält, was gespeichert ist.',
+    secretHint: 'Bleibt geheim.',
+    maskedHint: 'Bleibt geheim; ******** behält, was gespeichert ist.',
     sample: 'Vorschau mit dem letzten Messwert von',
     preview: 'Vorschau',
     noSample: 'Gerät wählen',

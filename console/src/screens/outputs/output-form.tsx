@@ -15,16 +15,21 @@ import styles from './outputs.module.css';
 import { PropertyField } from './property-field.tsx';
 import { type Sample, TemplateField } from './template-field.tsx';
 
+/** The device whose last sample fills the previews in. */
+export type SampleDevice = Pick<FoundDevice, 'id' | 'name'>;
+
 export interface OutputFormProps {
   readonly workspaceId: string;
   readonly draft: OutputDraft;
   readonly faults: FieldFaults;
   readonly change: (draft: OutputDraft) => void;
+  /** Its last sample fills the previews in at first; without it, that of the device last seen. */
+  readonly sampleOf?: SampleDevice | undefined;
 }
 
-export function OutputForm({ workspaceId, draft, faults, change }: OutputFormProps) {
+export function OutputForm({ workspaceId, draft, faults, change, sampleOf }: OutputFormProps) {
   const words = useWords(formWords);
-  const { device, choose } = useSampleDevice(workspaceId);
+  const { device, choose } = useSampleDevice(workspaceId, sampleOf);
   const sample: Sample = { workspaceId, deviceId: device?.id };
   const part = { workspaceId, draft, faults, change, sample };
   const hasFields = outputTypes[draft.type]?.fields !== undefined;
@@ -154,10 +159,11 @@ function Sending({ draft, faults, change, sample }: PartProps) {
 }
 
 /** The device that was heard last, until another one is chosen. */
-function useSampleDevice(workspaceId: string) {
-  const [device, choose] = useState<FoundDevice>();
+function useSampleDevice(workspaceId: string, first: SampleDevice | undefined) {
+  const [device, choose] = useState(first);
   const newest = useQuery({
     queryKey: ['newest device', workspaceId],
+    enabled: first === undefined,
     queryFn: ({ signal }) => {
       const sort = 'uplinkMetrics.timestamp,desc';
       const query = { workspaceId, size: 1, sort, fields: 'id,name,deviceId' };

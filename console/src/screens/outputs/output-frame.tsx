@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Tabs } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
+import { Sheet } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
@@ -65,7 +66,15 @@ export function OutputFrame({
     >
       {!isBuiltIn && <OutputTabs workspaceId={workspaceId} outputId={outputId} />}
       <Answered answer={output} curl={{ path }} skeleton={<Bone width="100%" />}>
-        {(found) => (isBuiltIn ? <Empty title={words.builtIn} /> : children(found))}
+        {(found) =>
+          isBuiltIn ? (
+            <Sheet>
+              <Empty title={words.builtInTitle} note={words.builtIn} />
+            </Sheet>
+          ) : (
+            children(found)
+          )
+        }
       </Answered>
       {isTesting && (
         <TestDialog outputId={outputId} workspaceId={workspaceId} close={() => setTesting(false)} />

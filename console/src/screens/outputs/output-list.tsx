@@ -40,16 +40,6 @@ export function Outputs() {
         words={words}
         isNarrowed={search.scope !== undefined}
         add={add}
-        example={{
-          method: 'POST',
-          path: '/v3/output-connectors',
-          body: {
-            name: 'Webhook',
-            workspaceId,
-            type: 'WEBHOOK',
-            webhookProperties: { uri: 'https://example.com/in' },
-          },
-        }}
         row={(output) => <OutputRow output={output} workspaceId={workspaceId} />}
       />
     </ListPage>

@@ -19,8 +19,8 @@ export const outputsWords = wordSet(
     target: 'Sends to',
     state: 'Deliveries of 24 hours',
     own: 'this platform',
-    builtIn:
-      'Stores samples on this platform. It is built in: there is nothing to set and nothing to deliver.',
+    builtInTitle: 'Built in',
+    builtIn: 'Stores samples on this platform. It has no settings and no delivery log.',
     secretTarget: 'an address that is kept secret',
     noneToday: 'none',
     today: (count: string) => `${count} delivered`,
@@ -86,8 +86,9 @@ export const outputsWords = wordSet(
     target: 'Sendet an',
     state: 'Lieferungen in 24 Stunden',
     own: 'diese Plattform',
+    builtInTitle: 'Eingebaut',
     builtIn:
-      'Speichert Messwerte auf dieser Plattform. Er ist eingebaut: es gibt nichts einzustellen und nichts zuzustellen.',
+      'Speichert Messwerte auf dieser Plattform. Er hat weder Einstellungen noch ein Protokoll der Lieferungen.',
     secretTarget: 'eine geheime Adresse',
     noneToday: 'keine',
     today: (count: string) => `${count} geliefert`,

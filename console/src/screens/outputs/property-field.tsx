@@ -25,7 +25,9 @@ export function PropertyField(props: PropertyFieldProps) {
   const words = useWords(formWords);
   const label = wordAt(words.fields, field.member);
   const ownHint = (words.hints as Readonly<Record<string, string>>)[field.member];
-  const hint = ownHint ?? (field.kind === 'secret' ? words.secretHint : undefined);
+  const isMasked = typeof value === 'string' && /^\*+$/.test(value);
+  const secretHint = isMasked ? words.maskedHint : words.secretHint;
+  const hint = ownHint ?? (field.kind === 'secret' ? secretHint : undefined);
   const around = { label, error, ...(hint === undefined ? {} : { hint }) };
   const text = typeof value === 'string' ? value : '';
   switch (field.kind) {

@@ -10,7 +10,7 @@ import { Answered, Bone } from '../../parts/states.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useWords } from '../../words/language.tsx';
 import { bodyOf, changeOf, draftOf, newDraft, type OutputDraft } from '../outputs/output-draft.ts';
-import { OutputForm } from '../outputs/output-form.tsx';
+import { OutputForm, type SampleDevice } from '../outputs/output-form.tsx';
 import { outputOf } from '../outputs/output-requests.ts';
 import type { OutputConnector } from '../outputs/output-types.ts';
 import { editorWords } from './editor-words.ts';
@@ -19,19 +19,21 @@ import { useAction } from '../../parts/use-action.ts';
 
 interface DialogProps {
   readonly workspaceId: string;
+  /** A device of the rule, for the previews. */
+  readonly sampleOf: SampleDevice | undefined;
   readonly close: () => void;
   readonly done: (action: RuleAction) => void;
 }
 
 /** Makes an output of type ALARM, which the rule then has as an action. */
-export function NewAlarmDialog({ workspaceId, close, done }: DialogProps) {
+export function NewAlarmDialog({ workspaceId, sampleOf, close, done }: DialogProps) {
   const words = useWords(editorWords);
   const first = newDraft('ALARM', words.alarm, 'RULE_ACTION');
   return (
     <AlarmForm
       title={words.newAlarm}
       first={first}
-      {...{ workspaceId, close, done }}
+      {...{ workspaceId, sampleOf, close, done }}
       send={(draft) =>
         ask(platform.POST('/v3/output-connectors', { body: bodyOf(draft, workspaceId) }))
       }
@@ -43,7 +45,8 @@ interface ChangeProps extends DialogProps {
   readonly outputId: string;
 }
 
-export function ChangeAlarmDialog({ workspaceId, outputId, close, done }: ChangeProps) {
+export function ChangeAlarmDialog(props: ChangeProps) {
+  const { workspaceId, outputId, sampleOf, close, done } = props;
   const words = useWords(editorWords);
   const output = useQuery(outputOf(outputId));
   const waiting = (
@@ -57,7 +60,7 @@ export function ChangeAlarmDialog({ workspaceId, outputId, close, done }: Change
         <AlarmForm
           title={words.editAlarm}
           first={draftOf(connector)}
-          {...{ workspaceId, close, done }}
+          {...{ workspaceId, sampleOf, close, done }}
           send={(draft) => {
             const params = { path: { id: outputId } };
             const body = { ...changeOf(draft), version: connector.version };
@@ -75,7 +78,7 @@ interface FormProps extends DialogProps {
   readonly send: (draft: OutputDraft) => Promise<OutputConnector>;
 }
 
-function AlarmForm({ workspaceId, close, done, title, first, send }: FormProps) {
+function AlarmForm({ workspaceId, sampleOf, close, done, title, first, send }: FormProps) {
   const words = useWords(editorWords);
   const editing = useWords(editingWords);
   const known = useQueryClient();
@@ -110,6 +113,7 @@ function AlarmForm({ workspaceId, close, done, title, first, send }: FormProps) 
         draft={draft}
         faults={faultsOf(saving.error)}
         change={change}
+        sampleOf={sampleOf}
       />
     </Dialog>
   );

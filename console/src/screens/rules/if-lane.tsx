@@ -17,7 +17,7 @@ import {
   withNewBlock,
   withoutBlock,
 } from './rule-model.ts';
-import { partsOf } from './rule-sentence.ts';
+import { hasKeys, partsOf } from './rule-sentence.ts';
 import styles from './rules.module.css';
 
 export function IfLane(props: LaneProps) {
@@ -101,6 +101,9 @@ function Said({ rule, block }: BlockProps) {
   return block.conditions.map((condition, place) => {
     const { key, operator, value } = partsOf(rule, condition, words);
     const { chainOperator } = condition;
+    if (!hasKeys(rule, condition))
+      // oxlint-disable-next-line react/no-array-index-key -- a condition has no other identity
+      return <span key={place}>{words.noKey}</span>;
     return (
       // oxlint-disable-next-line react/no-array-index-key -- a condition has no other identity
       <span key={place} className={styles['condition']}>

@@ -44,7 +44,6 @@ export function Rules() {
         hasControl
         words={words}
         add={add}
-        example={{ path }}
         row={(rule) => <RuleRow rule={rule} />}
       />
     </ListPage>

@@ -31,9 +31,7 @@ const leaks = editCondition(two, 0, 0, {
 
 test('the rule is said in one sentence', () => {
   const { en } = editorWords;
-  expect(sentenceOf(empty, en)).toBe(
-    'When a device says choose a value is above 0, do nothing yet.',
-  );
+  expect(sentenceOf(empty, en)).toBe('Choose the value that this rule compares.');
   expect(sentenceOf(withAction(leaks, alarm), en)).toBe(
     'When any of 2 leak detectors says leak is true, raise an alarm.',
   );

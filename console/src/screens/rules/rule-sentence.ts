@@ -9,6 +9,8 @@ import {
 } from './rule-model.ts';
 
 export function sentenceOf(rule: RuleDraft, words: EditorWords): string {
+  const conditions = blocksOf(rule).flatMap((block) => block.conditions);
+  if (!conditions.every((condition) => hasKeys(rule, condition))) return words.noKeyYet;
   const sentence = words.sentence(
     inputsSaid(rule, words),
     conditionSaid(rule, words),
@@ -65,11 +67,20 @@ function blockSaid(rule: RuleDraft, { conditions }: RuleBlock, words: EditorWord
 /** The three words of a condition. */
 export function partsOf(rule: RuleDraft, condition: RuleCondition, words: EditorWords) {
   const { operandFirst, operator, operandSecond } = condition;
-  const keyOf = (operand: RuleCondition['operandFirst']) =>
-    operand.dataKey ?? (sourceOf(rule, operand)?.dataKey || words.noKey);
   const value =
-    operandSecond.type === 'CONSTANT' ? String(operandSecond.value) : keyOf(operandSecond);
-  return { key: keyOf(operandFirst), operator: words.operators[operator], value };
+    operandSecond.type === 'CONSTANT' ? String(operandSecond.value) : keyOf(rule, operandSecond);
+  return { key: keyOf(rule, operandFirst), operator: words.operators[operator], value };
+}
+
+/** Whether the condition names what it compares. */
+export function hasKeys(rule: RuleDraft, { operandFirst, operandSecond }: RuleCondition): boolean {
+  const isNamed = (operand: RuleCondition['operandFirst']) =>
+    operand.type === 'CONSTANT' || keyOf(rule, operand) !== '';
+  return isNamed(operandFirst) && isNamed(operandSecond);
+}
+
+function keyOf(rule: RuleDraft, operand: RuleCondition['operandFirst']): string {
+  return operand.dataKey ?? sourceOf(rule, operand)?.dataKey ?? '';
 }
 
 function actionsSaid({ actions }: RuleDraft, words: EditorWords): string {

@@ -47,7 +47,7 @@ export function RunRows({ workspaceId, runs }: RunRowsProps) {
               : (devices.get(run.deviceId)?.name ?? run.deviceId)}
           </span>
           <span className="cut mono mute">{seenIn(run)}</span>
-          <span className="cut faint">{run.reason}</span>
+          <span className="cut faint">{reasonOf(run, words)}</span>
           <OutcomeChip outcome={run.outcome} />
         </li>
       ))}
@@ -62,4 +62,29 @@ function seenIn({ inputs }: RuleRun): string {
       ({ dataKey, value }) => `${dataKey} = ${value === undefined ? '?' : JSON.stringify(value)}`,
     )
     .join(', ');
+}
+
+type RunWords = typeof rulesWords.en;
+
+/** What the platform says in English of a run, in the words of the console. */
+const reasons: readonly (readonly [RegExp, (words: RunWords, part: string) => string])[] = [
+  [/^no logic block holds$/, (words) => words.noBlock],
+  [/^logic block (\d+) holds$/, (words, place) => words.block(place)],
+  [/^holds, and has no action for it$/, (words) => words.noAction],
+  [/^no value for (.+)$/, (words, names) => words.noValue(names)],
+  [/^inside the fence$/, (words) => words.inside],
+  [/^outside the fence$/, (words) => words.outside],
+  [/^the script emitted no action$/, (words) => words.noEmit],
+  [/^the script emitted (\d+) actions$/, (words, count) => words.emitted(count)],
+  [/^the sample is of .*older than the newest/, (words) => words.late],
+  [/^the sample is dated .*more than a day ahead/, (words) => words.ahead],
+];
+
+/** The platform's own text where it is none of the known ones, such as an error of a script. */
+export function reasonOf({ reason }: Pick<RuleRun, 'reason'>, words: RunWords): string {
+  for (const [pattern, said] of reasons) {
+    const found = pattern.exec(reason);
+    if (found !== null) return said(words, found[1] ?? '');
+  }
+  return reason;
 }

@@ -8,13 +8,20 @@ import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { MailInPlace, ruleMail } from '../outputs/mail-in-place.tsx';
+import type { SampleDevice } from '../outputs/output-form.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
 import { ChangeAlarmDialog, NewAlarmDialog } from './alarm-dialog.tsx';
 import { AlarmSummary } from './alarm-summary.tsx';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
-import { type RuleAction, withAction, withoutAction, withRenamed } from './rule-model.ts';
+import {
+  type RuleAction,
+  type RuleDraft,
+  withAction,
+  withoutAction,
+  withRenamed,
+} from './rule-model.ts';
 import styles from './rules.module.css';
 
 export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps) {
@@ -28,6 +35,7 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
           {(done) => (
             <AddAction
               workspaceId={workspaceId}
+              sampleOf={firstDevice(rule)}
               add={(action) => {
                 change(withAction(rule, action));
                 done();
@@ -84,12 +92,19 @@ function ActionForm({ action: { id, type }, workspaceId, rule, change }: ActionF
         <ChangeAlarmDialog
           workspaceId={workspaceId}
           outputId={id}
+          sampleOf={firstDevice(rule)}
           close={() => setEditing(false)}
           done={(changed) => change(withRenamed(rule, changed))}
         />
       )}
     </>
   );
+}
+
+/** A device that the rule names; a tag has none that would be better than the one last seen. */
+function firstDevice({ inputs }: RuleDraft): SampleDevice | undefined {
+  const input = inputs.find(({ type }) => type === 'DEVICE');
+  return input === undefined ? undefined : { id: input.id, name: input.name ?? input.id };
 }
 
 function ActionIcon({ type }: { readonly type: string }) {
@@ -102,10 +117,11 @@ const outputsMax = 1_000;
 
 interface AddActionProps {
   readonly workspaceId: string;
+  readonly sampleOf: SampleDevice | undefined;
   readonly add: (action: RuleAction) => void;
 }
 
-function AddAction({ workspaceId, add }: AddActionProps) {
+function AddAction({ workspaceId, sampleOf, add }: AddActionProps) {
   const words = useWords(editorWords);
   const outputs = useQuery({
     queryKey: ['outputs', workspaceId, 'actions'],
@@ -135,7 +151,7 @@ function AddAction({ workspaceId, add }: AddActionProps) {
       </span>
       <MailInPlace workspaceId={workspaceId} templates={ruleMail} done={add} />
       {isMaking && (
-        <NewAlarmDialog workspaceId={workspaceId} close={() => setMaking(false)} done={add} />
+        <NewAlarmDialog {...{ workspaceId, sampleOf }} close={() => setMaking(false)} done={add} />
       )}
     </>
   );

@@ -11,7 +11,6 @@ import { ListSearchField, PagedList } from '../../../parts/paged-list.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { rulesWords } from '../rules-words.ts';
-import { bodyOf, newLogic } from './logic-draft.ts';
 import { type LogicItem, logicsOf } from './logic-requests.ts';
 import { logicWords } from './logic-words.ts';
 import styles from './logic.module.css';
@@ -57,11 +56,6 @@ export function LogicList() {
         headers={[words.name, words.inputs, words.changed]}
         words={words}
         add={add}
-        example={{
-          method: 'POST',
-          path: '/v3/rules/custom',
-          body: { ...bodyOf(newLogic('Heat', '')), organizationId },
-        }}
         row={(logic) => <LogicRow logic={logic} workspaceId={workspaceId} />}
       />
       {isCreating && <NewLogic workspaceId={workspaceId} close={() => setCreating(false)} />}
