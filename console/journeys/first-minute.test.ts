@@ -50,7 +50,7 @@ describeWith(chromiumProgram, 'the first minute', () => {
       await replacePassword(page, password);
       await page.waitForURL(/\/welcome$/);
       const welcome = seconds();
-      for (const step of ['Name your device', 'Protocol', 'What does it send?']) {
+      for (const step of ['Name your device', 'Protocol', 'Payload']) {
         const open = page.locator('[aria-current="step"]');
         await open.getByRole('heading', { name: step, exact: true }).waitFor();
         await page.keyboard.press('Enter');

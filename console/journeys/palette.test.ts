@@ -155,7 +155,7 @@ journey(
         const pressed = (name: string) =>
           other.page.getByRole('group', { name }).locator('[aria-pressed="true"]').innerText();
         await expect.poll(() => pressed('Times')).toBe('UTC');
-        expect(await pressed('Single keys')).toBe('Off');
+        expect(await pressed('Single-key shortcuts')).toBe('Off');
         await other.page.getByRole('button', { name: 'Deutsch' }).click();
         await other.page.getByRole('heading', { name: 'Vorlieben' }).waitFor();
         expect(await axeFindings(other.page)).toEqual([]);

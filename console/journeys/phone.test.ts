@@ -35,4 +35,18 @@ journey('phone', { start: startWorld, browser, startMs: 240_000 }, (stage) => {
     await page.getByRole('link', { name: 'Back to the list' }).click();
     await page.waitForURL(/\/rules$/);
   });
+
+  test('review console screens: the path has all the room of its bar, and a cut text its title', async () => {
+    const { page } = stage;
+    await stage.visit('devices/import');
+    const last = page.locator('[data-path] b');
+    await last.waitFor();
+    const isCut = () => last.evaluate((one) => one.scrollWidth > one.clientWidth);
+    expect(await isCut()).toBe(false);
+    await page.setViewportSize({ width: 250, height: 844 });
+    await expect.poll(isCut).toBe(true);
+    await last.hover();
+    await expect.poll(() => last.getAttribute('title')).toBe('Import devices');
+    await page.setViewportSize(browser);
+  });
 });

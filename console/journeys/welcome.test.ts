@@ -29,7 +29,7 @@ journey('welcome', options, (stage) => {
     await page.getByText('Off in this installation').first().waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
-    await begins('What does it send?');
+    await begins('Payload');
     await stage.inspect('welcome-3');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Listening for Room 1' }).waitFor();

@@ -34,7 +34,6 @@ export function Page({ title, path, name, lead, actions, isWide = false, childre
           <h1>{title}</h1>
           {lead !== undefined && <div className={styles['lead']}>{lead}</div>}
         </div>
-        <span className="grow" />
         <div className={styles['actions']} data-open={isOpen}>
           {actions}
           <button

@@ -1,7 +1,6 @@
 // Paged list: the rows of one page, with search and pager in the address, or an empty state.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
-import type { CurlRequest } from '../api/curl.ts';
 import { useFormats } from '../words/language.tsx';
 import { Sheet } from './card.tsx';
 import { CurlButton } from './curl-button.tsx';
@@ -32,13 +31,11 @@ interface PagedListProps<T> extends Omit<ListTableProps, 'children'> {
   readonly isNarrowed?: boolean;
   /** Button that creates the first record. */
   readonly add: ReactNode;
-  /** The same from a terminal. */
-  readonly example: CurlRequest;
   readonly row: (record: T) => ReactNode;
 }
 
 export function PagedList<T extends { readonly id: string }>(props: PagedListProps<T>) {
-  const { answer, path, words, isNarrowed = false, add, example, row, ...table } = props;
+  const { answer, path, words, isNarrowed = false, add, row, ...table } = props;
   const { q, page, change } = useListAddress();
   return (
     <Sheet>
@@ -47,9 +44,7 @@ export function PagedList<T extends { readonly id: string }>(props: PagedListPro
           if (content.length === 0 && (isNarrowed || q !== undefined))
             return <Empty title={words.noMatch} note={words.noMatchNote} />;
           if (content.length === 0)
-            return (
-              <Empty title={words.empty} note={words.emptyNote} actions={add} curl={example} />
-            );
+            return <Empty title={words.empty} note={words.emptyNote} actions={add} />;
           return (
             <>
               <ListTable {...table}>

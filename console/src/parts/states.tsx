@@ -75,17 +75,14 @@ interface EmptyProps {
   readonly title: ReactNode;
   readonly note?: ReactNode;
   readonly actions?: ReactNode;
-  /** The same from a terminal, with real ids. */
-  readonly curl?: CurlRequest;
 }
 
-export function Empty({ title, note, actions, curl }: EmptyProps) {
+export function Empty({ title, note, actions }: EmptyProps) {
   return (
     <div className={styles['state']}>
       <strong>{title}</strong>
       {note !== undefined && <span>{note}</span>}
       {actions !== undefined && <div className={styles['row']}>{actions}</div>}
-      {curl !== undefined && <CodeBlock code={curlOf(curl, location.origin)} />}
     </div>
   );
 }

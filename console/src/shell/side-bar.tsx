@@ -1,5 +1,5 @@
 // Side bar: the workspace and its places; on a phone a bar at the bottom with the most needed ones.
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { BookOpen, Building2, LogOut, Menu, Search, SunMoon, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { chooseTheme } from '../design/theme.ts';
@@ -65,6 +65,8 @@ export function Sections() {
 function AccountLinks() {
   const words = useWords(shellWords);
   const { organizationId } = useAccount();
+  // The link leads to the first of several pages.
+  const isOrganization = useLocation().pathname.startsWith('/o/');
   const className = styles['place'] ?? '';
   return (
     <>
@@ -72,6 +74,7 @@ function AccountLinks() {
         className={className}
         to="/o/$organizationId/settings/members"
         params={{ organizationId }}
+        aria-current={isOrganization ? 'page' : undefined}
       >
         <Building2 aria-hidden="true" />
         {words.organization}

@@ -6,6 +6,7 @@ import { useWatchedValue } from '../live/watched-value.ts';
 import { signingIn } from '../session/sign-in-again.ts';
 import { late } from '../parts/late.tsx';
 import { useNotedRecents } from '../palette/use-recents.ts';
+import { useCutTitles } from './use-cut-titles.ts';
 import { useKeptFocus } from './use-kept-focus.ts';
 import { useFollowedPreferences } from './use-followed-preferences.ts';
 
@@ -31,6 +32,7 @@ export function Tools() {
   useNotedRecents();
   useFollowedPreferences();
   useKeptFocus();
+  useCutTitles();
   useEffect(() => signingIn.offer(), []);
   const isSigningIn = useWatchedValue(signingIn.isAsked);
   useEffect(() => watchShowKeys(help), [help]);

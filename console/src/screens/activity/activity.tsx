@@ -46,7 +46,7 @@ export function ActivityPage() {
           <>
             {content.length === 0 && (
               <Sheet>
-                <Nothing isNarrowed={Object.keys(filters).length > 0} path={path} />
+                <Nothing isNarrowed={Object.keys(filters).length > 0} />
               </Sheet>
             )}
             <Days rows={content} search={search} change={change} />
@@ -150,10 +150,10 @@ function Days({ rows, search, change }: DaysProps) {
   ));
 }
 
-function Nothing({ isNarrowed, path }: { readonly isNarrowed: boolean; readonly path: string }) {
+function Nothing({ isNarrowed }: { readonly isNarrowed: boolean }) {
   const words = useWords(activityWords);
   if (isNarrowed) return <Empty title={words.noMatch} note={words.noMatchNote} />;
-  return <Empty title={words.empty} note={words.emptyNote} curl={{ path }} />;
+  return <Empty title={words.empty} note={words.emptyNote} />;
 }
 
 function Bones() {

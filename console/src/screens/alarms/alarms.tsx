@@ -157,8 +157,6 @@ function NoAlarms({ search }: Pick<AlarmTableProps, 'search'>) {
       <Empty title={words.emptyTab} />
     );
   }
-  const alarmProperties = { name: '{{device.name}} needs a look', severity: 'MAJOR' };
-  const body = { name: 'Alarm', workspaceId, type: 'ALARM', alarmProperties };
   return (
     <Empty
       title={words.empty}
@@ -168,7 +166,6 @@ function NoAlarms({ search }: Pick<AlarmTableProps, 'search'>) {
           {words.newRule}
         </ButtonLink>
       }
-      curl={{ method: 'POST', path: '/v3/output-connectors', body }}
     />
   );
 }

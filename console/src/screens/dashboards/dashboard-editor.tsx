@@ -94,7 +94,7 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
         show={({ from, to }) => change(zoomed(search, from, to))}
       >
         {shown.tiles.length === 0 ? (
-          <NoTiles id={id} add={() => setOpen(newTile([]))} />
+          <NoTiles add={() => setOpen(newTile([]))} />
         ) : isEditing ? (
           <TileEditor tiles={shown.tiles} change={setTiles} settings={setOpen} />
         ) : (
@@ -203,7 +203,7 @@ function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
   );
 }
 
-function NoTiles({ id, add }: { readonly id: string; readonly add: () => void }) {
+function NoTiles({ add }: { readonly add: () => void }) {
   const words = useWords(dashboardsWords);
   return (
     <Sheet>
@@ -216,7 +216,6 @@ function NoTiles({ id, add }: { readonly id: string; readonly add: () => void })
             {words.addTile}
           </Button>
         }
-        curl={{ path: `/v3/dashboards/${id}` }}
       />
     </Sheet>
   );

@@ -41,10 +41,7 @@ export function DashboardPage() {
   const dashboard = answer.data;
   const configuration = readConfiguration(dashboard.configuration);
   if (configuration === undefined)
-    return inPage(
-      dashboard.name,
-      <Empty title={words.foreign} note={words.foreignNote} curl={request} />,
-    );
+    return inPage(dashboard.name, <Empty title={words.foreign} note={words.foreignNote} />);
   return (
     <DashboardEditor
       key={dashboard.id}

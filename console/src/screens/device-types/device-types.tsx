@@ -10,6 +10,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { Page } from '../../parts/page.tsx';
 import { usePages } from '../../parts/rows/use-pages.ts';
+import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { type Column, WindowedTable } from '../../parts/rows/windowed-table.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
@@ -154,18 +155,11 @@ function NoType({
   readonly open: (what: Opened) => void;
 }) {
   const words = useWords(deviceTypesWords);
-  const { organizationId } = useAccount();
   if (isFiltered) return <Empty title={words.noMatch} note={words.noMatchNote} />;
-  const body = {
-    name: 'Room sensor',
-    organizationId,
-    uplinkScript: { code: "function consume(event) { emit('sample', { data: event.data }); }" },
-  };
   return (
     <Empty
       title={words.empty}
       note={words.emptyNote}
-      curl={{ method: 'POST', path: '/v3/device-types', body }}
       actions={
         <>
           <Button needs="deviceType: create" onClick={() => open('import')}>
@@ -180,10 +174,13 @@ function NoType({
   );
 }
 
+const narrowColumns: ReadonlySet<string> = new Set(['name', 'devices']);
+
 function useColumns(workspaceId: string): readonly Column<DeviceTypeItem>[] {
   const words = useWords(deviceTypesWords);
-  return useMemo(
-    () => [
+  const isNarrow = useNarrow();
+  const columns = useMemo(
+    (): readonly Column<DeviceTypeItem>[] => [
       {
         key: 'name',
         header: words.name,
@@ -235,6 +232,10 @@ function useColumns(workspaceId: string): readonly Column<DeviceTypeItem>[] {
       },
     ],
     [words, workspaceId],
+  );
+  return useMemo(
+    () => (isNarrow ? columns.filter(({ key }) => narrowColumns.has(key)) : columns),
+    [isNarrow, columns],
   );
 }
 

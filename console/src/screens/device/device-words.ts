@@ -139,12 +139,12 @@ export const deviceWords = wordSet(
     noNumberNote: 'Der Verlauf erscheint mit der ersten Zahl in den Messwerten.',
     live: 'Live',
     liveSince: (clock: string, count: number) =>
-      `${grouped(count)} ${plural(count, 'Messung', 'Messungen')} seit ${clock}, mit den letzten davor`,
+      `${grouped(count)} ${plural(count, 'Messwert', 'Messwerte')} seit ${clock}, mit den letzten davor`,
     pause: 'Anhalten',
     resume: 'Fortsetzen',
     waiting: (count: number) => `${grouped(count)} warten`,
     filter: 'Filtern',
-    samples: 'Messungen, wie sie eintreffen',
+    samples: 'Messwerte, wie sie eintreffen',
     nextShows: 'Die nächste Messung erscheint hier von selbst.',
     noneMatches: 'Keine Messung enthält das.',
     about: 'Angaben',
@@ -158,7 +158,7 @@ export const deviceWords = wordSet(
     signals: { GOOD: 'gut', MEDIUM: 'mittel', BAD: 'schlecht' },
     position: 'Position',
     tags: 'Tags',
-    credentials: 'Ausweis',
+    credentials: 'Zugangsdaten',
     ownKeys: (count: number) =>
       `${grouped(count)} ${plural(count, 'öffentlicher Schlüssel', 'öffentliche Schlüssel')}`,
     sharedSecret: 'Geheimnis des Zugangs',

@@ -82,13 +82,6 @@ function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>
   const { workspaceId, search } = place;
   const hasCondition = [search.q, search.state, search.filter].some((one) => one !== undefined);
   if (hasCondition) return <NoMatch place={place} change={change} />;
-  const body = {
-    workspaceId,
-    name: 'Room 1',
-    deviceId: 'room-1',
-    dataFlowId: words.flowPlaceholder,
-    connectivity: 'HTTP',
-  };
   return (
     <Empty
       title={words.empty}
@@ -103,7 +96,6 @@ function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>
           </ButtonLink>
         </>
       }
-      curl={{ method: 'POST', path: '/v3/devices', body }}
     />
   );
 }

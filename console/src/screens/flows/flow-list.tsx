@@ -2,12 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import type { CurlRequest } from '../../api/curl.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { FlowHealth } from './flow-health.tsx';
-import { connectorChoice, type FlowItem, flowsOf } from './flow-requests.ts';
+import { type FlowItem, flowsOf } from './flow-requests.ts';
 import { FlowsFrame } from './flows-frame.tsx';
 import styles from './flows.module.css';
 import { flowsWords } from './flows-words.ts';
@@ -19,8 +18,6 @@ export function Flows() {
   const { workspaceId } = useParams({ from: route });
   const search = useSearch({ from: route });
   const flows = useQuery(flowsOf(workspaceId, search));
-  const enabled = flows.data?.totalElements === 0;
-  const connector = useQuery({ ...connectorChoice(workspaceId), enabled }).data?.[0]?.id;
   const path = `/v3/data-flows?workspaceId=${workspaceId}&details=health`;
   const add = (
     <ButtonLink look="primary" to="/w/$workspaceId/flows/new" params={{ workspaceId }}>
@@ -36,7 +33,6 @@ export function Flows() {
         headers={[words.flow, words.way, words.outputs, words.health]}
         words={words}
         add={add}
-        example={firstStep(workspaceId, connector)}
         row={(flow) => <FlowRow flow={flow} />}
       />
     </FlowsFrame>
@@ -78,14 +74,4 @@ function FlowRow({ flow }: { readonly flow: FlowItem }) {
       </td>
     </tr>
   );
-}
-
-/** A flow needs a connector, which is created before it. */
-function firstStep(workspaceId: string, connectorId: string | undefined): CurlRequest {
-  if (connectorId === undefined) {
-    const body = { name: 'HTTP', workspaceId, connectivity: 'HTTP' };
-    return { method: 'POST', path: '/v3/device-connectors', body };
-  }
-  const body = { name: 'Climate', workspaceId, deviceConnector: { id: connectorId } };
-  return { method: 'POST', path: '/v3/data-flows', body };
 }

@@ -72,8 +72,7 @@ export const homeWords = wordSet(
     refused: (deviceId: string) => `Abgelehnt: ${deviceId}`,
     refusedSender: 'Uplinks werden abgelehnt',
     refusedUplinks: 'In den letzten 24 Stunden wurden Uplinks abgelehnt.',
-    heard: (online: string, total: string) =>
-      `${online} von ${total} Geräten haben sich in ihrer üblichen Zeit gemeldet`,
+    heard: (online: string, total: string) => `${online} von ${total} Geräten online`,
     register: 'Gerät registrieren',
     firstReading: 'Ein erster Messwert, in einer Minute',
     alive: 'Geräte online',
@@ -84,7 +83,7 @@ export const homeWords = wordSet(
     failing: 'Gescheiterte Lieferungen',
     inDay: 'in 24 h',
     waiting: (count: string) => `${count} warten`,
-    arriving: 'Kommt gerade an',
+    arriving: 'Live-Daten',
     since: (at: string) => `seit ${at}`,
     sinceWith: (at: string, count: number) =>
       count === 1

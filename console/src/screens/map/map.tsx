@@ -56,13 +56,7 @@ export function DeviceMap() {
           <Failure error={positions.error} retry={positions.retry} curl={request} />
         </Sheet>
       )}
-      <Shown
-        workspaceId={workspaceId}
-        positions={positions}
-        search={search}
-        change={change}
-        request={request}
-      />
+      <Shown workspaceId={workspaceId} positions={positions} search={search} change={change} />
     </Page>
   );
 }
@@ -126,10 +120,9 @@ function Filter({ search, change }: FilterProps) {
 interface ShownProps extends FilterProps {
   readonly workspaceId: string;
   readonly positions: Positions;
-  readonly request: CurlRequest;
 }
 
-function Shown({ workspaceId, positions, search, change, request }: ShownProps) {
+function Shown({ workspaceId, positions, search, change }: ShownProps) {
   const words = useWords(mapPageWords);
   const { points, total, isLoading } = positions;
   const [wanted, setWanted] = useState<View | undefined>(() => viewOf(search.at));
@@ -149,7 +142,7 @@ function Shown({ workspaceId, positions, search, change, request }: ShownProps) 
         {total === 0 && (search.q !== undefined || search.state !== undefined) ? (
           <Empty title={words.noMatch} note={words.noMatchNote} />
         ) : (
-          <Empty title={words.empty} note={words.emptyNote} curl={request} />
+          <Empty title={words.empty} note={words.emptyNote} />
         )}
       </Sheet>
     );

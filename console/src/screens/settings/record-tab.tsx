@@ -20,8 +20,6 @@ interface RecordTabProps<T extends Listed> {
   readonly path: string;
   readonly createLabel: string;
   readonly emptyTitle: string;
-  /** What a first record could be, for a terminal. */
-  readonly example: Readonly<Record<string, unknown>>;
   readonly columns: readonly DataColumn<T>[];
   /** The dialog of the record, or of a new one. */
   readonly form: (record: T | undefined, close: () => void) => ReactNode;
@@ -30,7 +28,7 @@ interface RecordTabProps<T extends Listed> {
 }
 
 export function RecordTab<T extends Listed>(props: RecordTabProps<T>) {
-  const { tab, answer, path, createLabel, emptyTitle, example, columns, form, removal } = props;
+  const { tab, answer, path, createLabel, emptyTitle, columns, form, removal } = props;
   const words = useWords(settingsWords);
   const workspaceId = useSettingsWorkspace();
   const [edited, setEdited] = useState<T | 'new'>();
@@ -63,13 +61,12 @@ export function RecordTab<T extends Listed>(props: RecordTabProps<T>) {
     ),
   };
   const curl = { path: `${path}?workspaceId=${workspaceId}` };
-  const body = { workspaceId, ...example };
   return (
     <SettingsFrame tab={tab} curl={() => curl} actions={create}>
       <RecordSheet
         answer={answer}
         path={curl.path}
-        none={<Empty title={emptyTitle} actions={create} curl={{ method: 'POST', path, body }} />}
+        none={<Empty title={emptyTitle} actions={create} />}
       >
         {(rows) => (
           <DataTable

@@ -24,7 +24,7 @@ export const welcomeWords = wordSet(
     },
     protocolNames: { HTTP: 'HTTP', MQTT: 'MQTT', COAP: 'CoAP' },
     isOff: 'Off in this installation',
-    sendStep: 'What does it send?',
+    sendStep: 'Payload',
     sends: {
       json: 'JSON, stored as it is',
       pasted: 'Paste a payload',
@@ -110,10 +110,10 @@ export const welcomeWords = wordSet(
     another: 'Von vorn',
     next: 'Weiter',
     change: (step: string) => `Ändern: ${step}`,
-    nameStep: 'Wie heißt Ihr Gerät?',
+    nameStep: 'Gerät benennen',
     name: 'Name',
     firstName: 'Raum 1',
-    talkStep: 'Wie spricht es?',
+    talkStep: 'Protokoll',
     protocols: {
       HTTP: 'Ein POST mit JSON; geht von allem, was ein Netz hat.',
       MQTT: 'Eine Verbindung, die bleibt; nimmt auch Befehle.',
@@ -121,7 +121,7 @@ export const welcomeWords = wordSet(
     },
     protocolNames: { HTTP: 'HTTP', MQTT: 'MQTT', COAP: 'CoAP' },
     isOff: 'In dieser Installation aus',
-    sendStep: 'Was sendet es?',
+    sendStep: 'Nutzdaten',
     sends: {
       json: 'JSON, gespeichert wie es ist',
       pasted: 'Payload einfügen',

@@ -37,7 +37,6 @@ export function Dashboards() {
         actions={words.actions}
         words={words}
         add={add}
-        example={{ path }}
         row={(dashboard) => <DashboardLine dashboard={dashboard} workspaceId={workspaceId} />}
       />
       {isAsked && <NewDashboard workspaceId={workspaceId} close={() => setAsked(false)} />}

@@ -55,7 +55,7 @@ function SentCommands({ deviceId }: { readonly deviceId: string }) {
       <Answered answer={downlinks.answer} curl={curl} skeleton={<RowBones />}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title={words.empty} note={words.emptyNote} curl={curl} />
+            <Empty title={words.empty} note={words.emptyNote} />
           ) : (
             <ul className={styles['rows']} aria-label={words.list}>
               {rows.map((downlink) => (

@@ -65,9 +65,7 @@ export function Explore() {
           {answer.error !== null && (
             <Failure error={answer.error} retry={() => void answer.refetch()} curl={request} />
           )}
-          {answer.data !== undefined && table.rows.length === 0 && (
-            <Empty title={words.noValues} curl={request} />
-          )}
+          {answer.data !== undefined && table.rows.length === 0 && <Empty title={words.noValues} />}
           {table.rows.length > 0 && (
             <LineChart
               times={times}

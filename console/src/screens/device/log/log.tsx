@@ -44,7 +44,7 @@ export function Log() {
       <Answered answer={entries.answer} curl={curl} skeleton={<RowBones />}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title={words.empty} note={words.emptyNote} curl={curl} />
+            <Empty title={words.empty} note={words.emptyNote} />
           ) : (
             <ul className={styles['rows']} aria-label={words.title}>
               {rows.map((entry) => (

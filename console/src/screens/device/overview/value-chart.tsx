@@ -69,7 +69,7 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
         {answer.error !== null && answer.data === undefined && (
           <Failure error={answer.error} retry={() => void answer.refetch()} curl={request} />
         )}
-        {answer.data !== undefined && isEmpty && <Empty title={words.noValues} curl={request} />}
+        {answer.data !== undefined && isEmpty && <Empty title={words.noValues} />}
         {answer.data !== undefined && !isEmpty && (
           <LineChart
             times={times}

@@ -55,7 +55,7 @@ export function Uplinks() {
       <Answered answer={uplinks.answer} curl={curl} skeleton={<RowBones />}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title={words.noUplinks} note={words.noUplinksNote} curl={curl} />
+            <Empty title={words.noUplinks} note={words.noUplinksNote} />
           ) : (
             <ul className={styles['rows']} aria-label={words.uplinks}>
               {rows.map((uplink) => (

@@ -39,11 +39,6 @@ export function Connectors() {
         headers={[lists.name, lists.kind, lists.usedBy, lists.health]}
         words={{ ...lists, ...words }}
         add={add}
-        example={{
-          method: 'POST',
-          path: '/v3/device-connectors',
-          body: { name: 'HTTP', workspaceId, connectivity: 'HTTP' },
-        }}
         row={(connector) => <ConnectorRow connector={connector} workspaceId={workspaceId} />}
       />
       {isCreating && (

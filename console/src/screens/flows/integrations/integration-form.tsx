@@ -51,7 +51,8 @@ function PropertyField(props: IntegrationFormProps & { readonly name: PropertyNa
   const { name, draft, change, faults } = props;
   const words = useWords(integrationWords);
   const hints: Readonly<Record<string, string>> = words.hints;
-  const hint = hints[isSecret(name) ? 'secret' : name];
+  const isMasked = isSecret(name) && /^\*+$/.test(draft.properties[name] ?? '');
+  const hint = hints[isMasked ? 'secret' : name];
   return (
     <TextField
       label={words.properties[name]}

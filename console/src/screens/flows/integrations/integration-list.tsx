@@ -38,11 +38,6 @@ export function Integrations() {
         headers={[lists.name, words.server, lists.usedBy, lists.state]}
         words={{ ...lists, ...words }}
         add={add}
-        example={{
-          method: 'POST',
-          path: '/v3/integrations',
-          body: { name: 'ChirpStack', workspaceId, type: 'CHIRP_STACK' },
-        }}
         row={(integration) => <IntegrationRow integration={integration} />}
       />
     </FlowsFrame>

@@ -46,7 +46,7 @@ export function Audit() {
         <Answered answer={entries} curl={{ path }} skeleton={<TableSkeleton rows={8} />}>
           {({ content, last }) =>
             content.length === 0 ? (
-              <Empty title={words.noEntries} note={words.noEntriesNote} curl={{ path }} />
+              <Empty title={words.noEntries} note={words.noEntriesNote} />
             ) : (
               <>
                 <EntryTable entries={content} />

@@ -9,20 +9,14 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
 import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
-import { CodeBlock, Empty } from '../../../parts/states.tsx';
+import { Empty } from '../../../parts/states.tsx';
 import { toastFailure } from '../../../parts/toasts.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { OrganizationPage } from '../organization-page.tsx';
 import { organizationWords } from '../organization-words.ts';
 import { ClientDialog } from './client-dialog.tsx';
-import {
-  clientsOf,
-  type OAuthClient,
-  removeClient,
-  rotateSecret,
-  tokenCommand,
-} from './client-requests.ts';
+import { clientsOf, type OAuthClient, removeClient, rotateSecret } from './client-requests.ts';
 import { ClientSecret } from './client-secret.tsx';
 import { clientWords } from './client-words.ts';
 import styles from './clients.module.css';
@@ -30,7 +24,6 @@ import { NewClientDialog } from './new-client-dialog.tsx';
 import { useAction } from '../../../parts/use-action.ts';
 
 const route = '/signed-in/shell/o/$organizationId/settings/clients';
-const tokenPath = '/realms/api-keys/protocol/openid-connect/token';
 
 export function Clients() {
   const words = useWords(clientWords);
@@ -53,7 +46,11 @@ export function Clients() {
         </Button>
       }
     >
-      <RecordSheet answer={clients} path={path} none={<NoClients />}>
+      <RecordSheet
+        answer={clients}
+        path={path}
+        none={<Empty title={words.empty} note={words.emptyNote} />}
+      >
         {(found) => <ClientTable clients={found} rotate={setRotated} remove={setRemoved} />}
       </RecordSheet>
       {isCreating && (
@@ -69,19 +66,6 @@ export function Clients() {
         <RemoveClient client={removed} close={() => setRemoved(undefined)} />
       )}
     </OrganizationPage>
-  );
-}
-
-/** Only people may make clients, so that the command is the one that a client begins with. */
-function NoClients() {
-  const words = useWords(clientWords);
-  const credentials = { clientId: '"$CLIENT_ID"', clientSecret: '"$CLIENT_SECRET"' };
-  return (
-    <Empty
-      title={words.empty}
-      note={words.emptyNote}
-      actions={<CodeBlock code={tokenCommand(location.origin + tokenPath, credentials)} />}
-    />
   );
 }
 

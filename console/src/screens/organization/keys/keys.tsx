@@ -41,7 +41,7 @@ export function Keys() {
       <RecordSheet
         answer={keys}
         path={path}
-        none={<Empty title={words.noKeys} note={words.noKeysNote} curl={{ path }} />}
+        none={<Empty title={words.noKeys} note={words.noKeysNote} />}
       >
         {(found) => <KeyTable keys={found} remove={setRemoved} />}
       </RecordSheet>

@@ -33,20 +33,7 @@ export function MemberList({ emptyTitle, ...shown }: MemberListProps) {
     queryFn: ({ signal }) => place.list(signal),
   });
   return (
-    <RecordSheet
-      answer={members}
-      path={place.path}
-      none={
-        <Empty
-          title={emptyTitle}
-          curl={{
-            method: 'POST',
-            path: place.path,
-            body: { email: 'ada@example.org', role: place.firstRole },
-          }}
-        />
-      }
-    >
+    <RecordSheet answer={members} path={place.path} none={<Empty title={emptyTitle} />}>
       {(found) => <MemberTable {...shown} members={found} />}
     </RecordSheet>
   );

@@ -41,7 +41,6 @@ export function Fields() {
       path="/v3/custom-fields/meta"
       createLabel={words.newField}
       emptyTitle={words.noFields}
-      example={{ name: 'Floor', type: 'NUMBER' }}
       columns={columns}
       form={(field, close) => <FieldDialog {...{ workspaceId, field, close }} />}
       removal={(field, close) => <RemoveField {...{ field, close }} />}

@@ -43,7 +43,6 @@ export function Tags() {
       path="/v3/tags"
       createLabel={words.newTag}
       emptyTitle={words.noTags}
-      example={{ name: 'roof' }}
       columns={columns}
       form={(tag, close) => <TagDialog {...{ workspaceId, tag, close }} />}
       removal={(tag, close) => <RemoveTag {...{ tag, close }} />}
