@@ -85,17 +85,17 @@ journey('organization and account', { start: startWorld }, (stage) => {
   test('the audit log says who changed what', async () => {
     const { page } = stage;
     await page.getByRole('link', { name: 'Audit log' }).click();
-    await page.getByRole('cell', { name: /created API_KEY Warehouse/ }).waitFor();
+    await page.getByRole('cell', { name: /created API key Warehouse/ }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 
   test('console M11: the audit log is limited to a kind or a person by a click', async () => {
     const { page } = stage;
-    await page.getByRole('link', { name: 'API_KEY', exact: true }).first().click();
-    const limit = page.getByRole('button', { name: 'Only API_KEY' });
+    await page.getByRole('link', { name: 'API key', exact: true }).first().click();
+    const limit = page.getByRole('button', { name: 'Only API key' });
     await limit.waitFor();
-    await expect.poll(() => page.getByRole('link', { name: 'USER', exact: true }).count()).toBe(0);
-    expect(await page.getByRole('cell', { name: /API_KEY/ }).count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByRole('link', { name: 'user', exact: true }).count()).toBe(0);
+    expect(await page.getByRole('cell', { name: /API key/ }).count()).toBeGreaterThan(0);
     await limit.click();
     await limit.waitFor({ state: 'detached' });
     expect(await axeFindings(page)).toEqual([]);
@@ -108,9 +108,9 @@ journey('organization and account', { start: startWorld }, (stage) => {
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Deutsch' }).click();
-    await page.getByRole('heading', { name: 'Vorlieben' }).waitFor();
+    await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Vorlieben' }).waitFor();
+    await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'English' }).click();

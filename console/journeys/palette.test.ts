@@ -157,7 +157,7 @@ journey(
         await expect.poll(() => pressed('Times')).toBe('UTC');
         expect(await pressed('Single-key shortcuts')).toBe('Off');
         await other.page.getByRole('button', { name: 'Deutsch' }).click();
-        await other.page.getByRole('heading', { name: 'Vorlieben' }).waitFor();
+        await other.page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
         expect(await axeFindings(other.page)).toEqual([]);
         expect(other.complaints).toEqual([]);
         await expect.poll(stored).toMatchObject({ ...wanted, language: 'de' });

@@ -1,6 +1,9 @@
 // Words of the activity: who changed what, in sentences.
 import { plural, wordSet } from '../../words/word-set.ts';
 
+/** A kind without a word of its own, such as `share link` of `SHARE_LINK`. */
+const plainKind = (type: string) => type.toLowerCase().replaceAll('_', ' ');
+
 export const activityWords = wordSet(
   {
     title: 'Activity',
@@ -33,8 +36,16 @@ export const activityWords = wordSet(
         RULE: ['rule', 'rules'],
         WORKSPACE: ['workspace', 'workspaces'],
         MEMBER: ['member', 'members'],
+        USER: ['user', 'users'],
+        API_KEY: ['API key', 'API keys'],
+        OAUTH_CLIENT: ['OAuth client', 'OAuth clients'],
+        DEVICE_TYPE: ['device type', 'device types'],
+        CUSTOM_LOGIC: ['custom logic block', 'custom logic blocks'],
+        ORGANIZATION: ['organization', 'organizations'],
+        INVITATION: ['invitation', 'invitations'],
+        SAMPLES: ['samples', 'samples'],
       };
-      const [one, more] = names[type] ?? [type.toLowerCase(), type.toLowerCase()];
+      const [one, more] = names[type] ?? [plainKind(type), plainKind(type)];
       return plural(many, one, `${count} ${more}`);
     },
     first: (shown: string, total: string) => `The first ${shown} of ${total}`,
@@ -87,8 +98,16 @@ export const activityWords = wordSet(
         RULE: ['Regel', 'Regeln'],
         WORKSPACE: ['Arbeitsbereich', 'Arbeitsbereiche'],
         MEMBER: ['Mitglied', 'Mitglieder'],
+        USER: ['Benutzer', 'Benutzer'],
+        API_KEY: ['API-Schlüssel', 'API-Schlüssel'],
+        OAUTH_CLIENT: ['OAuth-Client', 'OAuth-Clients'],
+        DEVICE_TYPE: ['Gerätetyp', 'Gerätetypen'],
+        CUSTOM_LOGIC: ['Baustein eigener Logik', 'Bausteine eigener Logik'],
+        ORGANIZATION: ['Organisation', 'Organisationen'],
+        INVITATION: ['Einladung', 'Einladungen'],
+        SAMPLES: ['Messwerte', 'Messwerte'],
       };
-      const [one, more] = names[type] ?? [type.toLowerCase(), type.toLowerCase()];
+      const [one, more] = names[type] ?? [plainKind(type), plainKind(type)];
       return plural(many, one, `${count} ${more}`);
     },
     first: (shown: string, total: string) => `Die ersten ${shown} von ${total}`,

@@ -38,7 +38,7 @@ export function useFirstPayload(part: ScriptPart): string {
   });
   const event = example?.event ?? last.data?.event;
   if (event !== undefined) return JSON.stringify(event, null, 2);
-  return last.isLoading ? '' : inventedPayload(type, part);
+  return inventedPayload(type, part);
 }
 
 function inventedPayload({ meta }: DeviceType, part: ScriptPart): string {

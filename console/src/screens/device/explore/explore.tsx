@@ -50,7 +50,7 @@ export function Explore() {
       <ExploreChoices {...exploration} />
       <Card
         title={words.title}
-        note={<Why {...exploration} zone={zone} />}
+        note={<Why {...exploration} />}
         actions={
           <>
             <RangeChoice />
@@ -85,7 +85,7 @@ export function Explore() {
   );
 }
 
-function Why({ plan, zone }: { readonly plan: ReturnType<typeof planOf>; readonly zone: string }) {
+function Why({ plan }: { readonly plan: ReturnType<typeof planOf> }) {
   const words = useWords(exploreWords);
   const span = useFormats().duration(plan.bucket.seconds);
   const reasons = {
@@ -94,11 +94,7 @@ function Why({ plan, zone }: { readonly plan: ReturnType<typeof planOf>; readonl
     wanted: words.whyWanted,
     impossible: words.onlyRaw,
   };
-  return (
-    <>
-      {reasons[plan.why]} {zone}
-    </>
-  );
+  return reasons[plan.why];
 }
 
 function useExploration() {

@@ -12,6 +12,7 @@ import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-t
 import { Answered, Empty } from '../../../parts/states.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
+import { activityWords } from '../../activity/activity-words.ts';
 import { OrganizationPage } from '../organization-page.tsx';
 import { organizationWords } from '../organization-words.ts';
 import type { AuditSearch } from './audit-search.ts';
@@ -76,6 +77,7 @@ function ExportLink({ filters }: { readonly filters: Readonly<Record<string, str
 
 function EntryTable({ entries }: { readonly entries: readonly AuditEntry[] }) {
   const words = useWords(organizationWords);
+  const kinds = useWords(activityWords);
   const columns: readonly DataColumn<AuditEntry>[] = [
     { key: 'when', header: words.when, cell: ({ timestamp }) => <Ago at={timestamp} /> },
     {
@@ -93,8 +95,11 @@ function EntryTable({ entries }: { readonly entries: readonly AuditEntry[] }) {
       cell: ({ action, resourceType, resourceName, resourceId }) => (
         <>
           {words.actionNames[action]}{' '}
-          <FilterLink label={words.onlyKind(resourceType)} change={{ kind: resourceType }}>
-            <span className="mono">{resourceType}</span>
+          <FilterLink
+            label={words.onlyKind(kinds.records(resourceType, '', 1))}
+            change={{ kind: resourceType }}
+          >
+            {kinds.records(resourceType, '', 1)}
           </FilterLink>{' '}
           {resourceName ?? resourceId}
         </>
@@ -137,6 +142,7 @@ interface FiltersProps {
 /** What the log is limited to, each with a button that ends it. */
 function Filters({ search, entries }: FiltersProps) {
   const words = useWords(organizationWords);
+  const kinds = useWords(activityWords);
   const navigate = useNavigate({ from: '/o/$organizationId/settings/audit' });
   const { actor, kind } = search;
   if (actor === undefined && kind === undefined) return null;
@@ -155,7 +161,7 @@ function Filters({ search, entries }: FiltersProps) {
       )}
       {kind !== undefined && (
         <Button onClick={without('kind')}>
-          {words.onlyKind(kind)}
+          {words.onlyKind(kinds.records(kind, '', 1))}
           <X aria-hidden="true" />
         </Button>
       )}
