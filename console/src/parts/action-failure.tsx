@@ -1,5 +1,5 @@
 // Action failure: why what was asked for was refused, beside the button that asked for it.
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { unmarkedIn } from '../api/field-faults.ts';
 import { Refusal } from '../api/refusal.ts';
 import { useWords } from '../words/language.tsx';
@@ -8,17 +8,27 @@ import { partWords } from './part-words.ts';
 
 /** Nothing without an error. Comes into view wherever it is; a fault that a field shows is not repeated. */
 export function ActionFailure({ error }: { readonly error: Error | null }) {
+  return error === null ? null : <Said error={error} />;
+}
+
+function Said({ error }: { readonly error: Error }) {
   const words = useWords(partWords);
   const place = useRef<HTMLDivElement>(null);
-  const unmarked = useUnmarked(error, place);
+  const marks = useSyncExternalStore(watchPage, faultsOnPage);
+  const unmarked = unmarkedIn(error, marks.split(separator));
+  const marked = unmarked === undefined ? error : null;
   useEffect(() => {
-    if (error !== null) place.current?.scrollIntoView({ block: 'nearest' });
-  }, [error]);
-  if (error === null) return null;
+    const form = place.current?.closest('dialog') ?? document;
+    if (marked !== null) form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [marked]);
+  const said = unmarked ?? words.checkFields;
+  useEffect(() => {
+    if (said !== '') place.current?.scrollIntoView({ block: 'nearest' });
+  }, [said]);
   const refusal = error instanceof Refusal ? error : undefined;
   return (
     <div ref={place} role="alert" className={styles['failure']}>
-      <span>{unmarked ?? words.checkFields}</span>
+      <span>{said}</span>
       {refusal?.status === 403 && <span> {words.askOwner}</span>}
       {refusal?.requestId !== undefined && (
         <span className={styles['request']}>
@@ -29,20 +39,16 @@ export function ActionFailure({ error }: { readonly error: Error | null }) {
   );
 }
 
-/** What no field says of the error. If fields say all of it, the first of them takes the focus. */
-function useUnmarked(
-  error: Error | null,
-  place: RefObject<HTMLElement | null>,
-): string | undefined {
-  const [unmarked, setUnmarked] = useState(error?.message);
-  // Before the page is painted, and after the fields have got their marks.
-  useLayoutEffect(() => {
-    if (error === null) return;
-    const form = place.current?.closest('dialog') ?? document;
-    const marks = [...form.querySelectorAll('[data-fault]')].map((one) => one.textContent);
-    const left = unmarkedIn(error, marks);
-    setUnmarked(left);
-    if (left === undefined) form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [error, place]);
-  return unmarked;
+const separator = '\n';
+
+/** The page knows what its fields show; the form that failed does not. */
+function faultsOnPage(): string {
+  const marks = [...document.querySelectorAll('[data-fault]')];
+  return marks.map((mark) => mark.textContent).join(separator);
+}
+
+function watchPage(changed: () => void): () => void {
+  const observer = new MutationObserver(changed);
+  observer.observe(document.body, { childList: true, subtree: true, characterData: true });
+  return () => observer.disconnect();
 }

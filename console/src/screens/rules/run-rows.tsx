@@ -81,7 +81,7 @@ const reasons: readonly (readonly [RegExp, (words: RunWords, part: string) => st
 ];
 
 /** The platform's own text where it is none of the known ones, such as an error of a script. */
-export function reasonOf({ reason }: Pick<RuleRun, 'reason'>, words: RunWords): string {
+function reasonOf({ reason }: Pick<RuleRun, 'reason'>, words: RunWords): string {
   for (const [pattern, said] of reasons) {
     const found = pattern.exec(reason);
     if (found !== null) return said(words, found[1] ?? '');
