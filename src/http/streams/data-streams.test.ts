@@ -468,6 +468,29 @@ describe('review security 2: memory for slow readers', () => {
   });
 });
 
+test('review security 2: of connections, those of the organization that has most give way', async () => {
+  const cuts: string[] = [];
+  await attachAgain({ sessionsMax: 3, cut: (reason) => cuts.push(reason) });
+  const greedy = [await opened(), await opened(), await opened()];
+  const { status } = await handshake('/v3/data-streams?xApiKey=key');
+  expect(status).toBe(503);
+  expect(streams.sessions).toBe(3);
+  const neighbour = await opened('?xApiKey=neighbour');
+  expect(await greedy[0]?.closed).toEqual({
+    code: 1013,
+    reason: 'the organization has too many connections',
+  });
+  expect(cuts).toEqual(['too many connections']);
+  expect((await handshake('/v3/data-streams?xApiKey=key')).status).toBe(503);
+  neighbour.send({ type: 'ping' });
+  expect((await neighbour.next()).type).toBe('pong');
+  // Those that have ended leave their places.
+  neighbour.webSocket.close();
+  await neighbour.closed;
+  await expect.poll(() => streams.sessions).toBe(2);
+  await opened();
+});
+
 describe('ends', () => {
   test('revoked credentials are ended at once with 4401', async () => {
     const [one, two] = [await opened(), await opened('?access_token=jwt')];

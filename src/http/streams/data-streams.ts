@@ -19,6 +19,7 @@ import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { standardQuotas } from '../../model/quota.ts';
 import { openCounts, type OpenCounts } from '../../model/quota-count.ts';
+import { SharedPool } from '../../structures/shared-pool.ts';
 import { clientAddress } from '../edge/client-address.ts';
 import { checkRequestHead } from '../edge/request-head.ts';
 import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake-refusal.ts';
@@ -49,6 +50,8 @@ export interface DataStreamsOptions {
   readonly isElsewhere?: (path: string) => boolean;
   readonly now: () => EpochMs;
   readonly publicUrl: string;
+  /** Open connections, by default `dataStreamLimits.sessionsMax`. */
+  readonly sessionsMax?: number;
   /** Bytes that all sessions may keep for slow readers, by default the limit of the live stream. */
   readonly sessionBytesMax?: number;
   /** Interval of the checks for slow and dead connections; by default one second. */
@@ -81,7 +84,10 @@ export interface DataStreams {
 
 export const dataStreamLimits = {
   path: '/v3/data-streams',
-  /** Open connections; further ones get 503. */
+  /**
+   * Open connections. Beyond, the organization that has most gets 503 for further ones, or loses
+   * some to others.
+   */
   sessionsMax: 20_000,
   /** Time for the check of the credential. */
   handshakeMs: 10_000,
@@ -95,6 +101,9 @@ export const dataStreamLimits = {
 interface Streams {
   readonly options: DataStreamsOptions & { readonly counts: OpenCounts };
   readonly sockets: Set<StreamSocket>;
+  /** The connections under them, with a share for each organization. */
+  readonly shares: SharedPool<Socket>;
+  readonly streamOf: WeakMap<Socket, StreamSocket>;
   readonly flusher: Flusher;
   readonly memory: LiveMemory;
   readonly webSockets: WebSocketServer;
@@ -139,7 +148,18 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
 }
 
 function createStreams(options: DataStreamsOptions): Streams {
+  const streamOf = new WeakMap<Socket, StreamSocket>();
+  const shares = new SharedPool<Socket>({
+    max: options.sessionsMax ?? dataStreamLimits.sessionsMax,
+    giveWay(socket) {
+      options.cut?.('too many connections');
+      streamOf.get(socket)?.end(1013, 'the organization has too many connections');
+    },
+    ownGivesWay: 'newcomer',
+  });
   return {
+    shares,
+    streamOf,
     options: { ...options, counts: options.counts ?? openCounts(standardQuotas) },
     sockets: new Set(),
     flusher: createFlusher(setImmediate),
@@ -185,7 +205,6 @@ async function admit(streams: Streams, request: IncomingMessage): Promise<Admitt
   if (path !== dataStreamLimits.path)
     throw problem('noSuchRoute', { method: request.method ?? 'GET', path });
   if (streams.isStopping) throw problem('stopping');
-  if (streams.sockets.size >= dataStreamLimits.sessionsMax) throw problem('intakeFull');
   const credentials = streamCredentials(request);
   return { principal: await streams.options.authenticate(credentials), credentials };
 }
@@ -208,7 +227,11 @@ async function upgrade(
     const { organizationId } = admitted.principal;
     if (!quota.take(organizationId, 1)) throw quota.refusal();
     // A broken handshake ends here, without ever being a stream.
-    socket.once('close', () => quota.give(organizationId, 1));
+    socket.once('close', () => {
+      quota.give(organizationId, 1);
+      streams.shares.release(socket);
+    });
+    if (!streams.shares.hold(organizationId, socket, 1)) throw problem('intakeFull');
     socket.setTimeout(0);
     socket.off('error', destroy);
     webSockets.handleUpgrade(request, socket, head, (webSocket) =>
@@ -231,7 +254,9 @@ function addStream(
     if (sockets.size === 0) streams.allGone?.();
   };
   const parts = { webSocket, socket, flusher, memory, gone };
-  sockets.add(openStreamSocket({ ...options, ...admitted, ...parts }));
+  const stream = openStreamSocket({ ...options, ...admitted, ...parts });
+  sockets.add(stream);
+  streams.streamOf.set(socket, stream);
 }
 
 /** Answers a handshake that failed, and reports an internal error or a refused credential. */
