@@ -215,3 +215,14 @@ test('the order of one tenant holds through takes and returns', () => {
   }
   expect(got).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });
+
+test('review security 2: tenants that fill the queue leave room for others', () => {
+  const queue = open({ tenantQueueMax: 40, queueMax: 100 });
+  const waiting = (tenant: string): number => {
+    for (let count = 0; ; count++) if (queue.push(run(tenant)) !== 'taken') return count;
+  };
+  const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map(waiting);
+  expect([a, b]).toEqual([40, 40]);
+  expect(c).toBeLessThan(20);
+  for (const later of [c, d, e]) expect(later).toBeGreaterThan(0);
+});

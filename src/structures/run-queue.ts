@@ -17,6 +17,7 @@ import {
   wake,
   weights,
 } from './run-lines.ts';
+import { leavesRoom } from './shared-pool.ts';
 
 export interface RunQueue<Run extends Waiting> {
   readonly size: number;
@@ -84,7 +85,8 @@ function push<Run extends Waiting>(state: QueueState<Run>, run: Run) {
   const { limits } = state;
   if (state.size >= limits.queueMax) return 'full';
   const line = lineOf(state, run);
-  const isFull = run.kind === 'trial' ? isTrialFull(line, run, limits) : isLiveFull(line, limits);
+  const isFull =
+    run.kind === 'trial' ? isTrialFull(line, run, limits) : isLiveFull(line, state.size, limits);
   if (isFull) return 'tenantFull';
   wake(state, line);
   line.runs.push(run);
@@ -94,8 +96,14 @@ function push<Run extends Waiting>(state: QueueState<Run>, run: Run) {
   return 'taken';
 }
 
-function isLiveFull(line: Line<Waiting>, { tenantQueueMax }: QueueLimits): boolean {
-  return waitingIn(line) >= tenantQueueMax;
+/** Several tenants with full lines leave room for others. */
+function isLiveFull(
+  line: Line<Waiting>,
+  size: number,
+  { tenantQueueMax, queueMax }: QueueLimits,
+): boolean {
+  const waiting = waitingIn(line);
+  return waiting >= tenantQueueMax || !leavesRoom(waiting, size, queueMax);
 }
 
 /**
