@@ -92,6 +92,8 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await stage.world.capture(boiler, { leak: true });
     // Runs are asked for every minute at most; the event of the run shows it immediately.
     await page.getByText('fired').first().waitFor();
+    // Review console LOW: not the text of the platform, which is English in every language.
+    await page.getByText('condition 1 is true').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Rules' }).last().click();
     const turned = page.getByRole('switch', { name: 'Leaks at home is on' });
