@@ -82,21 +82,21 @@ test('a node with TLS has the contents of its files', () => {
 
 describe('is refused', () => {
   test.each<[string, Settings, string]>([
-    ['an address that cannot be read', { NODE_URL: 'node-1' }, 'it must be the address at which'],
-    ['another protocol', { NODE_URL: 'ws://10.0.0.5:7070' }, 'it must be the address at which'],
+    ['an address that cannot be read', { NODE_URL: 'node-1' }, 'it must be the URL at which'],
+    ['another protocol', { NODE_URL: 'ws://10.0.0.5:7070' }, 'it must be the URL at which'],
     ['no port', { NODE_URL: 'http://10.0.0.5' }, 'with its port'],
     ['a path', { NODE_URL: 'http://10.0.0.5:7070/node' }, 'without a path'],
     ['a password', { NODE_URL: 'http://a:hidden@10.0.0.5:7070' }, 'without a user'],
-    ['every address', { NODE_URL: 'http://0.0.0.0:7070' }, 'is not the address of one machine'],
+    ['every address', { NODE_URL: 'http://0.0.0.0:7070' }, 'does not identify a single machine'],
     ['no records', { RECORDS_URL: undefined }, 'RECORDS_URL is not'],
     ['no samples', { SAMPLES_URL: undefined }, 'SAMPLES_URL is not'],
     ['no key', { SECRETS_KEY: undefined }, 'SECRETS_KEY is not'],
     ['no secret', { CLUSTER_SECRET: undefined }, 'CLUSTER_SECRET is not'],
     ['a short secret', { CLUSTER_SECRET: 'short' }, 'it has 5 characters'],
-    ['a simple secret', { CLUSTER_SECRET: 'x'.repeat(40) }, 'it repeats few characters'],
-    ['many copies', { JOURNAL_COPIES: '3' }, 'a whole number from 1 to 2'],
-    ['a short lease', { LEASE_SECONDS: '1' }, 'a whole number from 3 to 60'],
-    ['TLS files without TLS', { NODE_TLS_CA: 'ca.pem' }, 'begin NODE_URL with https'],
+    ['a simple secret', { CLUSTER_SECRET: 'x'.repeat(40) }, 'it is not random enough'],
+    ['many copies', { JOURNAL_COPIES: '3' }, 'an integer from 1 to 2'],
+    ['a short lease', { LEASE_SECONDS: '1' }, 'an integer from 3 to 60'],
+    ['TLS files without TLS', { NODE_TLS_CA: 'ca.pem' }, 'Use an https URL'],
     ['TLS without files', { NODE_URL: 'https://10.0.0.5:7070' }, 'NODE_TLS_CERT is not set'],
   ])('%s', (_, changes, message) => {
     const refusal = refusalOf({ ...plain, ...changes });
@@ -105,21 +105,21 @@ describe('is refused', () => {
   });
 
   test.each(['CLUSTER_SECRET', 'LEASE_SECONDS', 'NODE_TLS_CERT'])('%s without a node', (name) => {
-    expect(refusalOf({ [name]: '5' })).toContain(`${name} is set and NODE_URL is not`);
+    expect(refusalOf({ [name]: '5' })).toContain(`${name} is set but NODE_URL is not`);
   });
 
   test.each<[string, () => Settings, string]>([
     ['no key', () => ({ NODE_TLS_KEY: undefined }), 'NODE_TLS_KEY is not set'],
     ['no file', () => ({ NODE_TLS_CERT: join(folder, 'none') }), 'ENOENT'],
-    ['no certificate', () => ({ NODE_TLS_CERT: join(folder, 'text') }), 'a certificate as PEM'],
+    ['no certificate', () => ({ NODE_TLS_CERT: join(folder, 'text') }), 'a PEM certificate file'],
     ['no authority', () => ({ NODE_TLS_CA: join(folder, 'text') }), 'NODE_TLS_CA'],
-    ['another key', () => ({ NODE_TLS_KEY: join(folder, 'text') }), 'the private key of'],
-    ['another host', () => ({ NODE_URL: 'https://10.9.9.9:7070' }), 'it is not for 10.9.9.9'],
+    ['another key', () => ({ NODE_TLS_KEY: join(folder, 'text') }), 'the PEM private key file for'],
+    ['another host', () => ({ NODE_URL: 'https://10.9.9.9:7070' }), 'does not cover 10.9.9.9'],
   ])('TLS with %s', (_, changes, message) => {
     expect(refusalOf({ ...tls, ...changes() })).toContain(message);
   });
 
   test('a certificate that has ended', () => {
-    expect(refusalOf(tls, Date.UTC(2999, 0))).toContain('renew it, or correct the clock');
+    expect(refusalOf(tls, Date.UTC(2999, 0))).toContain('Renew it, or correct');
   });
 });

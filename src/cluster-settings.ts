@@ -35,10 +35,10 @@ const ofNodes = [
 ] as const;
 /** What all nodes must reach, and why. */
 const required = {
-  RECORDS_URL: 'several nodes share their records in PostgreSQL',
-  SAMPLES_URL: 'several nodes share their samples in ClickHouse',
-  SECRETS_KEY: 'all nodes read the secrets in the records with the same key',
-  CLUSTER_SECRET: 'the nodes prove with it that they belong together',
+  RECORDS_URL: 'a cluster stores its records in PostgreSQL',
+  SAMPLES_URL: 'a cluster stores its samples in ClickHouse',
+  SECRETS_KEY: 'all nodes must decrypt stored secrets with the same key',
+  CLUSTER_SECRET: 'nodes authenticate to each other with it',
 } as const;
 
 /**
@@ -51,7 +51,7 @@ export function readCluster(read: Read, now: number): ClusterConfig | undefined 
   const url = nodeUrlOf(given);
   for (const [name, reason] of Object.entries(required))
     if (read(name) === undefined)
-      throw new ConfigError(`NODE_URL is set and ${name} is not: ${reason}`);
+      throw new ConfigError(`NODE_URL is set but ${name} is not: ${reason}`);
   const tls = tlsOf(url, read, now);
   const plaintext = plaintextOf(url, read);
   return {
@@ -73,14 +73,13 @@ function refuseWithoutNode(read: Read): undefined {
   const name = ofNodes.find((one) => read(one) !== undefined);
   if (name !== undefined)
     throw new ConfigError(
-      `${name} is set and NODE_URL is not: set NODE_URL to the address at which the other nodes reach this one, or unset ${name} for a platform of one node`,
+      `${name} is set but NODE_URL is not. Set NODE_URL to the address where other nodes reach this one, or unset ${name} to run a single node.`,
     );
 }
 
 /** Others reach the node there, so that it must name a host and a port, and nothing else. */
 function nodeUrlOf(value: string): URL {
-  const accepted =
-    'the address at which the other nodes reach this one, such as http://10.0.0.5:7070';
+  const accepted = 'the URL at which other nodes reach this node, such as http://10.0.0.5:7070';
   const url = URL.canParse(value) ? new URL(value) : refuse('NODE_URL', value, accepted);
   if (url.username !== '' || url.password !== '')
     return refuse('NODE_URL', '…', `${accepted}, without a user and a password`);
@@ -93,7 +92,7 @@ function nodeUrlOf(value: string): URL {
     return refuse(
       'NODE_URL',
       value,
-      `${accepted}: ${url.hostname} is not the address of one machine`,
+      `${accepted}; ${url.hostname} does not identify a single machine`,
     );
   return url;
 }
@@ -122,7 +121,7 @@ function hostOf(url: URL): string {
 
 function secretOf(secret: string): string {
   const weakness = clusterSecretWeakness(secret);
-  if (weakness !== undefined) throw new ConfigError(`CLUSTER_SECRET=… cannot be used: ${weakness}`);
+  if (weakness !== undefined) throw new ConfigError(`Invalid CLUSTER_SECRET: ${weakness}`);
   return secret;
 }
 
@@ -132,12 +131,12 @@ function tlsOf(url: URL, read: Read, now: number): ClusterConfig['tls'] {
     const name = ['NODE_TLS_CERT', 'NODE_TLS_KEY', 'NODE_TLS_CA'].find((one) => read(one));
     if (name === undefined) return undefined;
     throw new ConfigError(
-      `${name} is set, but NODE_URL=${url.origin} is not encrypted: begin NODE_URL with https, or unset ${name}`,
+      `${name} is set, but NODE_URL=${url.origin} does not use TLS. Use an https URL, or unset ${name}.`,
     );
   }
   if (cert === undefined || key === undefined)
     throw new ConfigError(
-      `NODE_URL=${url.origin} is encrypted, but ${cert === undefined ? 'NODE_TLS_CERT' : 'NODE_TLS_KEY'} is not set: TLS needs the files of a certificate and of its key`,
+      `NODE_URL=${url.origin} uses TLS, but ${cert === undefined ? 'NODE_TLS_CERT' : 'NODE_TLS_KEY'} is not set. Set both the certificate and the key file.`,
     );
   const files = {
     cert: fileOf('NODE_TLS_CERT', cert).toString(),
@@ -154,7 +153,7 @@ function certificateIn(name: string, path: string, pem: string): X509Certificate
   try {
     return new X509Certificate(pem);
   } catch {
-    return refuse(name, path, 'a file with a certificate as PEM');
+    return refuse(name, path, 'a PEM certificate file');
   }
 }
 
@@ -172,17 +171,17 @@ function checkCertificate(
 ): void {
   const certificate = certificateIn('NODE_TLS_CERT', path, cert);
   if (!isKeyOf(certificate, key))
-    refuse('NODE_TLS_KEY', keyPath, `a file with the private key of ${path}, as PEM`);
+    refuse('NODE_TLS_KEY', keyPath, `the PEM private key file for ${path}`);
   const [from, to] = [certificate.validFrom, certificate.validTo];
   if (now < Date.parse(from) || now > Date.parse(to))
     throw new ConfigError(
-      `NODE_TLS_CERT=${path} cannot be used: it is valid from ${from} to ${to}; renew it, or correct the clock of this machine`,
+      `Invalid NODE_TLS_CERT=${path}: the certificate is valid from ${from} to ${to}. Renew it, or correct this machine's clock.`,
     );
   const host = hostname.replace(/^\[|\]$/g, '');
   const named = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
   if (named === undefined)
     throw new ConfigError(
-      `NODE_TLS_CERT=${path} cannot be used: it is not for ${host}, the host of NODE_URL; the other nodes would refuse it`,
+      `Invalid NODE_TLS_CERT=${path}: the certificate does not cover ${host}, the host of NODE_URL`,
     );
 }
 

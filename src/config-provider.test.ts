@@ -26,16 +26,16 @@ test('without settings the provider is undefined, and with an issuer the rest ha
 });
 
 test.each([
-  [{ OIDC_CLIENT_ID: 'x' }, /OIDC_CLIENT_ID is set and OIDC_ISSUER is not/],
+  [{ OIDC_CLIENT_ID: 'x' }, /OIDC_CLIENT_ID is set but OIDC_ISSUER is not/],
   [{ OIDC_ISSUER: base.OIDC_ISSUER }, /OIDC_CLIENT_ID is not/],
-  [{ ...base, OIDC_ISSUER: 'http://id.example.org' }, /OIDC_ISSUER=.* https URL/],
-  [{ ...base, OIDC_ISSUER: 'id' }, /OIDC_ISSUER=id /],
-  [{ ...base, OIDC_SCOPES: 'email' }, /OIDC_SCOPES=email .*openid/],
-  [{ ...base, OIDC_ROLES: 'admins' }, /OIDC_ROLES=admins /],
+  [{ ...base, OIDC_ISSUER: 'http://id.example.org' }, /OIDC_ISSUER=.* https/],
+  [{ ...base, OIDC_ISSUER: 'id' }, /OIDC_ISSUER=id:/],
+  [{ ...base, OIDC_SCOPES: 'email' }, /OIDC_SCOPES=email: .*openid/],
+  [{ ...base, OIDC_ROLES: 'admins' }, /OIDC_ROLES=admins:/],
   [{ ...base, OIDC_ROLES: `a=BOSS@${organization}` }, /OIDC_ROLES=a=BOSS/],
   [{ ...base, OIDC_ROLES: `a=OWNER@${workspace}` }, /OIDC_ROLES=a=OWNER/],
   [{ ...base, OIDC_TRUST_EMAIL: 'maybe' }, /OIDC_TRUST_EMAIL=maybe/],
-  [{ LOCAL_SIGN_IN: '0' }, /LOCAL_SIGN_IN=0 .* no user could sign in/],
+  [{ LOCAL_SIGN_IN: '0' }, /LOCAL_SIGN_IN=0 .* no one could sign in/],
 ])('%j is refused with a reason', (environment, message) => {
   expect(() => readConfig(environment)).toThrow(message);
 });

@@ -25,13 +25,13 @@ export function providerOf(text: Read): SignInProvider | undefined {
     const given = others.find((name) => text(name) !== undefined);
     if (given === undefined) return undefined;
     throw new ConfigError(
-      `${given} is set and OIDC_ISSUER is not: set the address of the provider`,
+      `${given} is set but OIDC_ISSUER is not. Set it to the issuer URL of the identity provider.`,
     );
   }
   const clientId = text('OIDC_CLIENT_ID');
   if (clientId === undefined)
     throw new ConfigError(
-      'OIDC_ISSUER is set and OIDC_CLIENT_ID is not: register the platform at the provider and set the id that it gives',
+      'OIDC_ISSUER is set but OIDC_CLIENT_ID is not. Register the platform with the identity provider and set the client ID.',
     );
   return {
     issuer: issuerOf(issuer),
@@ -50,27 +50,24 @@ export function providerOf(text: Read): SignInProvider | undefined {
 export function localSignInOf(text: Read, provider: SignInProvider | undefined): boolean {
   const isOn = flagOf('LOCAL_SIGN_IN', text('LOCAL_SIGN_IN') ?? '1');
   if (isOn || provider !== undefined) return isOn;
-  throw new ConfigError(
-    'LOCAL_SIGN_IN=0 cannot be used without OIDC_ISSUER: no user could sign in',
-  );
+  throw new ConfigError('LOCAL_SIGN_IN=0 requires OIDC_ISSUER; otherwise no one could sign in');
 }
 
 function issuerOf(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url?.hostname ?? '');
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return value;
-  return refuse('OIDC_ISSUER', value, 'an https URL, as the provider names itself');
+  return refuse('OIDC_ISSUER', value, 'the issuer URL of the provider, with https');
 }
 
 function scopesOf(value: string | undefined): string {
   if (value === undefined) return 'openid email profile';
   if (!value.split(' ').includes('openid'))
-    refuse('OIDC_SCOPES', value, 'scopes separated by spaces, openid among them');
+    refuse('OIDC_SCOPES', value, 'space-separated scopes that include openid');
   return value;
 }
 
-const rolesForm =
-  'entries such as admins=ADMIN@28…;basel=EDITOR@29…: a group, a role, and the id of an organization or a workspace';
+const rolesForm = 'entries of the form GROUP=ROLE@ID, such as admins=ADMIN@28…;basel=EDITOR@29…';
 
 /** Groups may contain `=`, as names of directories do, so that the last one separates. */
 function rolesOf(value: string | undefined): readonly GroupRole[] {

@@ -13,7 +13,7 @@ export class ConfigError extends Error {
 }
 
 export function refuse(name: string, value: string, accepted: string): never {
-  throw new ConfigError(`${name}=${value} cannot be used: it must be ${accepted}`);
+  throw new ConfigError(`Invalid ${name}=${value}: it must be ${accepted}`);
 }
 
 export function wholeNumberOf(
@@ -24,7 +24,7 @@ export function wholeNumberOf(
   if (value === undefined) return fallback;
   const number = Number(value);
   if (!/^\d+$/.test(value) || number < min || number > max)
-    refuse(name, value, `a whole number from ${min} to ${max}`);
+    refuse(name, value, `an integer from ${min} to ${max}`);
   return number;
 }
 
@@ -60,7 +60,7 @@ export function certificateOf(
   const pair = pairOf(
     [cert, key],
     [read(cert), read(key)],
-    'TLS needs the certificate and its key',
+    'TLS requires a certificate and its private key',
   );
   return pair && { names, cert: resolve(pair[0]), key: resolve(pair[1]) };
 }
@@ -71,7 +71,7 @@ export function fileOf(name: string, path: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     throw new ConfigError(
-      `${name}=${path} cannot be used: the file cannot be read: ${(error as Error).message}`,
+      `Invalid ${name}=${path}: the file cannot be read: ${(error as Error).message}`,
     );
   }
 }
@@ -81,12 +81,12 @@ export function mapTilesOf(
   named: string | undefined,
 ): MapTiles | undefined {
   const names = ['MAP_TILES_URL', 'MAP_TILES_ATTRIBUTION'] as const;
-  const pair = pairOf(names, [given, named], 'a map names where its tiles are from');
+  const pair = pairOf(names, [given, named], 'map tiles require an attribution');
   if (pair === undefined) return undefined;
   const [url, attribution] = pair;
   if (isTileTemplate(url)) return { url, attribution };
   // The value may hold a key, so the message must not repeat it.
-  return refuse('MAP_TILES_URL', '…', 'an http or https URL with {z}, {x} and {y} behind its host');
+  return refuse('MAP_TILES_URL', '…', 'an http or https URL with {z}, {x} and {y} after the host');
 }
 
 /** Both of two settings, or neither. */
@@ -98,7 +98,7 @@ function pairOf(
   if (first !== undefined && second !== undefined) return [first, second];
   if (first === undefined && second === undefined) return undefined;
   const [given, missing] = first === undefined ? names.toReversed() : names;
-  throw new ConfigError(`${given} is set and ${missing} is not: ${reason}`);
+  throw new ConfigError(`${given} is set but ${missing} is not: ${reason}`);
 }
 
 export function oneOf<T extends string>(

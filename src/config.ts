@@ -214,12 +214,11 @@ function textOf(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   if (!file || !secretNames.has(name)) return value;
   if (value !== undefined)
-    throw new ConfigError(`${name} and ${name}_FILE are both set: unset one of them`);
+    throw new ConfigError(`${name} and ${name}_FILE are both set. Unset one of them.`);
   const contents = fileOf(`${name}_FILE`, file)
     .toString()
     .replace(/\r?\n$/, '');
-  if (contents === '')
-    throw new ConfigError(`${name}_FILE=${file} cannot be used: the file is empty`);
+  if (contents === '') throw new ConfigError(`Invalid ${name}_FILE=${file}: the file is empty`);
   return contents;
 }
 
@@ -236,5 +235,5 @@ function refuseSomeRoles(value: string | undefined): void {
   if (value === undefined) return;
   const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));
   if (given.size < roles.length)
-    refuse('ROLES', value, 'unset: this version runs all roles in one process');
+    refuse('ROLES', value, 'unset; this version runs all roles in one process');
 }

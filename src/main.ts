@@ -83,7 +83,7 @@ function stopOnSignal(
     process.removeAllListeners(signal);
     process.on(signal, () => stop(signal));
   }
-  watchWrapper(wrapperPid, () => stop('the process that started it is gone'));
+  watchWrapper(wrapperPid, () => stop('the parent process has exited'));
 }
 
 /**
@@ -157,7 +157,7 @@ async function resetSecondFactor(words: readonly string[]): Promise<void> {
   process.umask(ownerUmask);
   const { resetSecondFactorOf } = await import('./composition/reset-second-factor.ts');
   const { hadFactor, endedSessions } = await resetSecondFactorOf(readConfig(), words);
-  const found = hadFactor ? 'Second factors removed' : 'The account had no second factor';
+  const found = hadFactor ? 'MFA removed' : 'The account has no MFA set up';
   process.stdout.write(
     `${found}; sessions ended: ${endedSessions}. The next sign-in needs the password only.\n`,
   );
@@ -179,14 +179,14 @@ function failWith(code: number): (error: unknown) => void {
 }
 
 const portFaults = {
-  EACCES: 'may not be opened by this user',
-  EADDRINUSE: 'is in use by another program',
+  EACCES: 'requires more privileges',
+  EADDRINUSE: 'is already in use',
 } as const;
 
 function sentenceOf(error: Error): string {
   const { code, port } = error as Error & { readonly code?: unknown; readonly port?: unknown };
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error.message;
-  return `port ${String(port)} ${portFaults[code]}: set another one with PORT, MQTT_PORT, MQTT_TLS_PORT or COAP_PORT (${error.message})`;
+  return `Port ${String(port)} ${portFaults[code]}. Choose another with PORT, MQTT_PORT, MQTT_TLS_PORT, or COAP_PORT. (${error.message})`;
 }
 
 function isListenError(error: unknown): error is Error {
@@ -205,7 +205,7 @@ else if (words[0] === 'adopt') adopt(words.slice(1)).catch(failWith(2));
 else if (words[0] === 'reset-second-factor') resetSecondFactor(words.slice(1)).catch(failWith(2));
 else {
   console.error(
-    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one, "migrate" moves its records and samples, "adopt" ships the copy of the journal of a lost node, "reset-second-factor" lets an account sign in with its password only`,
+    `heliograph: unknown command "${words.join(' ')}". Without a command the platform starts. Commands: verify (check the data folder of a stopped platform), migrate (move records or samples), adopt (flush the journal replica of a lost node), reset-second-factor (remove the MFA of an account)`,
   );
   process.exitCode = 2;
 }

@@ -26,9 +26,7 @@ export function migrationOf(
   const { to, isDryRun, replaces } = optionsOf(words, ['--dry-run', '--replace']);
   if (to !== 'cluster' && to !== 'single') throw new ConfigError(usage);
   if (samplesUrl === undefined && recordsUrl === undefined)
-    throw new ConfigError(
-      'Neither SAMPLES_URL nor RECORDS_URL is set: set the address of what moves',
-    );
+    throw new ConfigError('Set SAMPLES_URL, RECORDS_URL, or both, depending on what to migrate');
   const isThere = to === 'cluster';
   const [samplesTo, recordsTo] = [
     isThere ? ('clickhouse' as const) : ('embedded' as const),
@@ -70,15 +68,15 @@ export function samplesText(moved: MigratedSamples, { to, isDryRun }: SamplesMig
   const done = `Moved ${counted} in ${seconds.toFixed(1)} s.`;
   if (differing.length > 0)
     return `${done}\nThese differ afterwards: ${differing.join(', ')}. The platform still uses what it used before; empty the target, delete samples/move in the data folder, and repeat the command.\n`;
-  const left = unreadable.map((place) => `Left because it cannot be moved: ${place}\n`).join('');
-  return `${done} Counts and checksums are the same on both sides.\n${left}${nextSamplesSteps[to]}\n`;
+  const left = unreadable.map((place) => `Skipped (cannot be moved): ${place}\n`).join('');
+  return `${done} Counts and checksums match.\n${left}${nextSamplesSteps[to]}\n`;
 }
 
 const nextSamplesSteps = {
   clickhouse:
     'Start the platform on the same data folder with SAMPLES_URL. The folders samples/segments-until-… and uplinks-until-… have what was moved: delete them when you do not need them.',
   embedded:
-    'Start the platform on the same data folder without SAMPLES_URL. ClickHouse is as it was: drop its database when you do not need it.',
+    'Start the platform with the same data folder and without SAMPLES_URL. ClickHouse is unchanged; drop its database when you no longer need it.',
 } as const;
 
 export function migrationText(
@@ -98,5 +96,5 @@ const nextSteps = {
   postgresql:
     'Start the platform on the same data folder with RECORDS_URL and SECRETS_KEY. records.sqlite and secrets.key are as they were: a start without RECORDS_URL uses them, and knows nothing of what came since. Delete them when you do not need them.',
   sqlite:
-    'Start the platform on the same data folder without RECORDS_URL, and keep SECRETS_KEY set: secrets are sealed with it. The database is as it was.',
+    'Start the platform with the same data folder, without RECORDS_URL. Keep SECRETS_KEY, which encrypts the stored secrets. The database is unchanged.',
 } as const;

@@ -11,8 +11,8 @@ export function startText(config: Config, platform: Platform, demo?: DemoCredent
   const base = platform.publicUrl;
   const lines: Line[] = [
     ['Console', `${base}/`],
-    ['REST interface', `${base}/v3`],
-    ['Interface reference', `${base}/docs`],
+    ['REST API', `${base}/v3`],
+    ['API reference', `${base}/docs`],
     ['Live stream', `${base.replace(/^http/, 'ws')}/v3/data-streams`],
     ...deviceLines(config),
     ['Health', `${base}/health/ready`],
@@ -42,8 +42,8 @@ function tenantLines({ adminEmail }: Config, { tenant }: Platform): Line[] {
   ];
   if (isNew) lines.push(['Owner', adminEmail]);
   if (generatedPassword !== null)
-    lines.push(['Password', `${generatedPassword}  (shown this once)`]);
-  if (apiKeyId !== null) lines.push(['API key', `${apiKeyId}  (its secret is ADMIN_API_KEY)`]);
+    lines.push(['Password', `${generatedPassword}  (shown only once)`]);
+  if (apiKeyId !== null) lines.push(['API key', `${apiKeyId}  (secret: ADMIN_API_KEY)`]);
   return lines;
 }
 

@@ -13,13 +13,13 @@ export function verifyText(findings: FolderFindings): string {
       `${count(store.journalEntries)} with ${count(store.journalSamples)} samples, also of chunks`,
     ],
     ['Raw uplinks', count(rawUplinks.uplinks)],
-    ['Records of deliveries', count(deliveries.records)],
+    ['Delivery records', count(deliveries.records)],
     ['Records', records.damage.length === 0 ? 'sound' : 'damaged'],
   ];
   if (store.tornBytes > 0) {
     lines.push([
       'Torn end',
-      `${count(store.tornBytes)} bytes, never acknowledged; the next start cuts them off`,
+      `${count(store.tornBytes)} bytes, never acknowledged; truncated at the next start`,
     ]);
   }
   const width = Math.max(...lines.map(([name]) => name.length)) + 2;
@@ -38,12 +38,13 @@ function verdict({ store, rawUplinks, deliveries, records }: FolderFindings): st
     ...deliveries.damage.map((place) => ({ kind: 'deliveries', ...place })),
     ...records.damage.map((reason) => ({ kind: 'records', path: records.path, reason })),
   ];
-  if (damage.length === 0) return 'No damage found.';
+  if (damage.length === 0) return 'No corruption found.';
   const places = damage
     .map(({ kind, path, reason }) => `  ${kind} in ${path}\n    ${reason}\n`)
     .join('');
-  const head = damage.length === 1 ? '1 damaged place:' : `${count(damage.length)} damaged places:`;
-  return `${head}\n\n${places}\nNothing was changed. Damaged samples are skipped and everything else is served; a backup has the whole samples.`;
+  const head =
+    damage.length === 1 ? '1 corrupted region:' : `${count(damage.length)} corrupted regions:`;
+  return `${head}\n\n${places}\nNothing was changed. Corrupted samples are skipped; everything else is available. Restore a backup to recover them.`;
 }
 
 function count(number: number): string {

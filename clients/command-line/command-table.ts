@@ -18,17 +18,21 @@ export const commonOptions: Readonly<Record<string, Option>> = {
   url: {
     type: 'string',
     value: 'URL',
-    help: 'the platform; else HELIOGRAPH_URL or that of sign-in',
+    help: 'platform URL (default: HELIOGRAPH_URL, then the saved sign-in)',
   },
-  key: { type: 'string', value: 'API_KEY', help: 'else HELIOGRAPH_API_KEY or that of sign-in' },
-  json: { type: 'boolean', help: 'JSON, one value a line' },
-  help: { type: 'boolean', help: 'this help' },
+  key: {
+    type: 'string',
+    value: 'API_KEY',
+    help: 'API key (default: HELIOGRAPH_API_KEY, then the saved sign-in)',
+  },
+  json: { type: 'boolean', help: 'print newline-delimited JSON' },
+  help: { type: 'boolean', help: 'show help' },
 };
 
 /** Commands that this table does not run, for help and completion. */
 export const otherCommands: Readonly<Record<string, string>> = {
-  'sign-in': 'save the platform and an API key for later commands',
-  'sign-out': 'remove them',
+  'sign-in': 'save the platform URL and an API key',
+  'sign-out': 'remove the saved credentials',
   completion: 'print the completion for bash or zsh',
   verify: 'check the data folder of a stopped platform on this machine',
   migrate: 'move the records of a stopped platform on this machine',

@@ -53,9 +53,7 @@ function credentialFrom({ url, key }: Values) {
     key: key ?? HELIOGRAPH_API_KEY ?? saved?.key,
   };
   if (chosen.url === undefined || chosen.key === undefined)
-    throw new NotSignedIn(
-      'not signed in: "heliograph sign-in --url URL" saves a platform and a key',
-    );
+    throw new NotSignedIn('not signed in. Run "heliograph sign-in --url URL".');
   return { url: String(chosen.url), key: String(chosen.key) };
 }
 
@@ -92,7 +90,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<void> 
   if (own !== undefined) return own(args);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined)
-    throw new UsageError(`unknown command "${name}": "heliograph help" lists the commands`);
+    throw new UsageError(`unknown command "${name}". Run "heliograph help".`);
   await runCommand(name, command, args);
 }
 

@@ -7,9 +7,7 @@ export function completionOf(shell: string | undefined): string {
   if (shell === 'bash') return bash;
   // zsh reads completions of bash.
   if (shell === 'zsh') return `autoload -U +X bashcompinit && bashcompinit\n${bash}`;
-  throw new UsageError(
-    'name the shell: "heliograph completion bash" or "heliograph completion zsh"',
-  );
+  throw new UsageError('specify a shell: heliograph completion bash or heliograph completion zsh');
 }
 
 const names = [...Object.keys(commands), ...Object.keys(otherCommands)].join(' ');

@@ -30,22 +30,22 @@ export function deviceOrWorkspace({
 }: Pick<Run, 'words' | 'options'>): { readonly device: string } | { readonly workspace: string } {
   if (device !== undefined && workspace === undefined) return { device };
   if (device === undefined && workspace !== undefined) return { workspace: String(workspace) };
-  throw new UsageError('name a device, or a workspace with --workspace ID');
+  throw new UsageError('specify a device, or a workspace with --workspace ID');
 }
 
 function limitOf({ options }: Run, fallback: number, max: number): number {
   const { limit = String(fallback) } = options;
   const count = Number(limit);
   if (Number.isInteger(count) && count >= 1 && count <= max) return count;
-  throw new UsageError(`--limit ${limit} is not a whole number from 1 to ${max}`);
+  throw new UsageError(`Invalid --limit ${limit}: it must be an integer from 1 to ${max}`);
 }
 
 export const devices: Command = {
   summary: 'list devices',
   words: [],
   options: {
-    search: { type: 'string', value: 'STRING', help: 'only those whose name or id contains it' },
-    limit: { type: 'string', value: 'COUNT', help: 'limit; 100 by default' },
+    search: { type: 'string', value: 'STRING', help: 'filter by name or id' },
+    limit: { type: 'string', value: 'COUNT', help: 'maximum number of devices (default 100)' },
   },
   async run(run) {
     const { client, options, isJson, write, signal } = run;
@@ -69,11 +69,11 @@ export const devices: Command = {
 };
 
 export const query: Command = {
-  summary: 'stored samples of a device, the newest first',
+  summary: 'query stored samples, newest first',
   words: ['DEVICE'],
   options: {
-    from: { type: 'string', value: 'TIME', help: 'ISO 8601, included' },
-    to: { type: 'string', value: 'TIME', help: 'ISO 8601, not included' },
+    from: { type: 'string', value: 'TIME', help: 'start time, ISO 8601, inclusive' },
+    to: { type: 'string', value: 'TIME', help: 'end time, ISO 8601, exclusive' },
     topic: { type: 'string', value: 'TOPIC', help: 'all topics by default' },
     limit: { type: 'string', value: 'COUNT', help: 'limit; 20 by default' },
   },
@@ -99,7 +99,7 @@ export const query: Command = {
 };
 
 export const tail: Command = {
-  summary: 'samples as they are stored, of a device or a workspace, until it is stopped',
+  summary: 'follow samples live; Ctrl-C stops',
   words: ['[DEVICE]'],
   options: {
     workspace: { type: 'string', value: 'ID', help: 'of all devices of the workspace' },
@@ -108,7 +108,7 @@ export const tail: Command = {
       value: 'TIME',
       help: 'of a device: samples stored since then come first',
     },
-    limit: { type: 'string', value: 'COUNT', help: 'ends after this number' },
+    limit: { type: 'string', value: 'COUNT', help: 'stop after this many samples' },
   },
   async run(run) {
     const { client, options, isJson, write, signal } = run;
@@ -123,7 +123,7 @@ export const tail: Command = {
     const resume = since === undefined ? {} : { since: String(since) };
     let count = 0;
     for await (const message of client.live({ subscriptions: [item], signal, ...resume })) {
-      if (message.type === 'subscribed') run.report('following; Ctrl-C ends it');
+      if (message.type === 'subscribed') run.report('following; press Ctrl-C to stop');
       const line = lineOf(message, isJson);
       if (line === undefined) continue;
       await write(`${line}\n`);

@@ -14,10 +14,10 @@ import { UsageError } from './usage-error.ts';
 const ignore = (): void => undefined;
 
 export const backfill: Command = {
-  summary: 'load a CSV or NDJSON file of samples; the same command again resumes it',
+  summary: 'load samples from a CSV or NDJSON file; run again to resume',
   words: ['FILE'],
   options: {
-    device: { type: 'string', value: 'DEVICE', help: 'of lines that name none' },
+    device: { type: 'string', value: 'DEVICE', help: 'device for rows without one' },
     format: { type: 'string', value: 'csv|ndjson', help: 'else by the end of the name' },
   },
   async run({ url, key, words, options, isJson, signal, write, report }) {
@@ -33,8 +33,10 @@ export const backfill: Command = {
     });
     if (isJson) await write(`${JSON.stringify(done)}\n`);
     else await write(`${summaryOf(done)}\n`);
-    if (signal.aborted) report(`stopped; the same command again resumes at ${placePathOf(path)}`);
-    else if (done.errors > 0) throw new Error(`see ${reportPathOf(path)} for what was not stored`);
+    if (signal.aborted)
+      report(`stopped; run the same command again to resume from ${placePathOf(path)}`);
+    else if (done.errors > 0)
+      throw new Error(`some samples were rejected; see ${reportPathOf(path)}`);
   },
 };
 
@@ -47,8 +49,12 @@ export const exportDocument: Command = {
     'write the samples of a device, or the configuration of a workspace, to standard output; `export samples` writes those of many devices to a file',
   words: ['[DEVICE|samples]'],
   options: {
-    from: { type: 'string', value: 'TIME', help: 'of samples: ISO 8601, included; all by default' },
-    to: { type: 'string', value: 'TIME', help: 'of samples: ISO 8601, not included' },
+    from: {
+      type: 'string',
+      value: 'TIME',
+      help: 'start time, ISO 8601, inclusive; all by default',
+    },
+    to: { type: 'string', value: 'TIME', help: 'end time, ISO 8601, exclusive' },
     format: { type: 'string', value: 'ndjson|csv|parquet', help: 'of samples; ndjson by default' },
     workspace: { type: 'string', value: 'ID', help: 'its configuration, for import, or samples' },
     ...exportSamplesOptions,

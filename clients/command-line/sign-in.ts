@@ -16,7 +16,7 @@ export async function signIn({ url, key, environment }: SignIn): Promise<string>
   if (!/^https?:\/\//.test(url))
     throw new UsageError(`--url ${url} does not begin with http:// or https://`);
   const apiKey = key ?? (await lineOfInput());
-  if (apiKey === '') throw new UsageError('the API key is missing: write it to standard input');
+  if (apiKey === '') throw new UsageError('no API key given on standard input');
   // The smallest call that a key must be valid for.
   await createClient({ url, apiKey }).get('/v3/workspaces', { query: { size: 1 } });
   return saveCredential({ url, key: apiKey }, environment);

@@ -58,7 +58,7 @@ export function keepAlive(baseUrl: string, signal: AbortSignal): Send {
         },
       );
       request.on('timeout', () =>
-        request.destroy(new Error(`no answer within ${requestTimeoutMs} ms`)),
+        request.destroy(new Error(`timed out after ${requestTimeoutMs} ms`)),
       );
       request.on('error', reject);
       request.end(body);

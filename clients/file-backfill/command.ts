@@ -16,7 +16,7 @@ const lineEveryMs = 5_000;
 function formatOf(path: string, asked: string | undefined): FileFormat {
   const format = asked ?? (/\.csv$/i.test(path) ? 'csv' : 'ndjson');
   if (format === 'csv' || format === 'ndjson') return format;
-  throw new Error(`--format ${format} cannot be used: csv or ndjson`);
+  throw new Error(`Invalid --format ${format}: it must be csv or ndjson`);
 }
 
 async function main(): Promise<void> {

@@ -72,7 +72,7 @@ test('InfluxDB: lines of one field each become samples, also far from each other
   expect(moved.samples.every(({ data }) => Object.keys(data).length >= 2)).toBe(true);
   expect(moved.remarks.map(({ place, reason }) => [place.line, reason])).toEqual([
     [24_007, 'invalid field value'],
-    [24_008, 'no tag names a device'],
+    [24_008, 'no tag identifies a device'],
   ]);
   const packed = await read('influxdb', [file('export.gz', gzipSync(lines.join('\n')))]);
   expect(packed.samples).toHaveLength(12_000);

@@ -45,7 +45,7 @@ function flagsOf() {
 function wholeNumber(name: keyof Flags, text: string, min: number, max: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min || number > max) {
-    throw new UsageError(`--${name} ${text} cannot be used: a whole number from ${min} to ${max}`);
+    throw new UsageError(`Invalid --${name} ${text}: it must be an integer from ${min} to ${max}`);
   }
   return number;
 }

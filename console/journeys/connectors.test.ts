@@ -58,7 +58,7 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete ChirpStack hall?' });
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-    await dialog.getByText(/is used by data flow Hall/).waitFor();
+    await dialog.getByText(/is in use by data flow Hall/).waitFor();
     expect(stage.takeComplaints().join()).toContain('status of 409');
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Connectors', exact: true }).click();

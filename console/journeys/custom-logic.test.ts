@@ -36,7 +36,10 @@ journey('custom logic', { start: startWorld }, (stage) => {
     await page.getByText('Your edits from before are back').waitFor();
     await page.getByLabel('Variable').last().fill('not a name');
     await page.keyboard.press('Control+s');
-    await rowOf('not a name').getByRole('alert').getByText('is no name of a variable').waitFor();
+    await rowOf('not a name')
+      .getByRole('alert')
+      .getByText('is not a valid variable name')
+      .waitFor();
     expect(stage.takeComplaints().join()).toContain('status of 400');
     await page.getByLabel('Variable').last().fill('isOn');
     await page.keyboard.press('Control+s');

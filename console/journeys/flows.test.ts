@@ -164,7 +164,7 @@ journey(
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       const dialog = page.getByRole('dialog', { name: 'Delete Rooms <b>?' });
       await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-      await dialog.getByText(/is used by device Room 1/).waitFor();
+      await dialog.getByText(/is in use by device Room 1/).waitFor();
       expect(stage.takeComplaints().join()).toContain('status of 409');
       expect(await axeFindings(page)).toEqual([]);
       await page.keyboard.press('Escape');

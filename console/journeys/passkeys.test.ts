@@ -82,7 +82,7 @@ journey(
       await page.getByText('A passkey signs you in').waitFor();
       await signOut();
       await page.getByRole('button', { name: 'Use a passkey' }).click();
-      await page.getByRole('alert').getByText('it is not known here').waitFor();
+      await page.getByRole('alert').getByText('unknown passkey').waitFor();
       expect(stage.takeComplaints()).toEqual([expect.stringContaining('401')]);
     });
   },

@@ -51,7 +51,7 @@ journey('demanded second factor', { start: () => startWorld({ now }), prepare, c
     const { page } = stage;
     await page.goto(membersPath());
     await demand();
-    await page.getByRole('alert').getByText('You would shut yourself out').waitFor();
+    await page.getByRole('alert').getByText('You would lock yourself out').waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -70,7 +70,7 @@ journey('demanded second factor', { start: () => startWorld({ now }), prepare, c
     await page.getByRole('button', { name: 'Remove the app' }).click();
     await page.getByLabel('Your password').fill(password);
     await page.keyboard.press('Enter');
-    await page.getByText('An organization of yours demands a second factor').waitFor();
+    await page.getByText('one of your organizations requires MFA').waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
   });
 

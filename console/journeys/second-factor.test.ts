@@ -50,7 +50,7 @@ journey('second factor', { start: startAhead }, (stage) => {
     const { page } = stage;
     await page.getByLabel('Code of the app').fill('000000');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('The code is wrong').waitFor();
+    await page.getByRole('alert').getByText('The code is incorrect').waitFor();
     // A page that is left may have asked for something with the session that just ended.
     const complaints = stage.takeComplaints().filter((each) => !each.includes('/auth/me/'));
     expect(complaints).toEqual([expect.stringContaining('401')]);
@@ -77,7 +77,7 @@ journey('second factor', { start: startAhead }, (stage) => {
     await expect.poll(focused).toBe('code');
     await page.getByLabel('Code', { exact: true }).fill('123456');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('The code is wrong').waitFor();
+    await page.getByRole('alert').getByText('The code is incorrect').waitFor();
     // A page that is left may have asked for something with the session that just ended.
     const complaints = stage.takeComplaints().filter((each) => !each.includes('/auth/me/'));
     expect(complaints).toEqual([expect.stringContaining('401')]);

@@ -152,7 +152,7 @@ async function insertAdminKey(
   await insertApiKey(db, {
     ...key,
     name: 'Administrator',
-    description: 'Made at the first start',
+    description: 'Created at first start',
     allWorkspaces: true,
     workspaceIds: [],
     permissions: everyPermission,

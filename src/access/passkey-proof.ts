@@ -79,10 +79,11 @@ export async function provenPasskey(
 ): Promise<Passkey> {
   const passkey = await findPasskey(db, id);
   if (passkey === undefined || (userId !== undefined && passkey.userId !== userId))
-    throw refused('it is not known here');
+    throw refused('unknown passkey');
   const counter = await counterOf(passkey, { id, response }, asked);
   const used = { id: passkey.id, counter, lastChallenge: asked.issuedAt };
-  if (!(await useChallenge(db, used, asked.now))) throw refused('this answer was used before');
+  if (!(await useChallenge(db, used, asked.now)))
+    throw refused('this response has already been used');
   return passkey;
 }
 
@@ -104,7 +105,7 @@ async function counterOf(
   }).catch((error: unknown) => {
     throw refused(reasonOf(error));
   });
-  if (!verified) throw refused('the signature is wrong');
+  if (!verified) throw refused('invalid signature');
   return authenticationInfo.newCounter;
 }
 
@@ -121,7 +122,7 @@ export async function provenCredential(
   }).catch((error: unknown) => {
     throw refused(reasonOf(error));
   });
-  if (!verified || registrationInfo === undefined) throw refused('the credential is wrong');
+  if (!verified || registrationInfo === undefined) throw refused('the credential is malformed');
   const { credential } = registrationInfo;
   const { counter } = credential;
   return { credentialId: credential.id, publicKey: textOfBytes(credential.publicKey), counter };

@@ -50,12 +50,12 @@ export async function preparePasswordReset(
   await transaction(db, (step) => addPasswordReset(step.db, reset));
   return {
     to: user.email,
-    subject: 'New password for Heliograph',
+    subject: 'Reset your Heliograph password',
     text: [
-      'Somebody, probably you, asked for a new password for this address.',
-      `To choose it, open this link within ${lifetimeMs / minuteMs} minutes; it works once:`,
+      'Someone, probably you, requested a password reset for this address.',
+      `To choose a new password, open this link within ${lifetimeMs / minuteMs} minutes. It can be used once:`,
       `${publicUrl}/password-reset/${token}`,
-      'If it was not you, nothing happens unless the link is opened.',
+      'If you did not request this, ignore this email. Your password stays the same.',
     ].join('\n\n'),
   };
 }
@@ -110,5 +110,5 @@ async function userOfReset({ db }: Pick<Records, 'db'>, hash: string, now: Epoch
 
 /** The token is a secret, so the message does not repeat it. */
 function unknownReset() {
-  return problem('notFound', { what: 'open password reset', id: 'that was sent' });
+  return problem('notFound', { what: 'password reset', id: 'with this token' });
 }

@@ -31,14 +31,14 @@ export function weaknessOf(
 ): string | undefined {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
-    return `it must have ${min} to ${max} characters`;
+    return `it must be ${min} to ${max} characters long`;
   const text = password.toLowerCase();
   if (new Set(text).size < distinctMin)
-    return `it must have at least ${distinctMin} different characters`;
-  if (/^(.{1,6})\1+.{0,2}$/.test(text)) return 'it repeats one short part';
-  if (isSequence(text)) return 'it is a sequence of neighbors, such as 12345 or qwert';
-  if (isCommon(text)) return 'it is among the most used passwords';
-  if (isMadeOf(text, [email])) return 'it is made of the e-mail address';
+    return `it must contain at least ${distinctMin} different characters`;
+  if (/^(.{1,6})\1+.{0,2}$/.test(text)) return 'it repeats a short pattern';
+  if (isSequence(text)) return 'it is a keyboard or number sequence, such as 12345 or qwert';
+  if (isCommon(text)) return 'it is a commonly used password';
+  if (isMadeOf(text, [email])) return 'it is too similar to the email address';
   if (isMadeOf(text, [...productWords, ...names]))
     return 'it is made of the name of the user, an organization or this product';
   return undefined;

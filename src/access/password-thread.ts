@@ -42,7 +42,7 @@ class PasswordThread {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
       clearTimeout(this.#idle);
-      const gone = new Error('The thread that hashes passwords ended', { cause });
+      const gone = new Error('The worker thread that hashes passwords exited', { cause });
       for (const { reject } of this.#asked.values()) reject(gone);
       this.#asked.clear();
     });

@@ -91,7 +91,7 @@ export function createProviderClient(parts: ProviderClientParts): ProviderClient
       });
       const claims = tokens.claims();
       if (claims === undefined || tokens.id_token === undefined)
-        throw new Error('The provider answered without an ID token');
+        throw new Error('The provider returned no ID token');
       const info = await userInfoOf({ openId, configuration }, tokens.access_token, claims.sub);
       const providerSession = typeof claims['sid'] === 'string' ? claims['sid'] : null;
       const person = personOf(provider, claims, info);
@@ -126,13 +126,12 @@ async function readLogoutToken(
     currentDate: new Date(now()),
   });
   const events = payload['events'] as Readonly<Record<string, unknown>> | undefined;
-  if (typeof events?.[logoutEvent] !== 'object')
-    throw new Error('The token is not a notification of a logout');
+  if (typeof events?.[logoutEvent] !== 'object') throw new Error('The token is not a logout token');
   // An ID token has one: it must not end sessions.
-  if (payload['nonce'] !== undefined) throw new Error('A logout token has no nonce');
+  if (payload['nonce'] !== undefined) throw new Error('A logout token must not contain a nonce');
   const providerSession = typeof payload['sid'] === 'string' ? payload['sid'] : undefined;
   if (providerSession === undefined && payload.sub === undefined)
-    throw new Error('The token names neither a session nor a person');
+    throw new Error('The token contains neither a session nor a subject');
   return { issuer, subject: payload.sub, providerSession };
 }
 

@@ -29,16 +29,16 @@ export function readTokenRequest(
   const fields = new URLSearchParams(form);
   for (const name of new Set(fields.keys())) {
     if (fields.getAll(name).length > 1)
-      return refuse('invalid_request', `${shown(name)} is sent more than once`);
+      return refuse('invalid_request', `${shown(name)} was sent more than once`);
   }
   // A parameter without a value counts as absent (RFC 6749 section 3.2).
   const field = (name: string) => fields.get(name) || undefined;
   const client = basic ? basicClient(authorization, field) : formClient(field);
   if ('problem' in client) return refuse(client.error, client.problem);
   const grantType = field('grant_type');
-  if (grantType === undefined) return refuse('invalid_request', 'grant_type is missing');
+  if (grantType === undefined) return refuse('invalid_request', 'grant_type is required');
   if (grantType !== 'client_credentials') {
-    return refuse('unsupported_grant_type', 'The only grant_type is client_credentials');
+    return refuse('unsupported_grant_type', 'Unsupported grant_type. Use client_credentials.');
   }
   return { ...client, basic };
 }
@@ -58,7 +58,7 @@ function formClient(field: Field): Client | ClientProblem {
   const clientId = field('client_id');
   const clientSecret = field('client_secret');
   if (clientId === undefined || clientSecret === undefined) {
-    return { error: 'invalid_client', problem: 'Client authentication is missing' };
+    return { error: 'invalid_client', problem: 'Client authentication is required' };
   }
   return checked({ clientId, clientSecret });
 }
@@ -70,7 +70,7 @@ function basicClient(authorization: string, field: Field): Client | ClientProble
   if (at < 1)
     return {
       error: 'invalid_client',
-      problem: 'The Authorization header holds no client and secret',
+      problem: 'The Authorization header contains no client ID and secret',
     };
   // Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
   const clientId = formDecoded(text.slice(0, at));
@@ -78,20 +78,20 @@ function basicClient(authorization: string, field: Field): Client | ClientProble
   if (clientId === undefined || clientSecret === undefined || clientSecret === '') {
     return {
       error: 'invalid_client',
-      problem: 'The Authorization header holds no client and secret',
+      problem: 'The Authorization header contains no client ID and secret',
     };
   }
   if (field('client_secret') !== undefined) {
     return {
       error: 'invalid_request',
-      problem: 'The client authenticates twice: by header and by client_secret',
+      problem: 'Authenticate with either the Authorization header or client_secret, not both',
     };
   }
   const named = field('client_id');
   if (named !== undefined && named !== clientId) {
     return {
       error: 'invalid_request',
-      problem: 'client_id differs from the client of the Authorization header',
+      problem: 'client_id does not match the Authorization header',
     };
   }
   return checked({ clientId, clientSecret });
@@ -100,7 +100,10 @@ function basicClient(authorization: string, field: Field): Client | ClientProble
 function checked(client: Client): Client | ClientProblem {
   if (client.clientId.length <= fieldLengthMax && client.clientSecret.length <= fieldLengthMax)
     return client;
-  return { error: 'invalid_client', problem: 'Unknown client or wrong secret' };
+  return {
+    error: 'invalid_client',
+    problem: 'Unknown client or incorrect secret (RFC 6749 error: invalid_client)',
+  };
 }
 
 function formDecoded(text: string): string | undefined {

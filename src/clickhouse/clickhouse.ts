@@ -139,7 +139,7 @@ async function openServer(address: ServerAddress, deadline: Deadline): Promise<O
     const features = featuresOf(version);
     if (features === undefined)
       throw new ClickHouseStartError(
-        `SAMPLES_URL cannot be used: ${place} has version ${version}; ${oldestVersion} or later is needed`,
+        `Invalid SAMPLES_URL: ${place} runs ClickHouse ${version}; ${oldestVersion} or later is required`,
       );
     await first.text({ sql: `create database if not exists ${address.database}` });
     return {
@@ -150,7 +150,7 @@ async function openServer(address: ServerAddress, deadline: Deadline): Promise<O
     };
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error;
-    throw new ClickHouseStartError(`SAMPLES_URL cannot be used: ${error.message}`);
+    throw new ClickHouseStartError(`Invalid SAMPLES_URL: ${error.message}`);
   } finally {
     await first.close();
   }
@@ -161,7 +161,7 @@ async function firstAnswer(server: Replica, place: string, deadline: Deadline): 
     try {
       return (await server.text({ sql: 'select version()', timeoutMs: 5_000 })).trim();
     } catch (error) {
-      const words = `SAMPLES_URL cannot be used: ${(error as Error).message || place}`;
+      const words = `Invalid SAMPLES_URL: ${(error as Error).message || place}`;
       if (!isTemporary(error)) throw new ClickHouseStartError(words);
       if (performance.now() > deadline.endsAt) throw new NoAnswerError(words);
     }
@@ -183,7 +183,7 @@ function replicationOf(shards: readonly (readonly Opened[])[]): boolean {
   const plain = all.find(({ canReplicate }) => !canReplicate);
   if (plain !== undefined && shards.some(({ length }) => length > 1))
     throw new ClickHouseStartError(
-      `SAMPLES_URL cannot be used: it names replicas, but ${plain.replica.place} has no macros shard and replica; set them and ZooKeeper in its configuration`,
+      `Invalid SAMPLES_URL: it lists replicas, but ${plain.replica.place} does not define the macros shard and replica. Configure them, and ZooKeeper or Keeper, on that server.`,
     );
   return isReplicated;
 }

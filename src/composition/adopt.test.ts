@@ -20,8 +20,8 @@ test.each<[string, string[], string]>([
   ['the id', [id], understood],
   ['the whole file as it stands', [file], understood],
   ['the words of the file', [checksum, id], understood],
-  ['nothing', [], 'usage: heliograph adopt NODE'],
-  ['too much', [checksum, id, id], 'usage: heliograph adopt NODE'],
+  ['nothing', [], 'Usage: heliograph adopt NODE'],
+  ['too much', [checksum, id, id], 'Usage: heliograph adopt NODE'],
   ['the checksum alone', [checksum], `"${checksum}" is not the id of a node`],
   ['an id with a wrong checksum', ['00000000', id], `"00000000" does not belong to the id ${id}`],
 ])('reliability 4: %s', async (_, words, message) => {

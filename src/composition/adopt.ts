@@ -18,7 +18,7 @@ const adoptedFolder = 'adopted';
 const statementMsMax = 10_000;
 const lookEveryMs = 500;
 const usage =
-  'usage: heliograph adopt NODE, on the machine that has the copy; NODE is the id in the file node-id of the lost data folder, such as 0b2f9c1e-6a57-4a0e-9f0e-2f7d1f0c3b5a';
+  'Usage: heliograph adopt NODE (run it on the machine that holds the replica); NODE is the id in the file node-id of the lost data folder, such as 0b2f9c1e-6a57-4a0e-9f0e-2f7d1f0c3b5a';
 
 interface CopyOfNode {
   readonly holder: string;
@@ -40,7 +40,7 @@ export async function adoptCopy(
   const { cluster, recordsUrl, dataDirectory } = config;
   const node = nodeOf(words);
   if (cluster === undefined || recordsUrl === undefined)
-    throw new ConfigError('NODE_URL is not set: only nodes of a cluster have copies of each other');
+    throw new ConfigError('NODE_URL is not set. Only cluster nodes have replicas.');
   const directory = await takeCopy(recordsUrl, { node, dataDirectory });
   const platform = await startPlatform({
     ...{ ...config, dataDirectory: directory, host: '127.0.0.1', port: 0 },
@@ -50,12 +50,12 @@ export async function adoptCopy(
   });
   const { journal } = platform;
   const end = journal.end();
-  say(`The copy works as the node ${node}, and is being shipped`);
+  say(`The replica has taken over as node ${node} and is being flushed to ClickHouse`);
   while (!journal.isDone(end)) await wait(lookEveryMs);
   await journal.flushHours();
-  await platform.close('the copy is shipped');
+  await platform.close('the replica has been flushed');
   await rm(directory, { recursive: true });
-  say(`Everything that the node ${node} had acknowledged is shipped`);
+  say(`Everything that node ${node} acknowledged has been flushed to ClickHouse`);
 }
 
 /** The folder of the copy, which only this command may use from now on. */
@@ -74,12 +74,10 @@ async function takeCopy(
     const directory = await wholeCopy(copiesFolder(dataDirectory), node, copy);
     if (directory === undefined)
       throw new DataFolderError(
-        `The copy of the node ${node} is not in ${dataDirectory}, which is of the node ${await storedNodeId(dataDirectory)}: it is at the node ${holder}`,
+        `The replica of node ${node} is not in ${dataDirectory}, which belongs to node ${await storedNodeId(dataDirectory)}. It is on node ${holder}.`,
       );
     if (isSeen)
-      throw new DataFolderError(
-        `The node ${node} works still, or did so less than a minute ago: stop it first`,
-      );
+      throw new DataFolderError(`Node ${node} was active less than a minute ago. Stop it first.`);
     await markAdopted(directory, copy);
     await session.query(
       `update "journalCopies" set "adopted" = $2 where "node" = $1 and "copy" = $2`,

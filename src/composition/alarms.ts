@@ -42,7 +42,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const counts = Object.fromEntries(
     [...alarmChanges, 'REFUSED'].map((change) => [change, 0]),
   ) as Record<AlarmChange | 'REFUSED', number>;
-  telemetry.counts('alarm_changes_total', 'Changes of alarms.', 'change', () => counts);
+  telemetry.counts('alarm_changes_total', 'Alarm state changes.', 'change', () => counts);
   /** Workspaces in which alarms were cleared since their number was limited last. */
   const grown = new Set<string>();
   const effectParts: AlarmEffectParts = {

@@ -18,7 +18,7 @@ export function readCertificate({ names, cert, key }: CertificateSetting): Certi
     createSecureContext(certificate);
   } catch (error) {
     throw new ConfigError(
-      `${names.cert}=${cert} and ${names.key}=${key} cannot be used, or do not belong together: ${(error as Error).message}`,
+      `${names.cert}=${cert} and ${names.key}=${key} are invalid or do not match: ${(error as Error).message}`,
     );
   }
   return certificate;

@@ -65,7 +65,7 @@ function followChanges(
   });
   telemetry.gauge(
     'record_changes_behind_seconds',
-    'How long ago this node had seen every change that other nodes made to records.',
+    'Age of the oldest record change from another node that this node has not applied.',
     () => following.behindMs() / 1_000,
   );
   return following;

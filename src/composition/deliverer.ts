@@ -65,12 +65,12 @@ export function composeDeliverer(
   });
   telemetry.gauge(
     'deliveries_waiting',
-    'Deliveries that wait or are under way.',
+    'Pending and in-flight deliveries.',
     () => deliverer.waiting,
   );
   telemetry.gauge(
     'delivery_targets_broken',
-    'Output connectors whose target keeps failing.',
+    'Output connectors that are backing off.',
     () => deliverer.brokenTargets,
   );
   return deliverer;

@@ -63,7 +63,7 @@ export async function composeDemo(
   });
   if (answer.status === 401) {
     throw new ConfigError(
-      'The data folder was made without the demo: set ADMIN_API_KEY to one of its API keys, or DATA_DIR to another folder',
+      'This data folder was not created by the demo. Set ADMIN_API_KEY to one of its API keys, or set DATA_DIR to another folder.',
     );
   }
   const organizations = (await answer.json()) as {

@@ -11,7 +11,7 @@ export async function composeDuplicates(parts: Parts): Promise<DuplicateFilter> 
   await recoverDuplicates({ filter, log, confirmedAfterMs, now: now() });
   telemetry.gauge(
     'duplicate_keys',
-    'Uplinks that repetitions are recognized of.',
+    'Recent uplink keys held by the duplicate filter.',
     () => filter.size,
   );
   return filter;

@@ -52,7 +52,7 @@ export async function refuseAdopted(db: RecordsDb, node: string, directory: stri
   if (row === undefined || row.adopted === null || row.adopted === (await adoptedAs(directory)))
     return;
   throw new DataFolderError(
-    `The copy of this node's journal was adopted at another machine, and everything of the data folder ${directory} continues there: start this node on an empty folder`,
+    `The replica of this node's journal was promoted on another machine. Start this node with an empty data folder instead of ${directory}.`,
   );
 }
 
@@ -81,7 +81,7 @@ export async function shareCopies(node: NodeOfCopies): Promise<CallHandlers> {
   });
   telemetry.gauge(
     'journal_copies_held',
-    'Journals of other nodes of which this node has the copy.',
+    'Journal replicas of other nodes held by this node.',
     () => store.nodes().length,
   );
   if (parts.journalCopy !== undefined) copyJournal(node, parts.journalCopy);
@@ -108,7 +108,7 @@ function copyJournal({ parts, leases, nodes, closers }: NodeOfCopies, copy: Jour
       noteJournalCopy(records.db, { node: self, holder: holder.id, copy: name }),
     moved: (holder, error) => (holder === undefined ? failed(error) : undefined),
   });
-  telemetry.gauge('journal_copied', '1 when another node has everything of the journal.', () =>
+  telemetry.gauge('journal_copied', '1 when the journal replica is up to date.', () =>
     Number(copy.holder !== undefined),
   );
   const followers = join(config.dataDirectory, copiedFiles.followers);
@@ -139,7 +139,7 @@ async function withinTime<T>(answer: Promise<T>, { id }: NodeAddress): Promise<T
   const waited = wait(answerMsMax, undefined, { signal: late.signal });
   try {
     const timeout = waited.then(() => {
-      throw new Error(`The node ${id} does not answer`);
+      throw new Error(`Node ${id} is not responding`);
     });
     return await Promise.race([answer, timeout]);
   } finally {

@@ -125,7 +125,7 @@ function replayOf(log: Parts['log']): Replay {
     const { cursor } = start;
     if (typeof cursor === 'string') return log.replay({ cursor }, deviceIds);
     throw problem('invalidRequest', {
-      reason: 'the cursor is of several nodes, which this is not',
+      reason: 'the cursor belongs to a cluster, but this is a single node',
     });
   };
 }

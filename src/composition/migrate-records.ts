@@ -53,7 +53,7 @@ export async function migrateRecords(
   const { dataDirectory, recordsUrl, secretsKey } = config;
   if (recordsUrl === undefined)
     throw new ConfigError(
-      'RECORDS_URL is not set: set it to the address of the database, such as postgres://user:password@host/heliograph',
+      'RECORDS_URL is not set. Set it to a PostgreSQL URL such as postgres://user:password@host/heliograph.',
     );
   refuseUnsupported(config);
   if (!existsSync(dataDirectory))
@@ -86,7 +86,7 @@ async function migrateClaimed(
     try {
       if (!replaces && (await target.isFilled()))
         throw new DataFolderError(
-          `${target.path} holds records already, and nothing was changed: add --replace to lose them, or name an empty database`,
+          `${target.path} already contains records. Nothing was changed. Add --replace to overwrite them, or use an empty database.`,
         );
       const tables = await copyRecords(from, target, keys, copied);
       return { from: path, tables, differing: await differingTables(from, target, keys) };
@@ -115,7 +115,7 @@ function placeOf(config: MigratedConfig, engine: RecordsEngineName) {
 async function keysOf(config: MigratedConfig, source: RecordsEngineName): Promise<CopyKeys> {
   const { dataDirectory: directory, secretsKey } = config;
   if (source === 'sqlite' && !existsSync(fileOf(config)))
-    throw new DataFolderError(`${fileOf(config)} does not exist: nothing can be copied`);
+    throw new DataFolderError(`${fileOf(config)} does not exist; there is nothing to copy`);
   const node = await storedNodeId(directory);
   const refusals: string[] = [];
   const candidates = source === 'sqlite' ? [undefined, secretsKey] : [secretsKey];
@@ -129,7 +129,7 @@ async function keysOf(config: MigratedConfig, source: RecordsEngineName): Promis
   }
   throw new DataFolderError(
     refusals[0] ??
-      `The key of the stored secrets is missing: set SECRETS_KEY to what it was before`,
+      'The encryption key for stored secrets is missing. Set SECRETS_KEY to its previous value.',
   );
 }
 

@@ -58,7 +58,7 @@ export async function migrateSamples(
   refuseUnsupported(config);
   if (samplesUrl === undefined)
     throw new ConfigError(
-      'SAMPLES_URL is not set: set it to the address of ClickHouse, such as http://user:password@host:8123/heliograph',
+      'SAMPLES_URL is not set. Set it to a ClickHouse URL such as http://user:password@host:8123/heliograph.',
     );
   if (!existsSync(dataDirectory))
     throw new DataFolderError(`The data folder ${dataDirectory} does not exist`);

@@ -87,17 +87,17 @@ export function composeMqttNodes(parts: Parts, sources: MqttNodesSources): MqttN
 function addGauges({ telemetry }: Parts, { claims, watched, kept }: OwnerNode): void {
   telemetry.gauge(
     'mqtt_clients_owned',
-    'Connected MQTT clients of all nodes whose client id this node owns.',
+    'Connected MQTT clients whose client id this node owns, on any node.',
     () => claims.size,
   );
   telemetry.gauge(
     'mqtt_devices_watched',
-    'Devices of this node that clients of other nodes have subscribed for.',
+    'Devices of this node with subscribers on other nodes.',
     () => watched.size,
   );
   telemetry.gauge(
     'mqtt_sessions_kept_for_nodes',
-    'Sessions of MQTT clients of all nodes that outlive their connection.',
+    'Persistent MQTT sessions on all nodes.',
     () => kept.size,
   );
 }

@@ -272,12 +272,12 @@ function addGauges({ telemetry }: Parts, broker: () => MqttBroker | undefined): 
   telemetry.gauge('mqtt_connections', 'Open MQTT connections.', () => broker()?.sessions.size ?? 0);
   telemetry.gauge(
     'mqtt_publishes_under_way',
-    'MQTT publishes that are not durable yet.',
+    'MQTT publishes waiting for a durable write.',
     () => broker()?.flowControl.inFlight ?? 0,
   );
   telemetry.gauge(
     'mqtt_sessions_kept',
-    'Sessions of MQTT clients that outlive their connection.',
+    'Persistent MQTT sessions.',
     () => broker()?.store.size ?? 0,
   );
 }

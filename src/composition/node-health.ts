@@ -12,7 +12,7 @@ export function watchClock({ records, telemetry, now }: Parts): () => void {
   const watch = createClockWatch({ serverTime, now, differs: failed });
   telemetry.gauge(
     'clock_ahead_seconds',
-    'How far the clock of this node is ahead of that of PostgreSQL; negative when it is behind.',
+    'Clock offset from PostgreSQL; positive when this node is ahead.',
     () => watch.aheadMs() / 1_000,
   );
   const compare = () => void watch.compare().catch(failed);
@@ -30,7 +30,7 @@ async function timeOfServer(db: RecordsDb): Promise<number> {
 /** Reports another process with the id of this node; from then on this one is not ready. */
 export function reportSuperseded({ readiness, telemetry }: Parts, id: string): () => void {
   let isSuperseded = false;
-  readiness.add('node', () => (isSuperseded ? 'another process has its node id' : undefined));
+  readiness.add('node', () => (isSuperseded ? 'another process uses this node id' : undefined));
   return () => {
     isSuperseded = true;
     telemetry.backgroundFailed('holding leases', supersededError(id));
@@ -39,6 +39,6 @@ export function reportSuperseded({ readiness, telemetry }: Parts, id: string): (
 
 function supersededError(id: string): Error {
   return new Error(
-    `Another process runs with the node id ${id}: this one serves no devices; stop it, and give each node a data folder that is not a copy`,
+    `Another process uses node id ${id}, so this one serves no devices. Stop it, and give each node its own data folder.`,
   );
 }

@@ -294,7 +294,7 @@ function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLease
     },
   });
   const count = () => partitionLeases.filter((name) => leases.held(name) !== undefined).length;
-  telemetry.gauge('partitions_held', 'Partitions of devices that this node serves.', count);
+  telemetry.gauge('partitions_held', 'Device partitions served by this node.', count);
   return leases;
 }
 

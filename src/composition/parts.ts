@@ -142,7 +142,7 @@ function composeReadiness(telemetry: Telemetry): Readiness {
   readiness.add('storage', telemetry.writingStoppedBecause);
   telemetry.labeledGauge(
     'not_ready',
-    '1 for each reason why /health/ready answers 503.',
+    '1 for each active reason for a failing readiness probe.',
     'reason',
     () => readiness.states().map(({ name, holds }) => [name, Number(holds)] as const),
   );
@@ -156,8 +156,12 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
   const disk = openDiskWatch({ directory, events: telemetry, setRepeatingTimer });
   closers.push('the reserve of the disk', disk.keepRest);
   closers.push('the watch on the disk', disk.close);
-  telemetry.gauge('disk_free_bytes', 'Bytes free on the disk of the data folder.', disk.freeBytes);
-  telemetry.gauge('data_folder_bytes', 'Bytes of the files in the data folder.', disk.folderBytes);
+  telemetry.gauge(
+    'disk_free_bytes',
+    'Free disk space of the data folder in bytes.',
+    disk.freeBytes,
+  );
+  telemetry.gauge('data_folder_bytes', 'Size of the data folder in bytes.', disk.folderBytes);
   telemetry.folderTightened(tightenDataFolder(directory));
   return disk;
 }

@@ -97,13 +97,13 @@ test.each([
 });
 
 test.each([
-  [{ RECORDS_URL: 'mysql://a:word@b/c' }, 'RECORDS_URL=… cannot be used'],
-  [{ RECORDS_URL: 'postgres://a/b' }, 'RECORDS_URL is set and SECRETS_KEY is not'],
-  [{ SAMPLES_URL: 'http://a,ftp://b' }, 'SAMPLES_URL=… cannot be used'],
-  [{ ADMIN_PASSWORD: 'password' }, 'ADMIN_PASSWORD cannot be used'],
+  [{ RECORDS_URL: 'mysql://a:word@b/c' }, 'Invalid RECORDS_URL: '],
+  [{ RECORDS_URL: 'postgres://a/b' }, 'RECORDS_URL is set but SECRETS_KEY is not'],
+  [{ SAMPLES_URL: 'http://a,ftp://b' }, 'Invalid SAMPLES_URL: '],
+  [{ ADMIN_PASSWORD: 'password' }, 'Invalid ADMIN_PASSWORD'],
   [
     { MQTT_TLS_CERT: '/missing/cert', MQTT_TLS_KEY: '/missing/key' },
-    'MQTT_TLS_CERT=/missing/cert cannot be used: the file cannot be read',
+    'Invalid MQTT_TLS_CERT=/missing/cert: the file cannot be read',
   ],
 ])('the settings %j stop the start', async (environment, message) => {
   await expect(startPlatform(configOf(environment), undefined, log)).rejects.toThrow(message);

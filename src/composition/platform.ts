@@ -252,7 +252,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
 async function openTenant({ config, records, now }: Parts): Promise<Tenant | undefined> {
   const { adminEmail, adminPassword, adminApiKey, demo } = config;
   const weakness = await ownerPasswordWeakness(records, adminEmail, adminPassword);
-  if (weakness !== undefined) throw new ConfigError(`ADMIN_PASSWORD cannot be used: ${weakness}`);
+  if (weakness !== undefined) throw new ConfigError(`Invalid ADMIN_PASSWORD: ${weakness}`);
   const first = await bootstrap(records, {
     adminEmail,
     adminPassword,

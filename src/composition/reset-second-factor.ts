@@ -23,17 +23,17 @@ export async function resetSecondFactorOf(
 ): Promise<OperatorReset> {
   const [email, ...others] = words;
   if (email === undefined || others.length > 0)
-    throw new ConfigError('use: heliograph reset-second-factor EMAIL, on a stopped platform');
+    throw new ConfigError('Usage: heliograph reset-second-factor EMAIL (stop the platform first)');
   const { dataDirectory: directory, recordsUrl } = config;
   const isThere = recordsUrl !== undefined || existsSync(join(directory, 'records.sqlite'));
   // Claiming and opening would create what is missing.
   if (!existsSync(directory) || !isThere)
-    throw new DataFolderError(`The folder ${directory} holds no records of Heliograph`);
+    throw new DataFolderError(`No Heliograph records found in ${directory}`);
   const folder = claimDataFolder(directory);
   try {
     const reset = await resetIn(config, email);
     if (reset === undefined)
-      throw new ConfigError(`No account has the address ${email}: nothing was changed`);
+      throw new ConfigError(`No account with the email ${email}. Nothing was changed.`);
     return reset;
   } finally {
     folder.release();

@@ -213,7 +213,7 @@ function composeRuleState(parts: Parts, searched: SearchedStore) {
     wants: (workspaceId) => liveEvents.wants(workspaceId, 'RULE_RUN'),
     ran: liveEvents.ran,
   });
-  telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);
+  telemetry.counts('rule_runs_total', 'Rule runs by outcome.', 'outcome', () => log.counts);
   const findRoute = (id: string) => directory.byDevice(id);
   const lookUp = createRuleDeviceLookup({ findRoute, failed: backgroundFailed });
   const failed = (what: string) => (error: unknown) => backgroundFailed(what, error);

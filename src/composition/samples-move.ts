@@ -61,7 +61,7 @@ export async function readMove(samples: string): Promise<SamplesMove | undefined
   const found = await readChecked(path);
   if (found === 'damaged')
     throw new DataFolderError(
-      `${path} is damaged: delete the folder ${join(samples, moveFolder)}, empty the target and begin again`,
+      `${path} is corrupted. Delete the folder ${join(samples, moveFolder)}, empty the target, and start over.`,
     );
   return found && (JSON.parse(found.text) as SamplesMove);
 }
@@ -87,7 +87,7 @@ export async function openMove(samples: string, move: SamplesMove): Promise<Move
 export function refuseUnfinishedMove(samples: string): void {
   if (!existsSync(join(samples, moveFolder, stateFile))) return;
   throw new DataFolderError(
-    `The samples of ${samples} are being moved, and the move is not finished: run "heliograph migrate samples" again`,
+    `A migration of the samples in ${samples} is incomplete. Run "heliograph migrate samples" again.`,
   );
 }
 
@@ -110,11 +110,11 @@ export async function endMove(samples: string): Promise<void> {
 
 /** Errors of disk and servers as sentences that say how to continue; others as they are. */
 export function moveError(error: unknown): unknown {
-  const goOn = 'run the same command again, which continues the move';
+  const goOn = 'run the command again to resume';
   if (isDiskFull(error))
-    return new DataFolderError(`The disk is full: make room, then ${goOn}`, { cause: error });
+    return new DataFolderError(`The disk is full. Free up space, then ${goOn}.`, { cause: error });
   if (error instanceof ClickHouseError)
-    return new DataFolderError(`ClickHouse has failed (${error.message}): ${goOn}`, {
+    return new DataFolderError(`ClickHouse failed (${error.message}). ${goOn}`, {
       cause: error,
     });
   return error;

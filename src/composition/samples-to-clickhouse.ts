@@ -87,12 +87,12 @@ async function beginMove(
   const begun = await readMove(samples);
   if (begun !== undefined && (begun.to !== 'clickhouse' || begun.position !== position))
     throw new DataFolderError(
-      `The folder has changed since the move to ClickHouse began: delete ${join(samples, moveFolder)} and the tables, and begin again`,
+      `The folder has changed since the migration started. Delete ${join(samples, moveFolder)} and the ClickHouse tables, and start over.`,
     );
   if (begun !== undefined) return openMove(samples, begun);
   if (await hasRows(clickHouse))
     throw new DataFolderError(
-      'The ClickHouse database holds samples already, and nothing was changed: name an empty database in SAMPLES_URL',
+      'The ClickHouse database already contains samples. Nothing was changed. Set SAMPLES_URL to an empty database.',
     );
   const [first = missing('shard')] = clickHouse.shards;
   const journal = await takeJournalNumber(first, now());

@@ -60,7 +60,7 @@ export async function moveToFolder(parts: MovedParts): Promise<MovedCounts> {
   const begun = await readMove(samples);
   if (begun !== undefined && begun.to !== 'embedded')
     throw new DataFolderError(
-      'A move to ClickHouse is not finished: finish it first, with --to clickhouse',
+      'A migration to ClickHouse is incomplete. Finish it first with --to clickhouse.',
     );
   if (begun?.isCompared === true) {
     await useFolder(parts, await openMove(samples, begun));
@@ -97,7 +97,7 @@ async function shipAll({ clickHouse, now }: MovedParts, samples: string): Promis
   const before = await readState(join(samples, shippingFile));
   if (before === undefined || existsSync(join(samples, 'segments')))
     throw new DataFolderError(
-      `The samples of ${samples} are not in ClickHouse: nothing can be moved from there`,
+      `The samples of ${samples} are not in ClickHouse; there is nothing to move`,
     );
   const opened = await openSamples({
     ...{ directory: samples, now },
@@ -130,7 +130,7 @@ async function openSegments(samples: string): Promise<OpenedSegments> {
   };
   const store = await openEmbeddedStore({
     ...{ directory, shapes: createShapeInterner(), logStart: undefined, failed },
-    damaged: ({ path, reason }) => failed(new DataFolderError(`${path} is damaged: ${reason}`)),
+    damaged: ({ path, reason }) => failed(new DataFolderError(`${path} is corrupted: ${reason}`)),
     committed: async () => undefined,
   });
   return {

@@ -132,12 +132,12 @@ function addShippingFigures(
 ): void {
   telemetry.gauge(
     'shipping_open_samples',
-    'Samples in the journal that are not in ClickHouse yet.',
+    'Samples not yet written to ClickHouse.',
     () => figures().openRows,
   );
   telemetry.gauge(
     'shipping_lag_seconds',
-    'Age of the oldest sample that is not in ClickHouse yet.',
+    'Age of the oldest sample not yet written to ClickHouse.',
     () => {
       const { oldestOpenAt = now() } = figures();
       return Math.max(0, (now() - oldestOpenAt) / 1_000);
@@ -145,12 +145,12 @@ function addShippingFigures(
   );
   telemetry.gauge(
     'shipping_replica_wait_seconds',
-    'How long the journal has kept samples for ClickHouse replicas that may lack them.',
+    'Time the journal has retained samples for lagging ClickHouse replicas.',
     () => figures().waitingForReplicasMs / 1_000,
   );
   telemetry.gauge(
     'hours_lag_seconds',
-    'Age of the oldest sample that hours in ClickHouse do not contain yet.',
+    'Age of the oldest sample missing from hourly aggregates in ClickHouse.',
     () => {
       const { oldestInNoHourAt = now() } = figures();
       return Math.max(0, (now() - oldestInNoHourAt) / 1_000);
@@ -181,10 +181,10 @@ function refuseOtherPlace(directory: string, samplesUrl: string | undefined): vo
   const isInFolder = existsSync(join(directory, 'segments'));
   if (samplesUrl !== undefined && isInFolder)
     throw new DataFolderError(
-      `SAMPLES_URL is set, but the samples of this data folder are in ${join(directory, 'segments')}: unset it, or move them first with "heliograph migrate samples --to clickhouse"`,
+      `SAMPLES_URL is set, but this data folder stores its samples in ${join(directory, 'segments')}. Unset SAMPLES_URL, or first run "heliograph migrate samples --to clickhouse".`,
     );
   if (samplesUrl === undefined && existsSync(join(directory, shippingFile)))
     throw new DataFolderError(
-      `The samples of the data folder ${directory} are in ClickHouse: set SAMPLES_URL to its address, or move them back first with "heliograph migrate samples --to embedded"`,
+      `The samples of data folder ${directory} are in ClickHouse. Set SAMPLES_URL, or first run "heliograph migrate samples --to embedded".`,
     );
 }

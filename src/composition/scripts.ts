@@ -22,11 +22,7 @@ export async function composeScripts(parts: Parts): Promise<Scripts> {
     }),
   );
   const { run, close, started } = machine;
-  telemetry.gauge(
-    'script_runs_waiting',
-    'Script runs that wait for a thread.',
-    () => started()?.waiting ?? 0,
-  );
+  telemetry.gauge('script_runs_waiting', 'Queued script runs.', () => started()?.waiting ?? 0);
   telemetry.gauge('script_threads', 'Threads that run scripts.', () => started()?.threads ?? 0);
   quotaUse.readBy('runScriptsRunning', (id) => started()?.trials(id).underWay ?? 0);
   quotaUse.readBy('runScriptsWaiting', (id) => started()?.trials(id).waiting ?? 0);

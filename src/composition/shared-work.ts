@@ -33,14 +33,11 @@ export function composeSharedWork(
     });
   };
   const skipped = new Map<string, () => number>();
-  telemetry.labeledGauge(
-    'nodes_not_waited_for',
-    'Nodes that did not answer a call, and for which answers do not wait at present.',
-    'call',
-    () => [...skipped].map(([call, nodesSkipped]) => [call, nodesSkipped()] as const),
+  telemetry.labeledGauge('nodes_not_waited_for', 'Nodes considered unresponsive.', 'call', () =>
+    [...skipped].map(([call, nodesSkipped]) => [call, nodesSkipped()] as const),
   );
   const count = () => workLeases.filter((name) => held.holds(name)).length;
-  telemetry.gauge('work_leases_held', 'Leases of work that this node does for all.', count);
+  telemetry.gauge('work_leases_held', 'Work leases held by this node.', count);
   return {
     ...held,
     handlers,

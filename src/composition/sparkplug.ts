@@ -20,7 +20,7 @@ export function composeSparkplug(
   reachable: (serviceDeviceId: string) => void,
 ): Sparkplug {
   const nodes = createSparkplugNodes(now);
-  telemetry.gauge('sparkplug_nodes', 'Connected edge nodes of Sparkplug.', () => nodes.size);
+  telemetry.gauge('sparkplug_nodes', 'Connected Sparkplug edge nodes.', () => nodes.size);
   const intake = createSparkplugIntake({
     nodes,
     connectorOf: (id) => directory.knownConnector(id) ?? findDeviceConnector(records, id),

@@ -46,7 +46,7 @@ export async function verifyDataFolder(
   const hasSamples = hasSampleFiles(directory);
   const hasRecords = recordsUrl !== undefined || existsSync(join(directory, 'records.sqlite'));
   if (!hasSamples && !hasRecords) {
-    throw new DataFolderError(`The folder ${directory} holds no data of Heliograph`);
+    throw new DataFolderError(`No Heliograph data found in ${directory}`);
   }
   const folder = claimDataFolder(directory);
   try {

@@ -42,6 +42,6 @@ function checkPayload(customPayload: string | null, needsJson: boolean): void {
   const where = 'body customPayload';
   const template = parseTemplate(customPayload, 'json', where);
   if (!needsJson || canBeJson(template)) return;
-  const reason = 'it cannot become valid JSON, whatever the values are';
+  const reason = 'it can never render as valid JSON';
   throw problem('templateInvalid', { where, reason });
 }

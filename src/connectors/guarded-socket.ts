@@ -49,7 +49,7 @@ export function guardedAddress(egress: EgressGuard, host: string): Promise<strin
   return new Promise((resolve, reject) => {
     egress.lookup(host, { all: false }, (error, address) => {
       if (error === null && typeof address === 'string') resolve(address);
-      else reject(error ?? new Error(`${host} has no address`));
+      else reject(error ?? new Error(`${host} could not be resolved`));
     });
   });
 }

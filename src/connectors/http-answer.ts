@@ -19,10 +19,10 @@ export function outcomeOf(answer: HttpAnswer, now: () => EpochMs): SendOutcome {
   if (status >= 200 && status < 300) return { ok: true, answer: told };
   const isRedirect = status >= 300 && status < 400 && answer.location !== undefined;
   if (isRedirect) {
-    const reason = `answered ${status}, a redirect, which is never followed: give the output connector the final address`;
+    const reason = `returned ${status} (redirect). Redirects are not followed; use the final URL.`;
     return { ok: false, retry: false, reason, answer: told };
   }
-  const failure = { ok: false, reason: `answered ${status}`, answer: told } as const;
+  const failure = { ok: false, reason: `returned ${status}`, answer: told } as const;
   const isMendable = mendableStatuses.has(status);
   if (status >= 400 && status < 500 && !isMendable && !temporaryStatuses.has(status))
     return { ...failure, retry: false };

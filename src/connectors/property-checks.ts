@@ -27,7 +27,7 @@ export function createPropertyChecks(key: string, egress: EgressGuard): Property
     },
     url: (member, url) => egress.checkUrl(url, `${key}.${member}`),
     endpoint(member, endpoint) {
-      if (endpoint === undefined) return refuse(member, 'is no address of a target');
+      if (endpoint === undefined) return refuse(member, 'is not a valid target address');
       egress.checkLiteral(endpoint.host);
     },
   };

@@ -40,8 +40,8 @@ export function propertyReader(sent: JsonObject, key: string): PropertyReader {
   function text(member: string): string | null {
     const value = sent[member] ?? null;
     if (value === null) return null;
-    if (typeof value !== 'string') return refuse(member, 'must be a text');
-    if (value.length > textMax) return refuse(member, `has at most ${textMax} characters`);
+    if (typeof value !== 'string') return refuse(member, 'must be a string');
+    if (value.length > textMax) return refuse(member, `must be at most ${textMax} characters`);
     return value;
   }
   function allowedValue<T>(member: string, value: unknown, allowed: readonly T[]): T {
@@ -52,7 +52,7 @@ export function propertyReader(sent: JsonObject, key: string): PropertyReader {
     sent,
     refuse,
     text,
-    needed: (member) => text(member) || refuse(member, 'is needed'),
+    needed: (member) => text(member) || refuse(member, 'is required'),
     flag(member, fallback = false) {
       const value = sent[member] ?? fallback;
       if (typeof value !== 'boolean') return refuse(member, 'must be true or false');
@@ -62,17 +62,17 @@ export function propertyReader(sent: JsonObject, key: string): PropertyReader {
     number: (member, allowed, fallback) => allowedValue(member, sent[member] ?? fallback, allowed),
     texts(member) {
       const value = sent[member] ?? {};
-      if (!isJsonObject(value)) return refuse(member, 'must be an object of texts');
+      if (!isJsonObject(value)) return refuse(member, 'must be an object with string values');
       for (const [name, entry] of Object.entries(value)) {
-        if (typeof entry !== 'string') refuse(`${member}.${name}`, 'must be a text');
+        if (typeof entry !== 'string') refuse(`${member}.${name}`, 'must be a string');
       }
       return value as Readonly<Record<string, string>>;
     },
     list(member, max) {
       const value = sent[member];
       if (!Array.isArray(value) || value.length === 0)
-        return refuse(member, 'must be a list with at least one element');
-      if (value.length > max) return refuse(member, `has at most ${max} elements`);
+        return refuse(member, 'must be an array with at least one item');
+      if (value.length > max) return refuse(member, `must have at most ${max} items`);
       return value as readonly Json[];
     },
     nested(member) {

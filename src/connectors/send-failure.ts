@@ -67,7 +67,7 @@ export function failedAttempt(
   isPermanent?: (error: unknown) => boolean,
 ): SendOutcome {
   if (signal.aborted)
-    return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
+    return { ok: false, retry: true, reason: `timed out: ${reasonOf(signal.reason)}` };
   const isFinal = isRefusal(error) || isPermanent?.(error) === true;
   return { ok: false, retry: !isFinal, reason: reasonOf(error) };
 }

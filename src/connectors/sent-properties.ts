@@ -17,7 +17,7 @@ export function parseProperties(
   const properties = unmasked(rules, sent, stored);
   const missing = rules.needed(properties).filter((member) => isMissing(properties[member]));
   if (missing.length > 0) {
-    const reasons = missing.map((member) => `body ${rules.key}.${member}: is needed`);
+    const reasons = missing.map((member) => `body ${rules.key}.${member}: is required`);
     throw problem('invalidRequest', { reason: reasons.join('; ') });
   }
   return rules.parse(propertyReader(properties, rules.key));

@@ -132,8 +132,7 @@ export function createSharedConnection<C>(
         return await Promise.race([slot.opened.then(work), slot.ended, abort.promise]);
       } catch (error) {
         // A target on which one delivery had no answer in time would delay the next one too.
-        if (signal.aborted)
-          slot.end(new Error('another delivery on this connection had no answer in time'));
+        if (signal.aborted) slot.end(new Error('another delivery on this connection timed out'));
         throw error;
       } finally {
         signal.removeEventListener('abort', onAbort);

@@ -61,7 +61,7 @@ export function parseUri(
   if (target === undefined || (target.path !== '' && !hasPath)) {
     const form = hasPath ? '://host:port/path' : '://host:port';
     const forms = Object.keys(ports).map((scheme) => scheme + form);
-    sent.refuse('uri', `must be ${forms.join(' or ')}, without user and password`);
+    sent.refuse('uri', `must be ${forms.join(' or ')}, without credentials`);
   }
   return uri;
 }

@@ -20,20 +20,25 @@ export const tlsProperties = {
 export function parseTls(sent: TlsReader): TlsProperties {
   const clientKey = sent.text('clientKey');
   if (clientKey !== null && !sent.isPrivateKey(clientKey)) {
-    sent.refuse('clientKey', 'must be a private key in PEM without a passphrase');
+    sent.refuse('clientKey', 'must be an unencrypted PEM private key');
   }
   const caCertificate = certificate(sent, 'caCertificate');
   const clientCertificate = certificate(sent, 'clientCertificate');
   if (clientCertificate !== null && clientKey === null)
-    sent.refuse('clientKey', 'is needed with the other one');
+    sent.refuse(
+      'clientKey',
+      'is required together with the other (clientCertificate and clientKey)',
+    );
   if (clientCertificate === null && clientKey !== null)
-    sent.refuse('clientCertificate', 'is needed with the other one');
+    sent.refuse(
+      'clientCertificate',
+      'is required together with the other (clientCertificate and clientKey)',
+    );
   return { caCertificate, clientCertificate, clientKey };
 }
 
 function certificate(sent: TlsReader, member: 'caCertificate' | 'clientCertificate') {
   const text = sent.text(member);
-  if (text !== null && !sent.isCertificate(text))
-    sent.refuse(member, 'must be a certificate in PEM');
+  if (text !== null && !sent.isCertificate(text)) sent.refuse(member, 'must be a PEM certificate');
   return text;
 }

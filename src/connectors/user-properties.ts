@@ -13,6 +13,6 @@ export const userProperties = {
 export function parseUser(sent: PropertyReader<keyof UserProperties>): UserProperties {
   const user = { username: sent.text('username'), password: sent.text('password') };
   if (user.password !== null && user.username === null)
-    sent.refuse('username', 'is needed with a password');
+    sent.refuse('username', 'is required with a password');
   return user;
 }

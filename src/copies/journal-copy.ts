@@ -173,7 +173,7 @@ async function copyAll(
   to: CopyHolders,
   candidates: readonly NodeAddress[],
 ): Promise<void> {
-  let failure: unknown = new Error('No other node works');
+  let failure: unknown = new Error('No other node is available');
   const isLast = ({ id }: NodeAddress) => Number(id === state.failed?.id);
   for (const holder of candidates.toSorted((a, b) => isLast(a) - isLast(b)))
     try {
@@ -200,7 +200,7 @@ async function mustStore(
   request: Omit<CopyRequest, 'copy'>,
 ): Promise<void> {
   const { isStored } = await send(holder, { copy: id, ...request });
-  if (!isStored) throw new Error(`The node ${holder.id} does not have the copy any longer`);
+  if (!isStored) throw new Error(`Node ${holder.id} no longer has the replica`);
 }
 
 /** All files, the small ones first: the journal reaches at least as far as they say. */

@@ -17,7 +17,7 @@ test('a second claim is refused with the folder, the holder and the way out', ()
   const first = claimDataFolder(folder);
   expect(() => claimDataFolder(folder)).toThrow(DataFolderError);
   expect(() => claimDataFolder(folder)).toThrow(
-    `in use by another Heliograph (process ${process.pid})`,
+    `in use by another Heliograph process (process ${process.pid})`,
   );
   first.release();
   claimDataFolder(folder).release();

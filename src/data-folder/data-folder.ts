@@ -51,7 +51,7 @@ export function claimDataFolder(path: string): DataFolder {
     lock?.close();
     if (/locked|busy/i.test((error as Error).message)) {
       throw new DataFolderError(
-        `The data folder ${path} is in use by another Heliograph (${holderOf(holderPath)}): stop that one first, or set DATA_DIR to another folder.`,
+        `The data folder ${path} is in use by another Heliograph process (${holderOf(holderPath)}). Stop it first, or set DATA_DIR to another folder.`,
       );
     }
     throw new DataFolderError(
@@ -120,12 +120,12 @@ export function tightenDataFolder(path: string): string | undefined {
   const mode = statSync(path).mode & 0o777;
   // Windows has no such rights.
   if ((mode & ~ownerOnly) === 0 || process.platform === 'win32') return undefined;
-  const was = `The data folder ${path} was open to other users (mode ${mode.toString(8)})`;
+  const was = `The data folder ${path} was accessible to other users (mode ${mode.toString(8)})`;
   try {
     chmodSync(path, ownerOnly);
-    return `${was}; now only its owner can read it`;
+    return `${was}; permissions were restricted to its owner`;
   } catch (error) {
-    return `${was} and cannot be closed to them: ${(error as Error).message}`;
+    return `${was}, and its permissions cannot be changed: ${(error as Error).message}`;
   }
 }
 

@@ -20,5 +20,5 @@ test('the first start creates it, later ones read it', async () => {
 test('a damaged one stops the start', async () => {
   await nodeIdOf(directory);
   writeFileSync(join(directory, 'node-id'), '00000000 another\n');
-  await expect(nodeIdOf(directory)).rejects.toThrow(/node-id is damaged/);
+  await expect(nodeIdOf(directory)).rejects.toThrow(/node-id is corrupted/);
 });

@@ -12,7 +12,7 @@ export async function storedNodeId(directory: string): Promise<string | undefine
   const stored = await readChecked(path);
   if (stored === 'damaged')
     throw new DataFolderError(
-      `The file ${path} is damaged: restore it from a backup of this data folder`,
+      `The file ${path} is corrupted. Restore it from a backup of this data folder.`,
     );
   return stored?.text;
 }

@@ -154,7 +154,7 @@ function emittedTime(timestamp: Json | undefined, instead: EpochMs, notes: Note[
   if (timestamp === undefined) return instead;
   const time = timestampOf(timestamp);
   if (time !== undefined) return time;
-  const message = `The timestamp ${JSON.stringify(timestamp)} of a sample is no date or ISO-8601 text; the uplink's was used`;
+  const message = `Invalid sample timestamp ${JSON.stringify(timestamp)}; used the uplink timestamp instead`;
   notes.push({ level: 'WARN', source: 'SCRIPT', message });
   return instead;
 }

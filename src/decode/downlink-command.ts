@@ -55,7 +55,7 @@ async function loraDownlinks(
   target: CommandedDevice,
   on: CommandStages,
 ): Promise<PlannedDownlinks> {
-  if (!loraDownlink) return refuse('loraDownlink', 'is needed for a device of connectivity LORA');
+  if (!loraDownlink) return refuse('loraDownlink', 'is required for LORA devices');
   const { encoder } = target;
   const port = loraDownlink.port ?? undefined;
   const confirmed = loraDownlink.confirmed ?? undefined;
@@ -64,11 +64,11 @@ async function loraDownlinks(
   const payload = loraDownlink.payload ?? hexPayload(payloadHex);
   if (port !== undefined) checkPort(port, 'loraDownlink.port');
   if (payload === undefined || payload === null)
-    refuse('loraDownlink.payloadHex', 'is needed, or a payload');
+    refuse('loraDownlink.payloadHex', 'is required unless payload is set');
   if (raw === true || encoder === null) {
     if (payloadHex === undefined) {
-      let reason = 'is needed: the device type has no downlink encoder';
-      if (raw === true) reason = 'is needed when raw is true';
+      let reason = 'is required because the device type has no downlink encoder';
+      if (raw === true) reason = 'is required when raw is true';
       refuse('loraDownlink.payloadHex', reason);
     }
     const content = loraContent(
@@ -99,7 +99,7 @@ async function mqttDownlinks(
   target: CommandedDevice,
   on: CommandStages,
 ): Promise<PlannedDownlinks> {
-  if (!mqttDownlink) return refuse('mqttDownlink', 'is needed for a device of connectivity MQTT');
+  if (!mqttDownlink) return refuse('mqttDownlink', 'is required for MQTT devices');
   const { encoder } = target;
   const contentOf = target.isSparkplug ? sparkplugContent : mqttContent;
   const { contentType } = mqttDownlink;
@@ -114,7 +114,7 @@ async function mqttDownlinks(
   let hex = mqttDownlink.payloadHex ?? undefined;
   if (raw === true) hex ??= hexOf(mqttDownlink.payload);
   const payload = mqttDownlink.payload ?? hexPayload(hex);
-  if (payload === undefined || payload === null) refuse('mqttDownlink.payload', 'is needed');
+  if (payload === undefined || payload === null) refuse('mqttDownlink.payload', 'is required');
   if (raw === true || encoder === null) {
     const sent = hexPayload(hex) ?? { payload };
     return {
@@ -180,19 +180,19 @@ function contentsOf(
 const noDownlink: Note = {
   level: 'INFO',
   source: 'DOWNLINK',
-  message: 'The downlink encoder made no downlink of the command',
+  message: 'The downlink encoder returned no downlink',
 };
 
 function checkPort(port: number, field: string): void {
   const { loraPortMin, loraPortMax } = downlinkLimits;
   if (!Number.isInteger(port) || port < loraPortMin || port > loraPortMax) {
-    refuse(field, `must be a whole number from ${loraPortMin} to ${loraPortMax}`);
+    refuse(field, `must be an integer from ${loraPortMin} to ${loraPortMax}`);
   }
 }
 
 function checkHex(payloadHex: string, field: string, bytesMax: number): void {
   if (!/^(?:[0-9a-fA-F]{2})*$/.test(payloadHex))
-    refuse(field, 'must be hexadecimal, two digits a byte');
+    refuse(field, 'must be hexadecimal, with two digits per byte');
   if (payloadHex.length > bytesMax * 2) refuse(field, `must have at most ${bytesMax} bytes`);
 }
 
@@ -200,7 +200,7 @@ function loraContent(
   { port = 1, confirmed = false, payloadHex }: EncodedDownlink,
   field: string,
 ): DownlinkContent {
-  if (payloadHex === undefined) return refuse(field, 'must give a payloadHex for a LORA device');
+  if (payloadHex === undefined) return refuse(field, 'must return payloadHex for a LORA device');
   checkPort(port, field);
   checkHex(payloadHex, field, downlinkLimits.loraBytesMax);
   return { port, confirmed, payloadHex, topic: null, payload: null };
@@ -225,7 +225,7 @@ function mqttContent({ topic, payloadHex, payload }: EncodedDownlink): DownlinkC
 function sparkplugContent(encoded: EncodedDownlink): DownlinkContent {
   const { payload, payloadHex } = encoded;
   if (payloadHex === undefined && (!isJsonObject(payload) || Object.keys(payload).length === 0))
-    return refuse('mqttDownlink.payload', 'must be an object of metrics and their values');
+    return refuse('mqttDownlink.payload', 'must be an object that maps metrics to values');
   return mqttContent({ ...encoded, topic: sparkplugCommandTopic });
 }
 
@@ -235,7 +235,7 @@ const sparkplugCommandTopic = 'command';
 /** Below the device's own topic; slashes at its beginning are what some clients write. */
 function topicFrom(topic: string | undefined): string {
   const below = (topic ?? '').replace(/^\/+/, '');
-  if (below === '') return refuse('mqttDownlink.topic', 'is needed');
+  if (below === '') return refuse('mqttDownlink.topic', 'is required');
   if (below.length > downlinkLimits.topicLengthMax) {
     return refuse(
       'mqttDownlink.topic',
@@ -245,6 +245,6 @@ function topicFrom(topic: string | undefined): string {
   // The null character and the wildcards of subscriptions may not be in a topic that is published
   // to.
   if (/[#+]/.test(below) || below.includes('\0'))
-    return refuse('mqttDownlink.topic', 'must hold neither # nor +');
+    return refuse('mqttDownlink.topic', 'must not contain # or +');
   return below;
 }

@@ -69,7 +69,7 @@ for (const [text, downlink] of emitted) {
 
 const malformed: [string, RegExp][] = [
   ['5', /must be an object/],
-  ['{}', /neither payloadHex nor payload/],
+  ['{}', /payloadHex or payload is required/],
   ['{ payloadHex: "0" }', /hexadecimal/],
   ['{ payloadHex: "zz" }', /hexadecimal/],
   ['{ payloadHex: 5 }', /hexadecimal/],

@@ -122,7 +122,7 @@ function emittedDownlink(command: CommandToEncode, event: Json): EncodedDownlink
     port !== undefined &&
     !(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 255)
   ) {
-    return 'Malformed downlink: its port must be a number from 0 to 255';
+    return 'Malformed downlink: port must be a number from 0 to 255';
   }
   if (confirmed !== undefined && typeof confirmed !== 'boolean')
     return 'Malformed downlink: confirmed must be a boolean';
@@ -135,7 +135,7 @@ function emittedDownlink(command: CommandToEncode, event: Json): EncodedDownlink
     return 'Malformed downlink: its payloadHex must be hexadecimal';
   }
   if (payloadHex === undefined && payload === undefined)
-    return 'Malformed downlink: it has neither payloadHex nor payload';
+    return 'Malformed downlink: payloadHex or payload is required';
   return {
     ...(port !== undefined && { port }),
     ...(confirmed !== undefined && { confirmed }),

@@ -30,7 +30,7 @@ export function conversionNotes({ type, nonFinite, exact }: Emit): Note[] {
   const notes: Note[] = [];
   const what = type.toLowerCase();
   if (nonFinite !== undefined) {
-    const message = `Numbers of the ${what} that are NaN or infinite became null: ${nonFinite.join(', ')}`;
+    const message = `NaN and infinite numbers in the ${what} were replaced with null: ${nonFinite.join(', ')}`;
     notes.push({ level: 'WARN', source: 'SCRIPT', message, details: { paths: nonFinite } });
   }
   if (exact !== undefined) notes.push({ ...noteOfExact(exact), source: 'SCRIPT' });

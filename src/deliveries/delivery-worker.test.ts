@@ -105,7 +105,7 @@ test('behaviour D: what a target refuses as 401, 403 or 404 is retried for 6 hou
   const log = await openLog();
   const id = await log.add();
   const tries: number[] = [];
-  const refused: SendOutcome = { ok: false, retry: 'HOURS', reason: 'answered 401' };
+  const refused: SendOutcome = { ok: false, retry: 'HOURS', reason: 'returned 401' };
   const { deliverer, clock, next } = await deliver(log, async () => {
     tries.push(clock.now);
     return refused;
@@ -114,7 +114,7 @@ test('behaviour D: what a target refuses as 401, 403 or 404 is retried for 6 hou
   while (next()) await deliverer.settled();
   expect(tries).toHaveLength(9);
   expect(tries.at(-1)).toBe(6 * 3_600_000);
-  expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'answered 401' });
+  expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'returned 401' });
 });
 
 test('review reliability 16: a target that goes down and one that is back are told once each', async () => {
@@ -176,7 +176,7 @@ test('a try ends after its time although the connector does not heed the signal'
   expect(await log.state(id)).toMatchObject({
     state: 'PENDING',
     tries: 1,
-    reason: 'no answer within 10 s',
+    reason: 'timed out after 10 s',
   });
 });
 
@@ -348,7 +348,7 @@ test.each(steps)(
     }
     await new Promise((resolve) => void setImmediate(resolve));
     expect(clock.now).toBe(delivererLimits.tryMsMax);
-    expect(await log.state(id)).toMatchObject({ tries: 1, reason: 'no answer within 10 s' });
+    expect(await log.state(id)).toMatchObject({ tries: 1, reason: 'timed out after 10 s' });
     await deliverer.release(() => true);
   },
 );

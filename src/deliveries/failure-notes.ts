@@ -11,7 +11,7 @@ export function outcomeNotes(
   if (outcome.state === 'DELIVERED' || (outcome.state === 'PENDING' && outcome.tries > 1))
     return [];
   const isDead = outcome.state === 'DEAD';
-  const tries = outcome.tries === 1 ? 'one try' : `${outcome.tries} tries`;
+  const tries = outcome.tries === 1 ? '1 attempt' : `${outcome.tries} tries`;
   const reason = outcome.reason ?? 'no reason given';
   return [
     {
@@ -22,8 +22,8 @@ export function outcomeNotes(
       level: isDead ? 'ERROR' : 'WARN',
       source: 'OUTPUT',
       message: isDead
-        ? `A delivery was given up after ${tries}: ${reason}`
-        : `A delivery failed and will be tried again: ${reason}`,
+        ? `Delivery failed permanently after ${tries}: ${reason}`
+        : `Delivery failed and will be retried: ${reason}`,
       details: {
         deliveryId: delivery.id,
         outputConnectorId: delivery.connectorId,

@@ -42,7 +42,7 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
 
   function endLate(): void {
     isTimed = false;
-    const reason = `no answer within ${attemptMsMax / 1_000} s`;
+    const reason = `timed out after ${attemptMsMax / 1_000} s`;
     for (const attempt of running) {
       if (attempt.endsAt > clock()) break;
       running.delete(attempt);
@@ -75,7 +75,7 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
       }),
     abortAll() {
       for (const { stop, resolve } of running) {
-        stop.abort(new Error('the platform stops'));
+        stop.abort(new Error('the platform is shutting down'));
         resolve(undefined);
       }
       running.clear();

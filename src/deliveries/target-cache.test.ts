@@ -55,8 +55,8 @@ test('a connector that changes while it is read is used only once', async () => 
 
 test.each([
   [undefined, 'the connector was deleted'],
-  [connector('TELEPATHY'), 'this installation does not deliver to TELEPATHY'],
-  [connector('MAIL'), 'this installation does not deliver to MAIL'],
+  [connector('TELEPATHY'), 'output type TELEPATHY is not available on this installation'],
+  [connector('MAIL'), 'output type MAIL is not available on this installation'],
   [connector('SLACK', { useCustomPayload: true, customPayload: '{{' }), 'customPayload'],
 ])('nothing is delivered to %j', async (found, reason) => {
   expect(await cacheOf(async () => found).open('c')).toContain(reason);

@@ -119,7 +119,7 @@ function openTarget(
 ): OpenTarget | string {
   const type = findConnectorType(connector.type);
   if (type === undefined || type.missingSetting(services) !== undefined)
-    return `this installation does not deliver to ${connector.type}`;
+    return `output type ${connector.type} is not available on this installation`;
   const { invokeRuleEngine, useCustomPayload, customPayload } = connector;
   const hasCustomPayload = useCustomPayload && customPayload !== null && customPayload !== '';
   const options = { invokeRuleEngine, hasCustomPayload };

@@ -255,7 +255,7 @@ export class LogWriter {
       segment.synced = bytes;
     } catch (error) {
       if (!isDiskFull(error))
-        this.#stopped = new Error('The delivery log cannot be synced until the next start', {
+        this.#stopped = new Error('The delivery log cannot be flushed until the next start', {
           cause: error,
         });
       throw error;

@@ -6,7 +6,7 @@ export class EgressRefused extends Error {
   readonly reason: string;
 
   constructor(host: string, reason: string) {
-    super(`${host} may not be connected to: ${reason} address`);
+    super(`connections to ${host} are blocked (${reason} address)`);
     this.host = host;
     this.reason = reason;
   }

@@ -64,7 +64,7 @@ export function createEgressGuard(
       const parsed = readHttpUrl(url);
       if (parsed === undefined) {
         throw problem('invalidRequest', {
-          reason: `body ${where}: must be an http or https URL without user and password`,
+          reason: `body ${where}: must be an http or https URL without credentials`,
         });
       }
       checkLiteral(parsed.hostname);
@@ -104,7 +104,7 @@ function createLookup({ addressesOf }: HostCheck): LookupFunction {
       );
       const [first] = usable;
       if (first === undefined)
-        return callback(new Error(`${hostname} has no address of the family`), '', 0);
+        return callback(new Error(`${hostname} has no address in this address family`), '', 0);
       if (options.all === true) return callback(null, [...usable]);
       return callback(null, first.address, first.family);
     });

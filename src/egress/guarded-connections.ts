@@ -73,7 +73,9 @@ function connected<S extends Socket>(
   const done = new Promise<S>((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);
-    socket.once('close', () => reject(new Error('The connection was closed while it was opened')));
+    socket.once('close', () =>
+      reject(new Error('The connection was closed before it was established')),
+    );
   });
   return until(ends, done).catch((error: unknown) => {
     socket.destroy();

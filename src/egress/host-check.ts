@@ -80,7 +80,7 @@ export function createHostCheck({
       const host = checkedHost(text);
       if (host.isAddress) return [{ address: host.name, family: isIP(host.name) }];
       const found = await resolve(host.name);
-      if (found.length === 0) throw new Error(`${host.name} has no address`);
+      if (found.length === 0) throw new Error(`${host.name} could not be resolved`);
       for (const { address } of found) checkAddress(address, host.name);
       return found;
     },

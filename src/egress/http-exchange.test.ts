@@ -156,7 +156,7 @@ test('when the thread ends, its requests fail, the failure is reported, and the 
   hold = false;
   failures.length = 0;
   await threads[0]?.terminate();
-  const ended = 'The thread that sends HTTP requests ended';
+  const ended = 'The worker thread that sends HTTP requests exited';
   expect(await answer).toMatchObject({ message: ended });
   expect(failures).toEqual([expect.objectContaining({ message: ended })]);
   expect((await request(post(url), soon())).status).toBe(207);

@@ -116,13 +116,13 @@ function createAnswerReading(keptBytesMax: number, done: (result: HttpAnswer | E
     done(result);
   };
   const answered = (): void => {
-    if (head === undefined) end(new Error('The connection ended without an answer'));
+    if (head === undefined) end(new Error('The connection closed without a response'));
     else end({ ...head, text: textOf(kept) });
   };
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(controller) {
       running = controller;
-      if (isOver) controller.abort(new Error('The request was ended'));
+      if (isOver) controller.abort(new Error('The request was aborted'));
     },
     onResponseStart(_controller, status, headers) {
       if (status < 200) return;
@@ -139,7 +139,7 @@ function createAnswerReading(keptBytesMax: number, done: (result: HttpAnswer | E
       bytes += chunk.length;
       if (bytes <= answerLimits.readBytesMax) return;
       answered();
-      controller.abort(new Error('The answer is longer than what is read of it'));
+      controller.abort(new Error('The response exceeds the size limit'));
     },
     onResponseEnd: answered,
     onResponseError: (_controller, error) => end(error),
@@ -149,7 +149,7 @@ function createAnswerReading(keptBytesMax: number, done: (result: HttpAnswer | E
     failed: end,
     stop() {
       isOver = true;
-      running?.abort(new Error('The request was ended'));
+      running?.abort(new Error('The request was aborted'));
     },
   };
 }

@@ -68,7 +68,7 @@ export function createHttpThread(options: HttpThreadOptions): HttpExchange {
     async close() {
       state.isClosed = true;
       await ended(state.worker);
-      fail(state, new Error('The platform stops'));
+      fail(state, new Error('The platform is shutting down'));
     },
   };
 }
@@ -121,7 +121,7 @@ function receive({ waiting }: State, worker: Worker, answers: FromHttpThread): v
 
 /** The thread ended by itself or cannot be started. */
 function ranOut(state: State, { failed }: HttpThreadOptions, cause: unknown): void {
-  const error = new Error('The thread that sends HTTP requests ended', { cause });
+  const error = new Error('The worker thread that sends HTTP requests exited', { cause });
   failed(error);
   fail(state, error);
 }

@@ -103,7 +103,7 @@ function createPartThread() {
     started.on('exit', () => {
       if (worker === started) worker = undefined;
       for (const { reject } of asked.values())
-        reject(new Error('The thread that encodes exports ended', { cause }));
+        reject(new Error('The export worker thread exited', { cause }));
       asked.clear();
     });
     return started;

@@ -52,21 +52,21 @@ function refuse(where: string, reason: string): never {
 }
 
 function conditionOf(sent: unknown, where: string, depth: number, reading: Reading): Condition {
-  if (!isJsonObject(sent)) refuse(where, 'must be a filter or a list of expressions');
+  if (!isJsonObject(sent)) refuse(where, 'must be a filter or an expression list');
   const operator = sent['operator'] ?? (sent['expressions'] === undefined ? 'FILTER' : undefined);
   if (operator === 'FILTER') return filterOf(sent, where, reading);
   if (operator !== 'AND' && operator !== 'OR')
     refuse(`${where}.operator`, 'must be AND, OR or FILTER');
   const { depthMax } = expressionLimits;
-  if (depth >= depthMax) refuse(where, `nests deeper than ${depthMax} lists of expressions`);
+  if (depth >= depthMax) refuse(where, `exceeds the maximum nesting depth of ${depthMax}`);
   const { expressions } = sent;
   if (!Array.isArray(expressions))
-    refuse(`${where}.expressions`, 'must be a list of filters or expressions');
+    refuse(`${where}.expressions`, 'must be an array of filters or expression lists');
   // What it means is not the same for everybody: nothing, or everything.
   if (expressions.length === 0)
     refuse(`${where}.expressions`, 'is empty; leave the expression out to find all');
   if (expressions.length > expressionLimits.filtersMax) {
-    refuse(`${where}.expressions`, `contains more than ${expressionLimits.filtersMax} expressions`);
+    refuse(`${where}.expressions`, `must have at most ${expressionLimits.filtersMax} expressions`);
   }
   const parts = expressions.map((part, at) =>
     conditionOf(part, `${where}.expressions[${at}]`, depth + 1, reading),
@@ -83,7 +83,7 @@ function filterOf(
   if (++reading.filters > filtersMax)
     refuse(where, `exceeds the limit of ${filtersMax} filters per expression`);
   const { field } = sent;
-  if (typeof field !== 'string') refuse(`${where}.field`, 'must be the name of a field');
+  if (typeof field !== 'string') refuse(`${where}.field`, 'must be a field name');
   const filter = { where, predicate: predicateOf(sent, where), values: valuesOf(sent, where) };
   reading.values += filter.values.length;
   if (reading.values > valuesMax)
@@ -92,7 +92,7 @@ function filterOf(
   const name = assetFieldNamed(field);
   if (name === undefined) {
     const known = [...Object.keys(assetFields), 'customFields'].join(', ');
-    refuse(`${where}.field`, `unknown field ${field.slice(0, 100)}; valid: ${known}`);
+    refuse(`${where}.field`, `unknown field ${field.slice(0, 100)}; valid fields: ${known}`);
   }
   return { field: name, question: fieldQuestion(name, filter) };
 }
@@ -104,7 +104,7 @@ function predicateOf(sent: Readonly<Record<string, unknown>>, where: string): Pr
   const sentName = String(predicate).slice(0, 100);
   refuse(
     `${where}.predicate`,
-    `unknown predicate ${sentName}; valid: ${predicateNames.join(', ')}`,
+    `unknown predicate ${sentName}; valid predicates: ${predicateNames.join(', ')}`,
   );
 }
 
@@ -113,8 +113,7 @@ function valuesOf(sent: Readonly<Record<string, unknown>>, where: string): reado
   const values = listOf(sent, 'values', where);
   const stringValues = listOf(sent, 'stringValues', where);
   if (values.length === 0) return stringValues;
-  if (stringValues.length > 0)
-    refuse(where, 'has both values and stringValues; send only one of them');
+  if (stringValues.length > 0) refuse(where, 'set either values or stringValues, not both');
   return values;
 }
 
@@ -124,7 +123,7 @@ function listOf(
   where: string,
 ): readonly unknown[] {
   const list = sent[name] ?? [];
-  if (!Array.isArray(list)) refuse(`${where}.${name}`, 'must be a list');
+  if (!Array.isArray(list)) refuse(`${where}.${name}`, 'must be an array');
   return list;
 }
 
@@ -132,7 +131,7 @@ function checkCount({ where, predicate, values }: SentFilter): void {
   const { min, max } = predicates[predicate].values;
   const count = values.length;
   if (count >= min && count <= max) return;
-  refuse(`${where}.values`, `${predicate} takes ${valuesBetween(min, max)}, not ${count}`);
+  refuse(`${where}.values`, `${predicate} requires ${valuesBetween(min, max)}, got ${count}`);
 }
 
 function valuesBetween(min: number, max: number): string {
@@ -145,14 +144,17 @@ function fieldQuestion(name: AssetFieldName, filter: SentFilter): Question {
   const { where, predicate } = filter;
   const takes = predicatesOf(field.types);
   if (!takes.includes(predicate))
-    refuse(`${where}.predicate`, `${name} does not take ${predicate}; valid: ${takes.join(', ')}`);
+    refuse(
+      `${where}.predicate`,
+      `${name} does not support ${predicate}; valid predicates: ${takes.join(', ')}`,
+    );
   checkCount(filter);
   const values = filter.values.map((sent, at) => {
     const converted = valueFor(elementType(field), sent);
     if ('reason' in converted) refuse(`${where}.values[${at}]`, converted.reason);
     const { value } = converted;
     if (field.values && !field.values.some((known) => known.toLowerCase() === value))
-      refuse(`${where}.values[${at}]`, `${name} is one of ${field.values.join(', ')}`);
+      refuse(`${where}.values[${at}]`, `${name} must be one of ${field.values.join(', ')}`);
     return value;
   });
   return predicates[predicate].question(values);
@@ -166,10 +168,10 @@ function elementType(field: AssetField): FilterType {
 function customFieldsOf(name: unknown, filter: SentFilter, reading: Reading): Condition {
   const { where } = filter;
   if (typeof name !== 'string' || name === '')
-    refuse(`${where}.customFieldName`, 'must be the name of a custom field');
+    refuse(`${where}.customFieldName`, 'must be a custom field name');
   const fields = reading.customFieldsNamed(name);
   if (fields.length === 0)
-    refuse(`${where}.customFieldName`, `custom field ${name.slice(0, 100)} does not exist here`);
+    refuse(`${where}.customFieldName`, `unknown custom field ${name.slice(0, 100)}`);
   checkCount(filter);
   const outcomes = fields.map((field) => customFieldQuestion(field, filter));
   const questions = outcomes.filter((outcome) => 'metaId' in outcome);
@@ -198,7 +200,7 @@ function customFieldQuestion(
 ): CustomFieldQuestion | Refusal {
   const takes = predicatesOf(['CUSTOM_FIELD', field.type ?? 'CUSTOM_FIELD']);
   if (!takes.includes(predicate)) {
-    const reason = `the custom field ${field.name} does not take ${predicate}; valid: ${takes.join(', ')}`;
+    const reason = `custom field ${field.name} does not support ${predicate}; valid predicates: ${takes.join(', ')}`;
     return { part: 'predicate', reason };
   }
   const converted: FilterValue[] = [];

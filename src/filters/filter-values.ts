@@ -28,7 +28,7 @@ type Converted = { readonly value: FilterValue } | { readonly reason: string };
 /** One value of a filter for a field of the type, or why it is not valid. */
 export function valueFor(type: FilterType, sent: unknown): Converted {
   if (sent === null || sent === undefined)
-    return { reason: 'must not be null; use IS_NULL to find devices without a value' };
+    return { reason: 'must not be null; use IS_NULL to match devices without a value' };
   switch (type) {
     case 'NUMBER':
       return numberOf(sent);
@@ -45,7 +45,7 @@ function textOf(sent: unknown): Converted {
   if (typeof sent !== 'string' && typeof sent !== 'number') return { reason: 'must be a string' };
   const text = String(sent);
   if (text.length > textValueLengthMax)
-    return { reason: `is longer than ${textValueLengthMax} characters` };
+    return { reason: `must be at most ${textValueLengthMax} characters` };
   if (text.includes('\0')) return { reason: 'must not contain U+0000' };
   return { value: fold(text) };
 }

@@ -59,7 +59,9 @@ for (const [thrown, answered] of [
     const input = { deviceId: 'd1', groups: [group(0), [1], group(2), group(4)], receivedAt: 0 };
     await expect(backfill(input, on)).rejects.toMatchObject({
       problem: answered,
-      message: expect.stringContaining('4 were stored, 0 were stored already and 1 rejected'),
+      message: expect.stringContaining(
+        '4 samples were stored, 0 were duplicates, and 1 were rejected',
+      ),
       details: { accepted: 4, duplicates: 0, rejected: [{ index: 2 }] },
     });
     expect(announced).toEqual([1, 2]);

@@ -47,5 +47,5 @@ function differenceOf(before: EpochMs, there: EpochMs, after: EpochMs): number {
 
 function sentenceOf(aheadMs: number): string {
   const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
-  return `The clock of this node is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL: synchronize the clocks of all machines, such as with NTP; leases do not depend on them, but times of receipt do`;
+  return `This node's clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} PostgreSQL. Synchronize all machines with NTP: receive timestamps depend on it (leases do not).`;
 }

@@ -62,6 +62,6 @@ async function timedOut(signal: AbortSignal) {
   if (signal.aborted) aborted.resolve();
   signal.addEventListener('abort', () => aborted.resolve(), { once: true });
   await aborted.promise;
-  const reason = `no answer within ${delivererLimits.tryMsMax / 1_000} s`;
+  const reason = `timed out after ${delivererLimits.tryMsMax / 1_000} s`;
   return { ok: false, retry: true, reason, answer: undefined, sent: undefined } as const;
 }

@@ -85,7 +85,7 @@ export async function replayUplinks(
 ): Promise<ReplayReport> {
   if (request.deviceIds.length > replayLimits.devicesMax) {
     throw problem('invalidRequest', {
-      reason: `A replay takes at most ${replayLimits.devicesMax} devices`,
+      reason: `A replay can include at most ${replayLimits.devicesMax} devices`,
     });
   }
   const startedAt = on.now();

@@ -151,7 +151,7 @@ function moveRow(
     context: contextText,
     ...(isRefused && {
       state: 'DEAD',
-      reason: `more than ${waitingPerConnectorMax} deliveries of this connector waited already`,
+      reason: `the delivery queue of this connector is full (${waitingPerConnectorMax})`,
     }),
   };
   const place = log.append(record);

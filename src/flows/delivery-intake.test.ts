@@ -139,7 +139,7 @@ test('a connector with 200,000 waiting deliveries gets no more: they are dead im
   const [dead] = (await opened.log.endedOf('crowded')).values();
   expect(dead?.state).toBe('DEAD');
   expect(await opened.log.read(dead!.place)).toMatchObject({
-    reason: 'more than 200000 deliveries of this connector waited already',
+    reason: 'the delivery queue of this connector is full (200000)',
   });
   expect(added.map(({ connectorId }) => connectorId)).toEqual(['c']);
 });

@@ -101,7 +101,7 @@ function addDraft(parts: DeliveryIntakeParts, state: State, draft: DeliveryDraft
   if (known.size > 0 && known.delete(delivery.id)) return;
   const { waitingPerConnectorMax } = delivererLimits;
   if (deliverer.waitingOf(draft.connectorId) >= waitingPerConnectorMax) {
-    const reason = `more than ${waitingPerConnectorMax} deliveries of this connector waited already`;
+    const reason = `the delivery queue of this connector is full (${waitingPerConnectorMax})`;
     parts.log.append(recordOf({ ...delivery, state: 'DEAD', reason }));
     return;
   }

@@ -87,14 +87,17 @@ export function openDiskWatch(parts: DiskWatchParts): DiskWatch {
 function recordsWithoutRoom(directory: string, cause: unknown): DataFolderError {
   const room = `${(2 * reserveLimits.bytes) / 1024 ** 2} MiB`;
   return new DataFolderError(
-    `The disk of the data folder ${directory} is full, and the records cannot be opened: make ${room} of room and start again`,
+    `The disk of data folder ${directory} is full and the record database cannot be opened. Free up ${room}, then start again.`,
     { cause },
   );
 }
 
 function reportFull({ isSpent }: DiskReserve, events: DiskWatchParts['events']): void {
   if (isSpent)
-    events.writingChanged({ kind: 'full', error: new Error('less room than the records need') });
+    events.writingChanged({
+      kind: 'full',
+      error: new Error('disk space is below the reserve for records'),
+    });
 }
 
 /**

@@ -52,7 +52,7 @@ export function conclusionOf(
     case 'offline': {
       // One note only: a device can be offline for days, and is tried often.
       if (downlink.error === result.reason) return { goesOn: false };
-      const note = noteOf('INFO', downlink, `Downlink ${id} waits: ${result.reason}`);
+      const note = noteOf('INFO', downlink, `Downlink ${id} is queued: ${result.reason}`);
       return {
         settled: { change: { error: result.reason, nextTryAt: null }, note },
         goesOn: false,
@@ -61,7 +61,7 @@ export function conclusionOf(
     case 'retry': {
       const retryInMs = result.afterMs ?? backoffMs[tries] ?? hourMs;
       const change = { error: result.reason, tries: tries + 1, nextTryAt: now + retryInMs };
-      const note = noteOf('WARN', downlink, `Downlink ${id} is tried again: ${result.reason}`);
+      const note = noteOf('WARN', downlink, `Downlink ${id} will be retried: ${result.reason}`);
       return { settled: { change, note }, goesOn: false, retryInMs };
     }
   }
@@ -94,7 +94,7 @@ export function reportConclusionOf(
 }
 
 export function expiryOf(downlink: Downlink): NonNullable<Conclusion['settled']> {
-  const message = `Downlink ${downlink.id} was not sent in time and has expired`;
+  const message = `Downlink ${downlink.id} expired before it could be sent`;
   return { change: { state: 'EXPIRED', nextTryAt: null }, note: noteOf('WARN', downlink, message) };
 }
 

@@ -141,7 +141,7 @@ function refuseReleased({ log, journal }: EntryFeedParts, { next, request }: Fee
   const isOther = request.journal !== undefined && request.journal !== journal();
   if (next < oldest || isOther) throw problem('cursorTooOld', { oldest: cursorAt(oldest, 0) });
   if (next > log.nextPosition)
-    throw problem('invalidRequest', { reason: `${next} is not a position of the journal` });
+    throw problem('invalidRequest', { reason: `${next} is not a valid journal position` });
 }
 
 function applyChange(state: FeedState, { number, interest }: EntryFeedChange): void {

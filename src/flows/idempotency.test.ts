@@ -55,7 +55,7 @@ test('two requests with one key at the same time do the work once', async () => 
   expect(runs()).toBe(1);
 });
 
-test('the same key with another body: 422, also while the first is under way', async () => {
+test('the same key with a different body: 422, also while the first is under way', async () => {
   const { once, work } = bench();
   const other = { ...call, body: { a: 2 } };
   const first = once(call, work);
@@ -117,7 +117,7 @@ test('review bug B10: after an internal failure the key stays, with what became 
   expect([...rows.values()]).toMatchObject([{ answer: null, durable: [part] }]);
   clock.now += 5_000;
   const answer = await once(call, async ({ firstSeenAt, stored }) => {
-    expect(() => stored('0', 'other')).toThrow('another body');
+    expect(() => stored('0', 'other')).toThrow('a different body');
     return { status: 201, body: [firstSeenAt, stored('0', 'h')?.samples ?? null] };
   });
   expect(answer.body).toEqual([1_000_000, 3]);

@@ -252,7 +252,7 @@ function attemptOf(
 export function keptIdOf({ credential, route, key }: Omit<IdempotentCall, 'body'>): string {
   if (key.length > keyLengthMax) {
     throw problem('invalidRequest', {
-      reason: `Idempotency-Key is longer than ${keyLengthMax} characters`,
+      reason: `Idempotency-Key must be at most ${keyLengthMax} characters`,
     });
   }
   return hash(`${credential}\n${route}\n${key}`);

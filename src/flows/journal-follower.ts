@@ -127,7 +127,7 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
       want(end);
     },
     settled() {
-      if (closed) return Promise.reject(new Error(`Follower ${name} is closed`));
+      if (closed) return Promise.reject(new Error(`Consumer ${name} is closed`));
       progress.wanted = Math.max(progress.wanted, log.position);
       if (progress.next >= progress.wanted) return Promise.resolve();
       const settled = progress.reached(progress.wanted);
@@ -140,7 +140,7 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
       closed = true;
       cancelWait?.();
       await worker.close();
-      progress.rejectWaiters(new Error(`Follower ${name} is closed`));
+      progress.rejectWaiters(new Error(`Consumer ${name} is closed`));
     },
   };
 }

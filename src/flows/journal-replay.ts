@@ -92,7 +92,9 @@ function placeOf(start: ReplayStart): JournalPlaces {
   if ('storedSince' in start) return { before: start.storedSince, journals: new Map() };
   if (typeof start.cursor !== 'string') return start.cursor;
   // Of a single process, and not of this cluster.
-  throw problem('invalidRequest', { reason: `${start.cursor} is not a cursor of this cluster` });
+  throw problem('invalidRequest', {
+    reason: `cursor ${start.cursor} belongs to another installation`,
+  });
 }
 
 async function* remoteReplay(

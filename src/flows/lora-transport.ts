@@ -27,15 +27,21 @@ export function createLoraTransport(parts: LoraParts): SendDownlink {
     const device = await parts.findDevice(downlink.deviceId);
     const integration = device && (await integrationOf(device, parts));
     if (device === undefined || integration === undefined) {
-      return { outcome: 'offline', reason: 'the device belongs to no integration' };
+      return { outcome: 'offline', reason: 'the device has no integration' };
     }
     const api = serverOfIntegration[integration.type].downlinks;
     if (api === undefined)
-      return { outcome: 'offline', reason: 'its network server takes no downlinks from here' };
+      return {
+        outcome: 'offline',
+        reason: 'its network server does not accept downlinks from the platform',
+      };
     const { properties } = integration;
     const missing = lacking(api.needs, properties);
     if (missing !== '')
-      return { outcome: 'offline', reason: `integration ${integration.name} lacks ${missing}` };
+      return {
+        outcome: 'offline',
+        reason: `integration ${integration.name} is missing ${missing}`,
+      };
     const { id, port, confirmed, payloadHex, replaces } = downlink;
     const wanted = {
       id,
@@ -48,7 +54,7 @@ export function createLoraTransport(parts: LoraParts): SendDownlink {
     const result = await callServer(calls, parts.egress, signal);
     if (!result.ok) {
       const { retry, retryAfterMs } = result;
-      const reason = `the network server: ${result.reason}`;
+      const reason = `network server: ${result.reason}`;
       if (!retry) return { outcome: 'failed', reason };
       return {
         outcome: 'retry',
@@ -57,8 +63,7 @@ export function createLoraTransport(parts: LoraParts): SendDownlink {
       };
     }
     const refusal = api.refusalOf?.(result.answer);
-    if (refusal !== undefined)
-      return { outcome: 'failed', reason: `the network server: ${refusal}` };
+    if (refusal !== undefined) return { outcome: 'failed', reason: `network server: ${refusal}` };
     const serverReference = api.referenceOf?.(result.answer);
     return { outcome: 'sent', ...(serverReference !== undefined && { serverReference }) };
   };
@@ -70,14 +75,14 @@ export function createLoraTransport(parts: LoraParts): SendDownlink {
 export function createLoraRegistration(parts: LoraParts, signal: AbortSignal): TellNetworkServer {
   return async (device, work) => {
     const integration = await integrationOf(device, parts);
-    if (integration === undefined) return { skipped: 'the device belongs to no integration' };
+    if (integration === undefined) return { skipped: 'the device has no integration' };
     const { type, name, properties } = integration;
     const api = serverOfIntegration[type].registration;
     if (api === undefined || (work !== 'register' && work !== 'deregister'))
       return { skipped: `network servers of type ${type} cannot be told from here` };
     // Without an account at the server, its own console is where devices are registered.
     const missing = lacking(api.needs, properties);
-    if (missing !== '') return { skipped: `integration ${name} lacks ${missing}` };
+    if (missing !== '') return { skipped: `integration ${name} is missing ${missing}` };
     const calls = api[work](serverDeviceOf(device), properties);
     const result = await callServer(calls, parts.egress, signal);
     if (result.ok) return undefined;

@@ -72,7 +72,7 @@ function bodyOf(
   parseJson: MqttUplinkStages['parseJson'],
 ): JsonObject | readonly Json[] | string {
   if (payload.length === 0) return 'it is empty';
-  if (!isUtf8(payload)) return 'it is not UTF-8 text';
+  if (!isUtf8(payload)) return 'it is not valid UTF-8';
   try {
     const body = parseJson(payload.toString());
     if (typeof body === 'object' && body !== null) return body;

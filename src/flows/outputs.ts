@@ -66,12 +66,12 @@ export async function queueOutputs(
     const draftsFailed = (error: unknown): void => {
       const { deviceId, position } = entry;
       on.failed(
-        new Error(`Deliveries of device ${deviceId}, entry ${position}, cannot be made`, {
+        new Error(`Deliveries of device ${deviceId}, entry ${position}, could not be created`, {
           cause: error,
         }),
       );
       const message =
-        'Samples were not sent to outputs: an internal error, which the log of the platform tells, kept them from it';
+        'Samples were not sent to outputs because of an internal error; see the platform log';
       notes.push(noteOf(entry, 'failed', message, on.now()));
     };
     for (const draft of draftsOf(entry, route, on.now(), draftsFailed)) {

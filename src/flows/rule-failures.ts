@@ -13,13 +13,12 @@ import { notedDevices } from './rule-triggers.ts';
 import type { CollectedWrite } from './rule-writes.ts';
 
 /** For the tenant. The log of the platform has the error, for the operator. */
-const failedText = 'an internal error, described in the log of the platform, prevented';
+const failedText = 'an internal error (see the platform log) prevented';
 
 const uncertainTexts = {
-  unreadable:
-    'stored samples of the device cannot be read, so its last sample may be older or missing',
+  unreadable: 'stored samples are unreadable, so the last sample may be outdated or missing',
   backlog:
-    'many samples wait for their rules, so its last sample was searched by time: a late sample may be missing',
+    'rule evaluation is behind, so the last sample was looked up by timestamp; a late sample may be missing',
 } as const;
 
 export interface RunFailures extends PreparationFailures {
@@ -62,14 +61,14 @@ export function createRunFailures(collected: CollectedWrite, parts: RunFailuresP
     failed: (compiled, origin, places, error) =>
       addFailedRun(state, compiled, { origin, places, error }),
     dropped({ compiled, reading, places }, origin, waitingMax) {
-      const reason = `${waitingMax} runs of its script already wait; this run was skipped`;
+      const reason = `${waitingMax} script runs are already queued; this run was skipped`;
       const { samples } = reading;
       addRun(parts.log, compiled, origin, { samples, places, outcome: 'DROPPED', reason });
       addNote(state, compiled, origin, reason);
     },
     aborted(compiled, origin) {
       const samples = compiled.sources.map(() => undefined);
-      const reason = 'a timer cannot run a rule with tags as inputs, because the device is unknown';
+      const reason = 'timers do not support tag inputs because there is no triggering device';
       addRun(parts.log, compiled, origin, { samples, places: [], outcome: 'ABORTED', reason });
     },
     sampleFailed: (sample, at, error) => noteFailedSample(state, sample, at, error),

@@ -203,7 +203,7 @@ test('review isolation 2: stored samples that the search for a last sample canno
       expect(first).toMatchObject({
         deviceId,
         level: 'WARN',
-        message: expect.stringContaining('cannot be read'),
+        message: expect.stringContaining('unreadable'),
       });
       expect(first!.details).toContain('1970-01-01T00:00:01');
     }
@@ -218,7 +218,7 @@ test('review isolation 1: a search that so many waiting entries cut by time is n
     await Promise.all(Array.from({ length: 2_001 }, (_, i) => stored([20_000 + i])));
     await follower.handle([first]);
     const backlog = (await notes()).filter(({ message }) =>
-      message.includes('wait for their rules'),
+      message.includes('rule evaluation is behind'),
     );
     expect(backlog.map(({ level, message }) => [level, message.slice(0, 8)]).sort()).toEqual([
       ['WARN', 'Rule 21a'],

@@ -77,7 +77,7 @@ export function createLaneWorker(
     caughtUp(isWanted) {
       const isDone = () => !lanes.all().some(({ workspaceId }) => isWanted(workspaceId));
       if (isDone()) return Promise.resolve();
-      if (closed) return Promise.reject(new Error('The rules are closed'));
+      if (closed) return Promise.reject(new Error('The rule engine is shutting down'));
       const waiter = { ...Promise.withResolvers<void>(), isDone };
       waiters.add(waiter);
       worker.retryNow();
@@ -86,7 +86,7 @@ export function createLaneWorker(
     async close() {
       closed = true;
       await worker.close();
-      rejectWaiters(new Error('The rules are closed'));
+      rejectWaiters(new Error('The rule engine is shutting down'));
     },
   };
 }

@@ -184,7 +184,9 @@ async function setTimers(
   for (const [i, timer] of outcome.timers.entries()) {
     collector.timersWaiting ??= await countScriptTimers(collector.parts.db, ruleId);
     if (collector.timersWaiting >= scriptRunLimits.timersMax) {
-      wrong(`${scriptRunLimits.timersMax} timers of its script already wait; another was not set`);
+      wrong(
+        `the script already has ${scriptRunLimits.timersMax} pending timers; another was not set`,
+      );
       return;
     }
     collector.timersWaiting += 1;
@@ -217,6 +219,6 @@ function resultOf(
     return { outcome: 'NOT_FIRED', reason: 'the script cleared its alarm' } as const;
   return {
     outcome: 'SUPPRESSED',
-    reason: 'the previous run emitted an action too; actions fire after a run without one',
+    reason: 'suppressed because the previous run also emitted an action',
   } as const;
 }

@@ -124,7 +124,7 @@ async function deviceNames(
 ): Promise<ReadonlyMap<string, Named>> {
   const names = new Set(values.map(({ name }) => name));
   if (names.size > namesMax)
-    throw problem('senmlInvalid', { reason: `it has more than ${namesMax} names` });
+    throw problem('senmlInvalid', { reason: `it contains more than ${namesMax} names` });
   return new Map(
     await Promise.all(Array.from(names, async (name) => [name, await named(name)] as const)),
   );

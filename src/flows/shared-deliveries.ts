@@ -194,7 +194,7 @@ function addRows(parts: SharedDeliveriesParts, state: State, rows: readonly Deli
       deliverer.add([waitingOf(state, row)]);
       continue;
     }
-    const reason = `more than ${waitingPerConnectorMax} deliveries of this connector waited already`;
+    const reason = `the delivery queue of this connector is full (${waitingPerConnectorMax})`;
     const { id, tries, payload, answer, revision } = row;
     const at = parts.now();
     state.results.add({

@@ -141,7 +141,7 @@ async function send(
     const request = { journal: node, entries: some } satisfies EntriesMessage;
     const answer = await ask(lease, request as unknown as Json);
     if (answer === 'done') continue;
-    throw new RulesElsewhere(`No node evaluates ${lease} at present; it is tried again`);
+    throw new RulesElsewhere(`no node currently evaluates ${lease}; will be retried`);
   }
 }
 

@@ -88,7 +88,7 @@ test('notes that differ only in numbers are written once a minute', async () => 
     await take('NDATA', at);
   }
   expect(notes).toEqual([
-    expect.stringMatching(/sequence number is 2 instead of 1/),
-    expect.stringMatching(/sequence number is 6 instead of 5/),
+    expect.stringMatching(/sequence number 2, expected 1/),
+    expect.stringMatching(/sequence number 6, expected 5/),
   ]);
 });

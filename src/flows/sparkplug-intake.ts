@@ -116,7 +116,7 @@ async function begin(
   const taken = node.edge.take(topic, bytes, receivedAt);
   if (births.has(topic.type)) {
     if (topic.type === 'NBIRTH' && taken.payload !== undefined) dropBorn(node, on);
-    if (!nodes.hasRoom(node)) return ended(node, 'the births of all edge nodes are too large');
+    if (!nodes.hasRoom(node)) return ended(node, 'birth metrics exceed the memory limit');
   }
   if (taken.missing !== undefined) node.askFor = taken.missing;
   nodes.ask(node);
@@ -255,7 +255,7 @@ async function noteFaults(
   { faults, faultCount, missing }: TakenMessage,
   on: SparkplugStages,
 ): Promise<void> {
-  const said = [...faults, ...(missing === undefined ? [] : [`${missing}; births are asked for`])];
+  const said = [...faults, ...(missing === undefined ? [] : [`${missing}; requested a rebirth`])];
   if (said.length === 0) return;
   const more = faultCount - faults.length;
   const text = `${topic.type}: ${said.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;

@@ -96,7 +96,7 @@ export function createSparkplugNodes(now: () => EpochMs): SparkplugNodes {
       const other = byName.get(key);
       if (other === node) return;
       byName.set(key, node);
-      other?.client.end('another client is this edge node now');
+      other?.client.end('another client took over this edge node');
     },
     isCurrent: (node) => byName.get(keyOf(node.client)) === node,
     born(node, part, id) {
@@ -151,7 +151,7 @@ async function sendCommand(
   now: EpochMs,
 ): Promise<DownlinkOutcome> {
   if (!listens(client, part))
-    return { outcome: 'offline', reason: 'the edge node has not subscribed to its commands' };
+    return { outcome: 'offline', reason: 'the edge node is not subscribed to commands' };
   const bytes = bytesOf(payload, edge, part, now);
   if ('refused' in bytes) return { outcome: 'failed', reason: bytes.refused };
   const isSent = await client.send(commandTopic(client.name, part), bytes.bytes, false);
@@ -163,6 +163,6 @@ function bytesOf(payload: Json | Buffer, edge: EdgeNode, part: NodePart, now: Ep
   if (Buffer.isBuffer(payload)) return { bytes: payload };
   const birth = edge.birthOf(part);
   if (birth === undefined) return { refused: 'the device has not sent its birth' };
-  if (!isJsonObject(payload)) return { refused: 'the payload is not an object of metrics' };
+  if (!isJsonObject(payload)) return { refused: 'the payload must be an object of metrics' };
   return commandPayload(payload, birth, now);
 }

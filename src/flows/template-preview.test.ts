@@ -52,10 +52,10 @@ test.each([
   [{ template: '{{uplinkMetrics.uplinkSize}}' }, '3', null],
   [{ context: { data: { t: 5 } } }, '"5"', null],
   [{ deviceId: undefined, template: '{{data.temperature}}' }, '21.5', null],
-  [{ place: 'url', template: 'here' }, 'here', 'it is no URL'],
+  [{ place: 'url', template: 'here' }, 'here', 'it is not a valid URL'],
   [{ place: 'url', template: 'https://a.example/{{data.t}}' }, 'https://a.example/21', null],
   [{ place: 'json', template: '{"a": {{data.t}}}' }, '{"a": 21}', null],
-  [{ place: 'json', template: '{"a"' }, '{"a"', expect.stringMatching(/^it is no valid JSON: /)],
+  [{ place: 'json', template: '{"a"' }, '{"a"', expect.stringMatching(/^it is not valid JSON: /)],
 ] as const)('%j renders %j', async (changes, text, reason) => {
   const preview = await previewTemplate({ ...request, ...changes }, reader, sources);
   expect(preview).toMatchObject({ text, reason, valid: reason === null });
@@ -111,5 +111,5 @@ test('a test without a device sends the example, and answers are cut', async () 
 
 test('a target that does not answer in time', async () => {
   const { result } = await tested({ ok: true, answer: '' }, { signal: AbortSignal.abort() });
-  expect(result).toMatchObject({ ok: false, reason: 'no answer within 10 s' });
+  expect(result).toMatchObject({ ok: false, reason: 'timed out after 10 s' });
 });

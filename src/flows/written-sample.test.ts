@@ -82,7 +82,7 @@ test('a sample that is stored already', async () => {
   const { parts } = stages({
     appendEntry: async (entry) => ({ ...entry, samples: [], position: 0, duplicates: 1 }),
   });
-  const answer = 'was stored already in topic alarm of device d2';
+  const answer = 'was already stored in topic alarm of device d2';
   expect(await storeWrittenSample(written, parts)).toEqual({ ok: true, answer });
 });
 

@@ -38,14 +38,14 @@ export async function storeWrittenSample(
     const route = await targetOf(written, stages);
     const { budget } = stages;
     if (!budget.take(route.device.organizationId, written.correlationId)) {
-      const reason = `rules made ${budget.max} samples from one uplink already (limit ruleSamples)`;
+      const reason = `rules already created ${budget.max} samples from one uplink (limit ruleSamples)`;
       return { ok: false, retry: false, reason };
     }
     const validated = await validatedOf(written, stages);
     const entry = entryOf(written, validated, route, stages);
     const { samples } = await stages.appendEntry(entry);
     const place = `topic ${validated.sample.topic} of device ${written.deviceId}`;
-    if (samples.length === 0) return { ok: true, answer: `was stored already in ${place}` };
+    if (samples.length === 0) return { ok: true, answer: `was already stored in ${place}` };
     return { ok: true, answer: `stored in ${place}` };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -71,7 +71,8 @@ async function validatedOf(
 ): Promise<Validated> {
   const sample: Sample = { deviceId, topic, timestamp, data, ...(meta && { meta }) };
   const [validated] = await admit(deviceId, [validateSample(sample)]);
-  if (validated === undefined) throw new Error(`a sample of device ${deviceId} was not admitted`);
+  if (validated === undefined)
+    throw new Error(`a sample of device ${deviceId} was rejected (overload)`);
   return validated;
 }
 

@@ -7,6 +7,6 @@ export function expirationFrom(sent: string | null | undefined): EpochMs | null 
   if (sent === undefined || sent === null) return null;
   const ms = parseInstant(sent);
   if (ms === undefined)
-    throw problem('invalidRequest', { reason: 'body expiration: is not an ISO-8601 date-time' });
+    throw problem('invalidRequest', { reason: 'body expiration: must be an ISO-8601 date-time' });
   return ms;
 }

@@ -295,7 +295,7 @@ describe('limits', () => {
       expect(test.ended).toEqual([]);
       test.session.tick();
     }
-    expect(test.ended).toEqual(['slow reader']);
+    expect(test.ended).toEqual(['the client is reading too slowly']);
     expect(test.fanOut.size).toBe(0);
   });
 

@@ -106,7 +106,7 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
   const absent = createAbsentJournals({
     fanOut: options.fanOut,
     returned: (has) => readReturned(state, has),
-    torn: () => options.end('a node has returned; connect again with since'),
+    torn: () => options.end('a node has recovered; reconnect with since'),
   });
   const state: CatchUpState = {
     ...{ options, absent, held: new Set(), pending: [], buffer: [], bufferedBytes: 0 },
@@ -141,7 +141,7 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
     },
     spill() {
       const { lastCursor } = options.fanOut;
-      if (lastCursor === undefined) return options.end('slow reader');
+      if (lastCursor === undefined) return options.end('the client is reading too slowly');
       state.resumeFrom = earlier(absent.asSessionHas(lastCursor), state.resumeFrom);
       for (const interest of options.interests()) holdInterest(state, interest);
       void run(state);
@@ -150,7 +150,8 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
     tick() {
       const isBehind = state.isOverflowed || state.resumeFrom !== undefined;
       if (state.isRunning && isBehind) state.ticksBehind++;
-      if (state.ticksBehind > liveLimits.behindTicksMax) options.end('slow reader: too far behind');
+      if (state.ticksBehind > liveLimits.behindTicksMax)
+        options.end('the client is reading too slowly and is too far behind');
     },
     close: absent.close,
   };

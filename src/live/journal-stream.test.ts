@@ -109,7 +109,7 @@ test('a session that moves between nodes gets each sample once', async () => {
       received.push(...got.map(({ sample }) => sample));
       cursor = got.at(-1)?.cursor ?? cursor;
       const start = readPlaceText(cursor ?? placeText({ before: 0, journals: new Map() }));
-      if (start === undefined) throw new Error(`${cursor} is not a cursor`);
+      if (start === undefined) throw new Error(`${cursor} is not a valid cursor`);
       const deliveredTo = later(node.stream.place, start);
       session = { node, deliveredTo, reached: start, held: [], sent: [] };
       for (const sample of await replayed(journals, start)) {

@@ -3,21 +3,20 @@ import { Problem } from '../model/problem.ts';
 import { quotaTable } from '../model/quota.ts';
 
 const refusals = {
-  INVALID_JSON: (d: { reason: string }) => `The message is not valid JSON: ${d.reason}`,
-  INVALID_MESSAGE: (d: { reason: string }) => `The message is not valid: ${d.reason}`,
+  INVALID_JSON: (d: { reason: string }) => `Invalid JSON: ${d.reason}`,
+  INVALID_MESSAGE: (d: { reason: string }) => `Invalid message: ${d.reason}`,
   UNKNOWN_TYPE: (d: { type: string }) => `Unknown message type ${d.type}`,
   BINARY_NOT_SUPPORTED: () => 'Binary messages are not supported; send JSON as text',
-  MESSAGE_TOO_LARGE: (d: { bytesMax: number }) => `The message is larger than ${d.bytesMax} bytes`,
-  TOO_MANY_MESSAGES: () => 'Too many messages are waiting; this one was not read',
-  NO_SUBSCRIPTIONS: () => 'The message has no subscriptions',
+  MESSAGE_TOO_LARGE: (d: { bytesMax: number }) => `The message exceeds ${d.bytesMax} bytes`,
+  TOO_MANY_MESSAGES: () => 'Too many pending messages; this message was ignored',
+  NO_SUBSCRIPTIONS: () => 'subscriptions is required',
   NOTHING_TO_UNSUBSCRIBE: () =>
     'The list of subscriptions is empty; leave it out to end all subscriptions',
-  INVALID_SUBSCRIPTION: (d: { reason: string }) =>
-    `${d.reason}; nothing of this message was applied`,
+  INVALID_SUBSCRIPTION: (d: { reason: string }) => `${d.reason}; the message was not applied`,
   TOO_MANY_SUBSCRIPTIONS: (d: { max: number }) =>
-    `This organization may have ${d.max} ${quotaTable.subscriptionItems.what} (limit subscriptionItems); nothing of this message was applied`,
+    `Quota reached: ${d.max} ${quotaTable.subscriptionItems.what} per organization (limit subscriptionItems). The message was not applied.`,
   CURSOR_TOO_OLD: (d: { oldestCursor: string }) =>
-    `The cursor is older than what is kept; the oldest is ${d.oldestCursor}. The subscription is live`,
+    `The cursor has expired; the oldest available cursor is ${d.oldestCursor}. The subscription starts live.`,
   INTERNAL: () => 'Internal error',
 } as const;
 

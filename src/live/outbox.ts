@@ -101,7 +101,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const due = (isOld && marks.shift()) || 0;
       if (state.drained < due) {
         close(state);
-        return options.cut('slow reader');
+        return options.cut('the client is reading too slowly');
       }
       marks.push(state.pushed);
     },

@@ -41,6 +41,6 @@ export async function isPublished(
   const place = reached ?? first;
   if (fanOut.journals === undefined || place === undefined) return true;
   const isReached = await fanOut.journals.whenReached(place);
-  if (!isReached) end('samples of another node are late; connect again with since');
+  if (!isReached) end('samples of another node are delayed; reconnect with since');
   return isReached;
 }

@@ -21,7 +21,7 @@ export function refuseReplay(options: RefusalOptions, pass: ReplayPass, thrown: 
   const hasStarted = pass.reached !== undefined;
   const refused = refusedRequests(pass, oldest);
   if (refused.length === 0 || (hasStarted && pass.resumeFrom !== undefined)) {
-    options.end('samples can no longer be read; connect again with since');
+    options.end('stored samples are unavailable; reconnect with since');
     return false;
   }
   const answer = oldest && refusal('CURSOR_TOO_OLD', { oldestCursor: oldest });

@@ -34,7 +34,7 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   const { targets, workspaces } = targetsOf(message.subscriptions ?? [], message.since);
   if (targets.length + workspaces.length === 0) throw refusal('NO_SUBSCRIPTIONS');
   if (workspaces.some(({ kinds }) => kinds.length === 0))
-    throw refusal('INVALID_SUBSCRIPTION', { reason: 'A workspaceId needs kinds' });
+    throw refusal('INVALID_SUBSCRIPTION', { reason: 'kinds is required with workspaceId' });
   const changesBefore = context.access.changes();
   const principal = await context.authorize(message.accessToken || undefined);
   const allowed = await allowedTargets(targets, principal, context);

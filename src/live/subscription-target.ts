@@ -39,7 +39,7 @@ export function targetsOf(
     const { assetId, tagId, workspaceId } = item;
     if ([assetId, tagId, workspaceId].filter(Boolean).length !== 1) {
       throw refusal('INVALID_SUBSCRIPTION', {
-        reason: `${what} must have exactly one of assetId, tagId and workspaceId`,
+        reason: `${what} must set exactly one of assetId, tagId, and workspaceId`,
       });
     }
     if (workspaceId) workspaces.push(workspaceTargetOf(item, workspaceId, what));
@@ -55,7 +55,7 @@ function targetOf(
 ): SubscriptionTarget {
   if (item.kinds || item.perSecond)
     throw refusal('INVALID_SUBSCRIPTION', {
-      reason: `${what} has kinds or perSecond, which belong to a workspaceId`,
+      reason: `${what}: kinds and perSecond require workspaceId`,
     });
   return {
     assetId: item.assetId || undefined,
@@ -72,7 +72,7 @@ function workspaceTargetOf(
 ): WorkspaceTarget {
   if (topic || since)
     throw refusal('INVALID_SUBSCRIPTION', {
-      reason: `${what} has a topic or since, which a workspaceId cannot have`,
+      reason: `${what}: topic and since cannot be used with workspaceId`,
     });
   return { workspaceId, kinds: inTableOrder(kinds ?? []), perSecond: perSecond ?? undefined };
 }
@@ -85,6 +85,6 @@ function startOf(since: string | undefined, what: string): ReplayStart | undefin
   const storedSince = parseInstant(since);
   if (storedSince !== undefined) return { storedSince };
   throw refusal('INVALID_SUBSCRIPTION', {
-    reason: `${what} has a since that is neither a cursor nor an ISO-8601 time`,
+    reason: `${what}: since must be a cursor or an ISO-8601 date-time`,
   });
 }

@@ -377,7 +377,7 @@ describe('recovery', () => {
       const path = join(directory, '000000000000000.journal');
       writeFileSync(path, start);
       await expect(open()).rejects.toThrow(
-        /0\.journal was written by a development version from before release 0\.2\.0/,
+        /0\.journal was written by a development version before release 0\.2\.0/,
       );
       expect(readFileSync(path)).toEqual(start);
     },
@@ -391,9 +391,7 @@ describe('recovery', () => {
     const contents = readFileSync(path);
     start.copy(contents);
     writeFileSync(path, contents);
-    await expect(open()).rejects.toThrow(
-      /\.journal was written by a newer version of the program \(format 4, .* knows 3\)/,
-    );
+    await expect(open()).rejects.toThrow(/\.journal was written by a newer version/);
   });
 
   test('a segment whose first bytes never got to the disk is removed', async () => {

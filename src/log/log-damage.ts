@@ -45,14 +45,14 @@ export function logDamage(
     damage.push({
       kind: 'records',
       path: join(directory, 'followers.json'),
-      reason: `The records are older than the samples: they know the journal to ${seen.acknowledgedTo} and have had it to ${reached}; records made in between are missing`,
+      reason: `The record database is older than the samples (journal position ${reached}, samples at ${seen.acknowledgedTo}). Records created in between are missing.`,
     });
   for (const { kind, path, offset, bytes, firstPosition, entries } of found) {
     if (kind === 'tornTail') continue;
     const what =
       kind === 'unreadableBytes'
         ? unreadableText(bytes, offset)
-        : `${entries} entries from position ${firstPosition} on are missing`;
+        : `${entries} journal entries are missing from position ${firstPosition}`;
     damage.push({ kind: 'journal', path, reason: what });
   }
   if (followers.found !== 'sound')

@@ -58,7 +58,7 @@ async function startOf(
     // One beyond the end is of another data folder; following it would be silence until the journal
     // grows that far.
     if (place === undefined || place.position > journal.nextPosition()) {
-      throw problem('invalidRequest', { reason: `${since.cursor} is not a cursor` });
+      throw problem('invalidRequest', { reason: `${since.cursor} is not a valid cursor` });
     }
     if (place.position < oldest) throw problem('cursorTooOld', { oldest: cursorAt(oldest, 0) });
     return { position: place.position, after: since.cursor };

@@ -10,7 +10,7 @@ export function durationMsOf(text: string): number | string {
   const read = parseIsoDuration(text);
   if ('reason' in read) return read.reason;
   const { months, days, ms } = read.duration;
-  if (months > 0) return 'months and years have no fixed length: use days';
+  if (months > 0) return 'months and years are not supported because their length varies; use days';
   const total = days * dayMs + ms;
   if (total < durationMsMin || total > daysMax * dayMs)
     return `must be from one second to ${daysMax} days`;

@@ -19,15 +19,15 @@ type BrokenPlace = {
 };
 
 function placeText({ byte, line, index }: BrokenPlace): string {
-  const inLine = line === undefined ? '' : `, in line ${line}`;
-  return `byte ${byte}${inLine}, in sample ${index}`;
+  const inLine = line === undefined ? '' : `line ${line}, `;
+  return `sample ${index} (${inLine}byte ${byte})`;
 }
 
 function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): string {
   if (accepted + duplicates + rejected.length === 0) return 'Nothing was stored';
   return (
-    `Of the samples before, ${accepted} were stored, ${duplicates} were stored already and ${rejected.length} rejected; ` +
-    'sending samples with the same timestamps again stores none of them twice'
+    `Before that, ${accepted} samples were stored, ${duplicates} were duplicates, and ${rejected.length} were rejected. ` +
+    'Resending is safe: identical samples are stored once'
   );
 }
 
@@ -36,7 +36,7 @@ export const backfillProblems = {
     status: 400,
     code: '40051_OLDER_THAN_RETENTION',
     message: (d: { timestamp: string; keptDays: number }) =>
-      `The sample is dated ${d.timestamp}, older than the retention of ${d.keptDays} days, which would remove it at once`,
+      `The sample timestamp ${d.timestamp} is older than the retention of ${d.keptDays} days, which would delete the sample at once`,
   },
   backfillRejected: {
     status: 400,
@@ -44,14 +44,14 @@ export const backfillProblems = {
     message: ({ rejected }: BackfillOutcome) => {
       const reason = rejected[0]?.message ?? '';
       if (rejected.length === 1) return `The sample was rejected: ${reason}`;
-      return `All ${rejected.length} samples were rejected; the first: ${reason}`;
+      return `All ${rejected.length} samples were rejected. First reason: ${reason}`;
     },
   },
   backfillBroken: {
     status: 400,
     code: '40045_BACKFILL_BROKEN',
     message: (d: BackfillOutcome & BrokenPlace & { reason: string }) =>
-      `The body breaks at ${placeText(d)}: ${d.reason}. ${storedBefore(d)}`,
+      `The body is invalid at ${placeText(d)}: ${d.reason}. ${storedBefore(d)}`,
   },
   backfillUnreadable: {
     status: 400,
@@ -62,12 +62,12 @@ export const backfillProblems = {
     status: 413,
     code: '41301_BACKFILL_TOO_LARGE',
     message: (d: BackfillOutcome & { limit: string }) =>
-      `The request has more than ${d.limit}: send it in parts. ${storedBefore(d)}`,
+      `The request exceeds ${d.limit}. Split it into smaller requests. ${storedBefore(d)}`,
   },
   backfillInterrupted: {
     status: 503,
     code: '50303_BACKFILL_INTERRUPTED',
-    message: (d: BackfillOutcome) => `The server stopped taking samples. ${storedBefore(d)}`,
+    message: (d: BackfillOutcome) => `The platform is shutting down. ${storedBefore(d)}`,
   },
   backfillStorageFull: {
     status: 507,

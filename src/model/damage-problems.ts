@@ -5,7 +5,7 @@ export const damageProblems = {
     status: 500,
     code: '50010_SAMPLES_DAMAGED',
     message: (d: { deviceId: string; topic: string; from: string; to: string; place: string }) =>
-      `Samples of device ${d.deviceId}, topic ${d.topic}, from ${d.from} to ${d.to} are damaged on the disk (${d.place}); ` +
-      'choose an interval without them, or ask the operator to put them back from a backup',
+      `Samples of device ${d.deviceId}, topic ${d.topic}, from ${d.from} to ${d.to} are corrupted on disk (${d.place}). ` +
+      'Query another interval, or ask the operator to restore them from a backup.',
   },
 };

@@ -5,7 +5,7 @@ export const deliveryProblems = {
     status: 400,
     code: '40080_EGRESS_REFUSED',
     message: (d: { host: string; reason: string }) =>
-      `${d.host} may not be connected to: ${d.reason} address; the operator can allow ranges with EGRESS_ALLOW`,
+      `Connections to ${d.host} are blocked because it is a ${d.reason} address. The operator can allow ranges with EGRESS_ALLOW.`,
   },
   templateInvalid: {
     status: 400,
@@ -23,24 +23,24 @@ export const deliveryProblems = {
     status: 413,
     code: '41380_TEMPLATE_TOO_LARGE',
     message: (d: { charactersMax: number }) =>
-      `The filled-in template is longer than ${d.charactersMax} characters`,
+      `The rendered template exceeds ${d.charactersMax} characters`,
   },
   urlSegmentRefused: {
     status: 400,
     code: '40082_URL_SEGMENT_REFUSED',
     message: (d: { segment: string }) =>
-      `A value would make ${d.segment} a segment of the URL's path`,
+      `A template value would change the URL path (segment ${d.segment})`,
   },
   outputNotAvailable: {
     status: 400,
     code: '40011_OUTPUT_NOT_AVAILABLE',
     message: (d: { type: string; available: readonly string[] }) =>
-      `Output connectors of type ${d.type} cannot be made: this installation does not deliver to them; it delivers to ${d.available.length === 0 ? 'the global database connector alone' : d.available.join(', ')}`,
+      `Output connectors of type ${d.type} are not available on this installation. Available types: ${d.available.length === 0 ? 'none but the built-in database connector' : d.available.join(', ')}.`,
   },
   outputNotConfigured: {
     status: 409,
     code: '40980_OUTPUT_NOT_CONFIGURED',
     message: (d: { type: string; setting: string }) =>
-      `Output connectors of type ${d.type} cannot be made: the operator has not set ${d.setting}`,
+      `Output connectors of type ${d.type} are not configured. The operator must set ${d.setting}.`,
   },
 } as const;

@@ -11,7 +11,7 @@ const office = [{ from: '07:00', to: '19:00' }];
 
 export const demoWorkspaceDraft = {
   name: 'Demo',
-  description: 'A campus of simulated devices whose raw payloads go through real decoders',
+  description: 'A simulated campus whose raw payloads run through real decoders',
   settings: {
     timezone: campusTimeZone,
     workingHours: {

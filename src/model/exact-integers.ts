@@ -14,6 +14,6 @@ export function exactIntegersNote(value: Json): Note | undefined {
 export function noteOfExact(paths: readonly string[]): Note {
   const named = paths.join(', ');
   const shown = named.length <= shownLengthMax ? named : `${named.slice(0, shownLengthMax)}…`;
-  const message = `Integers that a number does not hold exactly are stored as strings: ${shown}`;
+  const message = `Integers outside the safe range were stored as strings: ${shown}`;
   return { level: 'WARN', source: 'UPLINK', message, details: { paths } };
 }

@@ -5,36 +5,36 @@ export const exportProblems = {
   exportsOff: {
     status: 403,
     code: '40390_EXPORTS_OFF',
-    message: 'Sample exports are switched off on this installation (EXPORT_BYTES is 0)',
+    message: 'Sample exports are turned off (EXPORT_BYTES is 0)',
   },
   exportNotReady: {
     status: 409,
     code: '40990_EXPORT_NOT_READY',
     message: (d: { id: string; state: string }) =>
-      `Export ${d.id} has no file yet: its state is ${d.state}`,
+      `Export ${d.id} has no file yet (state ${d.state})`,
   },
   tooManyExports: {
     status: 409,
     code: '40991_TOO_MANY_EXPORTS',
     message: (d: { max: number }) =>
-      `This organization has ${d.max} exports, which is the most: delete one, or wait until one expires`,
+      `This organization has ${d.max} exports, the maximum. Delete one, or wait until one expires.`,
   },
   exportTooLarge: {
     status: 507,
     code: '50720_EXPORT_TOO_LARGE',
     message: (d: { bytesMax: number }) =>
-      `The files of all exports may have ${d.bytesMax} bytes (EXPORT_BYTES): export fewer devices or a shorter time, or delete other exports`,
+      `The export would exceed EXPORT_BYTES (${d.bytesMax} bytes for all exports). Export fewer devices or a shorter interval, or delete other exports.`,
   },
   exportDiskFull: {
     status: 507,
     code: '50721_EXPORT_DISK_FULL',
     message:
-      'The disk of the platform is too full for this export; its file was removed. Make room, then export again',
+      'The disk ran out of space and the export was deleted. Free up space, then start it again.',
   },
   exportElsewhere: {
     status: 503,
     code: '50320_EXPORT_ELSEWHERE',
     message: (d: { id: string; node: string }) =>
-      `The file of export ${d.id} is on node ${d.node}: send the request to that node`,
+      `Export ${d.id} is stored on node ${d.node}. Send the request to that node.`,
   },
 } as const satisfies Record<string, ProblemRow>;

@@ -118,7 +118,7 @@ describe('what is no fence is refused with the place', () => {
           [0, 1],
         ],
       ]),
-      'features[0].geometry.coordinates[0] must end with its first point',
+      'features[0].geometry.coordinates[0] must be closed: the last point must equal the first',
     ],
     [
       geometry([
@@ -129,7 +129,7 @@ describe('what is no fence is refused with the place', () => {
           [0, 0],
         ],
       ]),
-      'features[0].geometry.coordinates[0][1] must be [longitude, latitude] within 180 and 90 degrees',
+      'features[0].geometry.coordinates[0][1] must be [longitude, latitude], within ±180 and ±90 degrees',
     ],
     [
       geometry([
@@ -140,7 +140,7 @@ describe('what is no fence is refused with the place', () => {
           [0, 0],
         ],
       ]),
-      'features[0].geometry.coordinates[0][1] must be [longitude, latitude] within 180 and 90 degrees',
+      'features[0].geometry.coordinates[0][1] must be [longitude, latitude], within ±180 and ±90 degrees',
     ],
   ])('%j', (geoJson, reason) => {
     expect(parseGeoFence(geoJson as never)).toEqual({ reason });

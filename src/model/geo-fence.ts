@@ -66,7 +66,7 @@ function readRings(
       const [longitude, latitude] = Array.isArray(point) ? (point as readonly Json[]) : [];
       if (!isDegrees(longitude, 180) || !isDegrees(latitude, 90)) {
         return {
-          reason: `${place}[${i}][${j}] must be [longitude, latitude] within 180 and 90 degrees`,
+          reason: `${place}[${i}][${j}] must be [longitude, latitude], within ±180 and ±90 degrees`,
         };
       }
       points.push([
@@ -77,7 +77,7 @@ function readRings(
     const [first] = ring as readonly (readonly Json[])[];
     const last = (ring as readonly (readonly Json[])[]).at(-1);
     if (first?.[0] !== last?.[0] || first?.[1] !== last?.[1]) {
-      return { reason: `${place}[${i}] must end with its first point` };
+      return { reason: `${place}[${i}] must be closed: the last point must equal the first` };
     }
     rings.push(points);
   }

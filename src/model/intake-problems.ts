@@ -22,22 +22,24 @@ export const intakeProblems = {
   lineProtocolOff: {
     status: 403,
     code: '40373_LINE_PROTOCOL_OFF',
-    message: 'The device connector takes no line protocol: set its member lineProtocol',
+    message:
+      'Line protocol is not enabled on this device connector. Set its lineProtocol property.',
   },
   createdDevicesMax: {
     status: 403,
     code: '40371_CREATED_DEVICES_MAX',
     message: (d: { devicesMax: number }) =>
-      `The data flow has ${d.devicesMax} devices, so that the connector creates no more`,
+      `The data flow has ${d.devicesMax} devices, the maximum for devices created by its connector`,
   },
   createdDevicesWithoutFlow: {
     status: 403,
     code: '40372_CREATED_DEVICES_WITHOUT_FLOW',
-    message: 'The device connector creates devices, and no data flow uses it yet',
+    message: 'The device connector cannot create devices because no data flow uses it',
   },
   pointsTooMany: {
     status: 413,
     code: '41370_POINTS_TOO_MANY',
-    message: (d: { pointsMax: number }) => `The body makes more than ${d.pointsMax} samples`,
+    message: (d: { pointsMax: number }) =>
+      `The body contains more than ${d.pointsMax} samples. Split it into smaller requests.`,
   },
 } as const satisfies Record<string, ProblemRow>;

@@ -2,7 +2,7 @@
 
 /** The reason for a request body and for a line of an import file. */
 export function connectivityReason(connectivity: string, connector: string): string {
-  return `a device of connectivity ${connectivity} cannot be in a data flow whose device connector is for ${connector}`;
+  return `a ${connectivity} device cannot use a data flow whose connector is for ${connector}`;
 }
 
 export const inventoryProblems = {
@@ -10,7 +10,7 @@ export const inventoryProblems = {
     status: 400,
     code: '40010_UNKNOWN_REFERENCE',
     message: (d: { field: string; what: string; id: string; place: string }) =>
-      `${d.field}: there is no ${d.what} with id ${d.id} in this ${d.place}`,
+      `${d.field}: no ${d.what} with id ${d.id} in this ${d.place}`,
   },
   filterNotAvailable: {
     status: 400,
@@ -20,19 +20,19 @@ export const inventoryProblems = {
   deviceIdNotUnique: {
     status: 409,
     code: '40900_DEVICE_ID_NOT_UNIQUE',
-    message: (d: { deviceId: string }) => `The device id ${d.deviceId} is used by another device`,
+    message: (d: { deviceId: string }) => `Device ID ${d.deviceId} is already in use`,
   },
   staleVersion: {
     status: 409,
     code: '40901_STALE_VERSION',
     message: (d: { sent: number; current: number }) =>
-      `Version ${d.sent} was sent, but the record is at version ${d.current}`,
+      `The record has changed: you sent version ${d.sent}, but the current version is ${d.current}. Load it again and retry.`,
   },
   inUse: {
     status: 409,
     code: '40902_IN_USE',
     message: (d: { what: string; users: readonly string[] }) =>
-      `The ${d.what} is used by ${d.users.join(', ')}`,
+      `The ${d.what} is in use by ${d.users.join(', ')}`,
   },
   expressionInvalid: {
     status: 400,
@@ -48,7 +48,7 @@ export const inventoryProblems = {
     status: 400,
     code: '40015_IMPORT_INVALID',
     message: (d: { count: number; line: number; field: string | null; message: string }) =>
-      `The file has ${d.count} problems and nothing of it was taken; the first is on line ${d.line}: ${d.field ?? 'the line'} ${d.message}. A dry run tells them all`,
+      `The file has ${d.count} ${d.count === 1 ? 'error' : 'errors'} and nothing was imported. First error, line ${d.line}: ${d.field ?? 'the line'} ${d.message}. Use dryRun to list all of them.`,
   },
   connectivityMismatch: {
     status: 400,
@@ -60,30 +60,29 @@ export const inventoryProblems = {
     status: 409,
     code: '40903_NAME_NOT_UNIQUE',
     message: (d: { what: string; name: string }) =>
-      `There is another ${d.what} named ${d.name} in this workspace`,
+      `A ${d.what} named ${d.name} already exists in this workspace`,
   },
   credentialNotUnique: {
     status: 409,
     code: '40904_CREDENTIAL_NOT_UNIQUE',
     message: (d: { fingerprint: string }) =>
-      `The device has a credential with the key ${d.fingerprint} already`,
+      `The device already has a credential with fingerprint ${d.fingerprint}`,
   },
   configurationNotPushable: {
     status: 409,
     code: '40905_CONFIGURATION_NOT_PUSHABLE',
-    message: (d: { reason: string }) =>
-      `The configuration cannot be sent to the device: ${d.reason}`,
+    message: (d: { reason: string }) => `The configuration cannot be pushed: ${d.reason}`,
   },
   notRegistrable: {
     status: 409,
     code: '40906_NOT_REGISTRABLE',
     message: (d: { deviceId: string; connectivity: string; work: string }) =>
-      `Cannot ${d.work} device ${d.deviceId}: it is connected by ${d.connectivity}, and only LORA devices have a network server`,
+      `Cannot ${d.work} device ${d.deviceId}: it uses ${d.connectivity}, and only LORA devices have a network server`,
   },
   blobTypeNotTaken: {
     status: 415,
     code: '41502_BLOB_TYPE_NOT_TAKEN',
     message: (d: { contentType: string; taken: readonly string[] }) =>
-      `Files of type ${d.contentType} are not kept; these are: ${d.taken.join(', ')}`,
+      `Files of type ${d.contentType} are not supported. Supported types: ${d.taken.join(', ')}.`,
   },
 } as const;

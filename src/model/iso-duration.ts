@@ -47,9 +47,9 @@ export function formatDurationMs(ms: number): string {
 /** Reads a duration; the reason says what is wrong and where, counting characters from 1. */
 export function parseIsoDuration(text: string): ParsedDuration {
   if (text.length > textLengthMax)
-    return { reason: `a duration has at most ${textLengthMax} characters` };
+    return { reason: `a duration must be at most ${textLengthMax} characters` };
   const upper = text.toUpperCase();
-  if (upper[0] !== 'P') return { reason: 'a duration starts with P, for example PT1H or P1D' };
+  if (upper[0] !== 'P') return { reason: 'a duration must start with P, for example PT1H or P1D' };
   const total = { months: 0, days: 0, ms: 0 };
   let units = dateUnits;
   let at = 1;
@@ -59,13 +59,12 @@ export function parseIsoDuration(text: string): ParsedDuration {
       inTime = true;
       units = timeUnits;
       at++;
-      if (at === upper.length) return { reason: 'hours, minutes or seconds are missing after T' };
+      if (at === upper.length) return { reason: 'expected hours, minutes, or seconds after T' };
       continue;
     }
     component.lastIndex = at;
     const match = component.exec(upper);
-    if (match === null)
-      return { reason: `a number with a unit is expected at character ${at + 1}` };
+    if (match === null) return { reason: `expected a number and a unit at character ${at + 1}` };
     const [all, whole = '', fraction, letter] = match;
     const row = units.findIndex((unit) => unit.letter === letter);
     const unit = units[row];
@@ -82,7 +81,7 @@ export function parseIsoDuration(text: string): ParsedDuration {
     units = units.slice(row + 1);
     at += all.length;
   }
-  if (at === 1) return { reason: 'a number with a unit is missing after P' };
+  if (at === 1) return { reason: 'expected a number and a unit after P' };
   if (total.months + total.days + total.ms === 0)
     return { reason: 'a duration must be longer than zero' };
   return { duration: total };

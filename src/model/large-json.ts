@@ -299,7 +299,7 @@ class Cutter {
 }
 
 function tooLong(): JsonFault {
-  return new JsonFault(`it holds a string, a number or a gap of more than ${tokenBytesMax} bytes`);
+  return new JsonFault(`it contains a token longer than ${tokenBytesMax} bytes`);
 }
 
 function set(into: Record<string, Json>, key: string, value: Json): void {

@@ -11,7 +11,7 @@ export const loraProblems = {
     status: 400,
     code: '40071_DOWNLINK_NOT_SUPPORTED',
     message: (d: { deviceId: string; connectivity: string }) =>
-      `The device ${d.deviceId} has connectivity ${d.connectivity}, which takes no downlinks; LORA and MQTT do`,
+      `Device ${d.deviceId} uses ${d.connectivity}, which does not support downlinks. Only LORA and MQTT do.`,
   },
   downlinkInvalid: {
     status: 400,
@@ -21,30 +21,29 @@ export const loraProblems = {
   downlinkNotEncoded: {
     status: 400,
     code: '40073_DOWNLINK_NOT_ENCODED',
-    message: (d: { reason: string }) =>
-      `The downlink encoder of the device type failed: ${d.reason}`,
+    message: (d: { reason: string }) => `The downlink encoder failed: ${d.reason}`,
   },
   registrationIncomplete: {
     status: 400,
     code: '40074_REGISTRATION_INCOMPLETE',
     message: (d: { deviceEui: string; missing: string }) =>
-      `The device ${d.deviceEui} cannot be registered: its loraProperties lack ${d.missing}`,
+      `Device ${d.deviceEui} cannot be registered. Missing loraProperties: ${d.missing}.`,
   },
   secretNotOfIntegration: {
     status: 403,
     code: '40370_SECRET_NOT_OF_INTEGRATION',
     message: (d: { integrationId: string }) =>
-      `The uplink secret is not that of integration ${d.integrationId}`,
+      `The uplink secret does not belong to integration ${d.integrationId}`,
   },
   downlinkQueueFull: {
     status: 409,
     code: '40970_DOWNLINK_QUEUE_FULL',
     message: (d: { deviceId: string; waitingMax: number }) =>
-      `${d.waitingMax} downlinks wait for the device ${d.deviceId} already: wait, or send one with clearQueue`,
+      `Device ${d.deviceId} already has ${d.waitingMax} queued downlinks. Wait, or send with clearQueue.`,
   },
   networkServerRefused: {
     status: 409,
     code: '40971_NETWORK_SERVER_REFUSED',
-    message: (d: { reason: string }) => `The network server refused: ${d.reason}`,
+    message: (d: { reason: string }) => `The network server rejected the request: ${d.reason}`,
   },
 } as const;

@@ -5,30 +5,29 @@ export const nodeProblems = {
   deviceWithoutOwner: {
     status: 503,
     code: '50310_DEVICE_WITHOUT_OWNER',
-    message: 'No node serves the device at present; send again after the time in Retry-After',
+    message: 'No node currently serves this device. Retry after the time in Retry-After.',
   },
   deviceMoved: {
     status: 503,
     code: '50311_DEVICE_MOVED',
     message:
-      'The device moved to another node before the request was done; send again after the time in Retry-After',
+      'The device moved to another node before the request was processed. Retry after the time in Retry-After.',
   },
   deviceMovedMeanwhile: {
     status: 503,
     code: '50314_DEVICE_MOVED_MEANWHILE',
     message:
-      'The device moved to another node while the request was in progress, and part of it may be stored; send again after the time in Retry-After',
+      'The device moved to another node during the request, which may be partly stored. Retry after the time in Retry-After; identical samples are stored once.',
   },
   nodeUnreachable: {
     status: 503,
     code: '50312_NODE_UNREACHABLE',
     message:
-      'The node that serves the device did not answer; send again after the time in Retry-After',
+      'The node that serves this device did not respond. Retry after the time in Retry-After.',
   },
   requestUnderWay: {
     status: 409,
     code: '40920_REQUEST_UNDER_WAY',
-    message:
-      'Another request with this Idempotency-Key has no answer yet; send again after some seconds',
+    message: 'A request with this Idempotency-Key is still in progress. Retry in a few seconds.',
   },
 } as const satisfies Record<string, ProblemRow>;

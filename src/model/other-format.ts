@@ -13,9 +13,9 @@ export function refuseOtherFormat(path: string, format: number | undefined, know
   if (format === known) return;
   if (format !== undefined && format > known)
     throw new OtherFormatError(
-      `${path} was written by a newer version of the program (format ${format}, this program knows ${known}): start that version, or restore a backup made before it`,
+      `${path} was written by a newer version (format ${format}; this version supports ${known}). Start that version, or restore an earlier backup.`,
     );
   throw new OtherFormatError(
-    `${path} was written by a development version from before release 0.2.0, which releases cannot read: set DATA_DIR to an empty folder, or start that version to export what you need`,
+    `${path} was written by a development version before release 0.2.0, which releases cannot read. Set DATA_DIR to an empty folder, or start that version to export your data.`,
   );
 }

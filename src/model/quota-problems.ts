@@ -10,7 +10,7 @@ interface Reached {
 }
 
 const reached = ({ limitName, limitMax, per, what }: Reached): string =>
-  `This ${per} may have ${limitMax} ${what}, and has as many (limit ${limitName})`;
+  `Quota reached: ${limitMax} ${what} per ${per} (limit ${limitName})`;
 
 export const quotaProblems = {
   /** For stored records: a later request fails too. */
@@ -20,6 +20,6 @@ export const quotaProblems = {
     status: 429,
     code: '42910_QUOTA_BUSY',
     message: (d: Reached & { retryAfterSeconds: number }) =>
-      `${reached(d)}; try again in ${d.retryAfterSeconds} s`,
+      `${reached(d)}. Try again in ${d.retryAfterSeconds} s.`,
   },
 } as const satisfies Record<string, ProblemRow>;

@@ -34,13 +34,13 @@ export const quotaTable = {
     variable: 'QUOTA_RUN_SCRIPTS_RUNNING',
     standard: 4,
     per: 'organization',
-    what: 'runs of run-script at once',
+    what: 'concurrent run-script requests',
   },
   runScriptsWaiting: {
     variable: 'QUOTA_RUN_SCRIPTS_WAITING',
     standard: 1_000,
     per: 'organization',
-    what: 'waiting runs of run-script',
+    what: 'queued run-script requests',
   },
   openAlarms: {
     variable: 'QUOTA_OPEN_ALARMS',

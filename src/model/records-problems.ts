@@ -6,33 +6,32 @@ export const recordsProblems = {
     status: 503,
     code: '50304_RECORDS_FAILED',
     message: (d: { reason: string }) =>
-      `The disk refused to read or write the records: ${d.reason}`,
+      `The disk failed while reading or writing records: ${d.reason}`,
   },
   recordsBusy: {
     status: 503,
     code: '50305_RECORDS_BUSY',
-    message:
-      'The records are locked by another program, or took too long to answer; nothing was stored',
+    message: 'The database is locked or did not respond in time. Nothing was stored.',
   },
   recordsStopped: {
     status: 503,
     code: '50306_RECORDS_STOPPED',
     message: (d: { reason: string }) =>
-      `Writing records has stopped after a disk error (${d.reason}); a restart is needed`,
+      `Writes are stopped after a disk error (${d.reason}). The platform must be restarted.`,
   },
   samplesUnreachable: {
     status: 503,
     code: '50308_SAMPLES_UNREACHABLE',
-    message: 'The database of the samples cannot be reached now; send the request again',
+    message: 'The sample database is unreachable. Try again later.',
   },
   samplesBusy: {
     status: 503,
     code: '50309_SAMPLES_BUSY',
-    message: 'The database of the samples took too long to answer; send the request again',
+    message: 'The sample database did not respond in time. Try again later.',
   },
   recordsUnreachable: {
     status: 503,
     code: '50307_RECORDS_UNREACHABLE',
-    message: 'The database of the records cannot be reached now; send the request again',
+    message: 'The record database is unreachable. Try again later.',
   },
 } as const satisfies Record<string, ProblemRow>;

@@ -5,7 +5,7 @@ export const requestProblems = {
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',
-    message: (d: { reason: string }) => `The body is not valid JSON: ${d.reason}`,
+    message: (d: { reason: string }) => `Invalid JSON: ${d.reason}`,
   },
   invalidRequest: {
     status: 400,
@@ -21,13 +21,13 @@ export const requestProblems = {
   compressedBodyInvalid: {
     status: 400,
     code: '40083_COMPRESSED_BODY_INVALID',
-    message: (d: { reason: string }) => `The compressed body is not valid: ${d.reason}`,
+    message: (d: { reason: string }) => `The compressed body is invalid: ${d.reason}`,
   },
   unknownSortField: {
     status: 400,
     code: '40037_UNKNOWN_SORT_FIELD',
     message: (d: { fields: readonly string[]; known: readonly string[] }) =>
-      `query sort: this list cannot be sorted by ${d.fields.join(', ')}; it can by ${d.known.join(', ')}`,
+      `query sort: cannot sort by ${d.fields.join(', ')}. Valid fields: ${d.known.join(', ')}.`,
   },
   notFound: {
     status: 404,
@@ -37,35 +37,35 @@ export const requestProblems = {
   noSuchRoute: {
     status: 404,
     code: '40401_NO_SUCH_ROUTE',
-    message: (d: { method: string; path: string }) => `There is no ${d.method} ${d.path}`,
+    message: (d: { method: string; path: string }) => `No such endpoint: ${d.method} ${d.path}`,
   },
   methodNotAllowed: {
     status: 405,
     code: '40500_METHOD_NOT_ALLOWED',
     message: (d: { method: string; path: string; allow: string }) =>
-      `${d.path} does not take ${d.method}; allowed: ${d.allow}`,
+      `${d.path} does not support ${d.method}. Allowed methods: ${d.allow}.`,
   },
   requestTimeout: {
     status: 408,
     code: '40800_REQUEST_TIMEOUT',
-    message: 'The request did not arrive in time',
+    message: 'The request timed out before it was received completely',
   },
   payloadTooLarge: {
     status: 413,
     code: '41300_PAYLOAD_TOO_LARGE',
-    message: (d: { bytesMax: number }) => `The body is larger than ${d.bytesMax} bytes`,
+    message: (d: { bytesMax: number }) => `The body exceeds ${d.bytesMax} bytes`,
   },
   unsupportedMediaType: {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) =>
-      `Content type ${d.contentType} is not supported; send application/json`,
+      `Content type ${d.contentType} is not supported. Use application/json.`,
   },
   contentEncodingUnsupported: {
     status: 415,
     code: '41571_CONTENT_ENCODING_UNSUPPORTED',
     message: (d: { coding: string }) =>
-      `Content encoding ${d.coding} is not supported; send gzip, deflate or br, or no coding`,
+      `Content encoding ${d.coding} is not supported. Use gzip., deflate or br, or no coding`,
   },
   expectationUnknown: {
     status: 417,
@@ -76,13 +76,17 @@ export const requestProblems = {
   idempotencyKeyReused: {
     status: 422,
     code: '42200_IDEMPOTENCY_KEY_REUSED',
-    message: 'The Idempotency-Key was used with another body',
+    message: 'This Idempotency-Key was already used with a different body',
   },
   headersTooLarge: {
     status: 431,
     code: '43100_HEADERS_TOO_LARGE',
-    message: 'The request line and headers are larger than 16 KiB',
+    message: 'The request line and headers exceed 16 KiB',
   },
   internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
-  stopping: { status: 503, code: '50301_STOPPING', message: 'The server is stopping' },
+  stopping: {
+    status: 503,
+    code: '50301_STOPPING',
+    message: 'The platform is shutting down. Try again later.',
+  },
 } as const satisfies Record<string, ProblemRow>;

@@ -11,6 +11,6 @@ export const ruleProblems = {
     status: 409,
     code: '40972_CUSTOM_LOGIC_IN_USE',
     message: (d: { users: readonly string[] }) =>
-      `The data sources and properties of custom logic cannot be changed while active rules use it: ${d.users.join(', ')}`,
+      `Data sources and properties of custom logic cannot change while active rules use it: ${d.users.join(', ')}`,
   },
 } as const satisfies Record<string, ProblemRow>;

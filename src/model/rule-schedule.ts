@@ -25,10 +25,11 @@ export function readSchedule({
   startAt,
   timeZone,
 }: Omit<RuleTimer, 'enabled'>): ReadSchedule {
-  if (type === null) return { reason: 'timer.type: is needed: INTERVAL, FIXED or ADVANCED' };
-  if (schedule === null || schedule === '') return { reason: 'timer.schedule: is needed' };
+  if (type === null)
+    return { reason: 'timer.type: is required and must be INTERVAL, FIXED, or ADVANCED' };
+  if (schedule === null || schedule === '') return { reason: 'timer.schedule: is required' };
   const zone = openTimeZone(timeZone ?? 'UTC');
-  if (zone === undefined) return { reason: `timer.timeZone: there is no time zone ${timeZone}` };
+  if (zone === undefined) return { reason: `timer.timeZone: unknown time zone ${timeZone}` };
   const read = readers[type](schedule, zone, startAt);
   if ('reason' in read || startAt === null) return read;
   const from = type === 'FIXED' ? startOfNextDay(startAt, zone) : startAt;
@@ -76,10 +77,11 @@ function interval(text: string): ReadSchedule {
   const fixedMs = days * dayMs + ms;
   if (months > 0) {
     if (fixedMs > 0)
-      return { reason: 'timer.schedule: an interval has months or shorter units, not both' };
+      return { reason: 'timer.schedule: months cannot be combined with shorter units' };
     return { schedule: { next: (after) => nextMonth(after, months) } };
   }
-  if (fixedMs < timerGapMsMin) return { reason: 'timer.schedule: an interval is at least PT10S' };
+  if (fixedMs < timerGapMsMin)
+    return { reason: 'timer.schedule: the interval must be at least PT10S' };
   const origin = fixedMs % weekMs === 0 ? mondayMs : 0;
   return {
     schedule: { next: (after) => origin + (Math.floor((after - origin) / fixedMs) + 1) * fixedMs },
@@ -96,7 +98,7 @@ function nextMonth(after: EpochMs, months: number): EpochMs {
 
 function daily(text: string, zone: TimeZone): ReadSchedule {
   const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text.trim());
-  if (match === null) return { reason: `timer.schedule: ${text} is no time of the form HH:mm` };
+  if (match === null) return { reason: `timer.schedule: ${text} must have the form HH:mm` };
   const timeMs = (Number(match[1]) * 60 + Number(match[2])) * minuteMs;
   return {
     schedule: {
@@ -135,7 +137,7 @@ function cron(text: string, zone: TimeZone): ReadSchedule {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 6 && fields.length !== 7) {
     return {
-      reason: `timer.schedule: a quartz cron expression has 6 or 7 fields (second minute hour day month weekday year), ${text} has ${fields.length}`,
+      reason: `timer.schedule: a Quartz cron expression requires 6 or 7 fields (second minute hour day month weekday year), got ${fields.length} in ${text}`,
     };
   }
   let job: Cron;
@@ -150,7 +152,7 @@ function cron(text: string, zone: TimeZone): ReadSchedule {
     return { reason: `timer.schedule: ${(error as Error).message.replace(/^CronPattern: /, '')}` };
   }
   const next = (after: EpochMs) => job.nextRun(new Date(after))?.getTime();
-  if (next(cronProbe) === undefined) return { reason: `timer.schedule: ${text} is never due` };
+  if (next(cronProbe) === undefined) return { reason: `timer.schedule: ${text} never fires` };
   return { schedule: { next } };
 }
 

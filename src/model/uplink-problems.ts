@@ -5,7 +5,8 @@ export const uplinkProblems = {
   deviceIdMissing: {
     status: 400,
     code: '40002_DEVICE_ID_MISSING',
-    message: 'No device id: send it as query parameter deviceId or header x-device-id',
+    message:
+      'Missing device ID. Send it in the deviceId query parameter or the x-device-id header.',
   },
   timestampInvalid: {
     status: 400,
@@ -26,7 +27,7 @@ export const uplinkProblems = {
     status: 400,
     code: '40049_MQTT_TOPIC_INVALID',
     message: (d: { reason: string }) =>
-      `The topic is none of a device: ${d.reason}. Topics are /up/<secret>/id/<device id>[/<topic>]`,
+      `Invalid device topic: ${d.reason}. Device topics have the form /up/<secret>/id/<device id>[/<topic>]`,
   },
   sampleNotAnObject: {
     status: 400,
@@ -36,64 +37,64 @@ export const uplinkProblems = {
   sampleDataMissing: {
     status: 400,
     code: '40041_SAMPLE_DATA_MISSING',
-    message: 'A sample needs data, a JSON object',
+    message: 'data is required and must be a JSON object',
   },
   sampleTopicNotText: {
     status: 400,
     code: '40042_SAMPLE_TOPIC_NOT_TEXT',
-    message: 'The topic must be a text',
+    message: 'topic must be a string',
   },
   sampleMetaNotAnObject: {
     status: 400,
     code: '40043_SAMPLE_META_NOT_AN_OBJECT',
-    message: 'The meta must be a JSON object',
+    message: 'meta must be a JSON object',
   },
   sampleDeviceMissing: {
     status: 400,
     code: '40046_SAMPLE_DEVICE_MISSING',
-    message: 'A sample needs deviceId, the id or the physical id of a device',
+    message: 'deviceId is required: the service ID or device ID of a device',
   },
   sampleDeviceUnknown: {
     status: 400,
     code: '40047_SAMPLE_DEVICE_UNKNOWN',
     message: (d: { deviceId: string }) =>
-      `No device that the caller can write to has the id ${d.deviceId}`,
+      `No device ${d.deviceId}, or no permission to write to it`,
   },
   uplinkSecretMissing: {
     status: 401,
     code: '40103_UPLINK_SECRET_MISSING',
-    message: 'No uplink secret: send it as query parameter secret or header x-uplink-secret',
+    message:
+      'Missing uplink secret. Send it in the secret query parameter or the x-uplink-secret header.',
   },
   uplinkSecretUnknown: {
     status: 401,
     code: '40104_UPLINK_SECRET_UNKNOWN',
-    message: 'No device connector has this uplink secret',
+    message: 'Invalid uplink secret',
   },
   deviceNotOnConnector: {
     status: 403,
     code: '40301_DEVICE_NOT_ON_CONNECTOR',
-    message: (d: { deviceId: string }) =>
-      `The device ${d.deviceId} belongs to the data flow of another device connector`,
+    message: (d: { deviceId: string }) => `Device ${d.deviceId} does not use this device connector`,
   },
   intakeFull: {
     status: 503,
     code: '50300_INTAKE_FULL',
-    message: 'Too many payloads at once; send again after the time in Retry-After',
+    message: 'Too many payloads in progress. Retry after the time in Retry-After.',
   },
   storageStopped: {
     status: 503,
     code: '50302_STORAGE_STOPPED',
-    message: 'Writing has stopped after a disk error; nothing was stored',
+    message: 'Writes are stopped after a disk error. Nothing was stored.',
   },
   storageFull: {
     status: 507,
     code: '50700_STORAGE_FULL',
-    message: 'The disk is full; nothing was stored',
+    message: 'The disk is full. Nothing was stored.',
   },
   journalNotCopied: {
     status: 503,
     code: '50313_JOURNAL_NOT_COPIED',
     message:
-      'No other node takes the copy of the journal; send again after the time in Retry-After',
+      'No other node is available to replicate the journal. Retry after the time in Retry-After.',
   },
 } as const satisfies Record<string, ProblemRow>;

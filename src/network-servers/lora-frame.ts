@@ -38,7 +38,7 @@ export function frameEvent(frame: LoraFrame): ServerEvent {
 
 function macNote({ port, payloadHex = '' }: LoraFrame): Pick<ServerFrame, 'level' | 'message'> {
   if (payloadHex === '')
-    return { level: 'INFO', message: 'A frame without application payload was received' };
+    return { level: 'INFO', message: 'Received a frame without an application payload' };
   const place = port === undefined ? 'without a port' : 'on port 0';
   return { level: 'INFO', message: `A frame ${place} was received: MAC traffic, not decoded` };
 }

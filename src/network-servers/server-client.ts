@@ -67,7 +67,7 @@ async function callOnce(
     const text = answer.text.trim();
     const isGood = status >= 200 && status < 300;
     if (isGood || alsoAccepted.includes(status)) return { ok: true, answer: objectFrom(text) };
-    const reason = `it answered ${status} ${text.slice(0, clientLimits.reasonLengthMax)}`.trim();
+    const reason = `it returned ${status} ${text.slice(0, clientLimits.reasonLengthMax)}`.trim();
     const isTemporary = status === 408 || status === 429 || status >= 500;
     if (!isTemporary) return { ok: false, retry: false, reason };
     const retryAfterMs = retryAfterOf(answer.retryAfter);
@@ -92,9 +92,9 @@ function troubleOf(error: unknown): ServerAnswer {
   const told = causes.findLast((cause) => cause instanceof Error && cause.message !== '') as
     | Error
     | undefined;
-  let reason = `it could not be reached: ${told?.message ?? 'unknown trouble'}`;
+  let reason = `it is unreachable: ${told?.message ?? 'unknown error'}`;
   if (error instanceof Error && error.name === 'TimeoutError')
-    reason = `it did not answer within ${clientLimits.timeoutMs / 1_000} s`;
+    reason = `it timed out after ${clientLimits.timeoutMs / 1_000} s`;
   return { ok: false, retry: true, reason };
 }
 

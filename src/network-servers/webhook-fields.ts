@@ -41,7 +41,7 @@ export function objectsAt(body: Json, path: string): readonly JsonObject[] {
 export function textAt(body: Json, path: string): string | undefined {
   const value = valueAt(body, path);
   if (value === undefined || typeof value === 'string') return value;
-  return refuse(path, 'must be a text');
+  return refuse(path, 'must be a string');
 }
 
 /** A string, or a number as a string. */
@@ -49,7 +49,7 @@ export function nameAt(body: Json, path: string): string | undefined {
   const value = valueAt(body, path);
   if (value === undefined || typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  return refuse(path, 'must be a text');
+  return refuse(path, 'must be a string');
 }
 
 /** A number, or a string that contains one. */
@@ -102,7 +102,7 @@ export function countAt(body: Json, path: string, max = 0xffff_ffff): number | u
   const number = numberAt(body, path);
   if (number === undefined) return undefined;
   if (Number.isInteger(number) && number >= 0 && number <= max) return number;
-  return refuse(path, `must be a whole number from 0 to ${max}`);
+  return refuse(path, `must be an integer from 0 to ${max}`);
 }
 
 /** The device EUI at the first of the paths that has one, in lower case; ChirpStack 3 sends base64. */
@@ -113,9 +113,9 @@ export function euiAt(body: Json, ...paths: readonly string[]): string {
     const isBase64 = base64EuiPattern.test(text);
     const eui = isBase64 ? Buffer.from(text, 'base64').toString('hex') : normalEui(text);
     if (euiPattern.test(eui)) return eui;
-    return refuse(path, 'must be an EUI of 16 hexadecimal digits');
+    return refuse(path, 'must be an EUI (16 hexadecimal digits)');
   }
-  return refuse(paths[0] ?? '', 'is needed: it tells which device sent');
+  return refuse(paths[0] ?? '', 'is required to identify the device');
 }
 
 /** In lower case, without dashes, colons and spaces. */
@@ -127,7 +127,8 @@ export function normalEui(text: string): string {
 export function hexAt(body: Json, path: string): string | undefined {
   const text = textAt(body, path);
   if (text === undefined) return undefined;
-  if (!/^(?:[0-9a-fA-F]{2})*$/.test(text)) refuse(path, 'must be hexadecimal, two digits a byte');
+  if (!/^(?:[0-9a-fA-F]{2})*$/.test(text))
+    refuse(path, 'must be hexadecimal, with two digits per byte');
   return bounded(text, path);
 }
 

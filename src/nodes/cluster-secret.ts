@@ -25,7 +25,7 @@ export function clusterSecretWeakness(secret: string): string | undefined {
   if (secret.length < charactersMin)
     return `it has ${secret.length} characters: use a random string of at least ${charactersMin}`;
   if (new Set(secret).size < distinctMin)
-    return `it repeats few characters: use a random string, such as the output of "openssl rand -hex 32"`;
+    return 'it is not random enough; use the output of "openssl rand -hex 32"';
   return undefined;
 }
 

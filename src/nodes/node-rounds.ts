@@ -89,7 +89,7 @@ function inTime(
   { setTimer, askMsMax }: Pick<NodeRoundsParts, 'setTimer' | 'askMsMax'>,
 ): Promise<unknown> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const late = () => reject(new Error(`A node did not answer within ${askMsMax} ms`));
+  const late = () => reject(new Error(`A node did not respond within ${askMsMax} ms`));
   const stop = setTimer(late, askMsMax);
   return Promise.race([answer, promise]).finally(stop);
 }

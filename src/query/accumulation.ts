@@ -62,7 +62,7 @@ export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Ac
   requestedZone(body.timeZone, openZone);
   if (body.topic === '*') {
     throw problem('invalidRequest', {
-      reason: 'body topic: accumulators work on one topic, * is for samples',
+      reason: 'body topic: must be a single topic; * is only valid for sample queries',
     });
   }
   return {

@@ -207,9 +207,9 @@ test('interface 4.7: hourly aggregates need at least one hour', () => {
 });
 
 test.each([
-  ['P1M1D', 'cannot be mixed'],
+  ['P1M1D', 'cannot be combined'],
   ['PT1X', 'expected at character 4'],
-  ['hour', 'starts with P'],
+  ['hour', 'must start with P'],
 ])('bucketInterval %s is refused with the reason', (unit, reason) => {
   const refused = problemOf(() => starts('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', unit));
   expect([refused.status, refused.code, refused.message]).toEqual([

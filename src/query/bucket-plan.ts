@@ -70,8 +70,7 @@ export function seriesBuckets(
     throw problem('badBucketInterval', { bucketInterval, reason: parsed.reason });
   const unit = bucketUnit(parsed.duration);
   if (unit === undefined) {
-    const reason =
-      'months and years cannot be mixed with shorter units, for such buckets have no place in the calendar';
+    const reason = 'months and years cannot be combined with shorter units';
     throw problem('badBucketInterval', { bucketInterval, reason });
   }
   if (source === 'hours' && unit.kind === 'fixed' && unit.ms % hourMs !== 0) {

@@ -9,7 +9,7 @@ export function parseInterval(interval: { readonly from: string; readonly to: st
   const to = parseBound('interval.to', interval.to);
   if (from >= to)
     throw problem('badInterval', {
-      reason: `from (${interval.from}) is not before to (${interval.to})`,
+      reason: `from (${interval.from}) must be before to (${interval.to})`,
     });
   return { from, to };
 }

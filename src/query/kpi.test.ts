@@ -155,15 +155,15 @@ describe('interface 4.4: kpi', () => {
     [
       { interval: { from: '2026-03-01T10:00:00Z', to: '2026-03-01T10:00:00Z' } },
       '40030_BAD_INTERVAL',
-      'not before',
+      'must be before',
     ],
     [
       { interval: { from: 'yesterday', to: '2026-03-01T10:00:00Z' } },
       '40035_BAD_BOUND',
-      'interval.from is yesterday',
+      'Invalid interval.from yesterday',
     ],
     [{ timeZone: 'Mars/Olympus' }, '40034_UNKNOWN_TIME_ZONE', 'Mars/Olympus'],
-    [{ topic: '*' }, '40001_INVALID_REQUEST', 'one topic'],
+    [{ topic: '*' }, '40001_INVALID_REQUEST', 'a single topic'],
   ])('%j is refused', async (change, code, text) => {
     const asked = { ...body('MIN', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z'), ...change };
     const refused = await problemOf(

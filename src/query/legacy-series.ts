@@ -120,7 +120,7 @@ export async function aggregationSeries(
 }> {
   const one = parseBound('timestamp.from', timestamp.from);
   const other = parseBound('timestamp.to', timestamp.to);
-  if (one === other) throw problem('badInterval', { reason: 'from and to are the same moment' });
+  if (one === other) throw problem('badInterval', { reason: 'from and to must differ' });
   const interval = {
     from: formatInstant(Math.min(one, other)),
     to: formatInstant(Math.max(one, other)),

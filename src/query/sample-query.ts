@@ -47,11 +47,11 @@ export function sampleScan(deviceId: string, body: SampleQueryBody): SampleScan 
   const skip = body.skip ?? 0;
   if (limit < 1 || limit > sampleLimitMax) {
     throw problem('invalidRequest', {
-      reason: `limit is ${limit}; it goes from 1 to ${sampleLimitMax}`,
+      reason: `limit must be from 1 to ${sampleLimitMax}, got ${limit}`,
     });
   }
   if (skip < 0)
-    throw problem('invalidRequest', { reason: `skip is ${skip}; it cannot be negative` });
+    throw problem('invalidRequest', { reason: `skip must not be negative, got ${skip}` });
   return {
     deviceId,
     ...topicOf(body.topic ?? defaultTopic),

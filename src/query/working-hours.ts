@@ -27,7 +27,7 @@ export function countsWorkingTime(calendar: WorkspaceCalendar): boolean {
 export function checkWorkingInterval(from: EpochMs, to: EpochMs): void {
   if (to - from <= workingDaysMax * dayMs) return;
   throw problem('badInterval', {
-    reason: `occupancy within working hours is answered for up to ${workingDaysMax} days`,
+    reason: `occupancy within working hours is limited to ${workingDaysMax} days`,
   });
 }
 

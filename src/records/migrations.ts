@@ -70,6 +70,6 @@ function throwFailure({ error }: MigrationResultSet): void {
 
 function newerVersion(found: string | undefined, known: string | undefined): DataFolderError {
   return new DataFolderError(
-    `The data folder was written by a newer version of the program (records version ${found}, this program knows ${known}); start that version, or restore a backup made before it`,
+    `The data folder was written by a newer version (records version ${found}; this version supports ${known}). Start that version, or restore an earlier backup.`,
   );
 }

@@ -58,7 +58,7 @@ export interface RecordsFindings {
 /** Only databases of development versions from before release 0.2.0 have this table. */
 export const unreleasedTable = 'schemaVersion';
 export const unreleasedRefusal =
-  'The records were written by a development version from before release 0.2.0, which releases cannot read: set DATA_DIR to an empty folder (and RECORDS_URL and SAMPLES_URL, if set, to empty databases), or start that version to export what you need';
+  'The records were written by a development version before release 0.2.0, which releases cannot read. Set DATA_DIR to an empty folder (and RECORDS_URL and SAMPLES_URL, if set, to empty databases), or start that version to export your data';
 
 const nothingRecorded: RecordedPositions = {
   acknowledgedTo: 0,
@@ -82,7 +82,7 @@ export async function checkRecordsAt(
   const unfilled = (what: 'missing' | 'empty'): RecordsState => {
     if (!hasSamples) return { path, refusal: undefined, positions: nothingRecorded };
     return refused(
-      `The data folder ${directory} holds samples, but its records, ${path}, are ${what}: ${fromBackup}`,
+      `The data folder ${directory} contains samples, but the record database ${path} is ${what}. ${fromBackup}`,
     );
   };
   let open: RecordsProbe | undefined;
@@ -100,7 +100,9 @@ export async function checkRecordsAt(
     const positions = recordedPositions(own.length > 0 || !hasSamples ? own : rowsOfNode('', all));
     return { path, refusal, positions };
   } catch (error) {
-    return refused(`The records ${path} are damaged (${(error as Error).message}): ${fromBackup}`);
+    return refused(
+      `The record database ${path} is corrupted (${(error as Error).message}). ${fromBackup}`,
+    );
   } finally {
     await open?.close();
   }
@@ -120,13 +122,13 @@ async function keyRefusal(
 ): Promise<string | undefined> {
   const key = keptSecretsKey(directory, given);
   const path = join(directory, 'secrets.key');
-  const again = `put ${path} back from the backup, or set SECRETS_KEY to what it was before`;
-  if (key === 'missing') return `The key of the stored secrets is missing: ${again}`;
-  if (key === 'damaged') return `${path} does not hold a key: ${again}`;
+  const again = `restore ${path} from a backup, or set SECRETS_KEY to its previous value`;
+  if (key === 'missing') return `The encryption key for stored secrets is missing: ${again}`;
+  if (key === 'damaged') return `${path} contains no key: ${again}`;
   const [row] = await open.rows('select "word" from "keyCheck"');
   if (row === undefined || canOpen(sealerOf(key), String(row['word']))) return undefined;
   const source = given ? 'SECRETS_KEY is' : `${path} is`;
-  return `${source} not the key that the stored secrets were sealed with: ${given ? `set SECRETS_KEY to what it was before, or unset it if it was not set` : again}`;
+  return `${source} not the key that encrypted the stored secrets: ${given ? 'set SECRETS_KEY to its previous value, or unset it if it was not set before' : again}`;
 }
 
 function canOpen(sealer: Sealer, sealed: string): boolean {

@@ -73,7 +73,7 @@ export function sealerOf(key: Buffer): Sealer {
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
       } catch (error) {
         throw new UnreadableRecord(
-          'A sealed text cannot be opened: the secrets key is another one, or it is damaged',
+          'A stored secret cannot be decrypted: SECRETS_KEY has changed, or the data is corrupted',
           {
             cause: error,
           },

@@ -54,7 +54,7 @@ export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedR
     };
   }
   if (suppressed) {
-    const reason = 'holds still; its actions fire when it begins to hold';
+    const reason = 'still true; actions fire only when it becomes true';
     return { ...base, outcome: 'SUPPRESSED', reason, actionIds: [] };
   }
   const reason = reasonNotFired(compiled, holds, missing);
@@ -71,7 +71,7 @@ export function unjudgedRun(
   firings: readonly Firing[] = [],
 ): RuleRun {
   const time = formatInstant(sample.timestamp);
-  const ahead = `the sample is dated ${time}, more than a day ahead: check the clock of the device`;
+  const ahead = `the sample timestamp ${time} is more than a day in the future; check the device's clock`;
   const late = `the sample is of ${time}, older than the newest one that the rule judged`;
   return {
     ...{ at, cause, deviceId, correlationId, places },
@@ -83,8 +83,8 @@ export function unjudgedRun(
 }
 
 const fenceReasons: Readonly<Record<string, string>> & { readonly '0': string } = {
-  '0': 'outside the fence',
-  '1': 'inside the fence',
+  '0': 'outside the geofence',
+  '1': 'inside the geofence',
 };
 
 function reasonNotFired(
@@ -94,14 +94,14 @@ function reasonNotFired(
 ): string {
   if (missing.length > 0) return `no value for ${missing.join('; ')}`;
   if (logic.type !== 'COMPARISON') return fenceReasons[holds] ?? fenceReasons['0'];
-  if (holds.includes('1')) return 'holds, and has no action for it';
-  return 'no logic block holds';
+  if (holds.includes('1')) return 'true, but no action is configured';
+  return 'no condition was met';
 }
 
 function reasonOf(cause: string): string {
   const block = /^block (\d+)$/.exec(cause);
-  if (block === null) return `${cause} the fence`;
-  return `logic block ${Number(block[1]) + 1} holds`;
+  if (block === null) return `${cause} the geofence`;
+  return `logic block ${Number(block[1]) + 1} was true`;
 }
 
 /** A run as answers show it. */

@@ -127,7 +127,7 @@ export function scriptOutcome(emits: readonly Emit[], now: EpochMs): ScriptOutco
   for (const { type, event } of emits) {
     if (type === 'LOG') continue;
     if (type === 'ERROR') wrong(errorMessage(event));
-    else if (!isJsonObject(event)) wrong(`emit('${type.toLowerCase()}', ...) needs an object`);
+    else if (!isJsonObject(event)) wrong(`emit('${type.toLowerCase()}', ...) requires an object`);
     else if (type === 'ACTION') actions.push(event);
     else if (type === 'STATE') state = event;
     else if (type === 'TIMER') {
@@ -156,9 +156,9 @@ function errorMessage(event: Json): string {
 function timerOf(event: JsonObject, now: EpochMs): ScriptOutcome['timers'][number] | string {
   const { runAt, meta } = event;
   const at = instantFrom(runAt);
-  if (at === undefined) return "emit('timer', ...) needs runAt, a date";
+  if (at === undefined) return "emit('timer', ...) requires runAt, a date";
   if (at < now + scriptRunLimits.timerAheadMsMin)
-    return "The runAt of emit('timer', ...) must be at least 15 seconds ahead";
+    return "runAt in emit('timer', ...) must be at least 15 seconds in the future";
   if (at > now + scriptRunLimits.timerAheadMsMax)
     return "The runAt of emit('timer', ...) must be at most 366 days ahead";
   const runAtMs = Math.round(at);

@@ -17,8 +17,8 @@ const within = (body: string): string =>
   `function consume(event) { emit("log", "before"); ${body} }`;
 
 // What the run ends with: one ERROR whose message fits.
-const ended = /ended after/;
-const refused = /ended after|memory|too (large|long|many)|length|call stack/;
+const ended = /exceeded its time limit/;
+const refused = /exceeded its time limit|memory|too (large|long|many)|length|call stack/;
 
 const endless: [string, string][] = [
   ['for loop', 'for (;;);'],

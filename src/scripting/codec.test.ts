@@ -197,7 +197,7 @@ const oldDecoders: [string, string, Json[]][] = [
   [
     'The Things Network 2, with a validator that refuses',
     `${decoder} function Validator(converted) { return converted.t < 100; }`,
-    [{ type: 'ERROR', event: { message: 'Validator refused the payload' } }],
+    [{ type: 'ERROR', event: { message: 'The validator rejected the payload' } }],
   ],
   [
     'ChirpStack 3',
@@ -398,7 +398,7 @@ test('behaviour 27: nothing of a run is left for the next one', async () => {
 test('behaviour 27: a codec that does not end is ended at its top level, too', async () => {
   for (const source of [`for (;;);\n${own}`, `function decodeUplink() { for (;;); }`])
     expect(await run(source)).toEqual([
-      { type: 'ERROR', event: { message: 'The script was ended after 100 ms' } },
+      { type: 'ERROR', event: { message: 'The script exceeded its time limit of 100 ms' } },
     ]);
   expect(await run(`(function deep() { deep(); })();\n${own}`)).toEqual([
     { type: 'ERROR', event: expect.objectContaining({ message: expect.stringMatching(/stack/i) }) },

@@ -127,7 +127,7 @@ function connect(engine: EngineState): void {
 }
 
 function internal<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('no script runs');
+  if (value === undefined) throw new Error('no script is running');
   return value;
 }
 
@@ -205,7 +205,7 @@ function enter({ js, guest, watch }: EngineState, { eventText, mode }: RunReques
   // The time to read a long event is not charged to the script.
   watch.start();
   if (unread !== undefined) {
-    watch.fail(`The event cannot be read: ${unread.message}`);
+    watch.fail(`Invalid event: ${unread.message}`);
     return;
   }
   const result = border.callGuest(js, guest, guest.run, [guest.modes[mode]!]);

@@ -81,5 +81,5 @@ function pointerTo({ js, guest }: StringParts, argv: Pointer, index: number): Po
 
 /** A trap of the instance, or a stack overflow in the host. The instance is discarded. */
 export function engineFailure(error: unknown): string {
-  return `The script broke its engine: ${error instanceof Error ? error.message : String(error)}`;
+  return `The script engine failed: ${error instanceof Error ? error.message : String(error)}`;
 }

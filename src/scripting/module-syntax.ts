@@ -59,10 +59,7 @@ function bindingsOf(statement: acorn.ImportDeclaration): [string, Binding][] {
   const name = String(statement.source.value);
   if (!isProvidedModule(name)) {
     const known = Object.keys(providedModules).join(', ');
-    return refuse(
-      statement.source.start,
-      `The module ${name} is not provided; provided are: ${known}`,
-    );
+    return refuse(statement.source.start, `Unknown module ${name}. Available modules: ${known}.`);
   }
   return statement.specifiers.map((specifier): [string, Binding] => {
     if (specifier.type !== 'ImportSpecifier') return [specifier.local.name, [name]];
@@ -84,21 +81,21 @@ type ExportDeclaration =
 // of decoders use them.
 function keptFrom(statement: ExportDeclaration): number {
   if (statement.type === 'ExportAllDeclaration')
-    return refuse(statement.start, 'Scripts cannot export from modules');
+    return refuse(statement.start, 'Scripts cannot re-export from modules');
   if (statement.type === 'ExportDefaultDeclaration') {
     const { declaration } = statement;
     if (declaration.type === 'Identifier') return statement.end;
     const isNamed =
       'id' in declaration && declaration.id !== null && declaration.type.endsWith('Declaration');
     if (isNamed) return declaration.start;
-    return refuse(statement.start, 'A default export must be the named function consume');
+    return refuse(statement.start, 'The default export must be a function named consume');
   }
-  if (statement.source) return refuse(statement.start, 'Scripts cannot export from modules');
+  if (statement.source) return refuse(statement.start, 'Scripts cannot re-export from modules');
   for (const { local, exported } of statement.specifiers) {
     const name = nameOf(exported);
     const isOwn = local.type === 'Identifier' && local.name === name;
     if (!isOwn && (name === 'consume' || codecEntries.includes(name as CodecEntry))) {
-      return refuse(local.start, `The function ${name} must be defined under its own name`);
+      return refuse(local.start, `Declare the function as ${name}, without renaming`);
     }
   }
   return statement.declaration?.start ?? statement.end;

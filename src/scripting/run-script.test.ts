@@ -334,13 +334,13 @@ describe('interface 2.10: errors', () => {
     const padding = (bytes: number) => `${source}//${'x'.repeat(bytes - source.length - 2)}`;
     expect(await run(padding(scriptLimits.sourceBytesMax))).toEqual([{ type: 'LOG', event: 1 }]);
     expect(await run(padding(scriptLimits.sourceBytesMax + 1))).toEqual([
-      error(/^The script is larger than/),
+      error(/^The script must be at most/),
     ]);
   });
 
   test('an event of more than 1 MiB is an error', async () => {
     const event = { data: 'x'.repeat(scriptLimits.eventBytesMax) };
-    expect(await run(consume(''), event)).toEqual([error(/^The event is larger than/)]);
+    expect(await run(consume(''), event)).toEqual([error(/^The event must be at most/)]);
     expect(
       await run(consume('emit("log", event.data.length)'), { data: 'x'.repeat(1_000_000) }),
     ).toEqual([{ type: 'LOG', event: 1_000_000 }]);
@@ -349,7 +349,7 @@ describe('interface 2.10: errors', () => {
   test('an event that nests too deeply is an error', async () => {
     const deep = (levels: number) =>
       JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as Json;
-    expect(await run(consume(''), deep(400_000))).toEqual([error(/^The event cannot be read/)]);
+    expect(await run(consume(''), deep(400_000))).toEqual([error(/^Invalid event/)]);
     expect(await run(consume('emit("log", event.length)'), deep(1_000))).toEqual([
       { type: 'LOG', event: 1 },
     ]);

@@ -54,7 +54,7 @@ export function createRunWatch({ limits, cpuMs, recorder }: RunWatchParts): RunW
     cpuAtStart ??= passed < limits.cpuMs ? cpu - passed : cpu;
     if (stopped || cpu - cpuAtStart <= limits.cpuMs) return;
     isLate = true;
-    fail(`The script was ended after ${limits.cpuMs} ms`);
+    fail(`The script exceeded its time limit of ${limits.cpuMs} ms`);
   }
 
   return {

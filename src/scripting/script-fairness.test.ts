@@ -155,7 +155,7 @@ test('review security 4 (c): a source that takes too long to compile is refused,
   const source = `function consume() {}\n${names}`;
   for (let round = 0; round < 2; round++) {
     const { emits } = await machine.run({ tenant: 'a', source, event: {}, kind: 'trial' });
-    const message = 'The script takes more than 40 ms to compile: make it smaller';
+    const message = 'The script takes longer than 40 ms to compile. Make it smaller.';
     expect(emits).toEqual([{ type: 'ERROR', event: { message } }]);
   }
   expect(ran.map(({ outcome }) => outcome)).toEqual(['refused', 'refused']);

@@ -48,7 +48,7 @@ test('only the stuck run fails: what waits behind it in the same worker runs, an
     { type: 'LOG', event: 'kept' },
     {
       type: 'ERROR',
-      event: { message: expect.stringMatching(/^The script was ended after \d+ ms$/) },
+      event: { message: expect.stringMatching(/^The script exceeded its time limit of \d+ ms$/) },
     },
   ];
   const echoed = (event: Json) => [{ type: 'LOG', event }];
@@ -168,13 +168,13 @@ test('the limits of a run can be set', async () => {
     'emit was called more than 2 times',
   ]);
   expect(await messages('function consume() { for (;;); }')).toEqual([
-    'The script was ended after 20 ms',
+    'The script exceeded its time limit of 20 ms',
   ]);
   expect(await messages('function consume() { emit("log", "x".repeat(200)); }')).toEqual([
     expect.stringMatching(/emitted more/),
   ]);
   expect(await messages(`function consume() { "${'x'.repeat(200)}" }`)).toEqual([
-    expect.stringMatching(/larger than 200/),
+    expect.stringMatching(/must be at most 200/),
   ]);
 });
 
@@ -185,7 +185,7 @@ test('review reliability 16: a thread that is ended is told in a sentence, one t
   expect(told).toEqual([]);
   await machine.run({ tenant: 'a', source: stuck, event: 2 });
   expect(told.length).toBeGreaterThan(0);
-  for (const why of told) expect(why).toMatch(/^The script was ended after \d+ ms$/);
+  for (const why of told) expect(why).toMatch(/^The script exceeded its time limit of \d+ ms$/);
   const before = told.length;
   await machine.close();
   expect(told).toHaveLength(before);

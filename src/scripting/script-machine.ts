@@ -215,5 +215,5 @@ const numberMax = 0x7fff_ffff;
 
 function tooLarge(what: string, text: string, bytesMax: number): string | undefined {
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return undefined;
-  return `The ${what} is larger than ${bytesMax} bytes`;
+  return `The ${what} must be at most ${bytesMax} bytes`;
 }

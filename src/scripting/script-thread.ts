@@ -139,7 +139,7 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
     watch(now) {
       if (thread.isGone || !thread.silence.isTooLong(now)) return;
       const ms = Math.round(thread.silence.sinceStart(now));
-      leave(thread, `The script was ended after ${ms} ms`, true);
+      leave(thread, `The script exceeded its time limit of ${ms} ms`, true);
       void worker.terminate();
     },
     async end() {
@@ -159,7 +159,7 @@ function startWorker(thread: ThreadState, workerData: WorkerStart): Worker {
   });
   worker.on('message', (message: FromWorker) => receive(thread, message));
   worker.on('error', ({ message }: Error) =>
-    leave(thread, `The script broke its worker: ${message}`, false),
+    leave(thread, `The script crashed its worker: ${message}`, false),
   );
   worker.on('exit', () => leave(thread, 'The script broke its worker', false));
   return worker;

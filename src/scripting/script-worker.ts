@@ -47,7 +47,7 @@ function analyzedInTime(source: string, compileCpuMs: number) {
     recorder.beat();
     if (cpuMs() - startedAt <= compileCpuMs) return;
     throw new SourceTooLong(
-      `The script takes more than ${compileCpuMs} ms to compile: make it smaller`,
+      `The script takes longer than ${compileCpuMs} ms to compile. Make it smaller.`,
     );
   });
 }

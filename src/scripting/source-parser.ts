@@ -30,7 +30,7 @@ function pollingParser(poll: AnalysisPoll): typeof acorn.Parser {
         parseExprImport(): never {
           this.raise(
             this.start,
-            'import() and import.meta are disabled; use an import declaration of a provided module',
+            'import() and import.meta are not supported. Use an import declaration with a provided module.',
           );
         }
       } as unknown as typeof acorn.Parser,

@@ -39,17 +39,19 @@ export function accessEvents(
     }
     return ++lines <= linesPerSecondMax;
   };
-  const failures = counter('provider_sign_ins_failed_total', 'Failed sign-ins by the provider.', [
-    'failure',
-  ]);
+  const failures = counter(
+    'provider_sign_ins_failed_total',
+    'Failed sign-ins with the identity provider.',
+    ['failure'],
+  );
   return {
     certificateRenewed(port: string): void {
-      log.info({ port }, 'a certificate was read again: new connections get it');
+      log.info({ port }, 'certificate reloaded');
     },
 
     providerSignInFailed(failure: string, error: unknown): void {
       failures.inc({ failure });
-      if (hasLine()) log.warn({ failure, error }, 'sign-in by the provider failed');
+      if (hasLine()) log.warn({ failure, error }, 'sign-in with the identity provider failed');
     },
     credentialRefused(refused: RefusedCredential): void {
       refusals.inc({ reason: refused.reason });
@@ -57,7 +59,7 @@ export function accessEvents(
         untold++;
         return;
       }
-      log.warn({ ...refused, ...(untold > 0 && { untold }) }, 'credential refused');
+      log.warn({ ...refused, ...(untold > 0 && { untold }) }, 'authentication failed');
       untold = 0;
     },
   };

@@ -4,12 +4,9 @@ import type { Telemetry } from './events.ts';
 
 export function addBuildInfo(telemetry: Pick<Telemetry, 'labeledGauge'>): void {
   const version = programVersion();
-  telemetry.labeledGauge(
-    'build_info',
-    'Always 1; the version of the program is the label.',
-    'version',
-    () => [[version, 1]],
-  );
+  telemetry.labeledGauge('build_info', 'Build information; always 1.', 'version', () => [
+    [version, 1],
+  ]);
 }
 
 /** From the package, such as `1.4.0`. */

@@ -15,11 +15,7 @@ export interface DamageCounter {
 
 export function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log) {
   const places = new Set<string>();
-  gauge(
-    'damaged_places',
-    'Damaged places of the data folder that were met since the start.',
-    () => places.size,
-  );
+  gauge('damaged_places', 'Corrupted data regions found since startup.', () => places.size);
   return {
     /**
      * Damage on disk: reported, passed over, never silently wrong. The same place may be told
@@ -31,14 +27,16 @@ export function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log)
       counter.inc();
       if (places.size >= placesMax) return;
       places.add(place);
-      log.error(damage, 'damage found in the data folder');
+      log.error(damage, 'data corruption detected');
     },
 
     /** What an operator should know although requests are served, for `/health/ready`. */
     notesOnDamage(): readonly string[] {
       if (places.size === 0) return [];
       const what = places.size === 1 ? '1 damaged place' : `${places.size} damaged places`;
-      return [`${what} in the data folder: see the log, or stop and run verify`];
+      return [
+        `${what} in the data folder. See the log, or stop the platform and run heliograph verify.`,
+      ];
     },
 
     /**

@@ -10,13 +10,8 @@ type MakeCounter = <L extends string>(
 ) => Counter<L>;
 
 export function deliveryEvents(counter: MakeCounter, log: Log) {
-  const tried = counter('deliveries_tried_total', 'Tries of deliveries by the state they left.', [
-    'state',
-  ]);
-  const seconds = counter(
-    'delivery_tries_seconds_total',
-    'Time that tries of deliveries took, all together.',
-  );
+  const tried = counter('deliveries_tried_total', 'Delivery attempts by outcome.', ['state']);
+  const seconds = counter('delivery_tries_seconds_total', 'Total duration of delivery attempts.');
   const triedOf = {
     PENDING: tried.labels({ state: 'PENDING' }),
     DELIVERED: tried.labels({ state: 'DELIVERED' }),
@@ -33,8 +28,8 @@ export function deliveryEvents(counter: MakeCounter, log: Log) {
      * words, never the target's answer.
      */
     targetChanged(connectorId: string, isBroken: boolean, reason: string | null): void {
-      if (isBroken) log.warn({ connectorId, reason }, 'target down');
-      else log.info({ connectorId }, 'target back again');
+      if (isBroken) log.warn({ connectorId, reason }, 'output target failing');
+      else log.info({ connectorId }, 'output target recovered');
     },
   };
 }

@@ -23,13 +23,13 @@ export function addJournalFigures(
     'Bytes of the journal on disk.',
     () => journal.journalled().bytes,
   );
-  telemetry.gauge('journal_age_seconds', 'Age of the oldest entry that the journal keeps.', () => {
+  telemetry.gauge('journal_age_seconds', 'Age of the oldest journal entry.', () => {
     const { oldestStoredAt = now() } = journal.journalled();
     return Math.max(0, (now() - oldestStoredAt) / 1_000);
   });
   telemetry.labeledGauge(
     'follower_lag_entries',
-    'Entries that a follower of the journal has still to see.',
+    'Journal entries not yet processed by a consumer (lag).',
     'follower',
     () => followers.flatMap((name) => lagOf(name, journal)),
   );

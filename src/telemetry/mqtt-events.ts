@@ -19,14 +19,11 @@ export function mqttEvents(counter: CounterOf, log: Log) {
     'mqtt_connections_broken_total',
     'MQTT connections that ended without a DISCONNECT.',
   );
-  const repetitions = counter(
-    'mqtt_repetitions_total',
-    'MQTT publishes left out because they had come before.',
-  );
+  const repetitions = counter('mqtt_repetitions_total', 'Duplicate MQTT publishes ignored.');
   return {
     mqttRefused(why: string, about: About): void {
       refusals.inc({ reason: why });
-      log.info({ why, ...about }, 'MQTT refused');
+      log.info({ why, ...about }, 'MQTT request rejected');
     },
 
     mqttEnded(why: string, about: About): void {

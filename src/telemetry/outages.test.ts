@@ -66,5 +66,5 @@ test('reliability 2: other errors keep their lines, also during an outage', () =
   const { telemetry, told } = watched();
   telemetry.backgroundFailed('renewing leases', new Lost('ECONNREFUSED'));
   telemetry.backgroundFailed('delivering', new Error('a fault'));
-  expect(told()).toEqual([down, ['error', 'background work failed', undefined]]);
+  expect(told()).toEqual([down, ['error', 'background task failed', undefined]]);
 });

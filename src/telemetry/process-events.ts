@@ -13,14 +13,14 @@ const flushWithinMs = 500;
 export function processEvents(counter: MakeCounter, gauge: MakeGauge, log: Log) {
   const cuts = counter(
     'live_sockets_cut_total',
-    'Live connections ended by the server, by reason.',
+    'Live connections closed by the server, by reason.',
     ['reason'],
   );
   let isOut = false;
-  gauge('descriptors_exhausted', '1 while the process is out of file descriptors.', () =>
+  gauge('descriptors_exhausted', '1 while the process has no free file descriptors.', () =>
     isOut ? 1 : 0,
   );
-  gauge('log_lines_dropped', 'Log lines dropped because their reader was too slow.', log.dropped);
+  gauge('log_lines_dropped', 'Log lines dropped because the consumer was too slow.', log.dropped);
   return {
     /**
      * Call with each probe; logs the changes. The operating system refuses connections meanwhile,
@@ -30,8 +30,10 @@ export function processEvents(counter: MakeCounter, gauge: MakeGauge, log: Log) 
       if (isOutNow === isOut) return;
       isOut = isOutNow;
       if (isOut)
-        log.error('out of file descriptors: connections are refused; raise the limit (ulimit -n)');
-      else log.info('file descriptors are free again');
+        log.error(
+          'out of file descriptors; rejecting connections (raise the limit with ulimit -n)',
+        );
+      else log.info('file descriptors available again');
     },
 
     liveSocketCut(reason: string): void {

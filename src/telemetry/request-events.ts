@@ -31,15 +31,13 @@ interface AnsweredRequest {
 export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
   const requests = histogram(
     'http_request_seconds',
-    'Time from request to answer by method, route and status.',
+    'Request duration by method, route, and status.',
     ['method', 'route', 'status'],
   );
-  const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
-  const coapIgnored = counter(
-    'coap_ignored_total',
-    'CoAP datagrams that led to nothing new, by reason.',
-    ['reason'],
-  );
+  const coapAnswers = counter('coap_answers_total', 'CoAP responses by code.', ['code']);
+  const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams ignored, by reason.', [
+    'reason',
+  ]);
   return {
     answered({ route, ms, ...shown }: AnsweredRequest): void {
       const { method, status } = shown;
@@ -53,7 +51,7 @@ export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
 
     coapAnswered(code: string, ms: number): void {
       coapAnswers.inc({ code });
-      log.debug({ code, ms }, 'answered over CoAP');
+      log.debug({ code, ms }, 'CoAP response');
     },
 
     coapIgnored(reason: string): void {
@@ -63,7 +61,7 @@ export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
 }
 
 export function failureEvents({ counter }: MetricMakers, log: Log, outages: Outages) {
-  const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
+  const failures = counter('internal_errors_total', 'Responses with status 500.');
   const diskFullLines = lineLimit(hourMs);
   const moves = new MovingWork(log);
   return {
@@ -80,12 +78,12 @@ export function failureEvents({ counter }: MetricMakers, log: Log, outages: Outa
     backgroundFailed(what: string, error: unknown): void {
       if (isDiskFull(error)) {
         if (diskFullLines.isDue(what))
-          log.warn({ what, reason: 'disk full' }, 'background work waits for room');
+          log.warn({ what, reason: 'disk full' }, 'background task paused: disk full');
         return;
       }
       if (outages.explains(what, error) || moves.explains(what, error)) return;
       failures.inc();
-      log.error({ what, err: error }, 'background work failed');
+      log.error({ what, err: error }, 'background task failed');
     },
   };
 }

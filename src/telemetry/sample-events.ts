@@ -7,18 +7,12 @@ type DeletionReason = 'retention' | 'deviceDeleted';
 export function sampleEvents({ counter, histogram }: MetricMakers, log: Log) {
   const uplinks = counter('uplinks_total', 'Uplinks by outcome.', ['outcome']);
   const backfills = counter('backfills_total', 'Backfill requests by outcome.', ['outcome']);
-  const rejected = counter(
-    'samples_rejected_total',
-    'Samples of backfills that could not be stored.',
-  );
-  const samples = counter('samples_stored_total', 'Samples made durable.');
-  const duplicates = counter(
-    'samples_duplicate_total',
-    'Samples left out because identical ones were stored.',
-  );
+  const rejected = counter('samples_rejected_total', 'Backfill samples rejected.');
+  const samples = counter('samples_stored_total', 'Samples stored durably.');
+  const duplicates = counter('samples_duplicate_total', 'Duplicate samples ignored.');
   const uplinkSeconds = histogram(
     'uplink_seconds',
-    'Time from receipt of an uplink until it is durable.',
+    'Uplink latency from receipt to durable storage.',
   );
   return {
     ...deletionEvents({ counter }, log),
@@ -49,7 +43,7 @@ export function sampleEvents({ counter, histogram }: MetricMakers, log: Log) {
 }
 
 export function noteEvents({ counter }: Pick<MetricMakers, 'counter'>) {
-  const downlinks = counter('downlinks_total', 'Downlinks by the state they came to.', ['state']);
+  const downlinks = counter('downlinks_total', 'Downlinks by state.', ['state']);
   const notes = counter('processing_notes_total', 'Processing log entries by level and source.', [
     'level',
     'source',
@@ -76,7 +70,7 @@ function deletionEvents({ counter }: Pick<MetricMakers, 'counter'>, log: Log) {
 
     rawUplinksDropped(deleted: { reason: DeletionReason; uplinks?: number; bytes?: number }): void {
       if ((deleted.uplinks ?? 0) + (deleted.bytes ?? 0) > 0)
-        log.info(deleted, 'raw uplinks dropped');
+        log.info(deleted, 'raw uplinks deleted (retention)');
     },
   };
 }

@@ -18,7 +18,7 @@ test('review reliability 16: lost threads are one line a minute, which says how 
     () => now,
   );
   for (now of [0, 10_000, 59_999, 60_000, 60_001]) events.scriptThreadLost(`ended at ${now}`);
-  const msg = 'a script thread was lost and is replaced';
+  const msg = 'script worker lost; replacing it';
   expect(lines).toMatchObject([
     { level: 'warn', msg, why: 'ended at 0' },
     { level: 'warn', msg, why: 'ended at 60000', untold: 2 },

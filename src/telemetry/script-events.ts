@@ -24,13 +24,11 @@ export function scriptEvents(
     'kind',
     'outcome',
   ]);
-  const seconds = histogram('script_run_seconds', 'Time of script runs in their thread.', ['kind']);
-  const waits = histogram('script_wait_seconds', 'Time that script runs waited for a thread.', [
-    'kind',
-  ]);
+  const seconds = histogram('script_run_seconds', 'Script run duration.', ['kind']);
+  const waits = histogram('script_wait_seconds', 'Script run queue time.', ['kind']);
   const lost = counter(
     'script_threads_lost_total',
-    'Script threads that died or were ended because nothing was heard of them.',
+    'Script workers that exited or were terminated as unresponsive.',
   );
   // A script that gets stuck does so at every uplink: one line a minute, with what came in between.
   const lines = lineLimit(60_000, clock);
@@ -42,7 +40,7 @@ export function scriptEvents(
         untold++;
         return;
       }
-      log.warn({ why, ...(untold > 0 && { untold }) }, 'a script thread was lost and is replaced');
+      log.warn({ why, ...(untold > 0 && { untold }) }, 'script worker lost; replacing it');
       untold = 0;
     },
 

@@ -13,12 +13,10 @@ export type WritingState =
 
 export function storageEvents(gauge: MakeGauge, log: Log) {
   let state: WritingState = { kind: 'writing' };
-  gauge(
-    'storage_stopped',
-    '1 after an I/O error of the journal: nothing is stored until a restart.',
-    () => (state.kind === 'stopped' ? 1 : 0),
+  gauge('storage_stopped', '1 after a journal I/O error; nothing is stored until restart.', () =>
+    state.kind === 'stopped' ? 1 : 0,
   );
-  gauge('storage_full', '1 while the disk is full and samples are refused.', () =>
+  gauge('storage_full', '1 while the disk is full and samples are rejected.', () =>
     state.kind === 'full' ? 1 : 0,
   );
   let recordsError: Error | undefined;
@@ -49,15 +47,17 @@ export function storageEvents(gauge: MakeGauge, log: Log) {
       if (next.kind === state.kind || state.kind === 'stopped') return;
       state = next;
       if (next.kind === 'stopped')
-        log.error({ err: next.error }, 'writing stopped: restart after repairing the disk');
-      else if (next.kind === 'full')
-        log.error({ err: next.error }, 'disk full: samples are refused until there is room');
-      else log.info('the disk has room again: samples are stored');
+        log.error(
+          { err: next.error },
+          'writes stopped after a disk error; repair the disk and restart',
+        );
+      else if (next.kind === 'full') log.error({ err: next.error }, 'disk full; rejecting samples');
+      else log.info('disk space available; accepting samples');
     },
 
     /** The reason for `/health/ready`. A full disk is none, because reads go on. */
     writingStoppedBecause(): string | undefined {
-      return state.kind === 'stopped' ? `writing stopped: ${messageOf(state.error)}` : undefined;
+      return state.kind === 'stopped' ? `writes stopped: ${messageOf(state.error)}` : undefined;
     },
   };
 }

@@ -44,7 +44,7 @@ export function parseTemplate(text: string, place: TemplatePlace, where = 'templ
   if (text.length > templateLimits.charactersMax) {
     throw problem('templateInvalid', {
       where,
-      reason: `it is longer than ${templateLimits.charactersMax} characters`,
+      reason: `it must be at most ${templateLimits.charactersMax} characters`,
     });
   }
   const refuse = refusalIn(text, where);
@@ -52,7 +52,7 @@ export function parseTemplate(text: string, place: TemplatePlace, where = 'templ
   if (found.length > templateLimits.expressionsMax) {
     throw problem('templateInvalid', {
       where,
-      reason: `it has more than ${templateLimits.expressionsMax} expressions`,
+      reason: `it must have at most ${templateLimits.expressionsMax} expressions`,
     });
   }
   const parts: (string | Expression)[] = [];
@@ -141,17 +141,17 @@ function shortened(expression: string): string {
 function readPath(expression: string, start: number, refuse: Refuse): string {
   const path = expression.slice(2, -2).trim();
   const shown = shortened(expression);
-  if (path === '') refuse(start, shown, 'names no value');
+  if (path === '') refuse(start, shown, 'is empty');
   if (path.length > templateLimits.pathCharactersMax) refuse(start, shown, 'is too long');
-  if (/[{}\n]/.test(path)) refuse(start, shown, 'holds a brace or a line break');
+  if (/[{}\n]/.test(path)) refuse(start, shown, 'contains a brace or a line break');
   const steps = path.split('.');
-  if (steps.some((step) => step === '')) refuse(start, shown, 'has an empty step between dots');
+  if (steps.some((step) => step === '')) refuse(start, shown, 'has an empty path segment');
   const [prefix = ''] = steps;
   if (!contextPrefixes.includes(prefix)) {
     refuse(
       start,
       shown,
-      `begins with ${prefix}, which there is not; there are ${contextPrefixes.join(', ')}`,
+      `starts with the unknown property ${prefix}; valid properties: ${contextPrefixes.join(', ')}`,
     );
   }
   return path;
@@ -166,7 +166,7 @@ function refuseMovableHost(found: readonly Found[], text: string, refuse: Refuse
   refuse(
     movable.start,
     text.slice(movable.start, movable.end),
-    'stands before the path: scheme and host must be fixed',
+    'is not allowed in the scheme or host',
   );
 }
 

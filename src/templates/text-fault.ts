@@ -4,7 +4,7 @@ import type { TemplatePlace } from './template.ts';
 /** Returns null for a valid string. */
 export function textFault(text: string, place: Exclude<TemplatePlace, 'html'>): string | null {
   if (place === 'json') return jsonFault(text);
-  if (place === 'url' && !URL.canParse(text)) return 'it is no URL';
+  if (place === 'url' && !URL.canParse(text)) return 'it is not a valid URL';
   return null;
 }
 
@@ -13,6 +13,6 @@ function jsonFault(text: string): string | null {
     JSON.parse(text);
     return null;
   } catch (error) {
-    return `it is no valid JSON: ${(error as Error).message}`;
+    return `it is not valid JSON: ${(error as Error).message}`;
   }
 }

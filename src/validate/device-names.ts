@@ -333,10 +333,10 @@ function* cutDown(
   const notes = [...before];
   const meta = { ...sample.meta };
   if (topic !== sample.topic) {
-    const message = `topic ${cutName(sample.topic)} is beyond the ${limits.topics} ${quotaTable.topics.what} that a device may have (limit topics)`;
+    const message = `topic ${cutName(sample.topic)} exceeds the device's quota of ${limits.topics} topics (limit topics)`;
     meta.svcTopicValidation = { message };
     notes.push(
-      warning(`${message}: the sample is stored with topic ${topic}`, {
+      warning(`${message}; stored with topic ${topic}`, {
         topic: cutName(sample.topic),
       }),
     );

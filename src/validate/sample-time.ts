@@ -16,10 +16,10 @@ export function withTimeNote<S extends Sample>(
   if (timestamp >= plausibleFrom && timestamp <= newestUntil(now)) return validated;
   const at = formatInstant(timestamp);
   const isPast = timestamp < plausibleFrom;
-  const when = isPast ? 'before 2000' : 'more than a day ahead';
+  const when = isPast ? 'is before 2000' : 'is more than a day in the future';
   const areSeconds = isPast && isPlausible(timestamp * 1_000, now);
-  const hint = areSeconds ? 'seconds? send milliseconds' : 'check the clock of the device';
-  const message = `The sample is dated ${at}, ${when}: ${hint}`;
+  const hint = areSeconds ? 'Send milliseconds, not seconds.' : "Check the device's clock.";
+  const message = `The sample timestamp ${at} ${when}. ${hint}`;
   return { ...validated, notes: [...validated.notes, warning(message, { timestamp: at })] };
 }
 

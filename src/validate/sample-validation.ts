@@ -43,14 +43,16 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
   if (exact !== undefined) notes.push(exact);
   if (!metaOk)
     notes.push(
-      warning(`The meta nests deeper than ${validationLimits.depthMax} levels and was left out`),
+      warning(
+        `meta exceeds the maximum nesting depth of ${validationLimits.depthMax} and was dropped`,
+      ),
     );
   const meta: Record<string, Json> = { ...(metaOk && sample.meta) };
   if (!topicOk) {
     const message = `invalid topic ${cutName(sample.topic)}`;
     meta.svcTopicValidation = { message };
     notes.push(
-      warning(`${message}: the sample is stored with topic ${defaultTopic}`, {
+      warning(`${message}; stored with topic ${defaultTopic}`, {
         topic: cutName(sample.topic),
       }),
     );
@@ -60,7 +62,7 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, cleaned.removed);
   noteCleaning({ ...cleaned, what: 'invalid' }, notes);
   for (const path of cleaned.notFinite)
-    notes.push(warning(`The number at ${path} is not finite: stored as null`, { path }));
+    notes.push(warning(`The number at ${path} is not finite and was stored as null`, { path }));
   const { meta: _, ...rest } = sample;
   const topic = topicOk ? sample.topic : defaultTopic;
   const checked = {
@@ -92,10 +94,10 @@ export function noteCleaning(
 ): void {
   const noted = cleaned.removed.slice(0, validationLimits.keyNotesMax);
   for (const { path, message } of noted)
-    notes.push(warning(`${message} at ${path}: removed from the sample`, { path }));
+    notes.push(warning(`${message} at ${path}; removed from the sample`, { path }));
   const more = cleaned.removed.length - noted.length + cleaned.removedMore;
   if (more > 0)
-    notes.push(warning(`${more} further ${cleaned.what} data keys were removed from the sample`));
+    notes.push(warning(`${more} more ${cleaned.what} data keys were removed from the sample`));
 }
 
 /** A note of the processing log. */

@@ -434,7 +434,7 @@ describe.each(names)('%s', (name) => {
       expect([400, 403, 404], JSON.stringify(body)).toContain(status);
       // A rejection can contain what was sent, and nothing else.
       expect(
-        JSON.stringify(body).replaceAll(`custom field ${mark} record does not exist`, ''),
+        JSON.stringify(body).replaceAll(`unknown custom field ${mark} record`, ''),
       ).not.toContain(mark);
     },
   );

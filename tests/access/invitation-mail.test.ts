@@ -56,7 +56,7 @@ test('an invitation into an organization is mailed, and its link lets the person
   const draft = { email: 'New@Example.org', role: 'EDITOR' };
   const { invitationUrl } = await at.owner.must('POST', `${ofOrganization}/members`, draft);
   const { text } = await mailTo('new@example.org');
-  expect(text).toContain('Subject: Invitation to Organization\r\n');
+  expect(text).toContain("Subject: You're invited to Organization\r\n");
   expect(text).toContain('From: heliograph@example.org\r\n');
   const link = /^http\S+\/invitations\/[\w-]+$/m.exec(text.replaceAll('\r', ''))?.[0];
   // The mailed link is another one, because it proves that its holder reads the mail of that

@@ -166,7 +166,8 @@ describe('contract 36: passwords are reset by mail', () => {
     expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
     const resets = () =>
       box.mails.filter(
-        ({ to, text }) => to === 'proven@example.org' && text.includes('New password'),
+        ({ to, text }) =>
+          to === 'proven@example.org' && text.includes('Reset your Heliograph password'),
       ).length;
     for (let n = 0; n < 5; n += 1) expect((await asked('proven@example.org')).status).toBe(202);
     await expect.poll(resets, { timeout: 30_000 }).toBe(3);

@@ -55,16 +55,17 @@ test('wrong words, unknown addresses and folders without records change nothing'
   await world.close();
   const empty = mkdtempSync(join(tmpdir(), 'heliograph-reset-'));
   const missing = join(empty, 'missing');
-  expect(await run([])).toMatchObject({ code: 2, stderr: expect.stringContaining('use: ') });
+  expect(await run([])).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: ') });
   expect(await run([email, 'more'])).toMatchObject({ code: 2 });
   expect(await run(['who@example.org'])).toMatchObject({
     code: 2,
-    stderr: 'heliograph: No account has the address who@example.org: nothing was changed\n',
+    stderr: `heliograph: No account with the email who@example.org. Nothing was changed.
+`,
   });
   for (const folder of [empty, missing])
     expect(await run([email], folder)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('holds no records'),
+      stderr: expect.stringContaining('No Heliograph records found'),
     });
   expect([existsSync(missing), readdirSync(empty)]).toEqual([false, []]);
   rmSync(empty, { recursive: true });
@@ -76,12 +77,13 @@ test('the owner signs in with the password, old sessions have ended, and the aud
   await world.close();
   expect(await run([email.toUpperCase()])).toEqual({
     code: 0,
-    stdout:
-      'Second factors removed; sessions ended: 1. The next sign-in needs the password only.\n',
+    stdout: `MFA removed; sessions ended: 1. The next sign-in needs the password only.
+`,
     stderr: '',
   });
   expect((await run([email])).stdout).toBe(
-    'The account had no second factor; sessions ended: 0. The next sign-in needs the password only.\n',
+    `The account has no MFA set up; sessions ended: 0. The next sign-in needs the password only.
+`,
   );
   world = await startWorld({ directory });
   const before = actingBy(world.base, owner.headers);

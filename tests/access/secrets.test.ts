@@ -188,7 +188,7 @@ test('figures: secrets in any answer, log, audit entry, export or file: 0', asyn
     'client secret': made.client.clientSecret,
     'rotated secret': made.rotated.clientSecret,
     'access token': made.token,
-    'open invitation': made.links.open,
+    'pending invitation': made.links.open,
     'used invitation': made.links.used,
     'chosen password': chosen,
     'changed password': changed,

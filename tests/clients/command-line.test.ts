@@ -177,11 +177,11 @@ describe('exit codes', () => {
     ['a missing word', ['query'], 2, /it takes DEVICE/],
     ['too many words', ['devices', 'x'], 2, /no further words/],
     ['a limit that is none', ['devices', '--limit', 'x'], 2, /--limit x/],
-    ['tail of nothing', ['tail'], 2, /name a device/],
+    ['tail of nothing', ['tail'], 2, /specify a device/],
     ['import into nothing', ['import', 'x'], 2, /--workspace/],
     ['an unknown device', ['query', 'nobody'], 1, /404/],
     ['a file that does not exist', ['backfill', '/nowhere.csv'], 1, /nowhere/],
-    ['another shell', ['completion', 'fish'], 2, /name the shell/],
+    ['another shell', ['completion', 'fish'], 2, /specify a shell/],
   ])('%s', async (_, args, code, reason) => {
     const outcome = await run(args, '', signedIn());
     expect(outcome).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(reason) });

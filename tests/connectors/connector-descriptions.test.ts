@@ -52,7 +52,7 @@ describe('review behaviour 6: properties are described', () => {
       const { status, body } = await post(type, { [key]: {} });
       expect([status, body.message]).toEqual([
         400,
-        missing.map((name) => `body ${key}.${name}: is needed`).join('; '),
+        missing.map((name) => `body ${key}.${name}: is required`).join('; '),
       ]);
     },
   );

@@ -186,7 +186,7 @@ describe('contract 35: every target again at each connection', () => {
       expect(outcome).toMatchObject({
         ok: false,
         retry: false,
-        reason: expect.stringContaining('may not be connected to'),
+        reason: expect.stringContaining('are blocked'),
       });
       await target.close();
       await egress.close();

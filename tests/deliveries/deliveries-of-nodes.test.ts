@@ -50,7 +50,7 @@ test('waiting deliveries of several nodes go out in order, ended ones are listed
       $updated: now,
       $payload: null,
       $answer: state === 'DELIVERED' ? 'HTTP 200' : null,
-      $reason: state === 'DEAD' ? 'answered 400' : null,
+      $reason: state === 'DEAD' ? 'returned 400' : null,
     });
   }
   records.close();
@@ -66,7 +66,7 @@ test('waiting deliveries of several nodes go out in order, ended ones are listed
     await expect.poll(() => total('DELIVERED')).toBe(1_001);
     expect([await total('PENDING'), await total('DEAD')]).toEqual([0, 500]);
     const { content } = await world.must('GET', `${path}?state=DEAD&sort=created,asc&size=1`);
-    expect(content[0]).toMatchObject({ reason: 'answered 400', tries: 1, deviceId: device.id });
+    expect(content[0]).toMatchObject({ reason: 'returned 400', tries: 1, deviceId: device.id });
     expect(JSON.parse(content[0].payload)).toMatchObject({ data: { n: 2 } });
     const again = await world.must('POST', `/v3/deliveries/${content[0].id}/resend`);
     expect(again.state).toBe('PENDING');

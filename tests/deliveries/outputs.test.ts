@@ -144,7 +144,7 @@ test('contract 35: a rejected delivery is dead immediately, in the processing lo
     at.must('GET', `/v3/output-connectors/${hook.id}/deliveries?state=DEAD&sort=created,asc`);
   await expect.poll(async () => (await dead()).totalElements).toBe(3);
   const { content } = await dead();
-  expect(content[0]).toMatchObject({ tries: 1, reason: 'answered 422', answer: 'HTTP 422\nno' });
+  expect(content[0]).toMatchObject({ tries: 1, reason: 'returned 422', answer: 'HTTP 422\nno' });
   const log = await at.must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR`);
   expect(log.content[0]).toMatchObject({
     source: 'OUTPUT',
@@ -183,7 +183,7 @@ test('contract 9: a custom database output writes the sample back under its topi
   const list = () =>
     at.must('GET', `/v3/output-connectors/${made.id}/deliveries?state=DELIVERED&sort=created,asc`);
   await expect.poll(async () => (await list()).totalElements).toBe(2);
-  expect((await list()).content[1].answer).toContain('was stored already');
+  expect((await list()).content[1].answer).toContain('was already stored');
 });
 
 test('the test endpoint sends a sample once and answers what came back, also when nothing does', async () => {

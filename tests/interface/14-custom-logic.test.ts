@@ -98,11 +98,11 @@ test.each([
   [{ dataSources: [{ variableName: 'a b' }] }, /dataSources\.0\.variableName/],
   [
     { properties: [1, 2].map(() => ({ variableName: 'a', type: 'STRING' })) },
-    /properties\.1\.variableName: a is there/,
+    /properties\.1\.variableName: a is duplicated/,
   ],
   [
     { properties: [{ variableName: 'a', type: 'NUMERICAL', defaultValue: 'x' }] },
-    /defaultValue: "x" is not NUMERICAL/,
+    /defaultValue: "x" is not of type NUMERICAL/,
   ],
 ])('contract 14: %o is refused with 400 and the field', async (more, message) => {
   const body = { organizationId: world.organizationId, name: 'x', script: '', ...more };

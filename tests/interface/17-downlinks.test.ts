@@ -154,13 +154,13 @@ describe('contract 17: the command', () => {
   });
 
   const refused: [string, object, RegExp][] = [
-    ['neither kind of downlink', {}, /^body loraDownlink: is needed/],
+    ['neither kind of downlink', {}, /^body loraDownlink: is required/],
     [
       'that of another transport',
       { mqttDownlink: { topic: 'a', payload: {} } },
-      /^body loraDownlink: is needed/,
+      /^body loraDownlink: is required/,
     ],
-    ['no payload', { loraDownlink: { port: 1 } }, /payloadHex: is needed, or a payload/],
+    ['no payload', { loraDownlink: { port: 1 } }, /payloadHex: is required unless payload is set/],
     [
       'a payload object without encoder',
       { loraDownlink: { payload: { a: 1 } } },
@@ -169,7 +169,7 @@ describe('contract 17: the command', () => {
     [
       'a payload object sent raw',
       { raw: true, loraDownlink: { payload: { a: 1 } } },
-      /is needed when raw/,
+      /is required when raw/,
     ],
     ['odd digits', raw('abc'), /must be hexadecimal/],
     ['too many bytes', raw('00'.repeat(243)), /at most 242 bytes/],
@@ -227,7 +227,7 @@ describe('contract 35: the queue', () => {
     for (const hex of ['01', '02', '03']) await device.downlink(raw(hex));
     const waiting = await until(device.downlinks, ([one]) => one.error !== null);
     expect(states(waiting)).toEqual(['QUEUED', 'QUEUED', 'QUEUED']);
-    expect(waiting[0].error).toMatch(/lacks baseUrl and apiKey and applicationId/);
+    expect(waiting[0].error).toMatch(/is missing baseUrl and apiKey and applicationId/);
     await world.must('PUT', `/v3/integrations/${device.integrationId}`, { properties: account() });
     await until(device.downlinks, (list) =>
       list.every(({ state }: { state: string }) => state === 'SENT'),
@@ -244,7 +244,7 @@ describe('contract 35: the queue', () => {
     await device.downlink(raw('01'));
     await device.downlink(raw('02', { clearQueue: true }));
     expect(await device.downlinks()).toMatchObject([
-      { state: 'FAILED', error: 'replaced by a later downlink' },
+      { state: 'FAILED', error: 'superseded by a later downlink' },
       { state: 'QUEUED', payloadHex: '02' },
     ]);
     await world.must('PUT', `/v3/integrations/${device.integrationId}`, { properties: account() });
@@ -268,12 +268,12 @@ describe('contract 35: the queue', () => {
       '401',
       { status: 401, body: { message: 'invalid token' } },
       'FAILED',
-      /answered 401 .*invalid token/,
+      /returned 401 .*invalid token/,
     ],
-    ['404', { status: 404 }, 'FAILED', /answered 404/],
-    ['a redirect', { status: 302 }, 'FAILED', /answered 302/],
-    ['500', { status: 500 }, 'QUEUED', /answered 500/],
-    ['429', { status: 429 }, 'QUEUED', /answered 429/],
+    ['404', { status: 404 }, 'FAILED', /returned 404/],
+    ['redirect', { status: 302 }, 'FAILED', /returned 302/],
+    ['500', { status: 500 }, 'QUEUED', /returned 500/],
+    ['429', { status: 429 }, 'QUEUED', /returned 429/],
   ];
   for (const [what, answer, state, error] of answers) {
     test(`a network server that answers ${what}: ${state}`, async () => {
@@ -312,7 +312,7 @@ describe('contract 35: the queue', () => {
     const [downlink] = await until(device.downlinks, ([one]) => one.error !== null);
     expect(downlink).toMatchObject({
       state: 'QUEUED',
-      error: expect.stringMatching(/could not be reached/),
+      error: expect.stringMatching(/is unreachable/),
     });
     expect(JSON.stringify(await device.notes())).not.toContain('"key"');
     server = await startNetworkServer();

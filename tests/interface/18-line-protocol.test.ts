@@ -300,7 +300,7 @@ describe('devices that points create', () => {
     );
     expect({ status, body }).toMatchObject({
       status: 400,
-      body: { error: expect.stringContaining('creates no more') },
+      body: { error: expect.stringContaining('the maximum for devices created by its connector') },
     });
     const { content } = await world.must('POST', `/v3/assets/list`, {
       workspaceIds: [world.workspaceId],

@@ -166,7 +166,7 @@ describe.each([4, 5] as const)('with MQTT level %i', (version) => {
     (client as unknown as { seq: number }).seq = 9;
     client.publishNodeData(message([{ alias: 1, type: 'Double', value: 0.6 }]));
     await first;
-    await notesOf(node.id, /sequence number is 9 instead of 2; births are asked for/);
+    await notesOf(node.id, /sequence number 9, expected 2/);
     client.publishNodeData(message([{ alias: 77, type: 'Double', value: 0.6 }]));
     await notesOf(node.id, /alias 77/);
     expect(asked).toEqual(['Node Control/Rebirth']);
@@ -199,7 +199,7 @@ describe.each([4, 5] as const)('with MQTT level %i', (version) => {
       mqttDownlink: { payload: { Flow: 1 } },
     });
     await until(async () => (await states())[0]?.[0] === 'FAILED');
-    expect((await states())[0]?.[1]).toMatch(/the birth has no metric "Flow"/);
+    expect((await states())[0]?.[1]).toMatch(/unknown metric "Flow"/);
   });
 });
 
@@ -232,7 +232,7 @@ test.each([
   });
   expect([answer.status, answer.body.message]).toEqual([
     400,
-    expect.stringMatching(/object of metrics/),
+    expect.stringMatching(/object that maps metrics/),
   ]);
 });
 
@@ -451,7 +451,7 @@ describe('refused', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['HTTP', { connectivity: 'HTTP', sparkplug: {} }, /sparkplug: it is for connectors for MQTT/],
+    ['HTTP', { connectivity: 'HTTP', sparkplug: {} }, /sparkplug: only valid for MQTT connectors/],
     [
       'a key of each device',
       { connectivity: 'MQTT', authType: 'DEVICE_CREDENTIALS', sparkplug: {} },
@@ -465,9 +465,9 @@ describe('refused', () => {
     [
       'an unknown name',
       { connectivity: 'MQTT', sparkplug: { node: '{edge}{x}' } },
-      /\{x\} is not known/,
+      /unknown placeholder \{x\}/,
     ],
-    ['no topic', { connectivity: 'MQTT', sparkplug: { topic: '-' } }, /- is not a topic/],
+    ['no topic', { connectivity: 'MQTT', sparkplug: { topic: '-' } }, /- is not a valid topic/],
   ])('a mapping for %s', async (_, connector, reason) => {
     const answer = await world.call('POST', '/v3/device-connectors', {
       ...{ name: 'refused', workspaceId: world.workspaceId, ...connector },

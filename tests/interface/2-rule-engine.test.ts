@@ -91,7 +91,7 @@ describe('contract 13: comparison', () => {
     expect(told[0]).toMatchObject({
       trigger: 'UPLINK',
       deviceId: device.id,
-      reason: 'logic block 1 holds',
+      reason: 'logic block 1 was true',
       actionIds: [action],
       inputs: [{ dataSourceId: 's1', trigger: true, deviceId: device.id, value: 23 }],
     });
@@ -213,7 +213,9 @@ describe('contract 15: custom logic', () => {
         .map((sample) => (sample as { data: { temperature: number } }).data.temperature)
         .sort((a, b) => a - b),
     ).toEqual(Array.from({ length: 11 }, (_, i) => i));
-    const hopLimit = expect.stringContaining('rules handed this sample on 10 times already');
+    const hopLimit = expect.stringContaining(
+      'rules have already forwarded this sample 10 times (possible loop)',
+    );
     expect(await log()).toMatchObject([{ source: 'OUTPUT', message: hopLimit }]);
     const dead = await world.must(
       'GET',

@@ -124,13 +124,13 @@ function wanted(id: string): Record<string, unknown> {
 }
 
 const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
-  ['no inputs', () => draft({ inputs: [] }), 'body inputs: a rule has at least one input'],
+  ['no inputs', () => draft({ inputs: [] }), 'body inputs: at least one input is required'],
   [
     'a device twice',
     () => draft({ inputs: [0, 1].map(() => ({ id: device.id, type: 'DEVICE' })) }),
-    /body inputs\.1\.id: .* twice/,
+    /body inputs\.1\.id: .* duplicated/,
   ],
-  ['an unknown device', () => draft({ inputs: [{ id: '02x', type: 'DEVICE' }] }), /inputs/],
+  ['an unknown device', () => draft({ inputs: [{ id: '02x', type: 'DEVICE' }] }), /input/],
   [
     'a tag combination without tags',
     () => draft({ inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: 'AND:' }] }),
@@ -143,17 +143,17 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
         inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: `AND:${tag.id},71x` }],
         logic: comparison('c'),
       }),
-    'body inputs.0.tagCombination: there is no tag with id 71x in this workspace',
+    'body inputs.0.tagCombination: no tag with id 71x in this workspace',
   ],
   [
     'an input of another workspace',
     () => draft({ inputs: [{ id: device.id, type: 'DEVICE', workspaceId: otherWorkspaceId }] }),
-    /inputs\.0\.workspaceId: must be the workspace of the rule/,
+    /inputs\.0\.workspaceId: must be .*, the workspace of the rule/,
   ],
   [
     'a data source of an unknown input',
     () => draft({ logic: comparison('02y') }),
-    /inputIds: 02y is none/,
+    /inputIds: 02y is not an input/,
   ],
   [
     'an unknown data source',
@@ -161,7 +161,7 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
       draft({
         logic: comparison(device.id, { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'z' } }),
       }),
-    /operandFirst\.dataSourceId: z is none/,
+    /operandFirst\.dataSourceId: z is not a data source/,
   ],
   [
     'a constant of another type',
@@ -181,7 +181,7 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
   [
     'an unknown action',
     () => draft({ actions: [{ id: '09x' }] }),
-    /actions\.0\.id: there is no output connector/,
+    /actions\.0\.id: no output connector/,
   ],
   [
     'an output of data flows as action',
@@ -209,9 +209,9 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
     /timer\.schedule: .*5/,
   ],
   [
-    'a cron that is never due',
+    'a cron that is never fires',
     () => draft({ timer: timed('ADVANCED', '0 0 0 31 2 ?') }),
-    /never due/,
+    /never fires/,
   ],
   [
     'a time zone that is none',
@@ -234,7 +234,7 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
   [
     'unknown custom logic',
     () => draft({ logic: { ...customLogic(device.id, '37x') } }),
-    'body logic.customLogic.customLogicId: there is no custom logic block with id 37x in this organization',
+    'body logic.customLogic.customLogicId: no custom logic block with id 37x in this organization',
   ],
 ];
 const timed = (type: string, schedule: string, timeZone?: string) => ({

@@ -45,7 +45,7 @@ test('review security 14: data keys and topics of a device are limited, before a
   });
   nothing(await stored('cc', {}));
   const moved = await stored('dd', { a0: 1 });
-  const topicMessage = 'topic dd is beyond the 3 topics that a device may have (limit topics)';
+  const topicMessage = "topic dd exceeds the device's quota of 3 topics (limit topics)";
   expect(moved).toMatchObject({
     topic: 'default',
     data: {},
@@ -55,8 +55,8 @@ test('review security 14: data keys and topics of a device are limited, before a
     (await world.must('GET', `/v3/devices/${device.id}/processing-logs?size=50`)).content.map(
       (entry: { message: string }) => entry.message,
     );
-  await expect.poll(messages).toContain(`${topicMessage}: the sample is stored with topic default`);
-  expect(await messages()).toContain(`${message} at fresh: removed from the sample`);
+  await expect.poll(messages).toContain(`${topicMessage}; stored with topic default`);
+  expect(await messages()).toContain(`${message} at fresh; removed from the sample`);
 
   const path = `/v3/devices/${device.id}/backfill/bulk`;
   const backfilled = await world.call('POST', path, [

@@ -48,9 +48,7 @@ test('review security 14: devices of an organization are limited, singly and by 
     status: 409,
     body: { errorCode: '40910_QUOTA_REACHED', limitName: 'devices', limitMax: 3 },
   });
-  expect(refused.body.message).toBe(
-    'This organization may have 3 devices, and has as many (limit devices)',
-  );
+  expect(refused.body.message).toBe('Quota reached: 3 devices per organization (limit devices)');
   expect((await quotas())['devices']).toMatchObject({ max: 3, used: 3 });
   await world.must('DELETE', `/v3/devices/${id}`);
   expect((await quotas())['devices']).toMatchObject({ used: 2 });
@@ -238,7 +236,9 @@ test('review security 14: subscription items are counted over all connections of
     expect(await first.ask(subscribe('aa', 'bb'))).toMatchObject({ type: 'subscribed' });
     const refused = await second.ask(subscribe('aa', 'bb'));
     expect(refused).toMatchObject({ type: 'error', errorCode: 'TOO_MANY_SUBSCRIPTIONS' });
-    expect(refused['message']).toContain('3 subscription items (limit subscriptionItems)');
+    expect(refused['message']).toContain(
+      '3 subscription items per organization (limit subscriptionItems)',
+    );
     expect(await second.ask(subscribe('aa'))).toMatchObject({ type: 'subscribed' });
     // What is open already needs no room.
     expect(await first.ask(subscribe('bb', 'aa'))).toMatchObject({ type: 'subscribed' });

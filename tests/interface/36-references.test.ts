@@ -55,8 +55,8 @@ test('review behaviour 27: a downlink is an action of rules, and has properties'
     400,
   );
   for (const [lacking, named] of [
-    [{}, 'body downlinkProperties: is needed'],
-    [{ downlinkProperties: {} }, 'body downlinkProperties.downlinkPayload: is needed'],
+    [{}, 'body downlinkProperties: is required'],
+    [{ downlinkProperties: {} }, 'body downlinkProperties.downlinkPayload: is required'],
     [{ downlinkProperties: { port: 2 }, useCustomPayload: true }, 'customPayload'],
   ] as const) {
     const { status, body } = await action({ type: 'DOWNLINK', ...lacking });

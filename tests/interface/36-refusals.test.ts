@@ -33,7 +33,7 @@ describe('review behaviour 18: sort fields', () => {
         400,
         '40037_UNKNOWN_SORT_FIELD',
       ]);
-      const known = /cannot be sorted by colour; it can by (.*)$/
+      const known = /cannot sort by colour\. Valid fields: (.*)\.$/
         .exec(refused.body.message)![1]!
         .split(', ');
       expect(known.length, list).toBeGreaterThan(1);
@@ -68,7 +68,7 @@ describe('review behaviour 20: custom field values', () => {
       world.call('PUT', path, { customFields: [{ fieldMetaId: field.id, ...value }] });
     const refused = await put({ STRING: '4' });
     expect(refused.status).toBe(400);
-    expect(refused.body.message).toMatch(/floor.*under NUMBER, not under STRING/);
+    expect(refused.body.message).toMatch(/floor.*in NUMBER, not STRING/);
     const filled = { STRING: null, NUMBER: 4, DATE: null, JSON: {}, GPS_COORDINATES: {} };
     expect((await put(filled)).body.customFields[0]).toMatchObject({ NUMBER: 4 });
     expect((await put({ ...filled, NUMBER: null })).body.customFields).toEqual([]);
@@ -83,11 +83,11 @@ describe('review behaviour 21: workspace settings', () => {
   });
 
   test.each([
-    [days('FUNDAY'), /FUNDAY is not a weekday; known are MONDAY, .*SUNDAY/],
-    [{ holidays: [{ date: '2024-02-30', name: 'x' }] }, /2024-02-30 is not a date/],
-    [{ holidays: [{ date: '2024-13-01', name: 'x' }] }, /2024-13-01 is not a date/],
-    [{ holidayRegion: 'XX' }, /no holiday region XX; known are .*\bCH\b/],
-    [{ holidayRegion: 'CH-XX' }, /no holiday region CH-XX; known are .*\bCH-ZH\b/],
+    [days('FUNDAY'), /unknown weekday FUNDAY; valid values: MONDAY, .*SUNDAY/],
+    [{ holidays: [{ date: '2024-02-30', name: 'x' }] }, /2024-02-30 is not a valid date/],
+    [{ holidays: [{ date: '2024-13-01', name: 'x' }] }, /2024-13-01 is not a valid date/],
+    [{ holidayRegion: 'XX' }, /unknown region XX; valid regions: .*\bCH\b/],
+    [{ holidayRegion: 'CH-XX' }, /unknown region CH-XX; valid regions: .*\bCH-ZH\b/],
   ])('%j is refused', async (settings, message) => {
     const { status, body } = await put(settings);
     expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
@@ -142,13 +142,13 @@ test('review behaviour 31: an error says what to do, without the alternatives', 
   expect(bounds.body.message).toBe('body timestamp.gte: must be string');
 });
 
-test('review behaviour 31: a sample dated more than a day ahead is noted in the processing log', async () => {
+test('review behaviour 31: a sample dated more than a day in the future is noted in the processing log', async () => {
   const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
   await world.capture(device, { a: 1 }, { timestamp: ahead(23 * 3_600_000) });
   const logs = () => world.must('GET', `/v3/devices/${device.id}/processing-logs`);
   const noted = async () =>
     (await logs()).content.filter(({ message }: { message: string }) =>
-      message.includes('more than a day ahead'),
+      message.includes('more than a day in the future'),
     );
   expect(await noted()).toEqual([]);
   await world.capture(device, { a: 2 }, { timestamp: ahead(25 * 3_600_000) });
@@ -160,7 +160,7 @@ test('a string with U+0000 is a 400 for records; a sample may contain it', async
   const refused = await world.call('POST', '/v3/tags', tag);
   expect([refused.status, refused.body.message]).toEqual([
     400,
-    'body.name: strings cannot contain the character U+0000',
+    'body.name: strings must not contain U+0000',
   ]);
   const escaped = await world.call('POST', '/v3/tags', { ...tag, name: 'a\\u0000b' });
   expect(escaped.status).toBe(201);

@@ -189,7 +189,7 @@ describe('review behaviour 25: what triggers', () => {
     );
     expect([answer.status, answer.body.message]).toEqual([
       400,
-      expect.stringContaining('a timer needs devices'),
+      expect.stringContaining('a timer requires device inputs'),
     ]);
   });
 });
@@ -247,7 +247,7 @@ test('review security 9: rules that multiply samples stop at the budget of their
   // Chains of ten samples can end before the budget is used up.
   const messages = ((await log()) as { readonly message: string }[]).map((one) => one.message);
   const spent = messages.filter((one) =>
-    one.includes('rules made 20 samples from one uplink already'),
+    one.includes('rules already created 20 samples from one uplink'),
   );
   expect(spent.length).toBeGreaterThan(0);
   const stored = (await must('POST', `/v3/devices/${device.id}/query?size=100`, {

@@ -112,7 +112,11 @@ describe('people', () => {
         changed: 2,
         refused: [
           { id: missing, errorCode: '40400_NOT_FOUND', reason: `No alarm with id ${missing}` },
-          { id: ids[0], errorCode: '40974_ALARM_CLEARED', reason: `Alarm ${ids[0]} is cleared` },
+          {
+            id: ids[0],
+            errorCode: '40974_ALARM_CLEARED',
+            reason: `Alarm ${ids[0]} is already cleared`,
+          },
         ],
       },
     });

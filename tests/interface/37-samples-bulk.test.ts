@@ -26,7 +26,7 @@ const sample = (deviceId: string, n: number) => ({ deviceId, timestamp: minute(n
 const devices = (count: number): Promise<TestDevice[]> =>
   Promise.all(Array.from({ length: count }, () => at.world.device()));
 const unknownReason = (deviceId: string) =>
-  `No device that the caller can write to has the id ${deviceId}`;
+  `No device ${deviceId}, or no permission to write to it`;
 const rejected = (index: number, deviceId: string) => ({
   index,
   errorCode: '40047_SAMPLE_DEVICE_UNKNOWN',
@@ -270,7 +270,7 @@ describe('NDJSON', () => {
       status: 400,
       body: { errorCode: '40045_BACKFILL_BROKEN', accepted: 1_400, duplicates: 0, rejected: [] },
     });
-    expect(answer.body.message).toContain(`at byte ${place + 5}, in line 1402, in sample 1400`);
+    expect(answer.body.message).toContain(`at sample 1400 (line 1402, byte ${place + 5})`);
     expect([...(await stored(one!)), ...(await stored(two!))]).toHaveLength(1_400);
   });
 

@@ -187,11 +187,11 @@ describe('bulk', () => {
       status: 400,
       body: { errorCode: '40045_BACKFILL_BROKEN', accepted: 1_400, duplicates: 0, rejected: [] },
     });
-    expect(answer.body.message).toContain(`at byte ${place + 5}, in sample 1400`);
-    expect(answer.body.message).toContain('1400 were stored');
+    expect(answer.body.message).toContain(`at sample 1400 (byte ${place + 5})`);
+    expect(answer.body.message).toContain('1400 samples were stored');
     expect(await samplesOf(device, { limit: 10_000 })).toHaveLength(1_400);
     expect((await bulk(device, '{"data":{}}')).body.message).toBe(
-      'The body breaks at byte 0, in sample 0: it must be a JSON array. Nothing was stored',
+      'The body is invalid at sample 0 (byte 0): it must be a JSON array. Nothing was stored',
     );
   });
 

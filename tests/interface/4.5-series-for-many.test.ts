@@ -120,5 +120,5 @@ test('review behaviour 4: an hourly series of a month with 31 days is answered, 
     interval: { from: january.from, to },
   });
   expect([refused.status, refused.body.errorCode]).toEqual([400, '40032_TOO_MANY_BUCKETS']);
-  expect(refused.body.message).toMatch(/10001 buckets.*at most 10000.*at least PT2H/);
+  expect(refused.body.message).toMatch(/10001 buckets.*the maximum is 10000.*at least PT2H/);
 });

@@ -179,7 +179,7 @@ describe('behaviour 14: integers beyond 2^53', () => {
   const other = '-12345678901234567890';
   const text = `{"a":${big},"b":{"c":[${other}]},"d":9007199254740991,"e":1.5,"f":"${big}"}`;
   const exact = { a: big, b: { c: [other] }, d: 9007199254740991, e: 1.5, f: big };
-  const note = expect.stringMatching(/^Integers that .*: a, b\.c\.0$/);
+  const note = expect.stringMatching(/^Integers outside .*: a, b\.c\.0$/);
 
   test('arrive as their text with a note, by every request', async () => {
     const device = await world.device();

@@ -229,5 +229,5 @@ test('behaviour 2: a sample of a clock in the future is not judged, and hides no
   await expect.poll(() => of(device)).toMatchObject([{ state: 'CLEARED', count: 1 }]);
   const runs = await runsOf(rule.id);
   expect(runs.map(({ outcome }) => outcome)).toEqual(['NOT_FIRED', 'FIRED', 'NOT_FIRED']);
-  expect(runs[2]!.reason).toContain('more than a day ahead');
+  expect(runs[2]!.reason).toContain('more than a day in the future');
 });

@@ -32,7 +32,7 @@ const least = -(2n ** 63n);
 const exact = { a: String(big), b: String(least), c: 9_007_199_254_740_991, d: 1.5 };
 /** Of the data above; JSON of a sender that has 64 bits. */
 const json = `{"a":${big},"b":${least},"c":9007199254740991,"d":1.5}`;
-const note = /not (?:exactly|hold)|hold it exactly|Integers that/;
+const note = /safe range and was stored as a string|Integers outside the safe range/;
 
 const senml = (base: string) =>
   `[{"bn":"${base}:","n":"a","v":${big}},{"n":"b","v":${least}},{"n":"c","v":9007199254740991},{"n":"d","v":1.5}]`;

@@ -14,5 +14,5 @@ test('review console A-LOW: the page of the reference has a language and its own
   const page = await answer.text();
   expect(answer.headers.get('content-type')).toContain('text/html');
   expect(page).toContain('<html lang="en">');
-  expect(page).toContain('<title>Interface reference · Heliograph</title>');
+  expect(page).toContain('<title>API reference · Heliograph</title>');
 });

@@ -95,7 +95,7 @@ test('review reliability 16: a failed login and a wrong secret are logged with a
   await world.call('POST', '/v3/auth/login', { email: 'Who@example.com', password: 'wrong wrong' });
   await world.call('GET', '/v3/tags', undefined, { 'x-api-key': 'wrong' });
   await world.call('POST', '/v3/capture?secret=wrong&deviceId=d', {});
-  const told = lines.slice(from).filter(({ msg }) => msg === 'credential refused');
+  const told = lines.slice(from).filter(({ msg }) => msg === 'authentication failed');
   const address = '127.0.0.1';
   expect(told).toEqual([
     expect.objectContaining({
@@ -118,7 +118,7 @@ test('review reliability 16: a wrong secret over CoAP and a WebSocket handshake 
     `${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=wrong-key`,
   );
   await once(socket, 'error');
-  const told = lines.slice(from).filter(({ msg }) => msg === 'credential refused');
+  const told = lines.slice(from).filter(({ msg }) => msg === 'authentication failed');
   const address = '127.0.0.1';
   expect(told).toEqual([
     expect.objectContaining({
@@ -144,7 +144,7 @@ test('review reliability 16: a flood of wrong credentials is logged in some line
   await Promise.all(
     Array.from({ length: total }, () => world.call('GET', '/v3/tags', undefined, wrong)),
   );
-  const told = lines.slice(from).filter(({ msg }) => msg === 'credential refused');
+  const told = lines.slice(from).filter(({ msg }) => msg === 'authentication failed');
   expect(told.length).toBeGreaterThan(0);
   expect(told.length).toBeLessThan(total);
   const counted = /^heliograph_credentials_refused_total\{reason="unauthorized"\} (\d+)$/m.exec(

@@ -13,7 +13,7 @@ const at = (minute: number): string =>
   new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString();
 const lines: Record<string, unknown>[] = [];
 const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line)) });
-const damageLines = () => lines.filter(({ msg }) => msg === 'damage found in the data folder');
+const damageLines = () => lines.filter(({ msg }) => msg === 'data corruption detected');
 
 let directory: string;
 let world: World;

@@ -39,14 +39,14 @@ test.runIf(isLinux)(
       const refused = await world.capture(device, { a: 2 });
       expect([refused.status, refused.body.errorCode]).toEqual([503, '50302_STORAGE_STOPPED']);
     }
-    const told = lines.filter(({ msg }) => String(msg).startsWith('writing stopped'));
+    const told = lines.filter(({ msg }) => String(msg).startsWith('writes stopped'));
     expect(told).toEqual([
       expect.objectContaining({ level: 'error', err: expect.objectContaining({ code: 'EIO' }) }),
     ]);
     const ready = await world.call('GET', '/health/ready');
     expect([ready.status, ready.body]).toEqual([
       503,
-      { status: 'DOWN', reason: expect.stringMatching(/^writing stopped: EIO/) },
+      { status: 'DOWN', reason: expect.stringMatching(/^writes stopped: EIO/) },
     ]);
     expect((await world.call('GET', '/health/live')).status).toBe(200);
     expect(await metric('heliograph_storage_stopped')).toBe('heliograph_storage_stopped 1');

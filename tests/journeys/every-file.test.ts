@@ -174,7 +174,7 @@ describe.each(files)('figures: %s', (file) => {
         'invented samples',
       ).toEqual([]);
       expect(new Set(texts).size, 'a sample twice').toBe(texts.length);
-      const isTold = lines.some(({ msg }) => msg === 'damage found in the data folder');
+      const isTold = lines.some(({ msg }) => msg === 'data corruption detected');
       const isShort =
         texts.length < known.size || raw.body.totalElements < known.size || delivered < known.size;
       if (isShort)

@@ -77,7 +77,7 @@ describe.each([
   [
     'reliability 6: secrets.key is missing',
     (folder: string) => rmSync(key(folder)),
-    /^The key of the stored secrets is missing: put .*secrets\.key back/,
+    /^The encryption key for stored secrets is missing: restore .*secrets\.key from a backup/,
   ],
   [
     'reliability 6: secrets.key is another',
@@ -87,27 +87,27 @@ describe.each([
   [
     'reliability 6: secrets.key is short',
     (folder: string) => truncateSync(key(folder), 20),
-    /secrets\.key does not hold a key: put .* back/,
+    /secrets\.key contains no key: restore .* from a backup/,
   ],
   [
     'reliability 8: records.sqlite is missing',
     (folder: string) => rmSync(records(folder)),
-    /holds samples, but its records, .*records\.sqlite, are missing: put/,
+    /contains samples, but the record database .*records\.sqlite is missing\. /,
   ],
   [
     'reliability 8: records.sqlite is empty',
     (folder: string) => truncateSync(records(folder), 0),
-    /holds samples, but its records, .*records\.sqlite, are empty: put/,
+    /contains samples, but the record database .*records\.sqlite is empty\. /,
   ],
   [
     'reliability 21: records.sqlite is no database',
     (folder: string) => writeFileSync(records(folder), 'x'.repeat(9_000)),
-    /^The records .*records\.sqlite are damaged \(.*\): put/,
+    /^The record database .*records\.sqlite is corrupted \(.*\)\. /,
   ],
   [
     'house 2: records.sqlite is of a development version from before the first release',
     makeUnreleased,
-    /^The records were written by a development version from before release 0\.2\.0, .*: set DATA_DIR/,
+    /^The records were written by a development version before release 0\.2\.0, .*\. Set DATA_DIR/,
   ],
 ] as const)('review %s', (_, harm, sentence) => {
   test('the start refuses with one sentence that says what to do, makes nothing, and verify says the same', async () => {
@@ -124,13 +124,13 @@ describe.each([
 
 test('review reliability 6: another SECRETS_KEY, or one where none was set, is refused, and the right one is not', async () => {
   expect(await refusal(copy(), { SECRETS_KEY: 'another' })).toMatch(
-    /^SECRETS_KEY is not the key .*: set SECRETS_KEY to what it was before, or unset it/,
+    /^SECRETS_KEY is not the key .*: set SECRETS_KEY to its previous value, or unset it/,
   );
   const folder = join(root, 'given');
   const environment = { SECRETS_KEY: 'one' };
   await (await startWorld({ directory: folder, environment })).close();
   expect(existsSync(key(folder))).toBe(false);
-  expect(await refusal(folder)).toMatch(/^The key of the stored secrets is missing/);
+  expect(await refusal(folder)).toMatch(/^The encryption key for stored secrets is missing/);
   expect(existsSync(key(folder))).toBe(false);
   await (await startWorld({ directory: folder, environment })).close();
 });
@@ -141,7 +141,7 @@ test('review reliability 21: the process says the sentence, not a stack', async 
   const { code, output } = await startRefused(folder);
   expect([code, output.trim().split('\n')]).toEqual([
     1,
-    [expect.stringMatching(/^heliograph: The key of the stored secrets/)],
+    [expect.stringMatching(/^heliograph: The encryption key for stored secrets/)],
   ]);
 });
 
@@ -153,7 +153,9 @@ test('review reliability 20, security 12: only the owner can read the folder, al
   chmodSync(folder, 0o755);
   const platform = await startProcess(folder, { LOG_LEVEL: 'warn' });
   const { output } = await platform.end('SIGTERM');
-  expect(output).toContain('was open to other users (mode 755); now only its owner can read it');
+  expect(output).toContain(
+    'was accessible to other users (mode 755); permissions were restricted to its owner',
+  );
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
@@ -242,7 +244,7 @@ test('review reliability 5: after the journal lost its end, every new capture re
   await toldFrom(count);
   const { output: log } = await platform.end('SIGTERM');
   target.close();
-  expect(log).toMatch(/entries from position \d+ on are missing/);
+  expect(log).toMatch(/journal entries are missing from position \d+/);
   expect(readFileSync(file).length).toBeGreaterThan(0);
 });
 

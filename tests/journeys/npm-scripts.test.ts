@@ -33,7 +33,7 @@ const started: Readonly<Record<string, [readonly string[], number, RegExp]>> = {
   command: [['--help'], 0, /^usage: heliograph COMMAND/],
   'import-types': [[], 2, /^usage: .*npm run import-types/m],
   package: [[], 2, /^Usage: npm run package/m],
-  start: [['nothing'], 2, /there is no command "nothing"/],
+  start: [['nothing'], 2, /unknown command "nothing"/],
   simulate: [[], 2, /^usage: npm run simulate/m],
 };
 

@@ -37,7 +37,7 @@ test('review bug B2: with the records locked by another process the samples are 
   expect(ms).toBeLessThan(4_900);
   expect(outcome).toBeInstanceOf(AggregateError);
   for (const error of (outcome as AggregateError).errors)
-    expect(String(error)).toContain('locked by another program');
+    expect(String(error)).toContain('database is locked');
   expect(sealed()).toHaveLength(1);
   const again = await startWorld({ directory });
   expect((await again.call('POST', `/v3/devices/${device.id}/query`, {})).body).toHaveLength(1);

@@ -84,7 +84,7 @@ test('review reliability 16: missing file descriptors are logged once, and their
     sockets.push(socket);
   }
   await isOut;
-  const isFree = told('file descriptors are free again');
+  const isFree = told('file descriptors available again');
   for (const socket of sockets) socket.destroy();
   await isFree;
   child.kill('SIGTERM');

@@ -78,7 +78,7 @@ test('a sound folder: what was read, exit code 0, and nothing changed', async ()
     Records: 'sound',
   });
   expect(figures['Journal frames']).toMatch(/^\d+ with 1,500 samples/);
-  expect(stdout).toMatch(/No damage found\.\n$/);
+  expect(stdout).toMatch(/No corruption found\.\n$/);
   for (const path of ['records.sqlite', 'samples/segments/manifest.json'])
     expect(readFileSync(join(folder, path)).equals(readFileSync(join(sound, path))), path).toBe(
       true,
@@ -91,13 +91,13 @@ test('one changed byte in a segment is reported with file, bytes, device and tim
   flip(path, 200);
   const { code, stdout } = await run(folder, 'verify');
   expect(code).toBe(1);
-  expect(stdout).toContain(`1 damaged place:\n\n  chunk in ${path}\n`);
+  expect(stdout).toContain(`1 corrupted region:\n\n  chunk in ${path}\n`);
   expect(stdout).toMatch(
     new RegExp(
       `bytes \\d+ to \\d+, device ${deviceId}, topic default, \\d+ samples from 2026-01-0`,
     ),
   );
-  expect(stdout).not.toContain('No damage');
+  expect(stdout).not.toContain('No corruption');
 });
 
 test('damaged records are reported: exit code 1', async () => {
@@ -114,7 +114,7 @@ test('a folder in use cannot be checked: exit code 2, and the message says what 
   await world.close();
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(
-    /^heliograph: The data folder .* is in use by another Heliograph \(process \d+\).*\n$/,
+    /^heliograph: The data folder .* is in use by another Heliograph process \(process \d+\).*\n$/,
   );
 });
 
@@ -129,7 +129,7 @@ test('a folder that is missing or empty cannot be checked, and none is created',
   const empty = mkdtempSync(join(root, 'empty-'));
   expect(await run(empty, 'verify')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('holds no data'),
+    stderr: expect.stringContaining('No Heliograph data found'),
   });
   expect(readdirSync(empty)).toEqual([]);
 });
@@ -137,5 +137,5 @@ test('a folder that is missing or empty cannot be checked, and none is created',
 test('an unknown command is refused with a sentence', async () => {
   const { code, stdout, stderr } = await run(join(root, 'missing'), 'verifi', '--deep');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^heliograph: there is no command "verifi --deep": .*verify.*\n$/);
+  expect(stderr).toMatch(/^heliograph: unknown command "verifi --deep"\. .*verify.*\n$/);
 });

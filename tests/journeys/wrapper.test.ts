@@ -65,7 +65,7 @@ test('review reliability 18: the wrapper killed with SIGKILL takes the platform 
   child.kill('SIGKILL');
   const { signal, output } = await ended;
   expect(signal).toBe('SIGKILL');
-  expect(output).toContain('the process that started it is gone');
+  expect(output).toContain('the parent process has exited');
   expect(output).toContain('"msg":"stopped"');
 });
 

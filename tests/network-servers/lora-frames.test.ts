@@ -66,7 +66,7 @@ const frames: Record<string, (sent: Sent) => object> = {
   }),
 };
 
-const noPayload = 'A frame without application payload was received';
+const noPayload = 'Received a frame without an application payload';
 const onPortZero = 'A frame on port 0 was received: MAC traffic, not decoded';
 const withoutPort = 'A frame without a port was received: MAC traffic, not decoded';
 
@@ -106,7 +106,7 @@ test('behaviour 15: the plain form decodes port 0, and asks for the port of a pa
   expect(read({ deviceEui: eui, port: 0, payloadHex: '0203' }, {})).toMatchObject([
     { kind: 'uplink', body: { port: 0, payloadHex: '0203' } },
   ]);
-  expect(() => read({ deviceEui: eui, payloadHex: '0203' }, {})).toThrow(/port: is needed/);
+  expect(() => read({ deviceEui: eui, payloadHex: '0203' }, {})).toThrow(/port: is required/);
 });
 
 test('behaviour 15: ChirpStack 3 has EUIs in base64, with the events of that version', () => {
@@ -119,7 +119,7 @@ test('behaviour 15: ChirpStack 3 has EUIs in base64, with the events of that ver
   expect(read({ devEUI, type: 'UPLINK_CODEC', error: 'no function', fCnt: 10 }, {})).toEqual([
     {
       ...{ kind: 'note', deviceEui: eui, level: 'ERROR' },
-      message: 'The network server says: UPLINK_CODEC no function',
+      message: 'Network server message: UPLINK_CODEC no function',
     },
   ]);
   expect(() => read({ ...version3, devEUI: 'AgMEBQ==' }, {})).toThrow(/must be an EUI/);

@@ -136,7 +136,7 @@ export const otherWebhooks: readonly WebhookFixture[] = [
         deviceEui: eui,
         level: 'ERROR',
         message:
-          'The payload is encrypted: give the network server the application session key of the device',
+          "The payload is encrypted. Configure the device's application session key on the network server.",
       },
     ],
   },

@@ -195,7 +195,7 @@ const chirpstack: readonly WebhookFixture[] = [
         kind: 'note',
         deviceEui: eui,
         level: 'ERROR',
-        message: 'The network server says: UPLINK_MIC Invalid MIC',
+        message: 'Network server message: UPLINK_MIC Invalid MIC',
       },
     ],
   },

@@ -38,15 +38,15 @@ test.each<[string, unknown, string]>([
   [
     'four levels of lists',
     nested(4),
-    'expression.expressions[0].expressions[0].expressions[0]: nests deeper than 3',
+    'expression.expressions[0].expressions[0].expressions[0]: exceeds the maximum nesting depth of 3',
   ],
   [
     'an unknown operator',
     { operator: 'XOR', expressions: [] },
     'expression.operator: must be AND, OR',
   ],
-  ['no list', { operator: 'AND', expressions: {} }, 'expression.expressions: must be a list'],
-  ['no field', { predicate: 'EQUALS', values: ['x'] }, 'expression.field: must be the name'],
+  ['no list', { operator: 'AND', expressions: {} }, 'expression.expressions: must be an array'],
+  ['no field', { predicate: 'EQUALS', values: ['x'] }, 'expression.field: must be a field name'],
   [
     'an unknown field',
     { field: 'secrets', predicate: 'EQUALS', values: ['x'] },
@@ -59,15 +59,15 @@ test.each<[string, unknown, string]>([
   ],
   ['an unknown predicate', name('LIKE', ['x']), 'expression.predicate: unknown predicate LIKE'],
   ['a predicate of every object', name('toString', ['x']), 'unknown predicate toString'],
-  ['no value', name('EQUALS', []), 'expression.values: EQUALS takes 1 value, not 0'],
-  ['two values', name('EQUALS', ['x', 'y']), 'EQUALS takes 1 value, not 2'],
-  ['one value for BETWEEN', name('BETWEEN', ['x']), 'BETWEEN takes 2 values, not 1'],
-  ['a value for IS_NULL', name('IS_NULL', ['x']), 'IS_NULL takes 0 values, not 1'],
+  ['no value', name('EQUALS', []), 'expression.values: EQUALS requires 1 value, got 0'],
+  ['two values', name('EQUALS', ['x', 'y']), 'EQUALS requires 1 value, got 2'],
+  ['one value for BETWEEN', name('BETWEEN', ['x']), 'BETWEEN requires 2 values, got 1'],
+  ['a value for IS_NULL', name('IS_NULL', ['x']), 'IS_NULL requires 0 values, got 1'],
   ['null', name('EQUALS', [null]), 'expression.values[0]: must not be null'],
   ['an object as value', name('EQUALS', [{}]), 'expression.values[0]: must be a string'],
-  ['a value too long', name('CONTAINS', ['x'.repeat(1_001)]), 'longer than 1000 characters'],
+  ['a value too long', name('CONTAINS', ['x'.repeat(1_001)]), 'at most 1000 characters'],
   ['U+0000', name('CONTAINS', ['\0']), 'U+0000'],
-  ['values that are no list', name('EQUALS', 'x'), 'expression.values: must be a list'],
+  ['values that are no list', name('EQUALS', 'x'), 'expression.values: must be an array'],
   [
     'a text for a number',
     { field: 'version', predicate: 'EQUALS', values: ['x'] },
@@ -78,12 +78,16 @@ test.each<[string, unknown, string]>([
     { field: 'created', predicate: 'BEFORE', values: ['soon'] },
     'values[0]: must be an ISO-8601',
   ],
-  ['BEFORE on a text', name('BEFORE', ['x']), 'name does not take BEFORE; valid: EQUALS'],
-  ['CONTAINS_ALL on a text', name('CONTAINS_ALL', ['x']), 'name does not take CONTAINS_ALL'],
+  [
+    'BEFORE on a text',
+    name('BEFORE', ['x']),
+    'name does not support BEFORE; valid predicates: EQUALS',
+  ],
+  ['CONTAINS_ALL on a text', name('CONTAINS_ALL', ['x']), 'name does not support CONTAINS_ALL'],
   [
     'an unknown enumeration value',
     { field: 'connectivity', predicate: 'IN', values: ['PIGEON'] },
-    'connectivity is one of LORA',
+    'connectivity must be one of LORA',
   ],
   [
     'no custom field name',
@@ -93,12 +97,12 @@ test.each<[string, unknown, string]>([
   [
     'an unknown custom field',
     { field: 'customFields', customFieldName: 'x', predicate: 'IS_NULL' },
-    'custom field x does not exist',
+    'unknown custom field x',
   ],
   [
     'CONTAINS on a number',
     { field: 'customFields', customFieldName: 'level', predicate: 'CONTAINS', stringValues: ['1'] },
-    'level does not take CONTAINS',
+    'level does not support CONTAINS',
   ],
   [
     'a text for a number field',
@@ -108,9 +112,9 @@ test.each<[string, unknown, string]>([
   [
     'EQUALS on a JSON field',
     { field: 'customFields', customFieldName: 'extra', predicate: 'EQUALS', stringValues: ['x'] },
-    'valid: IS_NULL, IS_NOT_NULL',
+    'valid predicates: IS_NULL, IS_NOT_NULL',
   ],
-  ['201 filters', { operator: 'OR', expressions: many(201) }, 'more than 200'],
+  ['201 filters', { operator: 'OR', expressions: many(201) }, 'at most 200'],
   [
     '201 filters in two lists',
     {

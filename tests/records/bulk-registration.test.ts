@@ -13,7 +13,7 @@ beforeAll(async () => {
   world.network.tell = async ({ deviceId }, work) => {
     told.push(`${work} ${deviceId}`);
     if (deviceId.startsWith('untold')) return { skipped: 'its server has no interface' };
-    if (deviceId.startsWith('silent')) return { unreachable: 'it did not answer' };
+    if (deviceId.startsWith('silent')) return { unreachable: 'it timed out' };
     if (deviceId.startsWith('refused'))
       throw problem('invalidRequest', { reason: `the server knows no ${deviceId}` });
     return undefined;
@@ -133,7 +133,7 @@ test.each(['register', 'deregister', 'activate', 'deactivate'])(
       ['FAILED', '40906_NOT_REGISTRABLE'],
       [work === 'register' ? 'SKIPPED' : 'SUCCEEDED', undefined],
     ]);
-    expect(ended.actions[0].data.error).toContain('connected by HTTP');
+    expect(ended.actions[0].data.error).toContain('it uses HTTP');
   },
 );
 
@@ -268,7 +268,7 @@ test('behaviour 15: a server that does not answer is asked once, and its devices
   expect(told).toEqual(['deregister silent-1']);
   const failed = {
     state: 'FAILED',
-    data: { error: 'The network server refused: it did not answer' },
+    data: { error: 'The network server rejected the request: it timed out' },
   };
   expect(ended.actions).toMatchObject([failed, failed, { state: 'SUCCEEDED' }]);
 });
@@ -291,7 +291,7 @@ test('behaviour 15: deleting devices deregisters them, and the operation tells w
     ['SUCCEEDED', true, undefined],
     ['SUCCEEDED', false, 'the server knows no refused-3'],
     ['SUCCEEDED', false, 'its server has no interface'],
-    ['SUCCEEDED', false, 'The network server refused: it did not answer'],
+    ['SUCCEEDED', false, 'The network server rejected the request: it timed out'],
     ['SUCCEEDED', undefined, undefined],
   ]);
   for (const { id } of devices)

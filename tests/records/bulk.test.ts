@@ -249,7 +249,7 @@ test('a JSON file that nests deeper than 64 levels is refused', async () => {
   const json = { 'content-type': 'application/json' };
   const problemsOf = async (levels: number) =>
     (await upload(deep(levels), 'dryRun=true', json)).body.problems;
-  const message = 'The file is not JSON: it nests deeper than 64 levels';
+  const message = 'Invalid JSON file: it nests deeper than 64 levels';
   expect(await problemsOf(65)).toEqual([{ line: 1, field: null, message }]);
   expect(await problemsOf(64)).toEqual([{ line: 1, field: null, message: 'must be an object' }]);
 });

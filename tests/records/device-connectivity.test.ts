@@ -70,7 +70,7 @@ async function upload(lines: readonly string[], query: string): Promise<Body> {
 
 const code = '40016_CONNECTIVITY_MISMATCH';
 const reason = (device: string, connector: string) =>
-  `a device of connectivity ${device} cannot be in a data flow whose device connector is for ${connector}`;
+  `a ${device} device cannot use a data flow whose connector is for ${connector}`;
 const refusal = (device: string, connector: string) => [
   400,
   code,
@@ -151,7 +151,7 @@ test('review behaviour 27: an import with one such line takes nothing and names 
   const lines = ['good-1;Good;HTTP;LORA', 'good-2;Good;MQTT;', 'wrong-1;Wrong;MQTT;COAP'];
   const refused = await upload(lines, '');
   expect(refused).toMatchObject({ errorCode: '40015_IMPORT_INVALID' });
-  expect(refused.message).toContain(`on line 4: connectivity ${reason('COAP', 'MQTT')}`);
+  expect(refused.message).toContain(`line 4: connectivity ${reason('COAP', 'MQTT')}`);
   const accepted = await upload(lines.slice(0, 2), '');
   await world.operations.idle();
   expect((await world.admin('GET', `/v3/operations/${accepted.id}`)).body.succeeded).toBe(true);

@@ -107,8 +107,8 @@ test('an invalid type is reported and stops no other', async () => {
   const { body } = await upload(files);
   expect(body.types).toBe(1);
   expect(notes(body.problems)).toEqual([
-    'acme/type-0/meta.json: author is missing',
-    expect.stringContaining('type-9/meta.json: is not JSON'),
+    'acme/type-0/meta.json: author is required',
+    expect.stringContaining('type-9/meta.json: is not valid JSON'),
   ]);
 });
 
@@ -135,15 +135,15 @@ test('review behaviour 5: schemas refuse no type; what is odd about them is a wa
   const { status, body } = await upload(files);
   expect([status, body.types, body.created, body.problems]).toEqual([200, 6, 6, []]);
   expect(notes(body.warnings)).toEqual([
-    `${odd(0, 'default.schema.json')}: names the topic "other" and is taken for default, as its file is named`,
+    `${odd(0, 'default.schema.json')}: declares topic "other" but is imported as default, after its file name`,
     expect.stringMatching(
       /type-1.default.schema.json: keeps its references: data model https:..elsewhere.* does not exist/,
     ),
     `${odd(2, 'meta.json')}: the output topic other has no other.schema.json`,
     expect.stringMatching(
-      /type-3.default.schema.json: keeps its references: the schema nests deeper than 32/,
+      /type-3.default.schema.json: keeps its references: the schema exceeds the nesting depth of 32/,
     ),
-    expect.stringMatching(/type-4.lifecycle.schema.json: is left out: it is not JSON/),
+    expect.stringMatching(/type-4.lifecycle.schema.json: skipped: it is not valid JSON/),
     `${odd(4, 'meta.json')}: the output topic lifecycle has no lifecycle.schema.json`,
     `${odd(5, 'downlink.schema.json')}: describes downlinks, not samples`,
   ]);
@@ -165,7 +165,7 @@ test('a document that is too long is reported as such, for every purpose', async
   long('long/acme/type-0/meta.json');
   long('long/acme/type-1/lifecycle.schema.json');
   const { body } = await upload(files);
-  const reason = 'has more than 4194304 characters';
+  const reason = 'must be at most 4194304 characters';
   expect([body.types, notes(body.problems)]).toEqual([
     2,
     [`long/acme/type-0/meta.json: ${reason}`],
@@ -174,7 +174,7 @@ test('a document that is too long is reported as such, for every purpose', async
     expect.stringContaining(
       'type-1/default.schema.json: keeps its references: data model https://models',
     ),
-    `long/acme/type-1/lifecycle.schema.json: is left out: it ${reason}`,
+    `long/acme/type-1/lifecycle.schema.json: skipped: it ${reason}`,
     expect.stringContaining(
       'type-1/meta.json: the output topic lifecycle has no lifecycle.schema.json',
     ),
@@ -184,7 +184,7 @@ test('a document that is too long is reported as such, for every purpose', async
     expect.stringContaining(
       'type-2/lifecycle.schema.json: keeps its references: data model https://models',
     ),
-    `long/models/environment.json: is left out: it ${reason}`,
+    `long/models/environment.json: skipped: it ${reason}`,
   ]);
 });
 
@@ -229,8 +229,8 @@ test('review behaviour 5: a picture up to 1 MiB becomes a blob, once', async () 
   const first = await send(pictures);
   expect(first.body).toMatchObject({ created: 3, problems: [] });
   expect(notes(first.body.warnings)).toEqual([
-    'pictured/acme/type-1/large.png: is left out: it is larger than 1048576 bytes',
-    'pictured/acme/type-2/no.png: is left out: The content is not of type image/png',
+    'pictured/acme/type-1/large.png: skipped: it must be at most 1048576 bytes',
+    'pictured/acme/type-2/no.png: skipped: The content does not match the type image/png',
   ]);
   expect((await send(pictures)).body).toMatchObject({ unchanged: 3 });
   expect((await send({})).body).toMatchObject({ unchanged: 3 });

@@ -25,5 +25,5 @@ function stop(reason: string): void {
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
   process.on(signal, () => stop(signal));
-watchWrapper(read.wrapperPid, () => stop('the process that started it is gone'));
+watchWrapper(read.wrapperPid, () => stop('the parent process has exited'));
 process.stdout.write(`port ${platform.port}\n`);

@@ -65,9 +65,9 @@ function parseDuration(reader: AlarmReader, member: 'clearAfter' | 'escalateAfte
 
 function parseNotifications(reader: AlarmReader): readonly AlarmNotification[] {
   const sent = reader.sent['notify'] ?? [];
-  if (!Array.isArray(sent)) return reader.refuse('notify', 'must be a list');
+  if (!Array.isArray(sent)) return reader.refuse('notify', 'must be an array');
   if (sent.length > alarmLimits.notificationsMax)
-    return reader.refuse('notify', `has at most ${alarmLimits.notificationsMax} elements`);
+    return reader.refuse('notify', `must have at most ${alarmLimits.notificationsMax} items`);
   return (sent as readonly Json[]).map((one, place) => parseNotification(reader, one, place));
 }
 
@@ -78,6 +78,6 @@ function parseNotification(reader: AlarmReader, sent: Json, place: number): Alar
   if (on === undefined)
     return reader.refuse(`notify.${place}.on`, `must be one of ${notifiedChanges.join(', ')}`);
   if (typeof outputConnectorId !== 'string' || outputConnectorId === '')
-    return reader.refuse(`notify.${place}.outputConnectorId`, 'is needed');
+    return reader.refuse(`notify.${place}.outputConnectorId`, 'is required');
   return { on, outputConnectorId };
 }

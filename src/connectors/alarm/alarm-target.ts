@@ -11,7 +11,7 @@ export function createAlarmTarget(properties: AlarmProperties): Target {
       const { name, key } = renderAlarm(templates, context);
       const { severity } = properties;
       const sent = JSON.stringify({ name, severity, key });
-      return { ok: true, answer: 'would open or trigger this alarm', sent };
+      return { ok: true, answer: 'would open or retrigger this alarm', sent };
     },
     close: async () => {},
   };

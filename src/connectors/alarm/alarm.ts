@@ -22,7 +22,7 @@ export const alarm = connectorType({
   checkRecord({ scope }) {
     if (scope === 'RULE_ACTION') return;
     throw problem('invalidRequest', {
-      reason: 'body scope: an output connector of type ALARM is a RULE_ACTION',
+      reason: 'body scope: must be RULE_ACTION for type ALARM',
     });
   },
   open: createAlarmTarget,

@@ -24,7 +24,7 @@ export function parseAmazonKinesis(
 ): AmazonKinesisProperties {
   const iamAccessKeyId = sent.needed('iamAccessKeyId');
   if (!/^\w{16,128}$/.test(iamAccessKeyId))
-    sent.refuse('iamAccessKeyId', 'must be the id of an access key');
+    sent.refuse('iamAccessKeyId', 'must be an AWS access key ID');
   const kinesisArn = sent.needed('kinesisArn');
   if (kinesisStream(kinesisArn) === undefined)
     sent.refuse('kinesisArn', 'must be arn:aws:kinesis:region:account:stream/name');

@@ -33,7 +33,7 @@ function putRecord(
   now: EpochMs,
 ): HttpCall {
   const stream = kinesisStream(settings.kinesisArn);
-  if (stream === undefined) throw new Error('The stored stream name is not valid');
+  if (stream === undefined) throw new Error('The stored stream name is invalid');
   const url = new URL(settings.endpoint ?? stream.endpoint);
   const body = JSON.stringify({
     StreamARN: stream.arn,

@@ -40,9 +40,9 @@ export function parseAmqp(sent: PropertyReader<keyof AmqpProperties>): AmqpPrope
   const exchange = sent.text('exchange') ?? '';
   const routingKey = sent.text('routingKey') ?? '';
   if (Buffer.byteLength(exchange) > exchangeBytesMax)
-    sent.refuse('exchange', `has at most ${exchangeBytesMax} bytes`);
+    sent.refuse('exchange', `must be at most ${exchangeBytesMax} bytes`);
   if (exchange === '' && routingKey === '')
-    sent.refuse('routingKey', 'is needed for the default exchange');
+    sent.refuse('routingKey', 'is required for the default exchange');
   return {
     uri: parseUri(sent, amqpPorts, 'with path'),
     ...parseUser(sent),

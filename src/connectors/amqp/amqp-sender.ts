@@ -69,8 +69,8 @@ function publish(
           return reject(new Error('the broker did not confirm the message', { cause: error }));
         // A message without a queue is returned first and confirmed then.
         if (returned.delete(messageId))
-          return reject(new Error(`no queue takes routing key ${routingKey}`));
-        resolve(`confirmed by the broker with routing key ${routingKey}`);
+          return reject(new Error(`no queue is bound for routing key ${routingKey}`));
+        resolve(`confirmed by the broker (routing key ${routingKey})`);
       },
     );
   });
@@ -80,7 +80,7 @@ function channelKind(properties: AmqpProperties, egress: EgressGuard): Connectio
   return {
     async open(lost, signal) {
       const uri = targetUri(properties.uri, amqpPorts);
-      if (uri === undefined) throw new PermanentRefusal('the URI is not one of an AMQP broker');
+      if (uri === undefined) throw new PermanentRefusal('the URI is not an AMQP URI');
       egress.checkLiteral(uri.host);
       await egress.refuseOwn(uri.host, uri.port);
       // The signal ends the socket when the connection is no longer needed.
@@ -124,7 +124,7 @@ async function connectTo(
     // details.
     const isHost = (error as Error).message.startsWith('Expected ConnectionOpenOk');
     if (!isHost) throw error;
-    const told = `the broker does not open virtual host ${address.vhost}`;
+    const told = `the broker refused virtual host ${address.vhost}`;
     throw new Error(told, { cause: error });
   }
 }

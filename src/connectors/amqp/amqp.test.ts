@@ -45,7 +45,7 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     await withChannel((channel) => channel.assertQueue('samples'));
     expect(await trySend(targetOf(amqp, properties()))).toEqual({
       ok: true,
-      answer: 'confirmed by the broker with routing key samples',
+      answer: 'confirmed by the broker (routing key samples)',
     });
     const got = await withChannel((channel) => channel.get('samples', { noAck: true }));
     if (got === false) throw new Error('the queue is empty');
@@ -90,7 +90,7 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     expect(await trySend(targetOf(amqp, unknown))).toEqual({
       ok: false,
       retry: true,
-      reason: expect.stringContaining('the broker does not open virtual host unknown'),
+      reason: expect.stringContaining('the broker refused virtual host unknown'),
     });
   });
 

@@ -18,7 +18,7 @@ export const azureEventHubs = connectorType({
     if (eventHub(connectionString) === undefined) {
       const form =
         'Endpoint=sb://host/;SharedAccessKeyName=name;SharedAccessKey=key;EntityPath=hub';
-      sent.refuse('connectionString', `must be that of an Event Hub: ${form}`);
+      sent.refuse('connectionString', `must be an Event Hub connection string: ${form}`);
     }
     return { connectionString };
   },
@@ -36,6 +36,6 @@ export const azureEventHubs = connectorType({
 
 function storedHub(connectionString: string): EventHub {
   const hub = eventHub(connectionString);
-  if (hub === undefined) throw new Error('The stored connection string is not valid');
+  if (hub === undefined) throw new Error('The stored connection string is invalid');
   return hub;
 }

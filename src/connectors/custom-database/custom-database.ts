@@ -22,7 +22,7 @@ export const customDatabase = connectorType({
     const targetDeviceId = sent.text('targetDeviceId');
     const useCurrentDevice = sent.flag('useCurrentDevice', targetDeviceId === null);
     if (!useCurrentDevice && targetDeviceId === null)
-      sent.refuse('targetDeviceId', 'is needed when useCurrentDevice is false');
+      sent.refuse('targetDeviceId', 'is required when useCurrentDevice is false');
     return { topic, targetDeviceId, useCurrentDevice };
   },
   deviceIds: ['targetDeviceId'],

@@ -32,7 +32,9 @@ async function store(
 ): Promise<SendOutcome> {
   const ruleHops = (message.ruleHops ?? 0) + 1;
   if (ruleHops > ruleHopsMax)
-    return rejected(`rules handed this sample on ${ruleHopsMax} times already`);
+    return rejected(
+      `rules have already forwarded this sample ${ruleHopsMax} times (possible loop)`,
+    );
   const content = contentOf(message, custom);
   if (typeof content === 'string') return rejected(content);
   return write({
@@ -67,11 +69,11 @@ function contentOf(
   if (custom !== undefined && isJsonObject(result) && isJsonObject(result['data']))
     return { ...trigger, ...triggerMeta, ...ownParts(result), data: result['data'] };
   if (custom?.hasCustomPayload !== true) {
-    if (!isJsonObject(data)) return 'there is no sample whose data could be written';
+    if (!isJsonObject(data)) return 'there is no sample to write';
     return { ...trigger, ...triggerMeta, data };
   }
   const payload = parseJsonObject(message.payload);
-  if (payload === undefined) return 'the custom payload is no JSON object';
+  if (payload === undefined) return 'the custom payload is not a JSON object';
   // The payload is either a sample or its data alone.
   if (!isJsonObject(payload['data'])) return { ...trigger, data: payload };
   return { ...trigger, ...triggerMeta, ...ownParts(payload), data: payload['data'] };

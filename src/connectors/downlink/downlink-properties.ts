@@ -62,10 +62,10 @@ export function parseDownlink(reader: DownlinkReader): DownlinkProperties {
   const raw = reader.flag('raw');
   const confirmed = parseConfirmed(reader);
   const topic = reader.text('topic');
-  if (downlinkType === 'MQTT' && topic === null) reader.refuse('topic', 'is needed for MQTT');
+  if (downlinkType === 'MQTT' && topic === null) reader.refuse('topic', 'is required for MQTT');
   const rawDownlinkPayload = reader.text('rawDownlinkPayload');
   if (raw && rawDownlinkPayload === null)
-    reader.refuse('rawDownlinkPayload', 'is needed when raw is true');
+    reader.refuse('rawDownlinkPayload', 'is required when raw is true');
   const downlinkPayload = parsePayload(reader);
   const dataFlowId = reader.text('dataFlowId');
   return {
@@ -83,8 +83,9 @@ export function parseDownlink(reader: DownlinkReader): DownlinkProperties {
 
 function parseTargets({ sent, refuse }: DownlinkReader): readonly string[] {
   const targets = sent['targetDeviceIds'] ?? [];
-  if (!isTexts(targets)) return refuse('targetDeviceIds', 'must be a list of device ids');
-  if (targets.length > targetsMax) refuse('targetDeviceIds', `must have at most ${targetsMax}`);
+  if (!isTexts(targets)) return refuse('targetDeviceIds', 'must be an array of device ids');
+  if (targets.length > targetsMax)
+    refuse('targetDeviceIds', `must have at most ${targetsMax} items`);
   return targets;
 }
 
@@ -97,7 +98,7 @@ function parsePort({ sent, refuse }: DownlinkReader): number | null {
   const port = sent['port'] ?? null;
   if (port === null) return null;
   if (typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 223) return port;
-  return refuse('port', 'must be from 1 to 223');
+  return refuse('port', 'must be between 1 and 223');
 }
 
 function parseConfirmed(reader: DownlinkReader): boolean | null {

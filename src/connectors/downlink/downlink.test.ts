@@ -100,8 +100,8 @@ test('a refusal is a dead letter; a full queue is tried again', async () => {
 const broken: [JsonObject, RegExp][] = [
   [{ targetDeviceIds: 'a' }, /\.targetDeviceIds/],
   [{ downlinkType: 'SMOKE' }, /\.downlinkType: must be/],
-  [{ downlinkType: 'MQTT' }, /\.topic: is needed/],
-  [{ raw: true }, /\.rawDownlinkPayload: is needed/],
+  [{ downlinkType: 'MQTT' }, /\.topic: is required/],
+  [{ raw: true }, /\.rawDownlinkPayload: is required/],
   [{ port: 300 }, /\.port/],
   [{ downlinkPayload: [1] }, /\.downlinkPayload: must be an object/],
 ];

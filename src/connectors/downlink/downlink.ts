@@ -29,12 +29,12 @@ export const downlink = connectorType({
 function checkRecord(record: ConnectorRecord, stored: ConnectorRecord | undefined): void {
   if (record.scope !== 'RULE_ACTION') {
     throw problem('invalidRequest', {
-      reason: 'body scope: an output connector of type DOWNLINK is a RULE_ACTION',
+      reason: 'body scope: must be RULE_ACTION for type DOWNLINK',
     });
   }
   if (hasPayload(record) || (stored !== undefined && !hasPayload(stored))) return;
   const reason =
-    'body downlinkProperties.downlinkPayload: is needed, or raw and rawDownlinkPayload, or useCustomPayload and customPayload';
+    'body downlinkProperties.downlinkPayload: is required unless rawDownlinkPayload (with raw) or customPayload (with useCustomPayload) is set';
   throw problem('invalidRequest', { reason });
 }
 

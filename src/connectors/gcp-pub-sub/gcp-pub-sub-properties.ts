@@ -27,10 +27,10 @@ export function parseGcpPubSub(
 ): GcpPubSubProperties {
   const pubSubTopic = sent.needed('pubSubTopic');
   if (!topicForm.test(pubSubTopic))
-    sent.refuse('pubSubTopic', 'must be projects/project/topics/topic');
+    sent.refuse('pubSubTopic', 'must have the form projects/PROJECT/topics/TOPIC');
   const serviceAccountKey = sent.text('serviceAccountKey') || null;
   if (serviceAccountKey !== null && !isAccountKey(serviceAccountKey, sent))
-    sent.refuse('serviceAccountKey', 'must be the JSON text of a service account key');
+    sent.refuse('serviceAccountKey', 'must be a service account key as a JSON string');
   return { pubSubTopic, serviceAccountKey, endpoint: sent.text('endpoint') };
 }
 

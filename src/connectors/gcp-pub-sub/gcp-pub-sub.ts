@@ -12,7 +12,7 @@ export const gcpPubSub = connectorType({
   check({ endpoint, serviceAccountKey }, checks, { gcpServiceAccountKey }) {
     if (endpoint !== null) checks.url('endpoint', endpoint);
     if (serviceAccountKey === null && gcpServiceAccountKey === undefined) {
-      const reason = 'is needed, because the operator has not set GCP_SERVICE_ACCOUNT_KEY';
+      const reason = 'is required because the operator has not set GCP_SERVICE_ACCOUNT_KEY';
       checks.refuse('serviceAccountKey', reason);
     }
   },

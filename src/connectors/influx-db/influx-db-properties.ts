@@ -32,10 +32,10 @@ export function parseInfluxDb(sent: PropertyReader<keyof InfluxDbProperties>): I
   const version = sent.oneOf('version', versions, 'V2');
   const token = versionText(sent, 'token', version);
   if (token !== null && /[^\x21-\x7e]/.test(token))
-    sent.refuse('token', 'must be printable characters without spaces');
+    sent.refuse('token', 'must contain only printable characters, without spaces');
   const measurementName = sent.needed('measurementName');
   // InfluxDB ignores lines that begin with #, because they are comments.
-  if (measurementName.startsWith('#')) sent.refuse('measurementName', 'must not begin with #');
+  if (measurementName.startsWith('#')) sent.refuse('measurementName', 'must not start with #');
   return {
     uri: parseUri(sent, ports, 'with path'),
     version,

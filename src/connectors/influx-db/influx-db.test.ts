@@ -77,7 +77,7 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
     const empty = message('empty', { data: { nothing: null } });
     expect(await trySend(targetOf(influxDb, properties()), empty)).toEqual({
       ok: true,
-      answer: 'the sample has no field to write',
+      answer: 'the sample has no values to write',
     });
   });
 
@@ -91,7 +91,7 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
     ] as const) {
       const outcome = await trySend(targetOf(influxDb, properties(over)), message('bad', changed));
       const retry = status === 400 ? false : 'HOURS';
-      expect(outcome).toMatchObject({ ok: false, retry, reason: `answered ${status}` });
+      expect(outcome).toMatchObject({ ok: false, retry, reason: `returned ${status}` });
     }
   });
 

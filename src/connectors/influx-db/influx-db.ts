@@ -25,7 +25,7 @@ export const influxDb = connectorType({
     return {
       async send(message, signal) {
         const body = linesOf(message, properties.measurementName);
-        if (body === undefined) return { ok: true, answer: 'the sample has no field to write' };
+        if (body === undefined) return { ok: true, answer: 'the sample has no values to write' };
         return attemptHttp({ egress, now, signal }, { method: 'POST', url, headers, body });
       },
       close: async () => {},

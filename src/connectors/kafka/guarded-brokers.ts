@@ -27,7 +27,10 @@ export function guardBrokers(
     // The pool has its own answer to a broker that the cluster does not know.
     if (typeof broker?.host !== 'string') return connect(broker as unknown as Broker, callback);
     const refuse = (error: Error): void =>
-      callback(failure(`broker ${broker.host} is not connected to`, error), undefined as never);
+      callback(
+        failure(`connection to broker ${broker.host} is not allowed`, error),
+        undefined as never,
+      );
     checked(broker).then((allowed) => connect(allowed, callback), refuse);
   };
   pool.get = get as ConnectionPool['get'];

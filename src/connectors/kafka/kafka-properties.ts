@@ -30,10 +30,10 @@ export const kafkaProperties = {
 export function parseKafka(sent: PropertyReader<keyof KafkaProperties>): KafkaProperties {
   const kafkaTopic = sent.needed('kafkaTopic');
   if (!/^[\w.-]{1,249}$/.test(kafkaTopic))
-    sent.refuse('kafkaTopic', 'has letters, digits, dots, dashes and underscores');
+    sent.refuse('kafkaTopic', 'may contain only letters, digits, dots, hyphens, and underscores');
   const kafkaBootstrapServers = sent.needed('kafkaBootstrapServers');
   if (kafkaEndpoints(kafkaBootstrapServers) === undefined)
-    sent.refuse('kafkaBootstrapServers', 'must be host:port, several separated by commas');
+    sent.refuse('kafkaBootstrapServers', 'must be a comma-separated list of host:port');
   const securityProtocol = sent.oneOf('securityProtocol', securityProtocols, 'SASL_SSL');
   return {
     kafkaTopic,

@@ -61,7 +61,8 @@ async function produce(
     // The cluster may have other brokers by now.
     producer.clearMetadata();
     const isPermanent = [...errorsIn(error)].some(({ apiId = '' }) => permanentErrors.has(apiId));
-    if (isPermanent) throw new PermanentRefusal('the broker refused', { cause: error });
+    if (isPermanent)
+      throw new PermanentRefusal('the broker rejected the message', { cause: error });
     throw error;
   }
 }

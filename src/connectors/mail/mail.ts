@@ -49,7 +49,7 @@ function parseRecipients(sent: PropertyReader<'recipients'>): readonly string[] 
   return sent.list('recipients', recipientsMax).map((recipient, i) => {
     if (typeof recipient === 'string' && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(recipient))
       return recipient;
-    return sent.refuse(`recipients.${i}`, 'must be an e-mail address');
+    return sent.refuse(`recipients.${i}`, 'must be an email address');
   });
 }
 

@@ -27,7 +27,7 @@ export function createMqttTarget(properties: MqttProperties, egress: EgressGuard
   async function send(message: OutboundMessage, signal: AbortSignal): Promise<string> {
     const topic = topicOf(message.context);
     if (!isTopic(topic))
-      throw new PermanentRefusal(`${JSON.stringify(topic)} is not a topic to publish to`);
+      throw new PermanentRefusal(`${JSON.stringify(topic)} is not a valid publish topic`);
     return connection.use(signal, (client) => publish(client, topic, message, properties));
   }
 
@@ -61,7 +61,7 @@ function clientKind(properties: MqttProperties, egress: EgressGuard): Connection
   return {
     async open(lost, signal) {
       const uri = targetUri(properties.uri, mqttPorts);
-      if (uri === undefined) throw new PermanentRefusal('the URI is not one of an MQTT broker');
+      if (uri === undefined) throw new PermanentRefusal('the URI is not an MQTT URI');
       const tls = uri.scheme === 'mqtts' ? tlsMaterial(properties, uri.host) : undefined;
       const socket = await guardedSocket(egress, uri, tls, signal);
       const client = new MqttClient(() => socket, clientOptions(properties));

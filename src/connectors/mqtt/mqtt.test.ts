@@ -63,8 +63,8 @@ describeWith(mosquitto, 'output to MQTT', () => {
       [{ password: 'wrong' }, /not authorized/i],
       [{ password: 'wrong', protocolVersion: 'V3_1_1' }, /not authorized/i],
       [{ topic: 'in/{{deviceId}}' }, /not authorized/i],
-      [{ topic: 'out/{{data.label}}/#' }, /not a topic/],
-      [{ topic: '{{data.missing}}' }, /not a topic/],
+      [{ topic: 'out/{{data.label}}/#' }, /not a valid publish topic/],
+      [{ topic: '{{data.missing}}' }, /not a valid publish topic/],
     ] as const) {
       const outcome = await trySend(targetOf(mqtt, properties(over)));
       expect(outcome).toEqual({ ok: false, retry: false, reason: expect.stringMatching(reason) });

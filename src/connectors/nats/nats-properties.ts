@@ -35,7 +35,7 @@ export const natsProperties = {
 export function parseNats(sent: PropertyReader<keyof NatsProperties>): NatsProperties {
   const credentials = sent.text('credentials');
   if (credentials !== null && !credentialsForm.test(credentials))
-    sent.refuse('credentials', 'must be the text of a credentials file');
+    sent.refuse('credentials', 'must be the contents of a NATS credentials file');
   return {
     uri: parseUri(sent, natsPorts, 'without path'),
     ...parseUser(sent),

@@ -44,7 +44,7 @@ export function createNatsTarget(properties: NatsProperties, egress: EgressGuard
   async function send(message: OutboundMessage, signal: AbortSignal): Promise<string> {
     const subject = subjectOf(message.context);
     if (!isSubject(subject))
-      throw new PermanentRefusal(`${JSON.stringify(subject)} is not a subject`);
+      throw new PermanentRefusal(`${JSON.stringify(subject)} is not a valid subject`);
     const publish = properties.jetStream ? publishToStream : publishToSubject;
     return connection.use(signal, (opened) => publish(opened, subject, message));
   }
@@ -82,7 +82,7 @@ async function publishToSubject(
   client.publish(subject, message.payload, { headers: headersOf(message) });
   await client.flush();
   await throwIfRejected(connection, subject);
-  return `read by the server on subject ${subject}`;
+  return `received by the server on subject ${subject}`;
 }
 
 async function publishToStream(
@@ -110,14 +110,14 @@ async function throwIfRejected({ rejected }: Connection, subject: string): Promi
   // The client has read the rejection already, but notifies its listener in a later turn.
   await nextTurn();
   if (rejected.delete(subject))
-    throw new PermanentRefusal(`the server does not allow to publish to ${subject}`);
+    throw new PermanentRefusal(`not authorized to publish to ${subject}`);
 }
 
 function clientKind(properties: NatsProperties, egress: EgressGuard): ConnectionKind<Connection> {
   return {
     async open(lost, signal) {
       const uri = targetUri(properties.uri, natsPorts);
-      if (uri === undefined) throw new PermanentRefusal('the URI is not one of a NATS server');
+      if (uri === undefined) throw new PermanentRefusal('the URI is not a NATS URI');
       const tls = uri.scheme === 'tls' ? tlsMaterial(properties, uri.host) : undefined;
       setTransportFactory({ factory: createSocketTransport });
       const options: SocketOptions = {

@@ -35,7 +35,7 @@ export async function greetedSocket(
     const greeting = await greetingOf(plain);
     const asksForTls = /"tls_required":\s*true/.test(greeting.toString());
     if (tls === undefined) {
-      if (asksForTls) throw new Error('the server asks for TLS: use tls:// in the URI');
+      if (asksForTls) throw new Error('the server requires TLS; use tls:// in the URI');
       return { socket: plain, greeting };
     }
     const secured = connectTls({ ...tls, host: endpoint.host, socket: plain });

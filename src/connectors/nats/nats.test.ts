@@ -41,7 +41,7 @@ describeWith(natsServer, 'output to NATS', () => {
     await user.flush();
     expect(await trySend(targetOf(nats, properties()))).toEqual({
       ok: true,
-      answer: 'read by the server on subject out.physical-1',
+      answer: 'received by the server on subject out.physical-1',
     });
     for await (const { subject, headers, string } of asTexts(heard)) {
       expect({ subject, id: headers?.get('Nats-Msg-Id'), text: string }).toEqual({
@@ -77,10 +77,10 @@ describeWith(natsServer, 'output to NATS', () => {
   test('contract 35: refused credentials and subjects, and messages that are too big, are not tried again', async () => {
     for (const [over, reason] of [
       [{ password: 'wrong' }, /authorization/i],
-      [{ subject: 'in.{{deviceId}}' }, /not allow/],
-      [{ subject: 'in.{{deviceId}}', jetStream: true }, /not allow/],
-      [{ subject: 'out.{{data.label}}' }, /not a subject/],
-      [{ subject: 'out.{{data.missing}}' }, /not a subject/],
+      [{ subject: 'in.{{deviceId}}' }, /not authorized/],
+      [{ subject: 'in.{{deviceId}}', jetStream: true }, /not authorized/],
+      [{ subject: 'out.{{data.label}}' }, /not a valid subject/],
+      [{ subject: 'out.{{data.missing}}' }, /not a valid subject/],
     ] as const) {
       const outcome = await trySend(targetOf(nats, properties(over)));
       expect(outcome, JSON.stringify(over)).toEqual({

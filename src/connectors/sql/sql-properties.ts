@@ -59,7 +59,7 @@ export function parseSql(sent: SqlReader): SqlProperties {
   const jdbcUrl = sent.needed('jdbcUrl');
   if (sqlAddress(jdbcUrl) === undefined) {
     const forms = sqlDialectNames.map((dialect) => `jdbc:${dialect}://host:port/database`);
-    sent.refuse('jdbcUrl', `must be ${forms.join(' or ')}, without parameters`);
+    sent.refuse('jdbcUrl', `must be ${forms.join(' or ')}, without query parameters`);
   }
   const columns = parseColumns(sent);
   const schema = sent.text('schema');
@@ -80,7 +80,7 @@ function parseColumns(sent: SqlReader): readonly SqlColumn[] {
   const columns = sent.list('columns', columnsMax).map((column, i) => parseColumn(sent, column, i));
   const names = new Set<string>();
   for (const [i, { column }] of columns.entries()) {
-    if (names.has(column)) sent.refuse(`columns.${i}.column`, 'is there twice');
+    if (names.has(column)) sent.refuse(`columns.${i}.column`, 'is duplicated');
     names.add(column);
   }
   return columns;
@@ -88,7 +88,8 @@ function parseColumns(sent: SqlReader): readonly SqlColumn[] {
 
 function parseColumn(sent: SqlReader, value: Json, i: number): SqlColumn {
   const { column, path, type = defaultType(path) } = isJsonObject(value) ? value : {};
-  if (typeof path !== 'string' || path === '') return sent.refuse(`columns.${i}.path`, 'is needed');
+  if (typeof path !== 'string' || path === '')
+    return sent.refuse(`columns.${i}.path`, 'is required');
   const known = columnTypes.find((name) => name === type);
   if (known === undefined)
     return sent.refuse(`columns.${i}.type`, `must be one of ${columnTypes.join(', ')}`);
@@ -105,8 +106,8 @@ function identifier(
   member: 'schema' | 'table' | `columns.${string}`,
   name: Json | undefined,
 ): string {
-  if (typeof name !== 'string' || name === '') return sent.refuse(member, 'is needed');
+  if (typeof name !== 'string' || name === '') return sent.refuse(member, 'is required');
   if (name.includes('\0') || Buffer.byteLength(name) > identifierBytesMax)
-    return sent.refuse(member, `has at most ${identifierBytesMax} bytes`);
+    return sent.refuse(member, `must be at most ${identifierBytesMax} bytes`);
   return name;
 }

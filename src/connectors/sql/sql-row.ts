@@ -87,5 +87,5 @@ function epochMsOf(value: Json, path: string): number {
   const epochMs = typeof value === 'string' ? Date.parse(value) : value;
   // All databases can read years of four digits.
   if (typeof epochMs === 'number' && epochMs > epochMsMin && epochMs < epochMsMax) return epochMs;
-  throw new PermanentRefusal(`${path} is no time: ${JSON.stringify(value).slice(0, 100)}`);
+  throw new PermanentRefusal(`${path} is not a timestamp: ${JSON.stringify(value).slice(0, 100)}`);
 }

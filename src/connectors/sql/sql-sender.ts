@@ -54,7 +54,7 @@ export function createSqlTarget(properties: SqlProperties, egress: EgressGuard):
         async () => {
           const values = rowOf(dialect, properties.columns, message);
           const written = await connection.use(signal, (run) => run.next(statement, values));
-          return written === 0 ? 'the row was already there' : 'committed 1 row';
+          return written === 0 ? 'the row already exists' : 'committed 1 row';
         },
         isPermanent,
       ),

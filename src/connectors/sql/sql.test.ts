@@ -96,7 +96,7 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
     });
     expect(await trySend(target, message('twice'))).toEqual({
       ok: true,
-      answer: 'the row was already there',
+      answer: 'the row already exists',
     });
     expect(await ask(`select id from ${from} where id = 'twice'`)).toHaveLength(1);
     const strict = targetOf(sql, properties({ ignoreDuplicates: false }));

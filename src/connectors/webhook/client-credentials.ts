@@ -73,7 +73,7 @@ function issuedToken({ status, text }: HttpAnswer): IssuedToken {
     if (typeof seconds !== 'number') return { token, lifetimeMs: tokenLimits.lifetimeMsDefault };
     return { token, lifetimeMs: seconds * 1_000 };
   }
-  const told = `the token service answered ${status} without a token`;
+  const told = `the token service returned ${status} without a token`;
   if (status >= 400 && status < 500) throw new PermanentRefusal(told);
   throw new Error(told);
 }

@@ -94,7 +94,7 @@ export function parseWebhook(sent: PropertyReader<keyof WebhookProperties>): Web
   };
   checkCredentials(sent, webhook);
   if (!/^[A-Za-z0-9-]{1,100}$/.test(webhook.hmacHeader))
-    sent.refuse('hmacHeader', 'must be the name of a header');
+    sent.refuse('hmacHeader', 'must be a valid header name');
   return webhook;
 }
 
@@ -113,8 +113,8 @@ function checkCredentials(
   { authType, bearerToken, basicCredentials, oauth2 }: WebhookProperties,
 ): void {
   if (authType === 'BEARER' && bearerToken === null)
-    sent.refuse('bearerToken', 'is needed for BEARER');
+    sent.refuse('bearerToken', 'is required for BEARER');
   if (authType === 'BASIC' && !basicCredentials?.includes(':'))
     sent.refuse('basicCredentials', 'must be user:password for BASIC');
-  if (authType === 'OAUTH2' && oauth2 === null) sent.refuse('oauth2', 'is needed for OAUTH2');
+  if (authType === 'OAUTH2' && oauth2 === null) sent.refuse('oauth2', 'is required for OAUTH2');
 }

@@ -67,15 +67,15 @@ const status =
 
 const moods: readonly (readonly [string, Answering, object])[] = [
   ['204', status(204), { ok: true, answer: 'HTTP 204' }],
-  ['500', status(500), { ok: false, retry: true, reason: 'answered 500' }],
+  ['500', status(500), { ok: false, retry: true, reason: 'returned 500' }],
   [
     '429 with Retry-After',
     status(429, { 'retry-after': '7' }),
     { ok: false, retry: true, retryAfterMs: 7_000 },
   ],
   ['408', status(408), { ok: false, retry: true }],
-  ['401', status(401), { ok: false, retry: 'HOURS', reason: 'answered 401' }],
-  ['403', status(403), { ok: false, retry: 'HOURS', reason: 'answered 403' }],
+  ['401', status(401), { ok: false, retry: 'HOURS', reason: 'returned 401' }],
+  ['403', status(403), { ok: false, retry: 'HOURS', reason: 'returned 403' }],
   ['404', status(404), { ok: false, retry: 'HOURS', answer: 'HTTP 404\nsaid' }],
   ['410', status(410), { ok: false, retry: false, answer: 'HTTP 410\nsaid' }],
   [
@@ -84,8 +84,7 @@ const moods: readonly (readonly [string, Answering, object])[] = [
     {
       ok: false,
       retry: false,
-      reason:
-        'answered 302, a redirect, which is never followed: give the output connector the final address',
+      reason: 'returned 302 (redirect). Redirects are not followed; use the final URL.',
       answer: 'HTTP 302\nsaid',
     },
   ],
@@ -97,11 +96,7 @@ const moods: readonly (readonly [string, Answering, object])[] = [
       setImmediate(() => response.destroy())),
     { ok: false, retry: true },
   ],
-  [
-    'hanging',
-    () => {},
-    { ok: false, retry: true, reason: expect.stringContaining('no answer in time') },
-  ],
+  ['hanging', () => {}, { ok: false, retry: true, reason: expect.stringContaining('timed out') }],
 ];
 
 test('an attempt fails for the time being when the thread of the HTTP client ends', async () => {
@@ -121,7 +116,7 @@ test('an attempt fails for the time being when the thread of the HTTP client end
   const outcome = target.send(message, AbortSignal.timeout(5_000));
   await hanging;
   await threads[0]?.terminate();
-  const reason = 'The thread that sends HTTP requests ended';
+  const reason = 'The worker thread that sends HTTP requests exited';
   expect(await outcome).toEqual({ ok: false, retry: true, reason });
   made.answering = status(200);
   expect(await target.send(message, AbortSignal.timeout(5_000))).toMatchObject({ ok: true });

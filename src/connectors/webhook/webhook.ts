@@ -47,7 +47,7 @@ function check(properties: WebhookProperties, checks: PropertyChecks): void {
   for (const [name, value] of Object.entries(headers)) checks.template(`headers.${name}`, value);
   for (const [name, value] of [...Object.entries(headers), ...Object.entries(authHeaders)]) {
     if (isHeader(name, value) && !ownHeaders.has(name.toLowerCase())) continue;
-    checks.refuse(undefined, `the header ${JSON.stringify(name)} cannot be set`);
+    checks.refuse(undefined, `header ${JSON.stringify(name)} is reserved`);
   }
 }
 

@@ -34,7 +34,7 @@ export function order(test: Order, types: readonly FilterType[], meaning: string
 }
 
 export const comparisonPredicates = {
-  EQUALS: equality('any', oneValue, 'The field equals the value; texts in any case'),
+  EQUALS: equality('any', oneValue, 'The field equals the value (case-insensitive for strings)'),
   NOT_EQUALS: equality('none', oneValue, 'The field does not equal the value, or is not set'),
   IN: equality('any', someValues, 'The field equals one of the values; texts in any case'),
   NOT_IN: equality('none', someValues, 'The field equals none of the values, or is not set'),
@@ -53,7 +53,7 @@ export const comparisonPredicates = {
   BETWEEN: {
     values: twoValues,
     types: comparable,
-    meaning: 'The field lies between the two values or equals one of them, whatever their order',
+    meaning: 'The field is between the two values, inclusive, in either order',
     question: (values) => {
       const [least, greatest] = inOrder(firstOf(values), firstOf(values.slice(1)));
       return { ask: 'any', test: { test: 'between', least, greatest } };

@@ -3,6 +3,6 @@ import type { Predicate } from '../predicate.ts';
 import { order } from './comparison.ts';
 
 export const datePredicates = {
-  BEFORE: order('less', ['DATE'], 'The date lies before the value'),
-  AFTER: order('greater', ['DATE'], 'The date lies after the value'),
+  BEFORE: order('less', ['DATE'], 'The date is before the value'),
+  AFTER: order('greater', ['DATE'], 'The date is after the value'),
 } as const satisfies Readonly<Record<string, Predicate>>;

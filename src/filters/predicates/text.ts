@@ -11,7 +11,7 @@ function part(test: 'contains' | 'startsWith' | 'endsWith', meaning: string): Pr
 }
 
 export const textPredicates = {
-  CONTAINS: part('contains', 'The text contains the value, in any case'),
-  STARTS_WITH: part('startsWith', 'The text starts with the value, in any case'),
-  ENDS_WITH: part('endsWith', 'The text ends with the value, in any case'),
+  CONTAINS: part('contains', 'The string contains the value (case-insensitive)'),
+  STARTS_WITH: part('startsWith', 'The string starts with the value (case-insensitive)'),
+  ENDS_WITH: part('endsWith', 'The string ends with the value (case-insensitive)'),
 } as const satisfies Readonly<Record<string, Predicate>>;

@@ -166,7 +166,7 @@ describe('behaviour 10: Content-Encoding', () => {
   test('an empty body with a coding is an empty one', async () => {
     const answer = await post(await listen(), '/whole', '', { 'content-encoding': 'gzip' });
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ message: 'The request needs a JSON body' });
+    expect(await answer.json()).toMatchObject({ message: 'A JSON body is required' });
   });
 });
 

@@ -190,7 +190,7 @@ function refuseNul(value: Json | undefined, place: string): void {
     const here = `${place}.${name}`;
     if (typeof inner === 'string' && inner.includes('\0') && !valuesOfScripts.has(name))
       throw problem('invalidRequest', {
-        reason: `${here}: strings cannot contain the character U+0000`,
+        reason: `${here}: strings must not contain U+0000`,
       });
     if (Array.isArray(inner))
       for (const [at, row] of inner.entries()) refuseNul(row, `${here}[${at}]`);

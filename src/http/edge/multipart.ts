@@ -25,13 +25,13 @@ export function uploadedFile(
   }
   const boundary = /boundary=(?:"([^"]{1,70})"|([^\s;,]{1,70}))/i.exec(contentType);
   const mark = boundary?.[1] ?? boundary?.[2];
-  if (mark === undefined) throw refused('its content type names no boundary');
+  if (mark === undefined) throw refused('the content type has no boundary');
   const file = firstFile(body, mark);
   return { ...file, name: name ?? file.name };
 }
 
 function refused(reason: string) {
-  return problem('invalidRequest', { reason: `The multipart body cannot be read: ${reason}` });
+  return problem('invalidRequest', { reason: `Invalid multipart body: ${reason}` });
 }
 
 function firstFile(body: Buffer, mark: string): UploadedFile {
@@ -43,9 +43,9 @@ function firstFile(body: Buffer, mark: string): UploadedFile {
     if (body.subarray(start, start + 2).toString('latin1') === '--') break;
     const headersEnd = body.indexOf('\r\n\r\n', start);
     if (headersEnd === -1 || headersEnd - start > headersLengthMax)
-      throw refused('a part has no end of its headers');
+      throw refused('the headers of a part are not terminated');
     const end = body.indexOf(next, headersEnd);
-    if (end === -1) throw refused('a part has no end');
+    if (end === -1) throw refused('a part is not terminated');
     const headers = body.subarray(start, headersEnd).toString('utf8');
     const fileName = /filename="((?:[^"\\]|\\.)*)"/i.exec(headers)?.[1];
     if (fileName !== undefined) {
@@ -55,5 +55,5 @@ function firstFile(body: Buffer, mark: string): UploadedFile {
     }
     at = end + 2;
   }
-  throw refused('it holds no file');
+  throw refused('it contains no file');
 }

@@ -13,7 +13,7 @@ export function checkRequestHead({ rawHeaders, headers, httpVersion }: IncomingM
     const name = rawHeaders[at];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
-  if (hosts > 1) throw problem('invalidRequest', { reason: 'The header Host is sent twice' });
+  if (hosts > 1) throw problem('invalidRequest', { reason: 'Duplicate Host header' });
   if (hosts === 0 && httpVersion === '1.1')
     throw problem('invalidRequest', { reason: 'The header Host is missing' });
   const { expect } = headers;

@@ -47,7 +47,7 @@ function compile(schema: TSchema, part: string, converted: boolean): Check {
   return (value) => {
     if (value === undefined && part === 'body') {
       if (Type.IsOptional(schema)) return undefined;
-      throw problem('invalidRequest', { reason: 'The request needs a JSON body' });
+      throw problem('invalidRequest', { reason: 'A JSON body is required' });
     }
     const checked = convert(value);
     if (validator.Check(checked)) return checked;

@@ -138,8 +138,22 @@ describe('interface 7: each refusal is the one error body', () => {
       401,
       'Unauthorized',
     ],
-    ['an unknown route under /v3', '/v3/nothing', '{}', key, 404, 'There is no PUT /v3/nothing'],
-    ['an unknown path elsewhere', '/elsewhere', '{}', json, 404, 'There is no PUT /elsewhere'],
+    [
+      'an unknown route under /v3',
+      '/v3/nothing',
+      '{}',
+      key,
+      404,
+      'No such endpoint: PUT /v3/nothing',
+    ],
+    [
+      'an unknown path elsewhere',
+      '/elsewhere',
+      '{}',
+      json,
+      404,
+      'No such endpoint: PUT /elsewhere',
+    ],
     [
       'an unknown record, before the body is read',
       '/v3/things/t2',
@@ -154,9 +168,9 @@ describe('interface 7: each refusal is the one error body', () => {
       '{"name": }',
       key,
       400,
-      'The body is not valid JSON: Unexpected token',
+      'Invalid JSON: Unexpected token',
     ],
-    ['no body at all', '/v3/things/t1', '', key, 400, 'The request needs a JSON body'],
+    ['no body at all', '/v3/things/t1', '', key, 400, 'A JSON body is required'],
     [
       'a body of another shape, with where',
       '/v3/things/t1',
@@ -187,7 +201,7 @@ describe('interface 7: each refusal is the one error body', () => {
       JSON.stringify({ name: 'x'.repeat(1_000) }),
       key,
       413,
-      'larger than 1000 bytes',
+      'exceeds 1000 bytes',
     ],
     [
       'too deep',
@@ -203,7 +217,7 @@ describe('interface 7: each refusal is the one error body', () => {
       'name=a',
       { ...key, 'content-type': 'application/x-www-form-urlencoded' },
       415,
-      'send application/json',
+      'Use application/json',
     ],
   ] as const) {
     test(`${what}: ${status}`, async () => {

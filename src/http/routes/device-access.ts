@@ -73,6 +73,6 @@ export async function queriedDevice(
 }
 
 function queriedAt(id: string, { workspaceId }: Place): QueriedDevice {
-  if (workspaceId === null) throw new Error(`Device ${id} is in no workspace`);
+  if (workspaceId === null) throw new Error(`Device ${id} has no workspace`);
   return { id, workspaceId };
 }

@@ -63,7 +63,7 @@ function importRoute(parts: Omit<OperationParts, 'aliased'>): Route {
 }
 
 function utf8Of(content: Uint8Array): Uint8Array {
-  if (!isUtf8(content)) throw problem('invalidRequest', { reason: 'The file is not UTF-8' });
+  if (!isUtf8(content)) throw problem('invalidRequest', { reason: 'The file is not valid UTF-8' });
   return content;
 }
 
@@ -77,5 +77,7 @@ function formatOf({
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/json' || name.endsWith('.json')) return 'json';
   if (type === 'text/csv' || type === 'application/csv' || name.endsWith('.csv')) return 'csv';
-  throw problem('unsupportedMediaType', { contentType: `${type ?? 'none'} (CSV is taken too)` });
+  throw problem('unsupportedMediaType', {
+    contentType: `${type ?? 'none'} (text/csv is also supported)`,
+  });
 }

@@ -62,12 +62,12 @@ async function devicesOf(
   const named = [deviceIds, workspaceId, tagId].filter((one) => (one ?? undefined) !== undefined);
   if (named.length !== 1)
     throw problem('invalidRequest', {
-      reason: 'body: exactly one of deviceIds, workspaceId and tagId is required',
+      reason: 'body: set exactly one of deviceIds, workspaceId, and tagId',
     });
   if (deviceIds) {
     if ((expression ?? undefined) !== undefined)
       throw problem('invalidRequest', {
-        reason: 'body expression: only with workspaceId or tagId',
+        reason: 'body expression: requires workspaceId or tagId',
       });
     const devices = await readableDevices(deviceIds, principal, parts);
     const { page, size } = request;

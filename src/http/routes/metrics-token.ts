@@ -14,7 +14,7 @@ export function withMetricsToken(
       ? route
       : {
           ...route,
-          access: { open: 'the token of METRICS_TOKEN is asked for' },
+          access: { open: 'send METRICS_TOKEN as a bearer token' },
           admit: ({ authorization }) => refuseOthers(token, authorization),
         },
   );

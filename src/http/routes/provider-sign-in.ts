@@ -139,7 +139,7 @@ function backChannelRoute({ records, client, attempts, failed }: ProviderSignInP
   return route(providerSignIn.backChannelLogout, async ({ body, ip }) => {
     const token = new URLSearchParams(typeof body === 'string' ? body : '').get('logout_token');
     if (token === null)
-      throw problem('invalidRequest', { reason: 'body logout_token: is missing from the form' });
+      throw problem('invalidRequest', { reason: 'body logout_token: is required' });
     try {
       const ended = await attempts.run(
         { ip },

@@ -138,7 +138,7 @@ function exportRoute(parts: SampleQueryParts): Route {
       const [from, to] = [timeOf(sent.from), timeOf(sent.to)];
       const bounds = { gte: from, lt: to };
       if (from !== null && to !== null && parseBound('from', from) >= parseBound('to', to)) {
-        throw problem('badInterval', { reason: `from (${from}) is not before to (${to})` });
+        throw problem('badInterval', { reason: `from (${from}) must be before to (${to})` });
       }
       const range = { deviceId, ...topicOf(topic), ...rangeOf(bounds) };
       const zone = openTimeZone(timeZone ?? 'UTC');

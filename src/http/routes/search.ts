@@ -24,5 +24,7 @@ function kindNamed(name: string): SearchKind {
   const kind = searchKinds.find((known) => plain(known) === plain(name));
   if (kind !== undefined) return kind;
   const known = searchKinds.join(', ');
-  throw problem('invalidRequest', { reason: `query kinds: ${name} is not one of ${known}` });
+  throw problem('invalidRequest', {
+    reason: `query kinds: unknown kind ${name}; valid kinds: ${known}`,
+  });
 }

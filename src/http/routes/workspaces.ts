@@ -56,7 +56,7 @@ export async function checkHolidayRegion(
   const region = settings?.holidayRegion ?? undefined;
   const others = region === undefined ? undefined : await otherHolidayRegions(region);
   if (others === undefined) return;
-  const reason = `body settings.holidayRegion: there is no holiday region ${region}; known are ${others.join(', ')}`;
+  const reason = `body settings.holidayRegion: unknown region ${region}; valid regions: ${others.join(', ')}`;
   throw problem('invalidRequest', { reason });
 }
 
@@ -65,13 +65,13 @@ function scopeNamed(name: string): Scope {
   const plain = (text: string) => text.replace(/[._]/g, '').toLowerCase();
   const scope = scopes.find((known) => plain(known) === plain(name));
   if (scope === undefined)
-    throw problem('invalidRequest', { reason: `query scope: there is no scope ${name}` });
+    throw problem('invalidRequest', { reason: `query scope: unknown scope ${name}` });
   return scope;
 }
 
 function verbNamed(name: string): Verb {
   const verb = verbs.find((known) => known === name.toLowerCase());
   if (verb === undefined)
-    throw problem('invalidRequest', { reason: `query verb: there is no verb ${name}` });
+    throw problem('invalidRequest', { reason: `query verb: unknown verb ${name}` });
   return verb;
 }

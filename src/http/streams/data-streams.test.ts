@@ -181,7 +181,7 @@ describe('handshake', () => {
     ],
     [path, { cookie: 'session=1', origin: 'https://evil.example' }, 401, 'Unauthorized'],
     [path, { cookie: 'session=1' }, 401, 'Unauthorized'],
-    ['/v3/other?xApiKey=key', {}, 404, 'There is no GET /v3/other'],
+    ['/v3/other?xApiKey=key', {}, 404, 'No such endpoint: GET /v3/other'],
     [`${path}?xApiKey=broken`, {}, 500, 'Internal error'],
   ];
   for (const [url, headers, status, message] of refused)
@@ -346,7 +346,7 @@ describe('readers that fail', () => {
     for (let i = 1; i <= 30; i++) fanOut.publish([storedSample(i, '02a', 'default', data)], 0);
     while (fanOut.size > 0) await new Promise(setImmediate);
     client.webSocket.resume();
-    expect(await client.closed).toEqual({ code: 1013, reason: 'slow reader' });
+    expect(await client.closed).toEqual({ code: 1013, reason: 'the client is reading too slowly' });
   });
 
   test('a peer that answers no ping is ended', async () => {

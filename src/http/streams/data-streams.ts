@@ -137,7 +137,8 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       return streams.memory.bytes;
     },
     restart() {
-      for (const stream of sockets) stream.end(1012, 'the server has missed changes');
+      for (const stream of sockets)
+        stream.end(1012, 'the server may have missed changes; reconnect');
     },
     async close() {
       await endAll(streams);

@@ -35,7 +35,7 @@ function decoded(bytes: Uint8Array): unknown {
 }
 
 function tooDeep(): Problem {
-  return problem('invalidCbor', { reason: `it nests deeper than ${depthMax} levels` });
+  return problem('invalidCbor', { reason: `it exceeds the maximum nesting depth of ${depthMax}` });
 }
 
 function jsonOf(value: unknown, depth: number): Json {
@@ -66,5 +66,5 @@ function keyOf(key: unknown): string {
   if (typeof key === 'number' || typeof key === 'bigint' || typeof key === 'boolean')
     return String(key);
   if (key instanceof Uint8Array) return standInName(Buffer.from(key).toString('hex'));
-  throw problem('invalidCbor', { reason: 'a key is neither text nor a number' });
+  throw problem('invalidCbor', { reason: 'a key must be a string or a number' });
 }

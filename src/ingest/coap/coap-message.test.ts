@@ -66,7 +66,7 @@ describe('RFC 7252 section 3', () => {
     ['a payload marker at the end', '40020001ff'],
     ['the reserved option delta 15', '40020001f0'],
     ['the reserved option length 15', '400200010f'],
-    ['an option that is cut off', '4002000155ab'],
+    ['truncated option', '4002000155ab'],
     ['an extended delta that is cut off', '40020001e001'],
     ['an option number beyond 65535', `40020001e0ffffe0ffff`],
     ['65 options', `40020001${'00'.repeat(65)}`],

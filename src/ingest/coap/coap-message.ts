@@ -46,11 +46,11 @@ export function parseMessage(datagram: Buffer): CoapMessage | Unreadable {
   const id = datagram.readUInt16BE(2);
   const malformed = (reason: string): Unreadable => ({ malformed: reason, type, id });
   const tokenBytes = datagram[0]! & 15;
-  if (tokenBytes > tokenBytesMax) return malformed('the token is longer than 8 bytes');
+  if (tokenBytes > tokenBytesMax) return malformed('the token must be at most 8 bytes');
   if (code === 0 && datagram.length > headerBytes)
-    return malformed('an empty message has more than its header');
+    return malformed('an empty message must contain only a header');
   const tokenEnd = headerBytes + tokenBytes;
-  if (tokenEnd > datagram.length) return malformed('the token is cut off');
+  if (tokenEnd > datagram.length) return malformed('the token is truncated');
   const rest = parseOptions(datagram, tokenEnd);
   if (typeof rest === 'string') return malformed(rest);
   return { type, code, id, token: datagram.subarray(headerBytes, tokenEnd), ...rest };
@@ -71,13 +71,13 @@ function parseOptions(
     }
     if (options.length === optionsMax) return `more than ${optionsMax} options`;
     const delta = extended(datagram, at + 1, first >> 4);
-    if (delta === undefined) return 'an option number that cannot be';
+    if (delta === undefined) return 'invalid option number';
     const length = extended(datagram, delta.end, first & 15);
-    if (length === undefined) return 'an option length that cannot be';
+    if (length === undefined) return 'invalid option length';
     number += delta.value;
     at = length.end + length.value;
     if (number > 0xffff) return 'an option number beyond 65535';
-    if (at > datagram.length) return 'an option that is cut off';
+    if (at > datagram.length) return 'truncated option';
     options.push({ number, value: datagram.subarray(length.end, at) });
   }
   return { options, payload: datagram.subarray(datagram.length) };

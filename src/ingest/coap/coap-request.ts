@@ -71,7 +71,7 @@ export function coapRequestOf(message: CoapMessage): CoapRequest | OptionRefusal
     else others.push(value);
   }
   if (values.has(optionNumbers.proxyUri) || values.has(optionNumbers.proxyScheme)) {
-    return { refused: 'proxyingNotSupported', reason: 'This server is no proxy' };
+    return { refused: 'proxyingNotSupported', reason: 'Proxying is not supported' };
   }
   const unknown = message.options.find(
     ({ number }) => number % 2 === 1 && !criticalKnown.has(number),
@@ -79,13 +79,13 @@ export function coapRequestOf(message: CoapMessage): CoapRequest | OptionRefusal
   if (unknown !== undefined) {
     return {
       refused: 'badOption',
-      reason: `Option ${unknown.number} is critical and not known here`,
+      reason: `Unsupported critical option ${unknown.number}`,
     };
   }
   const block1 = blockOf(values.get(optionNumbers.block1)?.[0]);
   const block2 = blockOf(values.get(optionNumbers.block2)?.[0]);
   if (block1 === 'bad' || block2 === 'bad')
-    return { refused: 'badOption', reason: 'A block option cannot be read' };
+    return { refused: 'badOption', reason: 'Invalid block option' };
   const number = (name: keyof typeof optionNumbers) => uintOf(values.get(optionNumbers[name])?.[0]);
   return {
     path:

@@ -23,9 +23,9 @@ describe('contract 18: where secret and device id may stand', () => {
   }
 
   test('no secret: 401', () =>
-    expect(() => captureRequestOf({ deviceId: 'd1' }, {})).toThrow(/No uplink secret/));
+    expect(() => captureRequestOf({ deviceId: 'd1' }, {})).toThrow(/Missing uplink secret/));
   test('no device id: 400', () =>
-    expect(() => captureRequestOf({ secret: 's1' }, {})).toThrow(/No device id/));
+    expect(() => captureRequestOf({ secret: 's1' }, {})).toThrow(/Missing device ID/));
 });
 
 describe('contract 18: the timestamp parameter', () => {

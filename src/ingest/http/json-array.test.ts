@@ -136,16 +136,16 @@ test('however it is cut, the same elements come before the same break', async ()
 
 describe('the place of a break is reported', () => {
   for (const [text, count, byte, reason] of [
-    ['', 0, 0, 'the array is missing'],
-    ['  ', 0, 2, 'the array is missing'],
+    ['', 0, 0, 'expected an array'],
+    ['  ', 0, 2, 'expected an array'],
     ['{"a":1}', 0, 0, 'it must be a JSON array'],
-    ['[1,2', 1, 4, 'the array does not end'],
-    ['[1,2,]', 2, 5, 'there is nothing behind the comma'],
+    ['[1,2', 1, 4, 'the array is not terminated'],
+    ['[1,2,]', 2, 5, 'unexpected end after a comma'],
     ['[1,,2]', 1, 3, 'Unexpected end of JSON input'],
     ['[1,{"a" 2},3]', 1, 8, "Expected ':' after property name"],
     ['["é",{"ü" 2}]', 1, 12, "Expected ':' after property name"],
-    ['[1]]', 1, 3, 'there is more behind the array'],
-    ['[1}', 0, 2, 'it is closed by a brace'],
+    ['[1]]', 1, 3, 'unexpected data after the array'],
+    ['[1}', 0, 2, 'unexpected closing brace'],
     ['[1, nux]', 1, 4, 'Unexpected token'],
   ] as const)
     test(JSON.stringify(text), async () => {

@@ -95,8 +95,8 @@ class ArrayReader {
   end(): Json[] | undefined {
     if (this.#broken !== undefined) throw this.#broken;
     if (this.#ended) return undefined;
-    if (this.#depth === 0) return this.#breakOff('the array is missing', this.#held.length);
-    return this.#breakOff('the array does not end', this.#held.length);
+    if (this.#depth === 0) return this.#breakOff('expected an array', this.#held.length);
+    return this.#breakOff('the array is not terminated', this.#held.length);
   }
 
   /** Passes over what may stand before and after the array; whether the scan is inside it now. */
@@ -115,7 +115,7 @@ class ArrayReader {
         isJsonWhitespace(byte) || (place < byteOrderMark.length && byte === byteOrderMark[place]);
       if (!passed)
         throw this.#error(
-          this.#ended ? 'there is more behind the array' : 'it must be a JSON array',
+          this.#ended ? 'unexpected data after the array' : 'it must be a JSON array',
           this.#at,
         );
       this.#at++;
@@ -183,10 +183,10 @@ class ArrayReader {
     this.#at = at;
     this.#depth = 0;
     this.#ended = true;
-    if (byte !== closeBracket) return this.#breakOff('it is closed by a brace', at - 1);
+    if (byte !== closeBracket) return this.#breakOff('unexpected closing brace', at - 1);
     const isBlank = this.#held.subarray(this.#elementStart, at - 1).every(isJsonWhitespace);
     if (isBlank && this.#given + this.#inGroup > 0)
-      return this.#breakOff('there is nothing behind the comma', at - 1);
+      return this.#breakOff('unexpected end after a comma', at - 1);
     if (isBlank) {
       this.#groupStart = at;
       return undefined;

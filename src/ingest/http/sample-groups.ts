@@ -65,7 +65,7 @@ async function* columnGroups(reader: ColumnReader, body: Chunks): AsyncGenerator
   }
 }
 
-/** Throws BrokenJson when there is more behind the array. */
+/** Throws BrokenJson when unexpected data after the array. */
 async function passEnd(reader: ColumnReader, body: Chunks): Promise<void> {
   reader.passByte();
   while (!reader.hasMore) {
@@ -73,7 +73,7 @@ async function passEnd(reader: ColumnReader, body: Chunks): Promise<void> {
     if (next.done === true) return;
     reader.add(next.value);
   }
-  throw new BrokenJson('there is more behind the array', reader.moreAt);
+  throw new BrokenJson('unexpected data after the array', reader.moreAt);
 }
 
 /** Bytes beyond those of a group before a scan, so that the last sample of the group is complete. */

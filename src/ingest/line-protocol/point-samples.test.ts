@@ -113,7 +113,7 @@ test('points that do not become samples are reported', () => {
     'env,host=a v=1 999999999999999999',
   ];
   expect(samplesOf(lines).faults).toEqual([
-    '1 no tag names a device',
+    '1 no tag identifies a device',
     '2 bad timestamp',
     '3 bad timestamp',
     '4 bad timestamp',

@@ -64,7 +64,7 @@ interface Lane {
 
 type LaneSample = NonNullable<Lane['last']>;
 
-const deviceFault: LineFault = { reason: 'no tag names a device' };
+const deviceFault: LineFault = { reason: 'no tag identifies a device' };
 
 export function createPointSamples({
   mapping,

@@ -59,7 +59,7 @@ export async function checkDeviceToken(token: string, check: TokenCheck): Promis
   if (usable.length === 0) return { refused: 'the device has no valid credential' };
   const alg = algorithmIn(token);
   const fitting = usable.filter(({ algorithm }) => algorithmOf(algorithm) === alg);
-  let refused = `no credential of the device is for the algorithm ${alg}`;
+  let refused = `the device has no credential for algorithm ${alg}`;
   for (const credential of fitting) {
     const checked = await checkWith(credential, token, check);
     if ('expiresAt' in checked) return checked;
@@ -92,7 +92,7 @@ async function checkWith(
     });
     const { iat = 0, exp = 0 } = payload;
     if (iat * 1_000 > check.now + clockSkewSeconds * 1_000) {
-      return { refused: 'the token is from the future' };
+      return { refused: 'the token is not valid yet' };
     }
     const expiresAt = (exp + clockSkewSeconds) * 1_000;
     return { credential, expiresAt: Math.min(expiresAt, credential.expiration ?? expiresAt) };

@@ -268,7 +268,7 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
   try {
     while (framer.hasUnread && mayRead(state, session)) {
       if (session.state === 'new' && framer.header !== connectHeader)
-        throw new MalformedPacket('the first packet is not a CONNECT');
+        throw new MalformedPacket('expected CONNECT as the first packet');
       const { header } = framer;
       const bytes = framer.next();
       if (bytes === undefined) break;
@@ -347,7 +347,7 @@ function visit<R extends RoutedDevice>(
   if (session.state === 'connecting') return now + session.silenceMax;
   const isStalled = now >= drainUntil(session);
   if (isStalled || now >= heardUntil) {
-    const silent = session.state === 'new' ? 'connect did not arrive in time' : keepAliveTimeout;
+    const silent = session.state === 'new' ? 'CONNECT timed out' : keepAliveTimeout;
     fail(state, session, isStalled ? 'drain timeout' : silent);
     return undefined;
   }

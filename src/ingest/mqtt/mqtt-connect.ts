@@ -39,10 +39,15 @@ export function connect<R extends RoutedDevice>(
     return refuseForm(state, session, returnCodes.identifierRejected, 'the client id is too long');
   // MQTT-3.1.3-8.
   if (packet.clientId === '' && packet.clean === false && packet.protocolVersion < 5)
-    return refuseForm(state, session, returnCodes.identifierRejected, 'no client id');
+    return refuseForm(state, session, returnCodes.identifierRejected, 'a client id is required');
   session.level = packet.protocolVersion;
   if (packet.properties?.authenticationMethod !== undefined)
-    return refuseForm(state, session, returnCodes.badAuthentication, 'no such authentication');
+    return refuseForm(
+      state,
+      session,
+      returnCodes.badAuthentication,
+      'unsupported authentication method',
+    );
   session.state = 'connecting';
   session.clientId = packet.clientId;
   session.isClean = packet.clean !== false;

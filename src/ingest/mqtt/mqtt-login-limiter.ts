@@ -76,7 +76,12 @@ async function authenticate(
   if (isClosed(session)) return returnCodes.serverUnavailable;
   const { organizationId } = outcome.identity;
   if (session.isWebSocket && !countWebSocket(organizationId, session.conn)) {
-    refused('quotaReached', { address, clientId, organizationId, reason: 'limit webSockets' });
+    refused('quotaReached', {
+      address,
+      clientId,
+      organizationId,
+      reason: 'WebSocket quota reached (limit webSockets)',
+    });
     return returnCodes.serverUnavailable;
   }
   session.key = keyOf(outcome.identity, clientId);

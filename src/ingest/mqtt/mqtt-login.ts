@@ -48,7 +48,7 @@ export type LoginOutcome = { readonly identity: MqttIdentity } | { readonly refu
 
 /** A refusal says why, for the operator; the client is only told that it may not. */
 export async function logIn(login: Login, parts: LoginParts): Promise<LoginOutcome> {
-  if (login.password === '') return { refused: 'no password' };
+  if (login.password === '') return { refused: 'a password is required' };
   if (looksLikeToken(login.password)) return byToken(login, parts);
   return bySecret(login, parts);
 }
@@ -56,11 +56,11 @@ export async function logIn(login: Login, parts: LoginParts): Promise<LoginOutco
 async function bySecret({ userName, password }: Login, parts: LoginParts): Promise<LoginOutcome> {
   // After a restart thousands of devices of few connectors log in.
   const connector = parts.knownConnector(userName) ?? (await parts.findConnector(userName));
-  if (connector === undefined) return { refused: 'the user name is no device connector' };
+  if (connector === undefined) return { refused: 'unknown device connector (user name)' };
   const { uplinkSecret, id, organizationId, connectivity } = connector;
   if (connectivity !== 'MQTT') return { refused: 'the device connector is not for MQTT' };
-  if (uplinkSecret === null) return { refused: 'devices of this connector need a token' };
-  if (!isSame(uplinkSecret, password)) return { refused: 'the password is not the uplink secret' };
+  if (uplinkSecret === null) return { refused: 'this connector requires a device token' };
+  if (!isSame(uplinkSecret, password)) return { refused: 'incorrect uplink secret' };
   const isSparkplug = connector.sparkplug !== null;
   const identity = { mode: 'secret', connectorId: id, secret: uplinkSecret } as const;
   return { identity: { ...identity, organizationId, isSparkplug } };
@@ -68,7 +68,7 @@ async function bySecret({ userName, password }: Login, parts: LoginParts): Promi
 
 async function byToken({ clientId, password }: Login, parts: LoginParts): Promise<LoginOutcome> {
   const { now } = parts;
-  let refused = 'the client id is no device with credentials';
+  let refused = 'the client id is not a device with credentials';
   for (const { id, deviceId, organizationId } of await parts.findDevices(clientId)) {
     const credentials = await parts.findCredentials(id);
     const check = { deviceId, credentials, audiences: parts.audiencesOf(deviceId), now: now() };
@@ -100,15 +100,17 @@ export async function lapseOf(
   if (identity.mode === 'secret') {
     const connector = await parts.findConnector(identity.connectorId);
     if (connector?.uplinkSecret !== identity.secret)
-      return 'the device connector or its secret is gone';
+      return 'the device connector or its secret was deleted';
     const isSparkplug = connector.sparkplug !== null;
-    return isSparkplug === identity.isSparkplug ? undefined : 'the device connector was changed';
+    return isSparkplug === identity.isSparkplug
+      ? undefined
+      : 'the device connector was updated; reconnect';
   }
   const device = await parts.findDevice(identity.id);
-  if (device?.deviceId !== identity.deviceId) return 'the device is gone or has another id';
+  if (device?.deviceId !== identity.deviceId) return 'the device was deleted or renamed';
   const credentials = await parts.findCredentials(identity.id);
   if (credentials.some(({ id }) => id === identity.credentialId)) return undefined;
-  return 'the credential is gone';
+  return 'the credential was deleted';
 }
 
 function isSame(one: string, other: string): boolean {

@@ -99,7 +99,7 @@ export function readConnect(bytes: Buffer): ConnectPacket {
   checkLevel(bytes);
   // A parser takes the settings of the CONNECT that it has read, so this one is used once.
   const packet = createReader()(bytes) as ConnectPacket;
-  if ((packet.will?.qos ?? 0) > qosMax) throw new MalformedPacket('the QoS of the will is 3');
+  if ((packet.will?.qos ?? 0) > qosMax) throw new MalformedPacket('invalid will QoS 3');
   checkStrings(bytes, [packet.clientId, packet.username ?? '', packet.will?.topic ?? '']);
   return packet;
 }
@@ -108,7 +108,7 @@ export function readConnect(bytes: Buffer): ConnectPacket {
 function checkLevel(bytes: Buffer): void {
   const nameAt = bytes.findIndex((byte, i) => i > 0 && byte < 0x80) + 3;
   const name = protocolNames.find((one) => bytes.toString('latin1', nameAt).startsWith(one));
-  if (name === undefined) throw new MalformedPacket('not the name of the protocol');
+  if (name === undefined) throw new MalformedPacket('invalid protocol name');
   // Bridges set the highest bit.
   const level = (bytes[nameAt + name.length] ?? 0) & 0x7f;
   if (!(level in readers)) throw new UnsupportedLevel(`protocol level ${level}`);
@@ -123,9 +123,9 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
       if (packet.qos > 0) checkNumber(packet);
       // MQTT-3.3.2-2 and 4.7.3-1.
       if (packet.topic === '' || /[+#]/.test(packet.topic))
-        throw new MalformedPacket('a topic that is empty or has wildcards');
+        throw new MalformedPacket('empty topic or wildcard in a publish topic');
       if (packet.properties?.topicAlias !== undefined)
-        throw new MalformedPacket('a topic alias, which was not offered');
+        throw new MalformedPacket('topic aliases are not supported');
       checkStrings(bytes, [packet.topic]);
       return packet;
     case 'subscribe':
@@ -135,7 +135,7 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
         packet.subscriptions.map(({ topic }) => topic),
       );
       if (packet.properties?.subscriptionIdentifier !== undefined)
-        throw new MalformedPacket('a subscription identifier, which was not offered');
+        throw new MalformedPacket('subscription identifiers are not supported');
       return checkNumber(packet);
     case 'unsubscribe':
       checkFilters(packet.unsubscriptions);
@@ -190,7 +190,7 @@ function clearRepetition(bytes: Buffer): void {
 /** MQTT-2.3.1-1: not zero. */
 function checkNumber<P extends { messageId?: number }>(packet: P): P & { messageId: number } {
   const { messageId = 0 } = packet;
-  if (messageId < 1) throw new MalformedPacket('no message number');
+  if (messageId < 1) throw new MalformedPacket('missing packet identifier');
   return packet as P & { messageId: number };
 }
 
@@ -200,7 +200,7 @@ function checkLength({ length }: { length?: number }, wanted: number): void {
 
 /** MQTT-3.8.3-3 and 3.10.3-2: at least one. MQTT 4.7.1: where wildcards may be. */
 function checkFilters(filters: readonly string[]): void {
-  if (filters.length === 0) throw new MalformedPacket('no topic filter');
+  if (filters.length === 0) throw new MalformedPacket('missing topic filter');
   for (const filter of filters) {
     if (filter === '') throw new MalformedPacket('empty topic filter');
     const misplaced = filter
@@ -208,7 +208,7 @@ function checkFilters(filters: readonly string[]): void {
       .some((level, i, { length }) =>
         level.length > 1 ? /[+#]/.test(level) : level === '#' && i < length - 1,
       );
-    if (misplaced) throw new MalformedPacket('wildcard at a wrong place');
+    if (misplaced) throw new MalformedPacket('misplaced wildcard');
   }
 }
 
@@ -218,6 +218,6 @@ function checkStrings(bytes: Buffer, strings: readonly string[]): void {
     if (one.includes('\0')) throw new MalformedPacket('a string with U+0000');
     // The decoder replaces what is not UTF-8 with U+FFFD, which a packet may also contain itself.
     if (one.includes('\ufffd') && !bytes.includes('\ufffd'))
-      throw new MalformedPacket('a string that is not UTF-8');
+      throw new MalformedPacket('string is not valid UTF-8');
   }
 }

@@ -34,7 +34,7 @@ export function createMqttPublisher(
   return async (id, topic, payload, { qos, retain }) => {
     const levels = downLevelsOf(topic, mqttLimits.topicLevelsMax - levelsBefore);
     if (levels === undefined)
-      throw problem('invalidRequest', { reason: `topic: ${topic} cannot be sent on` });
+      throw problem('invalidRequest', { reason: `topic: cannot publish to ${topic}` });
     const message = { levels, payload, qos, retain };
     const broker = openedBroker();
     const elsewhere = sendElsewhere?.(id, message);

@@ -35,7 +35,7 @@ async function effectOf(change: RecordChange) {
   return { checks, ended };
 }
 
-const gone = ['the device connector or its secret is gone'];
+const gone = ['the device connector or its secret was deleted'];
 
 test.each<[RecordChange, readonly string[]]>([
   [{ kind: 'deviceConnector', id: 'c', action: 'updated' }, gone],

@@ -42,9 +42,9 @@ export function createMqttRevocation({
     for (const { filter, id } of session.subscriptions.values()) {
       try {
         if ((await routeOf(session, filter, findRoute)).device.id !== id)
-          return 'the device is another one now';
+          return 'the client id now belongs to another device';
       } catch {
-        return 'the device is gone or belongs to another connector';
+        return 'the device was deleted or moved to another connector';
       }
     }
     return undefined;

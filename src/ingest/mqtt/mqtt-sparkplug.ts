@@ -67,15 +67,15 @@ export function createSparkplugClients({
     },
     checkWill(session, text) {
       const topic = sparkplugTopicOf(text);
-      if (topic?.type !== 'NDEATH') throw refused('the will of an edge node is its NDEATH');
+      if (topic?.type !== 'NDEATH') throw refused('the will of an edge node must be its NDEATH');
       clientOf(session, topic);
     },
     grant(session, text) {
       const filter = sparkplugFilterOf(text);
-      if (filter === undefined) throw new Error('not a filter of one edge node');
+      if (filter === undefined) throw new Error('the filter must address one edge node');
       const client = filter.kind === 'STATE' ? session.sparkplug : clientOf(session, filter);
       // Without a will, a client could ask for the state of its host before it names itself.
-      if (client === undefined) throw new Error('the edge node has no NDEATH as its will');
+      if (client === undefined) throw new Error('the edge node must set NDEATH as its will');
       const { filtersPerClientMax } = sparkplugLimits;
       if (client.filters.size >= filtersPerClientMax && !client.filters.has(text))
         throw new Error('too many subscriptions');

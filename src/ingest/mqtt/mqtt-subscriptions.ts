@@ -149,7 +149,7 @@ async function subscriptionOf<R extends RoutedDevice>(
   findRoute: BrokerState<R>['parts']['findRoute'],
 ): Promise<DeviceSubscription> {
   const filter = topicFilterOf(topic);
-  if (filter === undefined) throw new Error('not a topic of one device');
+  if (filter === undefined) throw new Error('the filter must address one device');
   const { subscriptions } = session;
   if (subscriptions.size >= mqttLimits.subscriptionsPerClientMax && !subscriptions.has(topic))
     throw new Error('too many subscriptions');

@@ -41,7 +41,7 @@ function decoded(bytes: Uint8Array): unknown {
     // A body that nests without end overflows the stack of the decoder.
     const isDeep = error instanceof RangeError;
     throw problem('invalidCbor', {
-      reason: isDeep ? 'it nests too deep' : (error as Error).message,
+      reason: isDeep ? 'it is nested too deeply' : (error as Error).message,
     });
   }
 }

@@ -51,8 +51,8 @@ interface Base {
  * `senmlInvalid`, and `nameTooLong` when no other record is left.
  */
 export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs): ResolvedPack {
-  if (!Array.isArray(pack)) throw refused('a pack is an array of records');
-  if (pack.length > recordsMax) throw refused(`it has more than ${recordsMax} records`);
+  if (!Array.isArray(pack)) throw refused('a pack must be an array of records');
+  if (pack.length > recordsMax) throw refused(`it must have at most ${recordsMax} records`);
   const base: Base = {
     ...{ name: '', time: 0, unit: undefined },
     ...{ value: undefined, sum: undefined, version: undefined },
@@ -78,7 +78,7 @@ export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs):
 function carryOn(base: Base, record: JsonObject, place: string): void {
   const unknown = Object.keys(record).find((label) => label.endsWith('_'));
   if (unknown !== undefined)
-    throw refused(`${place} has ${unknown.slice(0, 100)}, which must be understood and is not`);
+    throw refused(`${place} has the unsupported mandatory field ${unknown.slice(0, 100)}`);
   base.name = stringAt(record, 'bn', place) ?? base.name;
   base.unit = stringAt(record, 'bu', place) ?? base.unit;
   base.time = numberAt(record, 'bt', place) ?? base.time;
@@ -86,9 +86,11 @@ function carryOn(base: Base, record: JsonObject, place: string): void {
   base.sum = numberAt(record, 'bs', place) ?? base.sum;
   const version = numberAt(record, 'bver', place);
   if (version !== undefined && version > versionMax)
-    throw refused(`${place} is of version ${version}; versions up to ${versionMax} are known`);
+    throw refused(
+      `${place} has version ${version}; the highest supported version is ${versionMax}`,
+    );
   if (version !== undefined && base.version !== undefined && version !== base.version)
-    throw refused(`${place} changes the version of the pack`);
+    throw refused(`${place} must not change the version of the pack`);
   base.version ??= version;
 }
 
@@ -112,7 +114,7 @@ function resolved(base: Base, record: JsonObject, at: Place): SenmlValue | strin
   if (base.name.length + own.length > outsideNameMax) return longNameOf(base, own, place);
   const name = base.name + own;
   if (!namePattern.test(name))
-    throw refused(`${place} has the name ${JSON.stringify(name.slice(0, 100))}`);
+    throw refused(`${place} has the invalid name ${JSON.stringify(name.slice(0, 100))}`);
   return {
     name,
     unit: stringAt(record, 'u', place) ?? base.unit,
@@ -134,7 +136,7 @@ function longNameOf(base: Base, own: string, place: string): string {
 function timeOf(seconds: number, { place, receivedAt }: Place): EpochMs {
   const start = seconds < absoluteFrom ? receivedAt : 0;
   const ms = Math.round(seconds * 1_000) + start;
-  if (!isInstant(ms)) throw refused(`${place} has a time that no calendar has`);
+  if (!isInstant(ms)) throw refused(`${place} has a time that is out of range`);
   return ms;
 }
 

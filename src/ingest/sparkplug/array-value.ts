@@ -7,7 +7,7 @@ import { finiteValue, integerValue, type NoteFault, timeValue } from './scalar-v
 export function arrayValue(bytes: Buffer, itemType: number, fault: NoteFault): Json {
   const items = itemsOf(bytes, itemType, fault);
   if (items !== undefined) return items;
-  fault('the bytes are not an array of its data type');
+  fault('the bytes do not match the array data type');
   return null;
 }
 

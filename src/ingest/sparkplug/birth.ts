@@ -35,7 +35,7 @@ export function birthOf(metrics: readonly Metric[], fault: (fault: string) => vo
     // Its reading says so.
     if (isLongName(name)) return;
     const known = byName.get(name);
-    if (known !== undefined) fault(`the birth has two metrics ${JSON.stringify(name)}`);
+    if (known !== undefined) fault(`duplicate metric ${JSON.stringify(name)} in the birth`);
     const { alias, datatype = 0 } = metric;
     const key = known?.key ?? (isData(name) ? keyOf(name) : undefined);
     const born = { name, alias, key, dataType: datatype, unit: unitOf(metric.properties) };
@@ -46,7 +46,7 @@ export function birthOf(metrics: readonly Metric[], fault: (fault: string) => vo
         `the birth has more than ${sparkplugLimits.metricsPerNodeMax} metrics`,
       );
     if (alias === undefined) return;
-    if (byAlias.has(alias)) fault(`the birth has two metrics with alias ${alias}`);
+    if (byAlias.has(alias)) fault(`duplicate alias ${alias} in the birth`);
     byAlias.set(alias, born);
   }
 

@@ -77,7 +77,7 @@ test.each<[string, Json, RegExp]>([
   ['of/Int8Array', [300], /Int8Array/],
   ['of/BooleanArray', [1], /BooleanArray/],
   ['of/DataSet', {}, /DataSet/],
-  ['nothing', 1, /no metric "nothing"/],
+  ['nothing', 1, /unknown metric "nothing"/],
 ])('%s is refused for %j', (name, value, reason) => {
   expect(commandPayload({ [name]: value }, birth, 0)).toEqual({
     refused: expect.stringMatching(reason),

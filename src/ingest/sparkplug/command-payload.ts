@@ -29,7 +29,8 @@ export function commandPayload(command: JsonObject, birth: Birth, now: EpochMs):
   for (const [name, value] of Object.entries(command)) {
     byKey ??= new Map(Array.from(birth.byName.values(), (born) => [born.key, born]));
     const born = birth.byName.get(name) ?? byKey.get(name);
-    if (born === undefined) return { refused: `the birth has no metric ${JSON.stringify(name)}` };
+    if (born === undefined)
+      return { refused: `unknown metric ${JSON.stringify(name)} (not in the birth)` };
     const metric: Parts = [];
     if (born.alias === undefined) writeBytesField(metric, 1, Buffer.from(born.name));
     else writeVarintField(metric, 2, born.alias);

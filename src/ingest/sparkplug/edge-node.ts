@@ -88,7 +88,8 @@ const handlers: Readonly<Record<SparkplugTopic['type'], Handler>> = {
   },
   DBIRTH(message, births, numbers) {
     const { topic, payload, fault } = message;
-    if (!births.has(undefined)) return { missing: 'a device was born before its edge node' };
+    if (!births.has(undefined))
+      return { missing: 'device birth received before the edge node birth' };
     const missing = countMessage(payload, numbers);
     const birth = birthOf(payload.metrics, fault);
     const { devicesPerNodeMax, metricsPerNodeMax } = sparkplugLimits;
@@ -108,7 +109,7 @@ const handlers: Readonly<Record<SparkplugTopic['type'], Handler>> = {
   NDEATH({ payload, fault }, births, numbers) {
     const bdSeq = bdSeqOf(payload);
     if (bdSeq !== undefined && numbers.bdSeq !== undefined && bdSeq !== numbers.bdSeq) {
-      fault(`the death has bdSeq ${bdSeq}, and the birth ${numbers.bdSeq}: it is an earlier one`);
+      fault(`stale death: bdSeq ${bdSeq}, but the birth has ${numbers.bdSeq}`);
       return {};
     }
     const gone = [...births.keys()];
@@ -125,7 +126,7 @@ function takeData(message: Message, births: Births, numbers: Numbers): Taken {
   const { topic, payload } = message;
   const birth = births.get(topic.device);
   const lost = countMessage(payload, numbers);
-  if (birth === undefined) return { missing: 'data came before the birth' };
+  if (birth === undefined) return { missing: 'data received before the birth' };
   const { readings, unknown } = readingsOf({ ...message, birth });
   return { readings, missing: unknown ?? lost };
 }
@@ -136,7 +137,7 @@ function countMessage({ seq }: Payload, numbers: Numbers): string | undefined {
   const next = numbers.seq === undefined ? undefined : (numbers.seq + 1) % 256;
   numbers.seq = Number(seq) % 256;
   if (next === undefined || next === numbers.seq) return undefined;
-  return `the sequence number is ${numbers.seq} instead of ${next}`;
+  return `sequence number ${numbers.seq}, expected ${next}`;
 }
 
 function bdSeqOf({ metrics }: Payload): number | bigint | undefined {

@@ -88,7 +88,7 @@ export function readingsOf(parts: ReadingParts): MessageReadings {
     }
     const born = bornOf(metric, birth);
     if (born !== undefined) add(born, metric, inherited);
-    else unknown ??= `a metric has alias ${metric.alias}, which no birth announced`;
+    else unknown ??= `unknown metric alias ${metric.alias}`;
   }
   return { readings, unknown };
 }

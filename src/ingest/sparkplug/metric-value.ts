@@ -10,7 +10,7 @@ export function jsonValue(value: WireValue | undefined, dataType: number, fault:
   if (value === undefined) return null;
   const found = valueOf(value, dataType, fault);
   if (found !== undefined) return found;
-  fault(`the value is not of its data type ${dataTypeNames[dataType] ?? dataType}`);
+  fault(`the value does not match its data type ${dataTypeNames[dataType] ?? dataType}`);
   return null;
 }
 
@@ -66,7 +66,7 @@ function isDataSet(value: WireValue): value is DataSet {
 function tableValue({ columns, types, rows }: DataSet, fault: NoteFault): Json {
   const width = Math.max(columns.length, types.length);
   if (rows.some(({ cells }) => cells.length > width))
-    fault('a row of the data set has more cells than columns');
+    fault('a data set row has more cells than columns');
   const names = Array.from({ length: width }, (_, i) => columns[i] ?? `column ${i + 1}`);
   const table = rows.map(({ cells }) =>
     names.map((_, i) => jsonValue(cells[i], types[i] ?? 0, fault)),

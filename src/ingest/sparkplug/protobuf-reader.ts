@@ -65,7 +65,8 @@ export function readMessage<T>(cursor: Cursor, fields: Fields<T>, target: T): T 
   countValue(cursor);
   const { end } = cursor;
   cursor.depth++;
-  if (cursor.depth > depthMax) invalid(cursor, `messages nest deeper than ${depthMax} levels`);
+  if (cursor.depth > depthMax)
+    invalid(cursor, `messages exceed the maximum nesting depth of ${depthMax}`);
   cursor.end = cursor.at + length;
   readFields(cursor, fields, target);
   cursor.end = end;
@@ -84,7 +85,7 @@ export function readVarint32(cursor: Cursor): number {
   const { bytes, end } = cursor;
   let value = 0;
   for (let shift = 0; shift < 70; shift += 7) {
-    if (cursor.at >= end) invalid(cursor, 'the payload breaks off');
+    if (cursor.at >= end) invalid(cursor, 'the payload is truncated');
     const byte = bytes[cursor.at++] ?? 0;
     if (shift < 32) value |= (byte & 0x7f) << shift;
     if (byte < 0x80) return value >>> 0;
@@ -100,7 +101,7 @@ export function readVarint64(cursor: Cursor): number | bigint {
   // Three parts of 28 bits or fewer, because larger ones would become signed.
   let [low, middle, high] = [0, 0, 0];
   for (let shift = 0; shift < 70; shift += 7) {
-    if (cursor.at >= end) invalid(cursor, 'the payload breaks off');
+    if (cursor.at >= end) invalid(cursor, 'the payload is truncated');
     const byte = bytes[cursor.at++] ?? 0;
     const bits = byte & 0x7f;
     if (shift < 28) low |= bits << shift;
@@ -160,14 +161,14 @@ function asciiOf(bytes: Buffer, at: number, length: number): string | undefined 
 
 function readLength(cursor: Cursor): number {
   const length = readVarint32(cursor);
-  if (length > cursor.end - cursor.at) invalid(cursor, 'a field is longer than its message');
+  if (length > cursor.end - cursor.at) invalid(cursor, 'a field extends beyond its message');
   return length;
 }
 
 /** Moves behind the bytes; returns where they begin. */
 function placeOf(cursor: Cursor, length: number): number {
   const { at } = cursor;
-  if (length > cursor.end - at) invalid(cursor, 'the payload breaks off');
+  if (length > cursor.end - at) invalid(cursor, 'the payload is truncated');
   cursor.at = at + length;
   return at;
 }

@@ -25,20 +25,20 @@ export function integerValue(
 function exact(whole: bigint, fault: NoteFault): Json {
   const number = Number(whole);
   if (Number.isSafeInteger(number)) return number;
-  fault('the integer is stored as a string, because a number does not hold it exactly');
+  fault('the integer exceeds the safe range and was stored as a string');
   return String(whole);
 }
 
 export function finiteValue(value: number, fault: NoteFault): Json {
   if (Number.isFinite(value)) return value;
-  fault(`the number is ${value}, which is stored as null`);
+  fault(`${value} is not a finite number and was stored as null`);
   return null;
 }
 
 export function timeValue(value: number | bigint, fault: NoteFault): Json {
   const at = numberOf(value);
   if (isInstant(at)) return formatInstant(at);
-  fault(`the time ${value} is out of range, and is stored as null`);
+  fault(`time ${value} is out of range and was stored as null`);
   return null;
 }
 

@@ -247,7 +247,7 @@ const compressedUuid = 'SPBV1.0_COMPRESSED';
 function inflated({ metrics, body }: Payload): Payload {
   const algorithm = metrics.find(({ name }) => name === 'algorithm')?.value ?? 'DEFLATE';
   const inflate = inflaters.get(String(algorithm).toUpperCase());
-  if (inflate === undefined) throw new InvalidPayload(`the compression is not known`);
+  if (inflate === undefined) throw new InvalidPayload('unsupported compression');
   let bytes: Buffer;
   try {
     const { inflatedBytesMax } = sparkplugLimits;

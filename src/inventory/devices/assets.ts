@@ -63,7 +63,7 @@ export async function deviceFilterOf(
 ): Promise<DeviceFilter> {
   if (filter.organizationId === undefined && (filter.workspaceIds ?? []).length === 0) {
     throw problem('invalidRequest', {
-      reason: 'One of organizationId, workspaceId and workspaceIds is required',
+      reason: 'Set organizationId, workspaceId, or workspaceIds',
     });
   }
   const reach = await listReach(records, principal, filter);

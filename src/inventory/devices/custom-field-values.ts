@@ -51,7 +51,7 @@ function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
     !(isJsonObject(value) && Object.keys(value).length === 0);
   const other = customFieldTypes.find((type) => type !== field.type && isFilled(item[type]));
   if (other === undefined) return;
-  const reason = `has the type ${field.type}: send its value under ${field.type}, not under ${other}`;
+  const reason = `has type ${field.type}: send the value in ${field.type}, not ${other}`;
   throw problem('customFieldInvalid', { field: field.name, reason });
 }
 
@@ -105,7 +105,7 @@ function valueOf(field: CustomFieldMeta, value: Json): Json {
     }
     case 'JSON':
       if (JSON.stringify(value).length > jsonLengthMax)
-        throw refuse(`is larger than ${jsonLengthMax} characters`);
+        throw refuse(`must be at most ${jsonLengthMax} characters`);
       return value;
     case 'GPS_COORDINATES':
       return coordinatesOf(value, refuse);
@@ -116,7 +116,7 @@ type Refuse = (reason: string) => Error;
 
 function textOf(field: CustomFieldMeta, value: Json, refuse: Refuse): string {
   if (typeof value !== 'string') throw refuse('must be a string');
-  if (value.length > textLengthMax) throw refuse(`is longer than ${textLengthMax} characters`);
+  if (value.length > textLengthMax) throw refuse(`must be at most ${textLengthMax} characters`);
   if (value.includes('\0')) throw refuse('must not contain U+0000');
   const { selectOptions } = field;
   if (selectOptions !== null && !selectOptions.includes(value)) {
@@ -130,7 +130,7 @@ function coordinatesOf(value: Json, refuse: Refuse): JsonObject {
   const within = (degrees: Json | undefined, max: number): degrees is number =>
     typeof degrees === 'number' && Math.abs(degrees) <= max;
   if (!within(latitude, 90) || !within(longitude, 180)) {
-    throw refuse('must be {latitude, longitude} in degrees, up to 90 and 180');
+    throw refuse('must be {latitude, longitude} in degrees, within ±90 and ±180');
   }
   return { latitude, longitude };
 }

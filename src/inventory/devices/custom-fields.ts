@@ -54,12 +54,14 @@ function optionsFrom(
   if (sent === null || sent.length === 0) return null;
   if (type !== 'STRING') {
     throw problem('invalidRequest', {
-      reason: `body selectOptions: only fields of type STRING have them`,
+      reason: 'body selectOptions: only valid for type STRING',
     });
   }
   const options = [...new Set(sent)];
   if (options.length > optionsMax) {
-    throw problem('invalidRequest', { reason: `body selectOptions: more than ${optionsMax}` });
+    throw problem('invalidRequest', {
+      reason: `body selectOptions: must have at most ${optionsMax} items`,
+    });
   }
   return options;
 }
@@ -72,7 +74,7 @@ async function checkName(step: Step, record: CustomFieldMeta): Promise<void> {
   }
   if (fields.length >= fieldsPerWorkspaceMax && !fields.some((field) => field.id === record.id)) {
     throw problem('invalidRequest', {
-      reason: `A workspace has at most ${fieldsPerWorkspaceMax} custom fields`,
+      reason: `A workspace can have at most ${fieldsPerWorkspaceMax} custom fields`,
     });
   }
 }
@@ -118,7 +120,7 @@ export async function listCustomFields(
   const unknown = types?.find((type) => !(customFieldTypes as readonly string[]).includes(type));
   if (unknown !== undefined) {
     throw problem('invalidRequest', {
-      reason: `query type: ${unknown} is none of ${customFieldTypes.join(', ')}`,
+      reason: `query type: unknown type ${unknown}; valid types: ${customFieldTypes.join(', ')}`,
     });
   }
   const { rows, total } = await listRows(
@@ -135,7 +137,7 @@ export async function updateCustomField(records: Records, id: string, sent: Cust
     const { type, required, selectOptions } = current;
     if (sent.type && sent.type !== type) {
       throw problem('invalidRequest', {
-        reason: `body type: the type ${type} of a custom field is fixed`,
+        reason: `body type: cannot be changed (it is ${type})`,
       });
     }
     return {

@@ -33,7 +33,7 @@ export async function createDeviceConfiguration(
 ) {
   if (JSON.stringify(sent.configuration).length > configurationLengthMax) {
     throw problem('invalidRequest', {
-      reason: `body configuration: is larger than ${configurationLengthMax} characters`,
+      reason: `body configuration: must be at most ${configurationLengthMax} characters`,
     });
   }
   return change(records, async (step) => {
@@ -106,11 +106,11 @@ export async function pushDeviceConfiguration(
   );
   if (device.connectivity !== 'MQTT') {
     throw problem('configurationNotPushable', {
-      reason: `it is a ${device.connectivity} device, and only MQTT takes it`,
+      reason: `only MQTT devices support it, and this device uses ${device.connectivity}`,
     });
   }
   if (push === undefined) {
-    throw problem('configurationNotPushable', { reason: 'this installation serves no MQTT' });
+    throw problem('configurationNotPushable', { reason: 'MQTT is disabled on this installation' });
   }
   await push(latest);
   return { message: 'Configuration successfully sent' };

@@ -77,7 +77,7 @@ function keyIn(pem: string, { noun, read }: ReturnType<typeof formOf>['encoding'
   try {
     return read(pem);
   } catch {
-    throw problem('invalidRequest', { reason: `body publicKey: is not the PEM of ${noun}` });
+    throw problem('invalidRequest', { reason: `body publicKey: must be ${noun} in PEM format` });
   }
 }
 
@@ -90,14 +90,14 @@ function publicKeyFrom(
   const pem = sent.replaceAll('\\n', '\n').trim();
   if (pem.includes('PRIVATE KEY')) {
     throw problem('invalidRequest', {
-      reason: 'body publicKey: is a private key; never send a private key',
+      reason: 'body publicKey: this is a private key; never send private keys',
     });
   }
   const { encoding, family } = formOf(algorithm);
   const key = keyIn(pem, encoding);
   if (!family.takes(key)) {
     throw problem('invalidRequest', {
-      reason: `body publicKey: ${algorithm} needs a key of ${family.noun}`,
+      reason: `body publicKey: ${algorithm} requires ${family.noun}`,
     });
   }
   const der = key.export({ type: 'spki', format: 'der' });
@@ -119,7 +119,7 @@ export async function createDeviceCredential(
     }
     if (known.length >= credentialsPerDeviceMax) {
       throw problem('invalidRequest', {
-        reason: `A device has at most ${credentialsPerDeviceMax} credentials`,
+        reason: `A device can have at most ${credentialsPerDeviceMax} credentials`,
       });
     }
     const record: DeviceCredential = {

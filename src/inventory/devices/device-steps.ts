@@ -137,7 +137,7 @@ async function saveTags(step: Step, device: Device, sent: DeviceUpdate['tags']):
   if (sent === undefined) return;
   const ids = [...new Set((sent ?? []).map((tag) => tag.id))];
   if (ids.length > tagsMax)
-    throw problem('invalidRequest', { reason: `body tags: more than ${tagsMax}` });
+    throw problem('invalidRequest', { reason: `body tags: must have at most ${tagsMax} items` });
   const own = (await findTags(step.db, ids)).filter(
     (tag) => tag.workspaceId === device.workspaceId,
   );

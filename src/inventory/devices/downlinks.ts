@@ -62,7 +62,7 @@ export async function addDownlinks(
     }
     const over = {
       state: 'FAILED',
-      error: 'replaced by a later downlink',
+      error: 'superseded by a later downlink',
       nextTryAt: null,
       updated: now,
     } as const;

@@ -37,6 +37,8 @@ function instant(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseInstant(plusRestored(text));
   if (ms === undefined)
-    throw problem('invalidRequest', { reason: `query ${name}: ${text} is no ISO-8601 date-time` });
+    throw problem('invalidRequest', {
+      reason: `query ${name}: ${text} is not an ISO-8601 date-time`,
+    });
   return ms;
 }

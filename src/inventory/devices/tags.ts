@@ -35,7 +35,9 @@ function view(record: Tag, counts: ReadonlyMap<string, number>) {
 
 function checkColor(color: string | null): string | null {
   if (color === null || colorPattern.test(color)) return color;
-  throw problem('invalidRequest', { reason: `body color: ${color} is not of the form #RRGGBB` });
+  throw problem('invalidRequest', {
+    reason: `body color: must have the form #RRGGBB, got ${color}`,
+  });
 }
 
 const crud = createCrud<Tag>({

@@ -111,7 +111,7 @@ async function planOf(
   const now = records.now();
   const end = typeof to === 'string' ? Math.min(parseBound('to', to), now) : now;
   if (begin !== null && begin >= end) {
-    const reason = `from (${formatInstant(begin)}) is not before to (${formatInstant(end)})`;
+    const reason = `from (${formatInstant(begin)}) must be before to (${formatInstant(end)})`;
     throw problem('badInterval', { reason });
   }
   return {
@@ -147,7 +147,7 @@ async function devicesOf(
   const db = records.elsewhere(filter.organizationId);
   const ids = await findDeviceIds(db, filter, devicesMax + 1, records.now());
   if (ids.length <= devicesMax) return ids.toSorted();
-  const reason = `body expression: finds more than ${devicesMax} devices; export by tag or workspace`;
+  const reason = `body expression: matches more than ${devicesMax} devices; export by tag or workspace instead`;
   throw problem('invalidRequest', { reason });
 }
 

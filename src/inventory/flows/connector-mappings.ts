@@ -40,7 +40,7 @@ export function lineProtocolFrom(
 ): LineProtocolMapping | null {
   if (sent === null) return null;
   if (receiver.connectivity !== 'HTTP' || receiver.decodingType !== 'NONE')
-    refuse('lineProtocol', 'it is for connectors for HTTP without a network server');
+    refuse('lineProtocol', 'only valid for HTTP connectors without an integration');
   checkCreation(sent, receiver, principal);
   return {
     device: sent.device ?? lineProtocolDefaults.device,
@@ -60,7 +60,7 @@ export function sparkplugFrom(
 ): SparkplugMapping | null {
   if (sent === null) return null;
   if (receiver.connectivity !== 'MQTT' || receiver.authType !== 'BASIC')
-    refuse('sparkplug', 'it is for connectors for MQTT with an uplink secret');
+    refuse('sparkplug', 'only valid for MQTT connectors that use an uplink secret');
   checkCreation(sent, receiver, principal);
   const node = sent.node ?? sparkplugDefaults.node;
   const device = sent.device ?? sparkplugDefaults.device;
@@ -68,7 +68,7 @@ export function sparkplugFrom(
   checkTemplate('sparkplug.node', node, { needed: 'edge', known: ['group', 'edge'] });
   const names = ['group', 'edge', 'device'];
   checkTemplate('sparkplug.device', device, { needed: 'device', known: names });
-  if (!isTopic(topic)) refuse('sparkplug.topic', `${topic} is not a topic`);
+  if (!isTopic(topic)) refuse('sparkplug.topic', `${topic} is not a valid topic`);
   const hostId = sent.hostId ?? sparkplugDefaults.hostId;
   return { node, device, topic, hostId, createDevices: sent.createDevices ?? null };
 }
@@ -81,5 +81,5 @@ function checkTemplate(
   if (!template.includes(`{${needed}}`)) refuse(member, `it must contain {${needed}}`);
   for (const [, name = ''] of template.matchAll(/\{([^{}]*)\}/g))
     if (!known.includes(name))
-      refuse(member, `{${name}} is not known; there are {${known.join('}, {')}}`);
+      refuse(member, `unknown placeholder {${name}}; valid placeholders: {${known.join('}, {')}}`);
 }

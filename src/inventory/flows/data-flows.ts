@@ -61,14 +61,16 @@ function outputsFrom(sent: NonNullable<DataFlowUpdate['outputConnectors']>): Flo
     const output = { outputConnectorId: id, topic: topic ?? '*' };
     if (output.topic !== '*' && !isTopic(output.topic)) {
       throw problem('invalidRequest', {
-        reason: `body outputConnectors: ${output.topic} is not a topic, nor * for all`,
+        reason: `body outputConnectors: ${output.topic} is not a valid topic; use * for all topics`,
       });
     }
     // The same connector for the same topic twice would deliver every sample twice.
     outputs.set(`${output.outputConnectorId} ${output.topic}`, output);
   }
   if (outputs.size > outputsMax) {
-    throw problem('invalidRequest', { reason: `body outputConnectors: more than ${outputsMax}` });
+    throw problem('invalidRequest', {
+      reason: `body outputConnectors: must have at most ${outputsMax} items`,
+    });
   }
   return [...outputs.values()];
 }
@@ -102,7 +104,7 @@ async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
     }
     if (output.scope !== 'DATA_FLOW') {
       throw problem('invalidRequest', {
-        reason: `body outputConnectors: ${id} is an action of rules, not an output of data flows`,
+        reason: `body outputConnectors: ${id} has scope RULE_ACTION; data flows require scope DATA_FLOW`,
       });
     }
   }

@@ -116,7 +116,7 @@ function stateOf(text: string): DeliveryState {
   const state = deliveryStates.find((one) => one === text.toUpperCase());
   if (state === undefined)
     throw problem('invalidRequest', {
-      reason: `query state: must be ${deliveryStates.join(', ')}`,
+      reason: `query state: must be one of ${deliveryStates.join(', ')}`,
     });
   return state;
 }

@@ -81,13 +81,13 @@ export async function createDeviceConnector(
 ) {
   if (draft.connectivity === 'LORA') {
     throw problem('invalidRequest', {
-      reason: 'body connectivity: device connectors for LORA are made by integrations',
+      reason: 'body connectivity: LORA connectors are created by integrations',
     });
   }
   const authType = draft.authType ?? 'BASIC';
   if (authType === 'DEVICE_CREDENTIALS' && draft.connectivity === 'HTTP') {
     throw problem('invalidRequest', {
-      reason: 'body authType: DEVICE_CREDENTIALS is for MQTT; HTTP has BASIC',
+      reason: 'body authType: DEVICE_CREDENTIALS requires MQTT; use BASIC for HTTP',
     });
   }
   const { connectivity, workspaceId } = draft;

@@ -81,7 +81,7 @@ function metaFrom(current: DeviceTypeMeta, sent: DeviceTypeUpdate['meta']): Devi
   const { encoding } = meta;
   if (encoding !== null && !(['HEX', 'JSON'] satisfies PayloadEncoding[]).includes(encoding)) {
     throw problem('invalidRequest', {
-      reason: `body meta.encoding: ${encoding} is neither HEX nor JSON`,
+      reason: `body meta.encoding: must be HEX or JSON, got ${encoding}`,
     });
   }
   return meta;
@@ -94,7 +94,7 @@ function schemasFrom(sent: Readonly<Record<string, unknown>> | null): Record<str
     const text = typeof schema === 'string' ? schema : JSON.stringify(schema);
     if (!isJsonObject(parsed(text))) {
       throw problem('invalidRequest', {
-        reason: `body schemas.${topic}: a JSON Schema object, or one as a text, is needed`,
+        reason: `body schemas.${topic}: must be a JSON Schema, as an object or a string`,
       });
     }
     schemas.push([topic, text]);
@@ -117,7 +117,7 @@ function scriptFrom(current: Script | null, sent: ScriptDraft, field: string): S
   if (code === null) return null;
   if (Buffer.byteLength(code) > scriptBytesMax) {
     throw problem('invalidRequest', {
-      reason: `body ${field}.code: larger than ${scriptBytesMax} bytes`,
+      reason: `body ${field}.code: must be at most ${scriptBytesMax} bytes`,
     });
   }
   if (current !== null && current.code === code) return current;
@@ -152,7 +152,7 @@ export function deviceTypeWithoutScripts(record: DeviceType) {
 export async function createDeviceType(records: Records, draft: DeviceTypeDraft, now: number) {
   if (draft.type !== undefined && draft.type !== 'manual') {
     throw problem('invalidRequest', {
-      reason: `body type: device types of type ${draft.type} cannot be made, only manual ones`,
+      reason: `body type: must be manual; ${draft.type} device types cannot be created`,
     });
   }
   const record: DeviceType = {

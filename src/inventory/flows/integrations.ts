@@ -108,14 +108,14 @@ function propertiesFrom(
   const entries = Object.entries(sent);
   if (entries.length > integrationLimits.propertiesMax) {
     throw problem('invalidRequest', {
-      reason: `body properties: more than ${integrationLimits.propertiesMax}`,
+      reason: `body properties: must have at most ${integrationLimits.propertiesMax} members`,
     });
   }
   const properties: Record<string, string> = {};
   for (const [name, value] of entries) {
     if (value === null || value === '') continue;
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-    if (typeof text !== 'string') refuse(name, 'must be a text');
+    if (typeof text !== 'string') refuse(name, 'must be a string');
     if (text.length > integrationLimits.propertyLengthMax) {
       refuse(name, `must have at most ${integrationLimits.propertyLengthMax} characters`);
     }
@@ -134,8 +134,7 @@ function baseUrlFrom(text: string, checkHost: CheckHost): string {
     : refuse('baseUrl', 'must be an http or https URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     refuse('baseUrl', 'must be an http or https URL');
-  if (url.username !== '' || url.password !== '')
-    refuse('baseUrl', 'must hold no user name and password');
+  if (url.username !== '' || url.password !== '') refuse('baseUrl', 'must not contain credentials');
   checkHost(url.hostname);
   return text.replace(/\/+$/, '');
 }

@@ -80,7 +80,7 @@ function propertiesIn(
   if (value === undefined && stored !== null) return stored;
   if (isJsonObject(value)) return parseProperties(rules, value, stored);
   throw problem('invalidRequest', {
-    reason: `body ${rules.key}: is needed for an output connector of type ${type}`,
+    reason: `body ${rules.key}: is required for type ${type}`,
   });
 }
 
@@ -99,7 +99,7 @@ function creatableType({ type: name }: OutputConnectorDraft, available: Availabl
   const type = typeNamed(name);
   const row = findConnectorType(type);
   if (row !== undefined && row.properties === null) {
-    const reason = `body type: the database connector exists in every workspace, as ${databaseConnectorId}`;
+    const reason = `body type: DATABASE connectors cannot be created; every workspace has the built-in connector ${databaseConnectorId}`;
     throw problem('invalidRequest', { reason });
   }
   const setting = available.missingSetting(type);

@@ -52,8 +52,8 @@ test('null counts as absent, and the physical id is checked on its own', () => {
 
 test.each<[JsonObject, string | undefined, string[]]>([
   [{ deviceId: 'd-1' }, 'd-1', []],
-  [{}, undefined, ['deviceId is missing']],
-  [{ deviceId: null }, undefined, ['deviceId is missing']],
+  [{}, undefined, ['deviceId is required']],
+  [{ deviceId: null }, undefined, ['deviceId is required']],
   [{ deviceId: '' }, undefined, ['deviceId must be a string of 1 to 200 characters']],
   [{ deviceId: 'd'.repeat(201) }, undefined, ['deviceId must be a string of 1 to 200 characters']],
 ])('physical id %j', (values, result, problems) => {

@@ -14,7 +14,8 @@ export function checkedDeviceId(
   { deviceId = null }: JsonObject,
   report: ReportProblem,
 ): string | undefined {
-  const message = deviceId === null ? 'is missing' : mismatch(deviceFields.deviceId.type, deviceId);
+  const message =
+    deviceId === null ? 'is required' : mismatch(deviceFields.deviceId.type, deviceId);
   if (message === undefined) return String(deviceId);
   report('deviceId', message);
   return undefined;

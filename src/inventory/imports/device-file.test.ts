@@ -30,6 +30,6 @@ test('a value without a column name, and another encoding, are problems', async 
     { line: 2, field: null, message: expect.stringContaining('a value in cell 3') },
   ]);
   expect((await read(Buffer.from('deviceId;name\r\na;Ä\r\n', 'latin1'))).problems).toEqual([
-    { line: 1, field: null, message: expect.stringContaining('not UTF-8') },
+    { line: 1, field: null, message: expect.stringContaining('not valid UTF-8') },
   ]);
 });

@@ -65,7 +65,7 @@ export async function readDeviceFile(
   if (format === 'json') return fromJson(bytes);
   const text = textOf(bytes);
   if (text !== undefined) return fromCsv(text);
-  const message = 'The file is not UTF-8: save it as CSV UTF-8';
+  const message = 'The file is not valid UTF-8. Save it as CSV UTF-8.';
   return { devices: [], problems: [{ line: 1, field: null, message }] };
 }
 
@@ -91,13 +91,13 @@ async function fromJson(bytes: Uint8Array): Promise<DeviceFile> {
   try {
     parsed = await parseLargeJson(bytes);
   } catch (error) {
-    const message = `The file is not JSON: ${errorMessage(error)}`;
+    const message = `Invalid JSON file: ${errorMessage(error)}`;
     return { devices: [], problems: [{ line: 1, field: null, message }] };
   }
   if (!Array.isArray(parsed)) {
     return {
       devices: [],
-      problems: [{ line: 1, field: null, message: 'The file must contain a list of devices' }],
+      problems: [{ line: 1, field: null, message: 'The file must contain an array of devices' }],
     };
   }
   const problems: FileProblem[] = [];

@@ -81,9 +81,9 @@ function checkChangeable(
   context: ImportContext,
   report: ReportProblem,
 ): void {
-  if (context.mode === 'create') report('deviceId', `${deviceId} is used by another device`);
+  if (context.mode === 'create') report('deviceId', `${deviceId} is already in use`);
   else if (workspaceId !== context.workspaceId)
-    report('deviceId', `${deviceId} is a device of another workspace`);
+    report('deviceId', `${deviceId} belongs to another workspace`);
 }
 
 function reportUnknownFields(values: JsonObject, report: ReportProblem): void {
@@ -136,7 +136,7 @@ function tagsOf(
 ): JsonObject {
   if (names === null) return {};
   if (!Array.isArray(names)) {
-    report('tags', 'must be a list of names');
+    report('tags', 'must be an array of names');
     return {};
   }
   const found = (names as readonly Json[]).flatMap((name) => {
@@ -156,7 +156,7 @@ function customFieldValues(
 ): JsonObject {
   const values = sent ?? {};
   if (!isJsonObject(values)) {
-    report('customFields', 'must be an object of values by name');
+    report('customFields', 'must be an object with values by name');
     return {};
   }
   const items = Object.entries(values).flatMap(([name, value]) => {

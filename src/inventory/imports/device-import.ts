@@ -36,7 +36,7 @@ async function checkFile(
 }> {
   if (file.devices.length > operationLimits.itemsMax) {
     throw problem('invalidRequest', {
-      reason: `A file holds at most ${operationLimits.itemsMax} devices`,
+      reason: `A file can contain at most ${operationLimits.itemsMax} devices`,
     });
   }
   const { workspaceId, mode } = place;

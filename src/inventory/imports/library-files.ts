@@ -124,11 +124,11 @@ function turnsOf(): (characters: number) => Promise<void> {
 
 function parsed(text: string): Json | NoDocument {
   if (text.length > documentLengthMax)
-    return new TooLong(`has more than ${documentLengthMax} characters`);
+    return new TooLong(`must be at most ${documentLengthMax} characters`);
   try {
     return parsedJson(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return new NoDocument(`is not JSON: ${error.message}`);
+    if (error instanceof SyntaxError) return new NoDocument(`is not valid JSON: ${error.message}`);
     throw error;
   }
 }
@@ -137,7 +137,7 @@ function parsed(text: string): Json | NoDocument {
 function tooLong(documents: Documents): LibraryNote[] {
   return [...documents].flatMap(([path, document]) => {
     if (!(document instanceof TooLong) || path === folderOf(path) + metaName) return [];
-    return [{ path, message: `is left out: it ${document.message}` }];
+    return [{ path, message: `skipped: it ${document.message}` }];
   });
 }
 
@@ -221,7 +221,7 @@ function propertiesIn(meta: JsonObject): JsonObject {
 
 function encodingNamed(name: string): PayloadEncoding {
   if (name === 'HEX' || name === 'JSON') return name;
-  throw new Error(`encoding ${name} is neither HEX nor JSON`);
+  throw new Error(`encoding ${name} must be HEX or JSON`);
 }
 
 function textIn(meta: JsonObject, name: string): string | null {
@@ -232,14 +232,14 @@ function textIn(meta: JsonObject, name: string): string | null {
 
 function requiredText(meta: JsonObject, name: string): string {
   const text = textIn(meta, name);
-  if (!text) throw new Error(`${name} is missing`);
+  if (!text) throw new Error(`${name} is required`);
   return text;
 }
 
 function textsIn(meta: JsonObject, name: string): string[] {
   const value = meta[name] ?? [];
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-  throw new Error(`${name} must be a list of strings`);
+  throw new Error(`${name} must be an array of strings`);
 }
 
 /** A schema belongs to the topic that its file is named after, whatever else it says. */
@@ -255,11 +255,11 @@ function schemasIn(
     const document = documents.get(path);
     if (document instanceof TooLong) continue;
     if (document instanceof NoDocument) {
-      warn(`is left out: it ${document.message}`);
+      warn(`skipped: it ${document.message}`);
       continue;
     }
     if (document === undefined || !isJsonObject(document)) {
-      warn('is left out: it is not a JSON object');
+      warn('skipped: not a JSON object');
       continue;
     }
     const name = path.slice(folderOf(path).length, -schemaSuffix.length);
@@ -267,7 +267,7 @@ function schemasIn(
     if (processingType === 'downlink_encoder') warn('describes downlinks, not samples');
     else if (topic !== undefined && topic !== name) {
       warn(
-        `names the topic ${JSON.stringify(topic)} and is taken for ${name}, as its file is named`,
+        `declares topic ${JSON.stringify(topic)} but is imported as ${name}, after its file name`,
       );
     }
     schemas[name] = JSON.stringify(expandedOrAsSent(document, models, warn));

@@ -34,7 +34,7 @@ export interface ImportSummary {
 function scriptOf(current: Script | null, code: string | null): Script | null {
   if (code === null) return null;
   if (Buffer.byteLength(code) > scriptBytesMax) {
-    throw problem('invalidRequest', { reason: `a script is larger than ${scriptBytesMax} bytes` });
+    throw problem('invalidRequest', { reason: `a script must be at most ${scriptBytesMax} bytes` });
   }
   if (current?.code === code) return current;
   return { code, version: (current?.version ?? -1) + 1 };

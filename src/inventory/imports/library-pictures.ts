@@ -59,7 +59,7 @@ export async function pictureOf(
   const sent = contentTypes.get(extension);
   const refusal = await refusalOf(step, organizationId, content, sent);
   if (refusal !== undefined || sent === undefined) {
-    warn(own.path, `is left out: ${refusal}`);
+    warn(own.path, `skipped: ${refusal}`);
     return current;
   }
   const sha256 = sha256Of(content);
@@ -91,8 +91,9 @@ async function refusalOf(
   content: Uint8Array,
   contentType: string | undefined,
 ): Promise<string | undefined> {
-  if (contentType === undefined) return `it is none of ${[...contentTypes.keys()].join(', ')}`;
-  if (content.length > pictureBytesMax) return `it is larger than ${pictureBytesMax} bytes`;
+  if (contentType === undefined)
+    return `its type must be one of ${[...contentTypes.keys()].join(', ')}`;
+  if (content.length > pictureBytesMax) return `it must be at most ${pictureBytesMax} bytes`;
   try {
     checkedContentType(contentType, content);
   } catch (error) {
@@ -101,5 +102,5 @@ async function refusalOf(
   }
   const bytes = (await blobBytesOf(step.db, organizationId)) + content.length;
   if (bytes <= blobLimits.organizationBytesMax) return undefined;
-  return "the organization's space for blobs is used up";
+  return "the organization's blob quota is used up";
 }

@@ -18,9 +18,9 @@ export function expandedSchema(schema: JsonObject, models: DataModels): JsonObje
   };
   const expand = (value: Json, root: JsonObject, depth: number): Json => {
     if (depth > depthMax)
-      throw new Error(`the schema nests deeper than ${depthMax} levels, or refers to itself`);
+      throw new Error(`the schema exceeds the nesting depth of ${depthMax} or is recursive`);
     if (++members > membersMax)
-      throw new Error(`the schema has more than ${membersMax} members once it is written out`);
+      throw new Error(`the resolved schema has more than ${membersMax} members`);
     if (Array.isArray(value))
       return (value as readonly Json[]).map((item) => expand(item, root, depth + 1));
     if (!isJsonObject(value)) return value;

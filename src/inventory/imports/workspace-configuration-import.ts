@@ -87,7 +87,9 @@ export async function importConfiguration(
         const outcome = await importItem(context, section, item);
         counts[outcome] += 1;
         if (outcome === 'created' && JSON.stringify(item).includes('"********"'))
-          notes.push(`${section} ${item.name}: enter its secrets, which no document contains`);
+          notes.push(
+            `${section} ${item.name}: enter its secrets; configuration documents do not contain them`,
+          );
       }
     }
     return { ...counts, notes };
@@ -144,7 +146,7 @@ async function importItem(
   if (current === undefined) {
     if (item['library'] === true) {
       throw problem('invalidRequest', {
-        reason: `body ${section}: library type ${item.name} does not exist; import the library first`,
+        reason: `body ${section}: unknown library type ${item.name}; import the library first`,
       });
     }
     checkReach(context.principal, section);
@@ -159,7 +161,7 @@ async function importItem(
   );
   if (changed !== undefined) {
     throw problem('invalidRequest', {
-      reason: `body ${section}: the ${changed} of ${item.name} is fixed; give the item another name`,
+      reason: `body ${section}: the ${changed} of ${item.name} cannot be changed; use another name`,
     });
   }
   checkReach(context.principal, section);

@@ -47,7 +47,7 @@ function futureExpiration(sent: string | null | undefined, now: EpochMs): EpochM
   const expiration = expirationFrom(sent);
   if (expiration === null || expiration > now) return expiration;
   throw problem('invalidRequest', {
-    reason: `body expiration: must be in the future, after ${formatInstant(now)}`,
+    reason: `body expiration: must be in the future (it is now ${formatInstant(now)})`,
   });
 }
 

@@ -75,7 +75,7 @@ async function workspacesFrom(step: Step, draft: GrantDraft): Promise<string[]> 
   }
   if (ids.length === 0) {
     throw problem('invalidRequest', {
-      reason: 'body workspaces: at least one is needed unless allWorkspaces is true',
+      reason: 'body workspaces: is required unless allWorkspaces is true',
     });
   }
   return ids;

@@ -82,12 +82,12 @@ export async function invitationMail(
   );
   return {
     to: email,
-    subject: `Invitation to ${name}`,
+    subject: `You're invited to ${name}`,
     text: [
-      `You are invited to ${name} on Heliograph.`,
-      `To accept, open this link within ${lifetimeMs / dayMs} days; it works once:`,
+      `You have been invited to join ${name} on Heliograph.`,
+      `To accept, open this link within ${lifetimeMs / dayMs} days. It can be used once:`,
       url,
-      'If you did not expect this, nothing happens unless you accept.',
+      'If you did not expect this invitation, ignore this email.',
     ].join('\n\n'),
   };
 }
@@ -118,7 +118,7 @@ export async function findOpenInvitation(records: Records, token: string): Promi
 
 /** The token is a secret, so the message does not repeat it. */
 function unknownInvitation() {
-  return problem('notFound', { what: 'open invitation', id: 'that was sent' });
+  return problem('notFound', { what: 'pending invitation', id: 'that was sent' });
 }
 
 /**

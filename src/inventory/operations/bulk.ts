@@ -28,7 +28,7 @@ async function selectedIds(
   const { workspaceId, deviceIds, search, expression } = selection;
   if (deviceIds !== undefined && deviceIds !== null) return [...new Set(deviceIds)];
   if (expression === undefined || expression === null) {
-    throw problem('invalidRequest', { reason: 'body: deviceIds or an expression is required' });
+    throw problem('invalidRequest', { reason: 'body: set deviceIds or expression' });
   }
   const scope = { workspaceIds: [workspaceId], search: search ?? undefined, expression };
   const filter = await deviceFilterOf(records, principal, scope);
@@ -153,7 +153,7 @@ export async function bulkTag(
   const add = [...new Set(sent.addTagIds ?? [])];
   const remove = [...new Set(sent.removeTagIds ?? [])];
   if (add.length + remove.length === 0) {
-    throw problem('invalidRequest', { reason: 'body: addTagIds or removeTagIds is required' });
+    throw problem('invalidRequest', { reason: 'body: set addTagIds or removeTagIds' });
   }
   const own = (await findTags(records.db, [...add, ...remove])).filter(
     (tag) => tag.workspaceId === workspaceId,

@@ -102,10 +102,10 @@ export async function acceptOperation(
   items: readonly OperationItem[],
 ) {
   if (items.length === 0)
-    throw problem('invalidRequest', { reason: 'There is no device to work on' });
+    throw problem('invalidRequest', { reason: 'No devices match the selection' });
   if (items.length > operationLimits.itemsMax) {
     throw problem('invalidRequest', {
-      reason: `An operation has at most ${operationLimits.itemsMax} devices`,
+      reason: `An operation can include at most ${operationLimits.itemsMax} devices`,
     });
   }
   const { workspaceId, type, plan } = draft;

@@ -68,13 +68,14 @@ function invalid(field: string, reason: string) {
 
 /** Names of variables that scripts see: each once, as a JavaScript name. */
 export function checkVariables(field: string, names: readonly string[]): void {
-  if (names.length > limits.variablesMax) throw invalid(field, `more than ${limits.variablesMax}`);
+  if (names.length > limits.variablesMax)
+    throw invalid(field, `must have at most ${limits.variablesMax} items`);
   const seen = new Set<string>();
   for (const [i, name] of names.entries()) {
     const place = `${field}.${i}.variableName`;
     if (!variablePattern.test(name))
-      throw invalid(place, `${name} is no name of a variable: letters, digits, _ and $`);
-    if (seen.has(name)) throw invalid(place, `${name} is there twice`);
+      throw invalid(place, `${name} is not a valid variable name; use letters, digits, _ and $`);
+    if (seen.has(name)) throw invalid(place, `${name} is duplicated`);
     seen.add(name);
   }
 }
@@ -109,7 +110,7 @@ function propertiesFrom(sent: NonNullable<CustomLogicUpdate['properties']>): Cus
     ) {
       throw invalid(
         `properties.${i}.defaultValue`,
-        `${JSON.stringify(defaultValue)} is not ${type}`,
+        `${JSON.stringify(defaultValue)} is not of type ${type}`,
       );
     }
     const { name, description } = property;
@@ -125,7 +126,7 @@ function propertiesFrom(sent: NonNullable<CustomLogicUpdate['properties']>): Cus
 
 function scriptFrom(script: string): string {
   if (Buffer.byteLength(script) > limits.scriptBytesMax) {
-    throw invalid('script', `larger than ${limits.scriptBytesMax} bytes`);
+    throw invalid('script', `must be at most ${limits.scriptBytesMax} bytes`);
   }
   return script;
 }

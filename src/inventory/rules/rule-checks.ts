@@ -16,5 +16,5 @@ export function invalidRule(field: string, reason: string) {
 
 /** Throws when a list is longer than its limit. */
 export function checkLength(field: string, list: readonly unknown[], max: number): void {
-  if (list.length > max) throw invalidRule(field, `more than ${max}`);
+  if (list.length > max) throw invalidRule(field, `must have at most ${max} items`);
 }

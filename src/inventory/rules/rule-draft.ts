@@ -52,14 +52,14 @@ export interface RuleDraft extends RuleUpdate {
 
 /** Each device and tag only once (contract 13). */
 export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
-  if (sent.length === 0) throw invalidRule('inputs', 'a rule has at least one input');
+  if (sent.length === 0) throw invalidRule('inputs', 'at least one input is required');
   checkLength('inputs', sent, ruleLimits.inputsMax);
   const seen = new Set<string>();
   return sent.map(({ id, name, type, tagCombination, workspaceId }, i) => {
     if (seen.has(id))
       throw invalidRule(
         `inputs.${i}.id`,
-        `${id} is there twice; a device or tag can be an input only once`,
+        `${id} is duplicated; a device or tag can be an input only once`,
       );
     seen.add(id);
     const combination = combinationOf(type, tagCombination);
@@ -97,7 +97,7 @@ export function timerFrom(sent: TimerDraft | null | undefined): RuleTimer {
   if (sent === null || sent === undefined) return noTimer;
   const startAt = typeof sent.startAt === 'string' ? parseInstant(sent.startAt) : null;
   if (startAt === undefined)
-    throw invalidRule('timer.startAt', `${sent.startAt} is no ISO-8601 date-time`);
+    throw invalidRule('timer.startAt', `${sent.startAt} is not an ISO-8601 date-time`);
   const timer: RuleTimer = {
     enabled: sent.enabled ?? false,
     schedule: sent.schedule ?? null,
@@ -127,7 +127,7 @@ export function actionsFrom(sent: RuleUpdate['actions']): RuleActionRef[] {
   checkLength('actions', actions, ruleLimits.actionsMax);
   const seen = new Set<string>();
   return actions.map(({ id, configuration }, i) => {
-    if (seen.has(id)) throw invalidRule(`actions.${i}.id`, `${id} is there twice`);
+    if (seen.has(id)) throw invalidRule(`actions.${i}.id`, `${id} is duplicated`);
     seen.add(id);
     return { id, configuration: configuration ?? {} };
   });

@@ -95,7 +95,7 @@ export function logicFrom(
   const actionIds = (field: string, ids: Ids): readonly string[] => {
     const list = ids ?? [];
     const unknown = list.find((id) => !known.has(id));
-    if (unknown !== undefined) throw invalidRule(field, `${unknown} is none of the rule's actions`);
+    if (unknown !== undefined) throw invalidRule(field, `${unknown} is not an action of this rule`);
     return [...new Set(list)];
   };
   const none = { logicBlocks: null, geoFenceLogicBlock: null, customLogic: null };
@@ -131,7 +131,7 @@ function refuseTags(sources: readonly RuleDataSource[], inputs: readonly RuleInp
     ({ id, type }) => type !== 'DEVICE' && sources.some(({ inputIds }) => inputIds.includes(id)),
   );
   if (tag === undefined) return;
-  throw invalidRule('timer.enabled', `a timer needs devices as inputs, and ${tag.id} is a tag`);
+  throw invalidRule('timer.enabled', `a timer requires device inputs, but ${tag.id} is a tag`);
 }
 
 type ActionIds = (field: string, ids: Ids) => readonly string[];
@@ -141,20 +141,20 @@ function sourcesFrom(
   inputs: readonly RuleInput[],
 ): RuleDataSource[] {
   const field = 'logic.dataSources';
-  if (dataSources.length === 0) throw invalidRule(field, 'a rule has at least one data source');
+  if (dataSources.length === 0) throw invalidRule(field, 'at least one data source is required');
   checkLength(field, dataSources, ruleLimits.dataSourcesMax);
   const known = new Set(inputs.map(({ id }) => id));
   const seen = new Set<string>();
   for (const [i, { id, inputIds, dataTopic }] of dataSources.entries()) {
-    if (seen.has(id)) throw invalidRule(`${field}.${i}.id`, `${id} is there twice`);
+    if (seen.has(id)) throw invalidRule(`${field}.${i}.id`, `${id} is duplicated`);
     seen.add(id);
     if (inputIds.length === 0)
-      throw invalidRule(`${field}.${i}.inputIds`, 'a data source has at least one input');
+      throw invalidRule(`${field}.${i}.inputIds`, 'at least one input is required');
     const unknown = inputIds.find((input) => !known.has(input));
     if (unknown !== undefined)
-      throw invalidRule(`${field}.${i}.inputIds`, `${unknown} is none of the rule's inputs`);
+      throw invalidRule(`${field}.${i}.inputIds`, `${unknown} is not an input of this rule`);
     if (dataTopic === '')
-      throw invalidRule(`${field}.${i}.dataTopic`, 'must name a topic, or be * for all');
+      throw invalidRule(`${field}.${i}.dataTopic`, 'must be a topic, or * for all topics');
   }
   if (type === 'CUSTOM_LOGIC') {
     checkVariables(
@@ -181,12 +181,12 @@ function blocksFrom(
 ): LogicBlock[] {
   const field = 'logic.logicBlocks';
   if (!logicBlocks || logicBlocks.length === 0)
-    throw invalidRule(field, 'a comparison has at least one logic block');
+    throw invalidRule(field, 'at least one logic block is required');
   checkLength(field, logicBlocks, ruleLimits.logicBlocksMax);
   return logicBlocks.map((block, i) => {
     const place = `${field}.${i}`;
     if (block.conditions.length === 0)
-      throw invalidRule(`${place}.conditions`, 'a logic block has at least one condition');
+      throw invalidRule(`${place}.conditions`, 'at least one condition is required');
     checkLength(`${place}.conditions`, block.conditions, ruleLimits.conditionsMax);
     const conditions = block.conditions.map((condition, j) => {
       const operands = [
@@ -229,7 +229,7 @@ function checkOperand(
     if (sources.some(({ id }) => id === operand.dataSourceId)) return;
     throw invalidRule(
       `${field}.dataSourceId`,
-      `${operand.dataSourceId} is none of the rule's data sources`,
+      `${operand.dataSourceId} is not a data source of this rule`,
     );
   }
   if (converted(operand.value, type) !== undefined) return;
@@ -245,12 +245,12 @@ function fenceFrom(
   actionIds: ActionIds,
 ): GeoFenceLogicBlock {
   const field = 'logic.geoFenceLogicBlock';
-  if (!sent) throw invalidRule(field, 'is needed for a geofence');
+  if (!sent) throw invalidRule(field, 'is required for a geofence');
   for (const name of ['latitude', 'longitude']) {
     if (sources.filter(({ variableName }) => variableName === name).length !== 1) {
       throw invalidRule(
         'logic.dataSources',
-        `a geofence has one data source with the variableName ${name}`,
+        `a geofence requires exactly one data source with variableName ${name}`,
       );
     }
   }
@@ -266,7 +266,7 @@ function fenceFrom(
 
 function customFrom({ customLogic: sent }: LogicDraft, actionIds: ActionIds): RuleCustomLogic {
   const field = 'logic.customLogic';
-  if (!sent) throw invalidRule(field, 'is needed for custom logic');
+  if (!sent) throw invalidRule(field, 'is required for custom logic');
   const properties = sent.properties ?? [];
   checkVariables(
     `${field}.properties`,
@@ -280,7 +280,7 @@ function customFrom({ customLogic: sent }: LogicDraft, actionIds: ActionIds): Ru
       if (value !== null && converted(value, type) === undefined) {
         throw invalidRule(
           `${field}.properties.${i}.value`,
-          `${JSON.stringify(value)} is not ${type}`,
+          `${JSON.stringify(value)} is not of type ${type}`,
         );
       }
       return {

@@ -29,7 +29,7 @@ async function checkInputs(step: Step, { inputs, workspaceId }: Rule): Promise<v
     if (input.workspaceId !== null && input.workspaceId !== workspaceId) {
       throw invalidRule(
         `inputs.${i}.workspaceId`,
-        `must be the workspace of the rule, ${workspaceId}`,
+        `must be ${workspaceId}, the workspace of the rule`,
       );
     }
     if (input.type === 'DEVICE')
@@ -84,7 +84,7 @@ async function checkActions(step: Step, { actions, workspaceId }: Rule): Promise
     if (connector.scope !== 'RULE_ACTION') {
       throw invalidRule(
         `actions.${i}.id`,
-        `${id} is an output of data flows, not an action of rules`,
+        `${id} has scope DATA_FLOW; rules require scope RULE_ACTION`,
       );
     }
   }

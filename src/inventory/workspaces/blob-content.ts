@@ -65,7 +65,7 @@ export function checkedContentType(sent: string | undefined, content: Uint8Array
   if (looks === undefined)
     throw problem('blobTypeNotTaken', { contentType: type, taken: [...contentTypes.keys()] });
   if (!looks(content))
-    throw problem('invalidRequest', { reason: `The content is not of type ${type}` });
+    throw problem('invalidRequest', { reason: `The content does not match the type ${type}` });
   return type;
 }
 

@@ -58,7 +58,7 @@ export async function createBlob(
   },
 ) {
   if (place.organizationId === undefined && place.workspaceId === undefined) {
-    throw problem('invalidRequest', { reason: 'One of organizationId and workspaceId is needed' });
+    throw problem('invalidRequest', { reason: 'Set organizationId or workspaceId' });
   }
   const workspaceIds = [place.workspaceId ?? []].flat();
   const reach = { organizationId: place.organizationId, workspaceIds };

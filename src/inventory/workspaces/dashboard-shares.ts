@@ -144,6 +144,6 @@ function endOf(expires: string | null | undefined, now: number): number | null {
   const end = parseInstant(expires);
   if (end !== undefined && end > now) return end;
   throw problem('invalidRequest', {
-    reason: 'body expires: must be an ISO-8601 time in the future',
+    reason: 'body expires: must be a future ISO-8601 date-time',
   });
 }

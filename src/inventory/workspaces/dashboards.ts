@@ -47,7 +47,7 @@ async function check(
 ): Promise<void> {
   if (JSON.stringify(configuration).length > configurationLengthMax) {
     throw problem('invalidRequest', {
-      reason: `body configuration: is larger than ${configurationLengthMax} characters`,
+      reason: `body configuration: must be at most ${configurationLengthMax} characters`,
     });
   }
   if (groupId === null) return;

@@ -47,7 +47,7 @@ function view(record: View, principal: Principal) {
 async function check(step: Step, record: View, current: View | undefined): Promise<void> {
   if (Buffer.byteLength(JSON.stringify(record.content)) > viewContentBytesMax)
     throw problem('invalidRequest', {
-      reason: `body content: is larger than ${viewContentBytesMax} bytes`,
+      reason: `body content: must be at most ${viewContentBytesMax} bytes`,
     });
   if (current === undefined) await checkRecordQuota(step, record.organizationId, 'views');
   if (current === undefined && (await countViewsOf(step.db, record)) >= viewsMax)

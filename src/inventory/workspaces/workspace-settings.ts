@@ -10,16 +10,14 @@ export function checkCalendar({ workingHours, holidays }: WorkspaceSettings): vo
   for (const day of Object.keys(workingHours?.days ?? {})) {
     if ((weekdays as readonly string[]).includes(day)) continue;
     throw refused(
-      `workingHours.days: ${day.slice(0, 100)} is not a weekday; known are ${weekdays.join(', ')}`,
+      `workingHours.days: unknown weekday ${day.slice(0, 100)}; valid values: ${weekdays.join(', ')}`,
     );
   }
   for (const { date } of holidays ?? []) {
     const at = Date.parse(`${date}T00:00:00Z`);
     // A date such as 2024-02-30 is read as a day in March, or not at all.
     if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(date)) continue;
-    throw refused(
-      `holidays: ${date.slice(0, 100)} is not a date of the calendar; write it as YYYY-MM-DD`,
-    );
+    throw refused(`holidays: ${date.slice(0, 100)} is not a valid date; use YYYY-MM-DD`);
   }
 }
 

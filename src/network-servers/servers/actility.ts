@@ -33,7 +33,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
   if (objectAt(body, 'DevEUI_location') !== undefined) return [];
   const uplink = objectAt(body, 'DevEUI_uplink');
   if (uplink === undefined)
-    return refuse('DevEUI_uplink', 'is needed, or another report of ThingPark');
+    return refuse('DevEUI_uplink', 'is required, or another ThingPark report');
   return uplinkEvents(uplink, euiAt(body, 'DevEUI_uplink.DevEUI'));
 }
 
@@ -83,7 +83,7 @@ function notified(notification: JsonObject, deviceEui: string): readonly ServerE
   const type = textAt(notification, 'Type') ?? 'unknown';
   if (type.toLowerCase() === 'join') return [joinEvent(deviceEui, nameAt(notification, 'DevAddr'))];
   return [
-    { kind: 'note', deviceEui, level: 'INFO', message: `The network server notifies: ${type}` },
+    { kind: 'note', deviceEui, level: 'INFO', message: `Network server notification: ${type}` },
   ];
 }
 

@@ -78,7 +78,7 @@ function kindOf(body: JsonObject, query: WebhookQuery): Kind {
   if (valueAt(body, 'location') !== undefined) return 'location';
   if (valueAt(body, 'fCnt') !== undefined || valueAt(body, 'rxInfo') !== undefined) return 'up';
   if (valueAt(body, 'devAddr') !== undefined) return 'join';
-  return refuse('fCnt', 'is needed: the body is none of the events of ChirpStack');
+  return refuse('fCnt', 'is required: the body is not a known ChirpStack event');
 }
 
 function uplink(body: JsonObject, deviceEui: string): ServerEvent {
@@ -110,7 +110,7 @@ function status(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
 
 function errorOfVersion3(body: JsonObject, deviceEui: string): ServerEvent {
   const told = `${textAt(body, 'type') ?? ''} ${textAt(body, 'error') ?? ''}`.trim();
-  return { kind: 'note', deviceEui, level: 'ERROR', message: `The network server says: ${told}` };
+  return { kind: 'note', deviceEui, level: 'ERROR', message: `Network server message: ${told}` };
 }
 
 function reception(gateway: JsonObject): Reception {
@@ -166,7 +166,7 @@ function logged(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
       kind: 'note',
       deviceEui,
       level,
-      message: `The network server says: ${code} ${description}`.trim(),
+      message: `Network server message: ${code} ${description}`.trim(),
     },
   ];
 }

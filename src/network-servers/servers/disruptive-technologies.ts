@@ -16,19 +16,16 @@ import {
 const deviceIdMax = 100;
 
 function read(body: JsonObject): readonly ServerEvent[] {
-  const event = objectAt(body, 'event') ?? refuse('event', 'is needed');
+  const event = objectAt(body, 'event') ?? refuse('event', 'is required');
   const target =
     textAt(body, 'event.targetName') ??
-    refuse('event.targetName', 'is needed: it tells which device sent');
+    refuse('event.targetName', 'is required to identify the device');
   const deviceId = target.split('/').at(-1) ?? '';
   if (deviceId === '' || deviceId.length > deviceIdMax) {
-    refuse(
-      'event.targetName',
-      'must end in the id of a device, as in projects/<project>/devices/<device>',
-    );
+    refuse('event.targetName', 'must end with a device ID, as in projects/PROJECT/devices/DEVICE');
   }
-  const eventType = textAt(body, 'event.eventType') ?? refuse('event.eventType', 'is needed');
-  const data = objectAt(body, 'event.data') ?? refuse('event.data', 'is needed');
+  const eventType = textAt(body, 'event.eventType') ?? refuse('event.eventType', 'is required');
+  const data = objectAt(body, 'event.data') ?? refuse('event.data', 'is required');
   const eventId = textAt(body, 'event.eventId');
   return [
     {

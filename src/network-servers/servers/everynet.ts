@@ -17,7 +17,7 @@ import {
 } from '../webhook-fields.ts';
 
 function read(body: JsonObject): readonly ServerEvent[] {
-  const type = textAt(body, 'type') ?? refuse('type', 'is needed: it tells the kind of message');
+  const type = textAt(body, 'type') ?? refuse('type', 'is required to identify the message type');
   const deviceEui = euiAt(body, 'meta.device');
   switch (type) {
     case 'uplink':
@@ -30,7 +30,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
     case 'warning': {
       const told = textAt(body, 'params.message') ?? textAt(body, 'params.code') ?? 'unknown';
       const level = type === 'error' ? 'ERROR' : 'WARN';
-      return [{ kind: 'note', deviceEui, level, message: `The network server says: ${told}` }];
+      return [{ kind: 'note', deviceEui, level, message: `Network server message: ${told}` }];
     }
     default:
       return [];
@@ -38,7 +38,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
 }
 
 function uplinkEvents(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
-  const params = objectAt(body, 'params') ?? refuse('params', 'is needed');
+  const params = objectAt(body, 'params') ?? refuse('params', 'is required');
   // Copies of other gateways come marked as such, when the connection asks for them.
   if (flagAt(params, 'duplicate')) return [];
   const hardware = 'radio.hardware';

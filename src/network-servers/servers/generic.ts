@@ -32,7 +32,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
   if (event !== 'uplink') return refuse('event', 'must be uplink, join or downlink');
   const port = countAt(body, 'port', 255) ?? countAt(body, 'fPort', 255);
   const payloadHex = hexAt(body, 'payloadHex') ?? base64At(body, 'payloadBase64');
-  if (payloadHex && port === undefined) refuse('port', 'is needed: decoders choose by it');
+  if (payloadHex && port === undefined) refuse('port', 'is required: decoders depend on it');
   const rssi = measureAt(body, 'rssi');
   const snr = measureAt(body, 'snr');
   return [

@@ -38,7 +38,7 @@ import {
 } from '../webhook-fields.ts';
 
 function read(body: JsonObject): readonly ServerEvent[] {
-  const command = textAt(body, 'cmd') ?? refuse('cmd', 'is needed: it tells the kind of message');
+  const command = textAt(body, 'cmd') ?? refuse('cmd', 'is required to identify the message type');
   const deviceEui = euiAt(body, 'EUI');
   if (command === 'rx' || command === 'gw') return received(body, deviceEui);
   if (command === 'txd') {
@@ -67,7 +67,7 @@ function received(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
 const encrypted = {
   level: 'ERROR',
   message:
-    'The payload is encrypted: give the network server the application session key of the device',
+    "The payload is encrypted. Configure the device's application session key on the network server.",
 } as const;
 
 function loraFrame(body: JsonObject, deviceEui: string): LoraFrame {

@@ -22,7 +22,7 @@ const signalQualities: Readonly<Record<string, 1 | 2 | 3>> = {
 
 function read(body: JsonObject): readonly ServerEvent[] {
   const member = valueAt(body, 'device') === undefined ? 'deviceId' : 'device';
-  const device = nameAt(body, member) ?? refuse('device', 'is needed: it tells which device sent');
+  const device = nameAt(body, member) ?? refuse('device', 'is required to identify the device');
   if (!devicePattern.test(device))
     refuse(member, 'must be a device id of at most 8 hexadecimal digits');
   const deviceEui = device.toLowerCase();
@@ -36,7 +36,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
       valueAt(body, 'computedLocation') === undefined &&
       valueAt(body, 'infoCode') === undefined
     ) {
-      refuse('data', 'is needed');
+      refuse('data', 'is required');
     }
     return [
       {

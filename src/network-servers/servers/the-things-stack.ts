@@ -59,13 +59,13 @@ function read(body: JsonObject): readonly ServerEvent[] {
         kind: 'note',
         deviceEui,
         level: 'WARN',
-        message: 'The network server emptied its downlink queue',
+        message: 'The network server cleared its downlink queue',
       },
     ];
   }
   return refuse(
     'uplink_message',
-    'is needed, or another message of The Things Stack such as join_accept or downlink_ack',
+    'is required, or another The Things Stack message such as join_accept or downlink_ack',
   );
 }
 

@@ -29,7 +29,7 @@ export function createAnswerReader(to: NodeAddress, signal: AbortSignal): Answer
   let head: Omit<ForwardedAnswer, 'body'> | undefined;
   let collected: Buffer[] = [];
   let stream: Readable | undefined;
-  const abort = (): void => control?.abort(new Error('The client is gone'));
+  const abort = (): void => control?.abort(new Error('The client disconnected'));
   const ended = (): void => signal.removeEventListener('abort', abort);
 
   const handler: Dispatcher.DispatchHandler = {

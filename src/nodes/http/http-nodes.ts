@@ -118,7 +118,7 @@ export function createHttpNodes(options: HttpNodesOptions): Nodes {
     async forward(to, request) {
       const peer = peerOf(to);
       if (peer.waiting >= nodeLimits.requestsMax)
-        throw new NodeUnreachable(to, false, 'too many requests wait for it');
+        throw new NodeUnreachable(to, false, 'too many requests are queued for it');
       peer.waiting++;
       try {
         return await forward(to, peer.pool, request);

@@ -260,7 +260,7 @@ function putBack(state: State, taken: readonly Taken[]): void {
   const back = new Set<Queue>();
   for (const { queue, waiting } of taken.toReversed()) {
     if (queue.to !== undefined) {
-      waiting.reject(new NodeUnreachable(queue.to, false, 'another node has its address'));
+      waiting.reject(new NodeUnreachable(queue.to, false, 'another node uses its address'));
       continue;
     }
     // It may have become empty meanwhile.

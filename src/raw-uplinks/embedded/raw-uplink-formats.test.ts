@@ -118,10 +118,8 @@ async function otherIndex(format: string): Promise<void> {
 const newerMark = () =>
   replaceChecked(join(directory, 'durable.json'), '{"format":2,"sequence":1,"bytes":10}');
 
-const newer =
-  /was written by a newer version of the program \(format 2, this program knows 1\): start that/;
-const unreleased =
-  /was written by a development version from before release 0\.2\.0, .*: set DATA_DIR/;
+const newer = /was written by a newer version \(format 2; this version supports 1\)\. Start that/;
+const unreleased = /was written by a development version before release 0\.2\.0, .*\. Set DATA_DIR/;
 
 test.each([
   ['a block of a newer version', 1_000_000, newerBlock, newer],

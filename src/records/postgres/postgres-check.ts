@@ -11,7 +11,7 @@ const retryMs = 500;
 /** Throws DataFolderError when the server does not answer. */
 export function checkPostgres(server: PostgresServer): CheckRecords {
   const path = placeOf(server.url);
-  const fromBackup = `restore the database from its backup, or set DATA_DIR to an empty folder`;
+  const fromBackup = `Restore the database from its backup, or set DATA_DIR to an empty folder`;
   return async (check) => {
     const client = await connected(server);
     try {
@@ -39,7 +39,7 @@ export async function connected({ url }: PostgresServer): Promise<pg.Client> {
       const isOver = performance.now() - startedAt > postgresLimits.startMsMax;
       if (!isLost(error) || isOver)
         throw new DataFolderError(
-          `RECORDS_URL cannot be used: ${placeOf(url)}: ${(error as Error).message || String((error as { code?: unknown }).code)}`,
+          `Cannot use RECORDS_URL: ${placeOf(url)}: ${(error as Error).message || String((error as { code?: unknown }).code)}`,
         );
     }
     await delay(retryMs);

@@ -40,7 +40,7 @@ const draft = {
 test('a second platform on the same database is refused', async () => {
   await open();
   const second = postgresEngine({ url, waitMsMax: 100 })({ stopped: () => undefined });
-  await expect(second).rejects.toThrow(/locked by another program/);
+  await expect(second).rejects.toThrow(/database is locked/);
 });
 
 test('a database of a development version from before the first release is refused', async () => {
@@ -132,7 +132,7 @@ describe('errors', () => {
     expect(placeOf(wrong)).not.toContain('secret-word');
     const check = checkPostgres({ url: wrong });
     const refused = check({ directory, secretsKey: 'k', hasSamples: false });
-    await expect(refused).rejects.toThrow(/RECORDS_URL cannot be used: PostgreSQL 127\.0\.0\.1/);
+    await expect(refused).rejects.toThrow(/Cannot use RECORDS_URL: PostgreSQL 127\.0\.0\.1/);
     await expect(refused).rejects.not.toThrow(/secret-word/);
   });
 });

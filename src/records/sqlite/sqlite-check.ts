@@ -7,7 +7,8 @@ import { type CheckRecords, checkRecordsAt, type RecordsProbe } from '../records
 export const checkSqlite: CheckRecords = (check) => {
   const { directory } = check;
   const path = join(directory, 'records.sqlite');
-  const fromBackup = `put records.sqlite and secrets.key back from one backup, or set DATA_DIR to an empty folder`;
+  const fromBackup =
+    'Restore records.sqlite and secrets.key from the same backup, or set DATA_DIR to an empty folder';
   return checkRecordsAt({ path, fromBackup, probe: async () => probeFile(path) }, check);
 };
 

@@ -34,7 +34,7 @@ test('a folder of a newer version is refused with both versions named', async ()
   database.exec(`insert into kysely_migration values ('0099-later', '2026-11-22T00:00:00.000Z')`);
   database.close();
   await expect(open()).rejects.toThrow(
-    /newer version.*records version 0099-later, this program knows \d+/,
+    /newer version.*records version 0099-later; this version supports \d+/,
   );
 });
 

@@ -55,7 +55,7 @@ export function createJobThread<Job, Done>(
     started.on('exit', () => {
       if (worker === started) worker = undefined;
       for (const { reject } of asked.values())
-        reject(new Error(`The thread that ${purpose} ended`, { cause }));
+        reject(new Error(`The worker thread that ${purpose} exited`, { cause }));
       asked.clear();
     });
     return started;

@@ -243,7 +243,7 @@ describe.each<[string, Partial<StoreLimits>]>([
       });
       expect(store.damage).toContainEqual(
         expect.objectContaining({
-          reason: expect.stringMatching(/entries from position \d+ on are missing/),
+          reason: expect.stringMatching(/journal entries are missing from position \d+/),
         }),
       );
       expect(store.position).toBeGreaterThanOrEqual(acknowledged);
@@ -282,7 +282,7 @@ describe.each<[string, Partial<StoreLimits>]>([
     expect(store.position).toBeGreaterThanOrEqual(500);
     expect(store.followerPosition('outputs')).toBe(490);
     expect(store.damage.map(({ reason }) => reason)).toEqual([
-      expect.stringMatching(/entries from position \d+ on are missing/),
+      expect.stringMatching(/journal entries are missing from position \d+/),
       expect.stringContaining('positions of followers are missing'),
     ]);
     expect(await allSamples(store, 'd1')).toHaveLength(samples);
@@ -297,7 +297,7 @@ describe.each<[string, Partial<StoreLimits>]>([
     const seen = { acknowledgedTo: end, followFrom: end, uplinksTo: end + 20 };
     const store = await open(folder, { seen });
     expect(store.damage).toMatchObject([
-      { reason: `20 entries from position ${end} on are missing` },
+      { reason: `20 journal entries are missing from position ${end}` },
     ]);
     expect(store.position).toBeGreaterThanOrEqual(end + 20);
     expect([
@@ -310,10 +310,10 @@ describe.each<[string, Partial<StoreLimits>]>([
   });
 
   const newerSentence =
-    /was written by a newer version of the program \(format 9, this program knows [12]\): start that version/;
+    /was written by a newer version \(format 9; this version supports [12]\)\. Start that version/;
 
   const unreleasedSentence =
-    /was written by a development version from before release 0\.2\.0, .*: set DATA_DIR/;
+    /was written by a development version before release 0\.2\.0, .*\. Set DATA_DIR/;
 
   test.each([
     ['review reliability 23: a manifest of a newer version', 9, newerSentence],

@@ -142,7 +142,7 @@
       return function ({ bytes, fPort }) {
         let data = decoder(bytes, fPort);
         if (converter) data = converter(data, fPort);
-        if (validator && validator(data, fPort) === false) return { errors: ['Validator refused the payload'] };
+        if (validator && validator(data, fPort) === false) return { errors: ['The validator rejected the payload'] };
         return { data };
       };
     },

@@ -41,7 +41,7 @@
     let stack = '';
     try {
       // The engine throws null when it has no memory left even for an error.
-      if (error === null) message = 'null was thrown, or the script ran out of memory';
+      if (error === null) message = 'the script threw null or ran out of memory';
       else if (typeof error === 'string') message = error;
       else if (typeof error !== 'object') message = textOfAny(error);
       else if (typeof error.message === 'string') {

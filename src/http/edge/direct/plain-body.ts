@@ -44,7 +44,7 @@ function readRest(raw: IncomingMessage, chunks: Buffer[]): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(Object.assign(error, { statusCode: 400 }));
     // The sender may have left during admission.
-    if (raw.destroyed) return fail(new Error('The request was broken off'));
+    if (raw.destroyed) return fail(new Error('The client aborted the request'));
     raw.on('data', (chunk: Buffer) => void chunks.push(chunk));
     raw.once('end', () => resolve(Buffer.concat(chunks)));
     raw.once('error', fail);

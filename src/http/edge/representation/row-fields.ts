@@ -32,7 +32,7 @@ export function withRowFields(route: Route, query: unknown, output: unknown): un
   const known = membersOf(route.response);
   const unknown = known && names.find((name) => !known.has(name));
   if (unknown !== undefined) {
-    const reason = `query fields: rows have no member ${unknown.slice(0, 100)}`;
+    const reason = `query fields: unknown field ${unknown.slice(0, 100)}`;
     throw problem('invalidRequest', { reason });
   }
   return { ...output, content: output.content.map((row) => narrowed(row, names)) };

@@ -76,7 +76,9 @@ test('a thread that ends is reported, its job is done here, and the next job has
   const part = randomRows(99);
   const [made] = await there.make([part]);
   post.mockRestore();
-  expect(failures.splice(0)).toMatchObject([{ message: 'The thread that makes chunks ended' }]);
+  expect(failures.splice(0)).toMatchObject([
+    { message: 'The worker thread that makes chunks exited' },
+  ]);
   const [expected] = await here.make([part]);
   expect(made?.map(written)).toEqual(expected?.map(written));
   const [again] = await there.make([part]);
