@@ -91,19 +91,21 @@ describeWith(clickhouse, 'copies of journals', () => {
     const [holder, other] = [cluster.directories[place], cluster.directories[1 - place]];
     const unknown = '0b2f9c1e-6a57-4a0e-9f0e-2f7d1f0c3b5a';
     expect(await adopt(unknown, holder ?? '')).toContain(`knows no node ${unknown}`);
-    expect(await adopt(node, other ?? '')).toContain(`it is at the node ${row?.holder}`);
+    expect(await adopt(node, other ?? '')).toContain(`It is on node ${row?.holder}`);
     // The others serve all devices meanwhile: the copy takes none.
     let isDone = false;
     const served = watchPartitions(survivors(), () => isDone);
     // The line of the file, as it stands.
     const line = readFileSync(join(found, 'node-id'), 'utf8');
-    expect(await adopt(line, holder ?? '').finally(() => (isDone = true))).toContain('is shipped');
+    expect(await adopt(line, holder ?? '').finally(() => (isDone = true))).toContain(
+      'has been flushed',
+    );
     expect(new Set(await served)).toEqual(new Set([256]));
     await mustSee(survivors(), lostNode.sent);
     await sendRound();
     await mustSee(survivors(), lostNode.sent);
     // The disk is found after all: its journal would give positions again.
-    await expect(cluster.addProcess({ directory: found })).rejects.toThrow('was adopted');
+    await expect(cluster.addProcess({ directory: found })).rejects.toThrow('was promoted');
   }, 400_000);
 
   test('a node whose holder is lost copies its journal to another one', async () => {
@@ -119,7 +121,9 @@ describeWith(clickhouse, 'copies of journals', () => {
     const ids = await Promise.all(cluster.directories.map((each) => nodeIdOf(each)));
     for (const id of ids) expect(ids).toContain(holders.get(id));
     const refused = await adopt(node, cluster.directories[0] ?? '');
-    expect(refused + (await adopt(node, cluster.directories[1] ?? ''))).toContain('is shipped');
+    expect(refused + (await adopt(node, cluster.directories[1] ?? ''))).toContain(
+      'has been flushed',
+    );
     await mustSee(survivors(), lostNode.sent);
   }, 400_000);
 });

@@ -63,7 +63,7 @@ test('a second process on the same data folder is refused, saying who holds it',
     const { code, output } = await startRefused(killable.directory);
     expect(code).toBe(1);
     expect(output).toMatch(
-      /^heliograph: The data folder .* is in use by another Heliograph \(process \d+\): stop that one first, or set DATA_DIR to another folder\.\n$/,
+      /^heliograph: The data folder .* is in use by another Heliograph process \(process \d+\)\. Stop it first, or set DATA_DIR to another folder\.\n$/,
     );
     // The first continues without any effect.
     const book: Book = new Map();

@@ -82,7 +82,7 @@ test('records are copied to PostgreSQL and back', { timeout: 180_000 }, async ()
   });
   expect([...counted.tables].sort(byTable)).toEqual([...copied.tables].sort(byTable));
   await expect(migrate({})).rejects.toThrow(
-    /holds records already, and nothing was changed: add --replace/,
+    /already contains records. Nothing was changed. Add --replace/,
   );
 
   await running(settings, async (world) => {
@@ -90,7 +90,7 @@ test('records are copied to PostgreSQL and back', { timeout: 180_000 }, async ()
     await expect(migrate({ to: 'sqlite' })).rejects.toThrow(/is in use/);
   });
 
-  await expect(migrate({ to: 'sqlite' })).rejects.toThrow(/holds records already/);
+  await expect(migrate({ to: 'sqlite' })).rejects.toThrow(/already contains records/);
   await expect(migrate({ to: 'sqlite', replaces: true }, interrupted)).rejects.toThrow(
     'interrupted',
   );
@@ -124,7 +124,9 @@ test('cluster and single move what has an address', () => {
   expect(migrationOf(words('--to single'), { ...noUrls, samplesUrl: 'http://c/h' })).toEqual({
     samples: { to: 'embedded', isDryRun: false },
   });
-  expect(() => migrationOf(words('--to single'), noUrls)).toThrow(/SAMPLES_URL nor RECORDS_URL/);
+  expect(() => migrationOf(words('--to single'), noUrls)).toThrow(
+    /Set SAMPLES_URL, RECORDS_URL, or both/,
+  );
 });
 
 test('the report says what to do next, or which tables differ', () => {

@@ -192,7 +192,7 @@ function mustMove(databaseUrl: () => string): void {
     await expect(move(folder, url, toClickHouse)).rejects.toThrow(/in use by another Heliograph/);
     held.release();
     await move(folder, url, toClickHouse);
-    await expect(move(other, url, toClickHouse)).rejects.toThrow(/holds samples already/);
+    await expect(move(other, url, toClickHouse)).rejects.toThrow(/already contains samples/);
     expect(existsSync(join(other, 'samples/segments'))).toBe(true);
   });
 }

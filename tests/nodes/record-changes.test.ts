@@ -95,13 +95,13 @@ describe('turns', () => {
     const one = await open('one');
     await open('two');
     const single = postgresEngine({ url, waitMsMax: 100 })({ stopped: () => undefined });
-    await expect(single).rejects.toThrow(/locked by another program/);
+    await expect(single).rejects.toThrow(/database is locked/);
     await opened.pop()?.close();
     await one.close();
     opened.length = 0;
     await open(undefined);
     const node = postgresEngine({ url, node: 'one', waitMsMax: 100 })({ stopped: () => undefined });
-    await expect(node).rejects.toThrow(/locked by another program/);
+    await expect(node).rejects.toThrow(/database is locked/);
   });
 
   test('what a transaction has read stays true until it commits: counters of eight writers on two nodes', async () => {

@@ -52,7 +52,7 @@ test('`verify` runs what was unpacked before', () => {
     encoding: 'utf8',
   });
   expect(ended).toMatchObject({ status: 0, stderr: '' });
-  expect(ended.stdout).toContain('No damage found');
+  expect(ended.stdout).toContain('No corruption found');
   const unpacked = readdirSync(join(home, '.cache', 'heliograph'));
   expect(unpacked.filter((name) => /^heliograph-[\d.]+-[\da-f]{16}$/.test(name))).toHaveLength(1);
 });
