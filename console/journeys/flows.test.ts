@@ -55,7 +55,6 @@ journey(
       const { page } = stage;
       await page.keyboard.type('gf');
       await page.getByText('No data flow yet').waitFor();
-      await page.getByText('"connectivity":"HTTP"').waitFor();
       expect(await axeFindings(page)).toEqual([]);
       await page.getByRole('link', { name: 'New data flow' }).first().click();
     });

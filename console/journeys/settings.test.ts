@@ -89,6 +89,8 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await page.getByText(/CH-ZH/).first().waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('400')]);
     await page.getByLabel('Part of the country').fill('zh');
+    // What has scrolled below the bar is no target.
+    await page.evaluate(() => scrollTo(0, 0));
     await stage.inspect('settings-hours');
     await saved();
     const workday = [{ from: '07:10', to: '17:15' }];
