@@ -130,7 +130,7 @@ describe('behaviour 13: times', () => {
     expect(await notes(device)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^Malformed sample: .*seconds\? send milliseconds$/),
-        expect.stringMatching(/before 2000: seconds\? send milliseconds$/),
+        expect.stringMatching(/before 2000\. Send milliseconds, not seconds\.$/),
       ]),
     );
   });
@@ -142,7 +142,7 @@ describe('behaviour 13: times', () => {
     expect((await bulk(device, [early(2), early(3), early(4)])).body).toMatchObject({ stored: 3 });
     const told = (await notes(device)).filter((note) => note.includes('before 2000'));
     expect(told).toHaveLength(4);
-    expect(told[0]).toContain('check the clock of the device');
+    expect(told[0]).toContain("Check the device's clock");
   });
 
   test('what retention would remove at once is not stored, and told', async () => {
