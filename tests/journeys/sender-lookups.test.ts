@@ -46,11 +46,11 @@ test('over HTTP: the secret once, the device once', async () => {
   }
 });
 
-test('over CoAP: secret and device in one look-up', async () => {
+test('over CoAP: connector and device in one look-up each, as over HTTP', async () => {
   const { secret, deviceId } = await world.device({ name: 'coap' });
   const answer = await askCoap(coapPort, { query: { secret, deviceId }, body: '{"t":1}' });
   expect(answer).toMatchObject({ code: '2.01' });
-  expect(lookups).toEqual(['bySecret']);
+  expect(lookups).toEqual(['connector', 'byConnector']);
 });
 
 test('over MQTT: secret and device in one look-up per publish', async () => {

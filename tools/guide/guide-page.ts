@@ -88,7 +88,7 @@ function pageOf(page: GuidePage, content: string): string {
 <body>
 <a class="skip" href="#content">To the content</a>
 <header><a href="${guideRoot}"><img src="/sun.svg" alt="" width="24" height="24">Heliograph</a>
-<span><a href="/docs/">Interface reference</a><a href="/">Console</a></span></header>
+<span><a href="/docs/">API reference</a><a href="/">Console</a></span></header>
 <div class="columns">
 <nav aria-label="Contents"><details open><summary>Contents</summary>${contentsOf(page)}</details></nav>
 <main id="content">

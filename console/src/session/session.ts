@@ -76,6 +76,8 @@ async function leave(end: () => Promise<string | undefined>): Promise<void> {
   try {
     await answers.cancelQueries();
     const next = await end();
+    // It would connect again without a session.
+    discardStream();
     // Not when a session ends on its own: the same user finds the edits after signing in again.
     discardDrafts();
     location.assign(next ?? '/sign-in');

@@ -1,4 +1,4 @@
-// Interface reference: a page for readers at /docs and its document, without any request to another host.
+// API reference: a page for readers at /docs and its document, without any request to another host.
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import type { Endpoint } from '../../contract/endpoint.ts';
@@ -69,7 +69,7 @@ const passThrough = (payload: unknown) => payload as string;
 function ownPage(html: string): string {
   return html
     .replace(/<html[^>]*>/, '<html lang="en">')
-    .replace(/<title>[^<]*<\/title>/, '<title>Interface reference · Heliograph</title>');
+    .replace(/<title>[^<]*<\/title>/, '<title>API reference · Heliograph</title>');
 }
 
 async function openPage(): Promise<FastifyInstance> {

@@ -68,16 +68,16 @@ type RunWords = typeof rulesWords.en;
 
 /** What the platform says in English of a run, in the words of the console. */
 const reasons: readonly (readonly [RegExp, (words: RunWords, part: string) => string])[] = [
-  [/^no logic block holds$/, (words) => words.noBlock],
-  [/^logic block (\d+) holds$/, (words, place) => words.block(place)],
-  [/^holds, and has no action for it$/, (words) => words.noAction],
+  [/^no condition was met$/, (words) => words.noBlock],
+  [/^logic block (\d+) was true$/, (words, place) => words.block(place)],
+  [/^true, but no action is configured$/, (words) => words.noAction],
   [/^no value for (.+)$/, (words, names) => words.noValue(names)],
-  [/^inside the fence$/, (words) => words.inside],
-  [/^outside the fence$/, (words) => words.outside],
+  [/^inside the geofence$/, (words) => words.inside],
+  [/^outside the geofence$/, (words) => words.outside],
   [/^the script emitted no action$/, (words) => words.noEmit],
   [/^the script emitted (\d+) actions$/, (words, count) => words.emitted(count)],
   [/^the sample is of .*older than the newest/, (words) => words.late],
-  [/^the sample is dated .*more than a day ahead/, (words) => words.ahead],
+  [/^the sample timestamp .* is more than a day in the future/, (words) => words.ahead],
 ];
 
 /** The platform's own text where it is none of the known ones, such as an error of a script. */
