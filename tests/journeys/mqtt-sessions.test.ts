@@ -131,6 +131,11 @@ async function published(
   return answers.shift()!.toString('hex');
 }
 
+async function nextMillisecond(): Promise<void> {
+  const before = Date.now();
+  while (Date.now() === before) await new Promise(setImmediate);
+}
+
 const dup = 8;
 const qos1 = 2;
 
@@ -147,10 +152,13 @@ test('contract 18: a QoS 1 publish that is sent again is acknowledged and stored
   expect(await world.samples(device)).toHaveLength(1);
   // The number is free again, so the same payload without the flag is another message.
   expect(await published(again, publish('{"value":1}', 0, 8))).toBe('40020008');
+  // Equal samples of one instant are stored once.
+  await nextMillisecond();
   expect(await published(again, publish('{"value":1}', 0, 8))).toBe('40020008');
   expect(await published(again, publish('{"value":2}', dup, 8))).toBe('40020008');
   expect(await world.samples(device)).toHaveLength(4);
   const other = await rawClient(device, 'another client');
+  await nextMillisecond();
   expect(await published(other, publish('{"value":1}', dup))).toBe('40020007');
   expect(await world.samples(device)).toHaveLength(5);
   for (const { socket } of [again, other]) socket.destroy();
