@@ -152,7 +152,15 @@ function createOpenSubscriptions(
   const subscriptions = createSubscriptions(fanOut, reader, room);
   const { interest, interests } = subscriptions;
   const catchUp = createCatchUp({
-    ...{ replay, fanOut, outbox, memory, now, interest, interests, refuse, end },
+    replay,
+    fanOut,
+    outbox,
+    memory,
+    now,
+    interest,
+    interests,
+    refuse,
+    end,
   });
   const workspaceReader: WorkspaceReader = {
     ...{ outbox, frameFor: reader.frameFor },
