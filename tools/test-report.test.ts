@@ -1,10 +1,10 @@
-// The totals of a test run, from reports the runner really writes.
+// The totals and the skipped files of a test run, from reports the runner really writes.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInstalled } from './installed-program.ts';
 import { plantedProject } from './fixture-project.ts';
-import { testTotals } from './test-report.ts';
+import { skippedFiles, testTotals } from './test-report.ts';
 
 const vitest = import.meta.resolve('vitest');
 const start = "import { test } from 'vitest';\n";
@@ -12,6 +12,21 @@ const passing = `${start}test('a', () => {});\ntest('b', () => {});\n`;
 const failing = `${start}test('c', () => {\n  throw new Error('c');\n});\n`;
 const broken = "throw new Error('outside');\n";
 const unhandled = `${start}test('d', () => {\n  void Promise.reject(new Error('nobody waits'));\n});\n`;
+
+/** Runs the tests of the files; `vitest` in them is the runner's own path. */
+function reportOf(files: Readonly<Record<string, string>>) {
+  const root = plantedProject(
+    Object.fromEntries(
+      Object.entries(files).map(([path, text]) => [
+        path,
+        text.replace("'vitest'", JSON.stringify(vitest)),
+      ]),
+    ),
+  );
+  const args = ['run', '--root', root, '--reporter=json', '--outputFile=report.json'];
+  const { succeeded } = runInstalled('vitest', 'vitest', args, root);
+  return { root, succeeded, report: readFileSync(join(root, 'report.json'), 'utf8') };
+}
 
 for (const [what, files, totals] of [
   ['only passing tests', { 'a.test.ts': passing }, { passed: 2, failed: 0, failures: [] }],
@@ -33,21 +48,24 @@ for (const [what, files, totals] of [
   ['no tests', { 'other.ts': '' }, { passed: 0, failed: 1, failures: ['no test ran'] }],
 ] as const)
   test(`${what}: ${totals.passed} passed, ${totals.failed} failed`, () => {
-    const root = plantedProject(
-      Object.fromEntries(
-        Object.entries(files).map(([path, text]) => [
-          path,
-          text.replace("'vitest'", JSON.stringify(vitest)),
-        ]),
-      ),
-    );
-    const args = ['run', '--root', root, '--reporter=json', '--outputFile=report.json'];
-    const run = runInstalled('vitest', 'vitest', args, root);
-    expect(run.succeeded).toBe(totals.failed === 0);
-    const found = testTotals(readFileSync(join(root, 'report.json'), 'utf8'), run.succeeded);
+    const { root, succeeded, report } = reportOf(files);
+    expect(succeeded).toBe(totals.failed === 0);
+    const found = testTotals(report, succeeded);
     expect({ passed: found.passed, failed: found.failed }).toEqual({
       passed: totals.passed,
       failed: totals.failed,
     });
     expect(found.failures.map((line) => line.replace(`${root}/`, ''))).toEqual(totals.failures);
   });
+
+test('files with a skipped test or suite', () => {
+  const skippedTest = `${start}test('a', () => {});\ntest.skipIf(true)('b', () => {});\n`;
+  const skippedSuite = `${start.replace('test', 'describe, test')}describe.skipIf(true)('c', () => {\n  test('d', () => {});\n});\n`;
+  const { root, report } = reportOf({
+    'passing.test.ts': passing,
+    'failing.test.ts': failing,
+    'one/skipped.test.ts': skippedTest,
+    'suite.test.ts': skippedSuite,
+  });
+  expect(skippedFiles(report, root).toSorted()).toEqual(['one/skipped.test.ts', 'suite.test.ts']);
+});

@@ -1,4 +1,5 @@
-// The totals of a test run, counted so that nothing that went wrong counts as nothing.
+// The report of a test run: its totals, counted so that nothing that went wrong counts as nothing, and what was skipped.
+import { relative } from 'node:path';
 
 interface Report {
   readonly numPassedTests: number;
@@ -42,6 +43,14 @@ export function testTotals(reportText: string, succeeded: boolean): Totals {
   else if (failures.length === 0 && !succeeded)
     failures.push('the runner failed outside its tests');
   return { passed: report.numPassedTests, failed: failures.length, failures };
+}
+
+/** Paths, relative to the root, of the files with a skipped test. */
+export function skippedFiles(reportText: string, root: string): readonly string[] {
+  const { testResults } = JSON.parse(reportText) as Report;
+  return testResults
+    .filter(({ assertionResults }) => assertionResults.some(({ status }) => status === 'skipped'))
+    .map(({ name }) => relative(root, name));
 }
 
 function firstLine(text: string): string {
