@@ -26,6 +26,8 @@ export function startRoundRobin(targets: readonly number[]): Promise<Server> {
     sent.once('close', () => request.resume());
     request.pipe(sent);
   });
+  // Clients keep connections as long as the answers of the nodes promise, which is longer than a proxy would.
+  server.keepAliveTimeout = 0;
   server.on('upgrade', (request, socket, head) => {
     const target = connect(next() ?? 0, '127.0.0.1');
     const { method, url, httpVersion, rawHeaders } = request;
