@@ -14,7 +14,8 @@ const assertionsOf = (count: number) =>
   `${caption}declare const values: readonly string[];\n${'void values[0]!;\n'.repeat(count)}`;
 const code = (line: string) => `${caption}${line}\n`;
 
-const record = '# 1. Title\n\n## Context\nA.\n\n## Decision\nB.\n\n## Consequences\nC.\n';
+const record =
+  '# 1. Title\n\nStatus: accepted.\n\n## Context\nA.\n\n## Decision\nB.\n\n## Consequences\nC.\n';
 
 interface Case {
   readonly rule: string;
@@ -271,6 +272,24 @@ const cases: readonly Case[] = [
     violation: '## Context',
   },
   {
+    rule: 'a record without a status',
+    path: 'docs/decisions/0001-title.md',
+    text: record.replace('Status: accepted.', ''),
+    violation: 'line 3 of a decision record is its status',
+  },
+  {
+    rule: 'a record with a status of its own',
+    path: 'docs/decisions/0001-title.md',
+    text: record.replace('accepted', 'proposed'),
+    violation: 'line 3 of a decision record is its status',
+  },
+  {
+    rule: 'a record that a missing one replaces',
+    path: 'docs/decisions/0001-title.md',
+    text: record.replace('accepted', 'replaced by [2](0002-other.md)'),
+    violation: '0002-other.md is not a later decision record',
+  },
+  {
     rule: 'a badly named record',
     path: 'docs/decisions/notes.md',
     text: record,
@@ -314,6 +333,27 @@ test('fewer uses than allowed pass, and --fix lowers the row; of two rows after 
 test('a row of the allowed counts that is not a count and a name is an error', () => {
   const root = plantedProject({ 'tools/tidy/allowed.txt': '<<<<<<< ours\n' });
   expect(() => readAllowed(root)).toThrow('"<<<<<<< ours" is not a count and a name');
+});
+
+test('a later record can replace or change an earlier one', () => {
+  const second = record.replace('# 1.', '# 2.');
+  for (const status of ['replaced by [2](0002-b.md)', 'accepted, changed by [2](0002-b.md)']) {
+    const root = plantedProject({
+      'docs/decisions/0001-a.md': record.replace('accepted', status),
+      'docs/decisions/0002-b.md': second,
+    });
+    expect(tidyViolations(root).map(violationText)).toEqual([]);
+  }
+});
+
+test('an earlier record cannot replace a later one', () => {
+  const root = plantedProject({
+    'docs/decisions/0001-a.md': record,
+    'docs/decisions/0002-b.md': record.replace('accepted', 'replaced by [1](0001-a.md)'),
+  });
+  expect(tidyViolations(root).map(violationText)).toEqual([
+    expect.stringContaining('0001-a.md is not a later decision record'),
+  ]);
 });
 
 test('a runtime dependency without a decision record is a violation', () => {
