@@ -3,7 +3,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { allEndpoints } from '../src/contract/endpoints/endpoint-table.ts';
-import { openApiDocument } from '../src/http/edge/open-api.ts';
+import { openApiDocument } from '../src/http/edge/docs.ts';
 import { writeConsoleFonts } from './console-fonts.ts';
 import { writeGuide } from './guide/guide-output.ts';
 import { noticesFile, thirdPartyNotices } from './third-party-notices.ts';

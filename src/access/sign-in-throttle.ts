@@ -2,9 +2,8 @@
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
-import { type TokenBuckets, createTokenBuckets } from './token-buckets.ts';
-import { createFairTurns } from './fair-turns.ts';
 import { networkOf, siteOf } from './network-of.ts';
+import { createTokenBuckets, type TokenBuckets } from './token-buckets.ts';
 
 const keysMax = 100_000;
 const turnLimits = { waitingPerKeyMax: 16, keysMax: 2_000 } as const;
@@ -114,6 +113,62 @@ export function createAttempts(
       for (const [limit, key] of taken) limit.giveBack(key);
       if (who.account !== undefined) knownPairs.set(`${who.account}\n${networkOf(who.ip)}`, true);
       return outcome;
+    },
+  };
+}
+
+// Fair turns: limited work alternates between waiting keys, so that one host cannot delay the others.
+
+interface FairTurns {
+  /**
+   * Runs the work when it is the turn of the key. Throws Problem `tooManyAttempts` when too much
+   * work of the key waits.
+   */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
+function createFairTurns(limits: {
+  readonly runningMax: number;
+  readonly waitingPerKeyMax: number;
+  readonly keysMax: number;
+}): FairTurns {
+  const { runningMax, waitingPerKeyMax, keysMax } = limits;
+  /** In the order of their turns: a key whose work started goes to the end. */
+  const lines = new Map<string, (() => void)[]>();
+  let running = 0;
+
+  function waitFor(key: string): Promise<void> {
+    const line = lines.get(key) ?? [];
+    if (line.length >= waitingPerKeyMax || (line.length === 0 && lines.size >= keysMax)) {
+      throw problem('tooManyAttempts', { retryAfterSeconds: 1 });
+    }
+    return new Promise((resolve) => {
+      line.push(resolve);
+      lines.set(key, line);
+    });
+  }
+
+  function passOn(): void {
+    const [[key, line] = []] = lines;
+    const start = line?.shift();
+    if (key === undefined || line === undefined || start === undefined) {
+      running -= 1;
+      return;
+    }
+    lines.delete(key);
+    if (line.length > 0) lines.set(key, line);
+    start();
+  }
+
+  return {
+    async run(key, work) {
+      if (running < runningMax) running += 1;
+      else await waitFor(key);
+      try {
+        return await work();
+      } finally {
+        passOn();
+      }
     },
   };
 }

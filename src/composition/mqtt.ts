@@ -2,31 +2,36 @@
 import type { Server } from 'node:http';
 import { networkOf } from '../access/network-of.ts';
 import { createAttempts, secretLimits } from '../access/sign-in-throttle.ts';
-import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
-import { composeMqttPorts } from './mqtt-ports.ts';
-import { composeSparkplug, type Sparkplug } from './sparkplug.ts';
-import type { Parts } from './platform-parts.ts';
-import type { Uplinks } from './uplinks.ts';
 import { createConfigurationPush, pushOnConnect } from '../flows/configuration-push.ts';
+import { createDeviceNotes } from '../flows/device-notes.ts';
 import { handleMqttPayload, type MqttUplinkStages } from '../flows/mqtt-uplink.ts';
+import { createSparkplugIntake } from '../flows/sparkplug-intake.ts';
+import { createSparkplugNodes, type SparkplugNodes } from '../flows/sparkplug-nodes.ts';
 import { parseReadingsBody } from '../http/edge/json-body.ts';
+import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import { looksLikeToken, tokenAudiences } from '../ingest/mqtt/device-token.ts';
-import type { MqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
+import {
+  createBrokerOnDemand,
+  type MqttBrokerOnDemand,
+} from '../ingest/mqtt/mqtt-broker-on-demand.ts';
 import type { BrokerParts } from '../ingest/mqtt/mqtt-broker-state.ts';
-import { createBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
+import type { MqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
+import { listenMqtt } from '../ingest/mqtt/mqtt-listeners.ts';
 import {
   type Login,
-  type LoginParts,
   logIn,
+  type LoginParts,
   type MqttIdentity,
 } from '../ingest/mqtt/mqtt-login.ts';
 import type { DroppedPublish } from '../ingest/mqtt/mqtt-publish.ts';
 import { createMqttPublisher, type PublishToDevice } from '../ingest/mqtt/mqtt-publisher.ts';
-import { type Retained, createRetainedMessages } from '../ingest/mqtt/mqtt-retained.ts';
+import { createRetainedMessages, type Retained } from '../ingest/mqtt/mqtt-retained.ts';
 import { createMqttRevocation } from '../ingest/mqtt/mqtt-revocation.ts';
 import type { FindRoute } from '../ingest/mqtt/mqtt-route.ts';
 import { takeUntilClose } from '../ingest/mqtt/mqtt-web-socket-count.ts';
+import type { SparkplugIntake } from '../ingest/sparkplug/sparkplug-client.ts';
+import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { findDeviceConfiguration } from '../records/rows/device-configurations.ts';
@@ -36,7 +41,12 @@ import {
   findDevicesWithCredentials,
 } from '../records/rows/device-credentials.ts';
 import { findDevice } from '../records/rows/devices.ts';
-import { setTimer } from '../structures/timers.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { followCertificate, readCertificate } from './certificates.ts';
+import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
 
 export interface Mqtt {
   readonly publishToDevice: PublishToDevice;
@@ -280,4 +290,90 @@ function addGauges({ telemetry }: Parts, broker: () => MqttBroker | undefined): 
     'Persistent MQTT sessions.',
     () => broker()?.store.size ?? 0,
   );
+}
+
+// Connects Sparkplug: the edge nodes of the broker, their devices, and the memory of their births.
+
+interface Sparkplug {
+  readonly intake: SparkplugIntake;
+  readonly command: SparkplugNodes['command'];
+}
+
+/** `reachable` is called with the service id of a device that can be sent commands. */
+function composeSparkplug(
+  { directory, records, refusals, telemetry, newId, now }: Parts,
+  { handleUplink, appendEntry }: Uplinks,
+  reachable: (serviceDeviceId: string) => void,
+): Sparkplug {
+  const nodes = createSparkplugNodes(now);
+  telemetry.gauge('sparkplug_nodes', 'Connected Sparkplug edge nodes.', () => nodes.size);
+  const intake = createSparkplugIntake({
+    nodes,
+    connectorOf: (id) => directory.knownConnector(id) ?? findDeviceConnector(records, id),
+    routeOf: directory.byConnector,
+    routeOfDevice: (id) => directory.byDevice(id),
+    createDevices: createDeviceCreation(records),
+    handleUplink,
+    note: createDeviceNotes({ appendEntry, newId, now }),
+    refused: telemetry.mqttRefused,
+    dropped: (connectorId, uplink) =>
+      refusals.add({ connectorId }, { transport: 'MQTT', ...uplink }),
+    reachable,
+    failed: (error) => telemetry.backgroundFailed('storing Sparkplug messages', error),
+    newId,
+    now,
+  });
+  return { intake, command: nodes.command };
+}
+
+// Connects the ports of MQTT: TCP, TLS with a certificate that is read again when it changes, and WebSockets.
+
+const tickEveryMs = 10_000;
+
+interface MqttPorts {
+  readonly listen: (server: Server) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** `tick` runs every ten seconds while the ports are open. */
+function composeMqttPorts(
+  parts: Parts,
+  { accept, close }: Pick<MqttBrokerOnDemand, 'accept' | 'close'>,
+  tick: () => void,
+): MqttPorts {
+  const { config, now } = parts;
+  const { host, mqttPort, trustedProxies, publicUrl } = config;
+  const closers: (() => unknown)[] = [];
+  return {
+    async listen(server) {
+      if (mqttPort !== 0) {
+        const listener = await listenMqtt({ host, port: mqttPort }, undefined, accept);
+        closers.push(listener.close);
+      }
+      await listenTls(parts, accept, closers);
+      closers.push(
+        attachMqttSocket(server, { accept, trustedProxies, now, publicUrl }),
+        setRepeatingTimer(tick, tickEveryMs),
+      );
+    },
+    close: () => closeInOrder(...closers, close),
+  };
+}
+
+/**
+ * Adds what it opened to the closers. Throws ConfigError when a file of the certificate cannot be
+ * read.
+ */
+async function listenTls(
+  { config, telemetry }: Parts,
+  accept: MqttBrokerOnDemand['accept'],
+  closers: (() => unknown)[],
+): Promise<void> {
+  const { host, mqttTlsPort: port, mqttTls: files } = config;
+  if (files === undefined) return;
+  const certificate = readCertificate(files);
+  if (port === 0) return;
+  const { close, renew } = await listenMqtt({ host, port }, certificate, accept);
+  const followed = { what: 'MQTT', files, inUse: certificate, renew };
+  closers.push(close, followCertificate(followed, telemetry));
 }

@@ -1,40 +1,37 @@
 // Connects the nodes of a cluster: leases of devices, the internal port, and the router of requests.
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { shareChanges } from './change-sharing.ts';
-import { offerEntries } from './entry-feeds.ts';
-import { shareCopies } from './journal-copies.ts';
-import { offerReplay, openLiveNodes } from './live-nodes.ts';
-import { readElsewhere } from './read-elsewhere.ts';
-import { reportSuperseded, watchClock } from './node-health.ts';
-import { reportCutOff, watchNodes } from './outages.ts';
-import { composeNodeMessages } from './node-messages.ts';
-import type { Parts } from './platform-parts.ts';
-import { ownershipBy, routerOf, searchBy } from './request-routing.ts';
-import { composeSharedWork } from './shared-work.ts';
+import { sql } from 'kysely';
 import type { ClusterConfig } from '../cluster-settings.ts';
 import { nodeIdOf } from '../data-folder/node-id.ts';
+import { createCaptureSenders } from '../flows/capture-senders.ts';
+import { clockWatch, createClockWatch } from '../flows/clock-watch.ts';
 import { entryFeed } from '../flows/entry-feed.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../flows/events-elsewhere.ts';
 import { replayFeed } from '../flows/journal-replay.ts';
 import type { DeviceOwnership } from '../flows/owned-devices.ts';
-import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
 import { createOwnedWork, type OwnedWork } from '../flows/owned-work.ts';
+import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
 import type { Route } from '../http/edge/route.ts';
-import { placeOfNode } from '../http/router/routed-requests.ts';
-import { createEpochs } from '../leases/lease-epochs.ts';
+import { refusalWith } from '../http/router/refusal.ts';
+import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
+import { createRouter } from '../http/router/router.ts';
 import type { SharedWork } from '../leases/held-work.ts';
+import { createEpochs } from '../leases/lease-epochs.ts';
 import {
   isOfDevices,
   type Lease,
-  leaseOfDevice,
   type LeaseName,
+  leaseOfDevice,
   type Leases,
   partitionLeases,
 } from '../leases/leases.ts';
 import { otherNodes } from '../leases/other-nodes.ts';
 import { postgresLeaseTable } from '../leases/postgres/postgres-lease-table.ts';
 import { createSharedLeases, type SharedLeases } from '../leases/shared-leases.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeMessages } from '../model/node-messages.ts';
+import { problem } from '../model/problem.ts';
 import { createHttpNodes } from '../nodes/http/http-nodes.ts';
 import {
   createInternalPort,
@@ -43,16 +40,29 @@ import {
 } from '../nodes/http/internal-port.ts';
 import { createWebSocketLinks } from '../nodes/http/web-socket-links.ts';
 import type { FeedHandlers } from '../nodes/links/links.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import type { NodeMessages } from '../model/node-messages.ts';
-import { problem } from '../model/problem.ts';
-import { type CallHandlers, NodeUnreachable, type Nodes } from '../nodes/nodes.ts';
+import { type CallHandlers, type Nodes, NodeUnreachable } from '../nodes/nodes.ts';
+import {
+  askOwners,
+  type OwnerSearch,
+  type Ownership,
+  unlessUnsent,
+} from '../nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../nodes/silent-nodes.ts';
-import { askOwners, type OwnerSearch, unlessUnsent } from '../nodes/owner-search.ts';
-import { leasesOfNode } from '../records/rows/node-leases.ts';
 import { openOwnSession } from '../records/postgres/own-session.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { leasesOfNode } from '../records/rows/node-leases.ts';
+import { findSampleExport } from '../records/rows/sample-exports.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { shareChanges } from './change-sharing.ts';
+import { offerEntries } from './entry-feeds.ts';
+import { shareCopies } from './journal-copies.ts';
+import { offerReplay, openLiveNodes } from './live-nodes.ts';
+import { composeNodeMessages } from './node-messages.ts';
+import { reportCutOff, watchNodes } from './outages.ts';
+import type { Parts } from './platform-parts.ts';
+import { readElsewhere } from './read-elsewhere.ts';
+import { composeSharedWork } from './shared-work.ts';
 
 export interface Cluster {
   /** What other parts need of it. */
@@ -319,4 +329,93 @@ function requestListenerOf(server: Server): RequestListener {
   const [listener] = server.listeners('request');
   if (listener === undefined) throw new Error('The server serves nothing');
   return listener;
+}
+
+// Connects what an operator learns of a node: whether its id is used twice, and how its clock differs.
+
+/** Returns the function that ends the comparisons. */
+function watchClock({ records, telemetry, now }: Parts): () => void {
+  const failed = (error: unknown) => telemetry.backgroundFailed('comparing clocks', error);
+  const serverTime = () => timeOfServer(records.db);
+  const watch = createClockWatch({ serverTime, now, differs: failed });
+  telemetry.gauge(
+    'clock_ahead_seconds',
+    'Clock offset from PostgreSQL; positive when this node is ahead.',
+    () => watch.aheadMs() / 1_000,
+  );
+  const compare = () => void watch.compare().catch(failed);
+  compare();
+  return setRepeatingTimer(compare, clockWatch.everyMs);
+}
+
+async function timeOfServer(db: RecordsDb): Promise<number> {
+  const query = sql<{ at: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as "at"`;
+  const { rows } = await query.execute(db);
+  return Number(rows[0]?.at);
+}
+
+/** Reports another process with the id of this node; from then on this one is not ready. */
+function reportSuperseded({ readiness, telemetry }: Parts, id: string): () => void {
+  let isSuperseded = false;
+  readiness.add('node', () => (isSuperseded ? 'another process uses this node id' : undefined));
+  return () => {
+    isSuperseded = true;
+    telemetry.backgroundFailed('holding leases', supersededError(id));
+  };
+}
+
+function supersededError(id: string): Error {
+  return new Error(
+    `Another process uses node id ${id}, so this one serves no devices. Stop it, and give each node its own data folder.`,
+  );
+}
+
+// Connects the router: which node a request is about, and how its owner is found.
+
+/** The owner of a device, or the node of a place. */
+function ownershipBy(leases: Leases): (place: string) => Ownership {
+  return (place) => {
+    const node = nodeOfPlace(place);
+    if (node !== undefined) return ownershipOfNode(leases, place, node);
+    const lease = leaseOfDevice(place);
+    return {
+      lease,
+      isOwn: () => leases.held(lease) !== undefined,
+      owner: () => leases.owners().get(lease)?.node,
+    };
+  };
+}
+
+function ownershipOfNode(leases: Leases, lease: string, id: string): Ownership {
+  return {
+    lease,
+    isOwn: () => id === leases.node.id,
+    owner: () => otherNodes(leases).find((node) => node.id === id),
+  };
+}
+
+/** How an unknown owner is waited for. */
+function searchBy({ refresh }: Leases): OwnerSearch {
+  return { refresh, now: () => performance.now(), wait: (ms) => wait(ms) };
+}
+
+/** Forwards requests to the nodes that own what they are about. */
+function routerOf(
+  { config, directory, records, telemetry, now }: Parts,
+  routes: readonly Route[],
+  { leases, nodes, serve }: { leases: Leases; nodes: Nodes; serve: RequestListener },
+): RequestListener {
+  const { publicUrl, trustedProxies } = config;
+  return createRouter({
+    findDevice: deviceFinder(routes, createCaptureSenders(directory).ofCapture, async (id) => {
+      const found = await findSampleExport(records.db, id);
+      return otherNodes(leases).find((node) => node.id === found?.node);
+    }),
+    ownershipOf: ownershipBy(leases),
+    ...searchBy(leases),
+    forward: nodes.forward,
+    serve,
+    refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, routes, now }),
+  });
 }

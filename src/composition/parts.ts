@@ -2,48 +2,44 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { composeAccess } from './access.ts';
-import { type ComposedNode, composeNode } from './change-following.ts';
-import { actingRequests } from './change-sharing.ts';
-import { openJournalCopy, refuseAdopted } from './journal-copies.ts';
-import { composeOperations } from './operations.ts';
-import { watchPostgres } from './outages.ts';
-import { recordsPlaceOf } from './records.ts';
-import { samplePlaceOf, type SharedSamples } from './samples.ts';
-import type { Parts } from './platform-parts.ts';
-import { createPublicAddress } from './public-address.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ClusterConfig } from '../cluster-settings.ts';
 import type { Config } from '../config.ts';
+import { copiedFiles } from '../copies/copy-form.ts';
+import type { JournalCopy } from '../copies/journal-copy.ts';
 import {
   claimDataFolder,
   DataFolderError,
   hasSampleFiles,
   tightenDataFolder,
 } from '../data-folder/data-folder.ts';
-import { copiedFiles } from '../copies/copy-form.ts';
-import type { JournalCopy } from '../copies/journal-copy.ts';
 import { nodeIdOf, storedNodeId } from '../data-folder/node-id.ts';
 import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
-import { createLiveEvents, type EventAudience } from '../flows/live-events.ts';
+import { createLiveEvents, type EventAudience, type LiveEvents } from '../flows/live-events.ts';
+import { createOperationRunner, type OperationRunner } from '../flows/operation-runner.ts';
+import { Refusals } from '../flows/refusals.ts';
 import { UplinkLimit } from '../flows/uplink-limit.ts';
 import { WorkTurns } from '../ingest/work-turns.ts';
-import type { LeaseName } from '../leases/leases.ts';
-import { leaseOfOperation } from '../leases/work-leases.ts';
-import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
-import { Refusals } from '../flows/refusals.ts';
+import { actorOfOperation } from '../inventory/operations/operation-actor.ts';
+import { readOperation, runOperationChunk } from '../inventory/operations/operations.ts';
 import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
+import type { LeaseName } from '../leases/leases.ts';
+import { leaseOfOperation } from '../leases/work-leases.ts';
 import { createWorkspaceFanOut } from '../live/workspace-fan-out.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
-import { type ChangeFollower, withoutMemory } from '../model/record.ts';
+import { type ChangeFollower, type RecordChange, withoutMemory } from '../model/record.ts';
 import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { adoptFollowerPositions } from '../records/rows/follower-positions.ts';
+import { findOperation, unfinishedOperations } from '../records/rows/operations.ts';
 import type { RecordedPositions } from '../records/rows/recorded-positions.ts';
+import { refreshStatistics } from '../records/statistics.ts';
 import { openSamples, type Samples } from '../samples/samples.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -51,6 +47,15 @@ import { addBuildInfo } from '../telemetry/build-info.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import { addJournalFigures } from '../telemetry/journal-figures.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
+import { composeAccess } from './access.ts';
+import { type ComposedNode, composeNode } from './change-following.ts';
+import { actingRequests } from './change-sharing.ts';
+import { openJournalCopy, refuseAdopted } from './journal-copies.ts';
+import { watchPostgres } from './outages.ts';
+import type { Parts } from './platform-parts.ts';
+import { createPublicAddress } from './public-address.ts';
+import { recordsPlaceOf } from './records.ts';
+import { samplePlaceOf, type SharedSamples } from './samples.ts';
 
 /** What opens before everything else. */
 interface Start {
@@ -303,4 +308,55 @@ async function openSampleStore(
   addJournalFigures(telemetry, samples.log, followersOfLog, now);
   addBuildInfo(telemetry);
   return { samples, log: samples.log, shared, journalCopy };
+}
+
+// Connects operations: work on many devices that continues after the answer, as the actor who ordered it.
+
+interface OperationsParts {
+  readonly records: OpenRecords;
+  readonly acting: AsyncLocalStorage<Actor | undefined>;
+  readonly telemetry: Telemetry;
+  /** Undefined until network servers are connected. */
+  readonly networkServers: () => TellNetworkServer | undefined;
+  readonly liveEvents: Pick<LiveEvents, 'operationMoved' | 'wantsAny'>;
+  /** Whether this node runs the operation. */
+  readonly isOwn: (id: string) => boolean;
+}
+
+interface Operations extends OperationRunner {
+  readonly recordChanged: (change: RecordChange) => void;
+}
+
+function composeOperations(parts: OperationsParts): Operations {
+  const { records, acting, telemetry, networkServers } = parts;
+  const show = async (id: string): Promise<void> => {
+    if (!parts.liveEvents.wantsAny('OPERATION')) return;
+    const operation = await readOperation(records, id);
+    parts.liveEvents.operationMoved(operation.workspaceId, operation);
+  };
+  const failed = (error: unknown) => telemetry.backgroundFailed('showing an operation', error);
+  const runner = createOperationRunner({
+    runChunk: async (id, isTimeUp) => {
+      const actor = await actorOfOperation(records, id);
+      const isDone = await acting.run(actor, () =>
+        runOperationChunk(records, id, isTimeUp, networkServers()),
+      );
+      // Statistics from before many devices were added or deleted mislead the query planner.
+      if (isDone) await refreshStatistics(records.db);
+      await show(id).catch(failed);
+      return isDone;
+    },
+    unfinished: () => unfinishedOperations(records.db, 'others'),
+    isOwn: parts.isOwn,
+    organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
+    failed: (error) => telemetry.backgroundFailed('running an operation', error),
+    clock: () => performance.now(),
+    pause: (ms) => pause(ms),
+  });
+  return {
+    ...runner,
+    recordChanged({ kind, id, action }) {
+      if (kind === 'operation' && action === 'created') show(id).catch(failed);
+    },
+  };
 }

@@ -1,41 +1,63 @@
 // The composition root: opens all parts, connects them, starts listening, and stops in reverse order.
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance } from 'fastify';
 import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
-import { composeAlarms } from './alarms.ts';
-import { composeCoap } from './coap.ts';
-import { composeDeliveries } from './deliveries.ts';
-import { composeDemoWorkspaces } from './demo-workspaces.ts';
-import { composeExports } from './exports.ts';
-import { composeDuplicates } from './duplicate-filter.ts';
-import { composeHttpServer } from './http-server.ts';
-import { composeLive } from './live.ts';
-import { composeLora } from './lorawan.ts';
-import { composeMaintenance } from './maintenance.ts';
-import { composeMcp } from './mcp.ts';
-import { composeMqtt } from './mqtt.ts';
-import { openParts } from './parts.ts';
-import { answerUplinks } from './owned-uplinks.ts';
-import type { JournalProgress, Parts, Platform, Tenant } from './platform-parts.ts';
-import type { Cluster } from './nodes.ts';
-import { composeRoutes } from './routes.ts';
-import { composeRules } from './rules.ts';
-import { shareRunner } from './shared-runner.ts';
-import { composeUplinks } from './uplinks.ts';
 import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
-import { refuseUnsupported } from './supported-settings.ts';
 import { createEgressGuard } from '../egress/guard.ts';
 import type { OwnPlace } from '../egress/host-check.ts';
 import { createHttpThread } from '../egress/http-thread.ts';
+import { createCoapUplinks } from '../flows/coap-uplink.ts';
+import { recoverDuplicates } from '../flows/duplicate-recovery.ts';
 import { hideExpired } from '../flows/expired-samples.ts';
+import { createCoapErrors } from '../http/edge/coap-errors.ts';
+import { consoleOf } from '../http/edge/console.ts';
+import { addDocsPolicy } from '../http/edge/docs-policy.ts';
+import { addDocs } from '../http/edge/docs.ts';
+import { parseReadingsBody } from '../http/edge/json-body.ts';
+import type { Route } from '../http/edge/route.ts';
+import { createServer, renewCertificate } from '../http/edge/server.ts';
 import { stopServer } from '../http/edge/stop-server.ts';
+import type { McpHandler } from '../http/mcp/mcp-handler.ts';
+import { mcpRoutes } from '../http/routes/mcp.ts';
+import { codeText } from '../ingest/coap/coap-answer.ts';
+import { createCoapCapture, type RefusedCoap } from '../ingest/coap/coap-capture.ts';
+import { startCoapServer } from '../ingest/coap/coap-server.ts';
+import { createDuplicateFilter, type DuplicateFilter } from '../ingest/duplicate-filter.ts';
+import { captureDeviceIdOf, captureSecretOf } from '../ingest/http/capture-request.ts';
+import { mqttLimits } from '../ingest/mqtt/mqtt-limits.ts';
 import { isDiskFull } from '../model/disk-full.ts';
+import { tileOrigin } from '../model/map-tiles.ts';
+import { refusalLimits } from '../model/refused-uplink.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
 import { firstWorkspace } from '../records/rows/workspaces.ts';
+import type { Certificate } from '../structures/certificate-watch.ts';
 import { type Closers, createClosers, StopTime } from '../structures/closers.ts';
+import { missing } from '../structures/missing.ts';
 import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
+import { programVersion } from '../telemetry/build-info.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
+import { guardOf } from './access.ts';
+import { composeAlarms } from './alarms.ts';
+import { followCertificate, readCertificate } from './certificates.ts';
+import { composeDeliveries } from './deliveries.ts';
+import { composeDemoWorkspaces } from './demo-workspaces.ts';
+import { composeExports } from './exports.ts';
+import { composeLive } from './live.ts';
+import { composeLora } from './lorawan.ts';
+import { composeMaintenance } from './maintenance.ts';
+import { composeMqtt } from './mqtt.ts';
+import type { Cluster } from './nodes.ts';
+import { answerUplinks } from './owned-uplinks.ts';
+import { openParts } from './parts.ts';
+import type { JournalProgress, Parts, Platform, Tenant } from './platform-parts.ts';
+import { composeRoutes } from './routes.ts';
+import { composeRules } from './rules.ts';
+import { shareRunner } from './shared-runner.ts';
+import { refuseUnsupported } from './supported-settings.ts';
+import { composeUplinks, type Uplinks } from './uplinks.ts';
 
 /**
  * Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open
@@ -268,4 +290,143 @@ async function storedTenant({ records }: Parts): Promise<Tenant | undefined> {
   if (workspace === undefined) return undefined;
   const { id: workspaceId, organizationId } = workspace;
   return { isNew: false, organizationId, workspaceId, apiKeyId: null, generatedPassword: null };
+}
+
+// Connects the duplicate filter: repetitions of uplinks are recognized across a restart.
+
+async function composeDuplicates(parts: Parts): Promise<DuplicateFilter> {
+  const { log, telemetry, now } = parts;
+  const filter = createDuplicateFilter(now);
+  const { confirmedAfterMs } = mqttLimits;
+  await recoverDuplicates({ filter, log, confirmedAfterMs, now: now() });
+  telemetry.gauge(
+    'duplicate_keys',
+    'Recent uplink keys held by the duplicate filter.',
+    () => filter.size,
+  );
+  return filter;
+}
+
+// Connects the MCP server: its tools make requests to the server of this process.
+
+interface ComposedMcp {
+  readonly routes: readonly Route[];
+  /** Call with the server before the first request. */
+  readonly useServer: (server: FastifyInstance) => void;
+}
+
+/** Without routes when it is switched off. */
+function composeMcp({ config, address, telemetry, turns }: Parts): ComposedMcp {
+  let server: FastifyInstance | undefined;
+  let handler: Promise<McpHandler> | undefined;
+  const failed = (error: unknown) => telemetry.backgroundFailed('answering an assistant', error);
+  const open = async () => {
+    const { createMcpHandler } = await import('../http/mcp/mcp-handler.ts');
+    return createMcpHandler({ version: programVersion(), failed });
+  };
+  const routes = mcpRoutes({
+    turns,
+    handler: () => (handler ??= open()),
+    async send(method, url, headers, body) {
+      const target = server ?? missing('server of the assistants');
+      const payload = body !== undefined && { payload: body };
+      const answer = await target.inject({ method, url, headers, ...payload });
+      return { status: answer.statusCode, body: answer.body };
+    },
+    publicUrl: address.url,
+    corsOrigins: config.corsOrigins,
+  });
+  return {
+    routes: config.mcp ? routes : [],
+    useServer: (composed) => void (server = composed),
+  };
+}
+
+// The same place in the source tree and in the build.
+const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
+
+/** The caller makes it listen. */
+async function composeHttpServer(parts: Parts, routes: readonly Route[]): Promise<FastifyInstance> {
+  const { config, telemetry, access, now } = parts;
+  const { publicUrl, trustedProxies, corsOrigins, mapTiles, tls } = config;
+  const guard = guardOf(access, config, now, parts.turns);
+  const edge = { routes, guard, events: telemetry, now };
+  const { addFiles, serveScreen } = consoleOf(
+    consoleFolder,
+    mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)],
+  );
+  const certificate = tls && readCertificate(tls);
+  const app = await createServer({
+    ...edge,
+    ...{ publicUrl, trustedProxies, corsOrigins, serveScreen, certificate },
+  });
+  addFiles(app);
+  addDocs(app, routes);
+  addDocsPolicy(app);
+  if (tls !== undefined && certificate !== undefined) {
+    const renew = (next: Certificate) => renewCertificate(app, next);
+    const followed = { what: 'HTTPS', files: tls, inUse: certificate, renew };
+    const stopFollowing = followCertificate(followed, telemetry);
+    app.addHook('onClose', async () => stopFollowing());
+  }
+  return app;
+}
+
+// Connects CoAP: the same capture as over HTTP, behind a UDP socket.
+
+/** The owner of the connector finds what was wrong. */
+function refusedCoap({ refusals, directory }: Parts): (refused: RefusedCoap) => void {
+  const tell = async ({ failure, sender, query, payload }: RefusedCoap): Promise<void> => {
+    const deviceId = captureDeviceIdOf(query, {});
+    const uplink = { transport: 'COAP', failure, deviceId, bytes: payload.length } as const;
+    const [address = ''] = sender.split(' ');
+    if (failure.status === 401) return refusals.add({ address }, uplink);
+    // The datagram's memory is used again.
+    const start = Buffer.from(payload.subarray(0, refusalLimits.payloadBytesMax));
+    const { id: connectorId } = await directory.connector(captureSecretOf(query, {}));
+    refusals.add({ connectorId }, { ...uplink, payload: start });
+  };
+  // Without a connector there is no owner to tell.
+  return (refused) => void tell(refused).catch(() => undefined);
+}
+
+/** Listens on the configured port, unless it is 0. Resolves with the function that stops it. */
+async function composeCoap(
+  parts: Parts,
+  { capture, captureSenml }: Uplinks,
+  duplicates: DuplicateFilter,
+): Promise<() => Promise<void>> {
+  const { config, telemetry, directory, uplinkLimit, now, newId } = parts;
+  if (config.coapPort === 0) return async () => undefined;
+  const server = await startCoapServer({
+    host: config.host,
+    port: config.coapPort,
+    handle: createCoapCapture({
+      async admit({ secret, deviceId }) {
+        const connector = await directory.connector(secret);
+        // Before the device is looked up, so that guesses count.
+        uplinkLimit.take(connector.id);
+        return directory.byConnector(connector, deviceId);
+      },
+      organizationOf: ({ device }) => device.organizationId,
+      capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
+      parseJson: parseReadingsBody,
+      errorBody: createCoapErrors(telemetry, now),
+      refused: refusedCoap(parts),
+      now,
+    }),
+    events: {
+      answered: (code, ms) => telemetry.coapAnswered(codeText(code), ms),
+      ignored: (reason) => telemetry.coapIgnored(reason),
+      failed: (error) => telemetry.backgroundFailed('receiving CoAP datagrams', error),
+    },
+    now,
+  });
+  telemetry.gauge('coap_requests_under_way', 'CoAP requests being answered.', server.open);
+  telemetry.gauge(
+    'coap_exchanges_remembered',
+    'CoAP requests whose repetition would be recognized.',
+    server.remembered,
+  );
+  return () => server.close();
 }

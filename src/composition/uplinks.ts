@@ -1,18 +1,14 @@
 // Connects the uplink pipeline: capture, decoding, validation, the journal and its followers.
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
-import { closeInOrder } from '../structures/closers.ts';
-import { missing } from '../structures/missing.ts';
-import { composeIdempotency } from './idempotency.ts';
-import { uplinksOfAll, whileOwnedIn } from './owned-uplinks.ts';
-import type { Parts } from './platform-parts.ts';
-import { composeRawUplinks } from './raw-uplinks.ts';
-import { composeScripts, type Scripts } from './scripts.ts';
 import { decodeUplink, passThrough } from '../decode/decode-uplink.ts';
 import {
   type CommandToEncode,
   type EncodedCommand,
   encodeDownlink,
 } from '../decode/encode-downlink.ts';
+import { appendOwned } from '../flows/backfill-batches.ts';
 import {
   backfill,
   type Backfill,
@@ -28,8 +24,20 @@ import {
   type CaptureStages,
   uplinkDeviceOf,
 } from '../flows/capture.ts';
-import { appendOwned } from '../flows/backfill-batches.ts';
-import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
+import {
+  type ReplayReport,
+  type ReplayRequest,
+  type ReplayStages,
+  replayUplinks,
+} from '../flows/decoder-test.ts';
+import { createIdempotencyRecords } from '../flows/idempotency-records.ts';
+import { recoverDurableParts } from '../flows/idempotency-recovery.ts';
+import {
+  createOnce,
+  idempotencyKeptMs,
+  type IdempotencyRecords,
+  type Once,
+} from '../flows/idempotency.ts';
 import { createKnownDevices } from '../flows/known-devices.ts';
 import {
   type PointWrite,
@@ -38,36 +46,46 @@ import {
   type WriteStages,
 } from '../flows/line-protocol-write.ts';
 import type { NamedDeviceStages } from '../flows/named-devices.ts';
-import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
-import {
-  type ReplayReport,
-  type ReplayRequest,
-  type ReplayStages,
-  replayUplinks,
-} from '../flows/decoder-test.ts';
-import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
+import { removeRawUplinks } from '../flows/no-raw-uplinks.ts';
+import { openRawUplinks, type RawUplinks } from '../flows/raw-uplink-follower.ts';
 import { createSenmlCapture } from '../flows/senml-capture.ts';
 import { openStatusFollower, type StatusFollower } from '../flows/status-follower.ts';
-import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
+import { createOnceStreamed, type OnceStreamed } from '../flows/streamed-idempotency.ts';
 import { countBackfill, countUplink } from '../flows/uplink-counters.ts';
+import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
 import { createIntake, type Intake, intakeLimits } from '../ingest/intake.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
-import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import { type KeptSamples, keptOf } from '../model/kept-samples.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
 import type { Principal } from '../model/principal.ts';
-import type { CallHandlers } from '../nodes/nodes.ts';
 import type { Uplink } from '../model/uplink.ts';
+import type { CallHandlers } from '../nodes/nodes.ts';
 import { storedNames } from '../query/measured-properties.ts';
-import { runScript } from '../scripting/run-script.ts';
-import type { ScriptMachine } from '../scripting/script-machine.ts';
-import { placesByName } from '../records/rows/named-devices.ts';
+import {
+  openClickHouseUplinks,
+  removeClickHouseUplinks,
+} from '../raw-uplinks/clickhouse/clickhouse-uplinks.ts';
+import { openEmbeddedUplinks } from '../raw-uplinks/embedded/embedded-uplinks.ts';
+import type { OpenRawUplinkStore } from '../raw-uplinks/raw-uplink-store.ts';
+import { hasDeviceTypes } from '../records/rows/device-types.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
+import { placesByName } from '../records/rows/named-devices.ts';
 import { dropOldPeriodCounts } from '../records/rows/period-counts.ts';
 import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
-import { type DeviceNames, createDeviceNames } from '../validate/device-names.ts';
+import { shardOf } from '../samples/clickhouse/shipper.ts';
+import { samplesError } from '../samples/clickhouse/store-parts.ts';
+import { runScript } from '../scripting/run-script.ts';
+import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
+import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { missing } from '../structures/missing.ts';
+import { createDeviceNames, type DeviceNames } from '../validate/device-names.ts';
 import { withTimeNote } from '../validate/sample-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
+import { uplinksOfAll, whileOwnedIn } from './owned-uplinks.ts';
+import type { Parts } from './platform-parts.ts';
+import type { SharedSamples } from './samples.ts';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
@@ -279,4 +297,116 @@ function replayStagesOf(
     validate,
     now,
   };
+}
+
+// Connects Idempotency-Key: the records store keys and answers, the journal proves what was durable before a crash.
+
+interface Idempotency {
+  readonly once: Once;
+  readonly onceStreamed: OnceStreamed;
+}
+
+/** With several nodes, requests with one key arrive at each of them. */
+async function storedFor(parts: Parts): Promise<IdempotencyRecords> {
+  const own = createIdempotencyRecords(parts);
+  const { node, records, log, newId } = parts;
+  if (node === undefined) return own;
+  const { createSharedIdempotency } = await import('../flows/shared-idempotency.ts');
+  const clock = { now: () => performance.now(), wait: (ms: number) => wait(ms) };
+  return createSharedIdempotency({ records, log, own, runBy: `${node.id}/${newId()}`, ...clock });
+}
+
+async function composeIdempotency(parts: Parts): Promise<Idempotency> {
+  const { records, log, now } = parts;
+  await recoverDurableParts(records.db, log, now());
+  const stored = await storedFor(parts);
+  return { once: createOnce(stored, now), onceStreamed: createOnceStreamed(stored, now) };
+}
+
+// Connects users' scripts: one machine for all, started with the first run.
+
+interface Scripts extends Pick<ScriptMachine, 'run' | 'close'> {
+  /** Runs scripts that users try out. They wait for all other runs. */
+  readonly trials: Pick<ScriptMachine, 'run'>;
+}
+
+/** Starts the script workers now only if a device type exists, because idle workers use memory. */
+async function composeScripts(parts: Parts): Promise<Scripts> {
+  const { config, telemetry, quotaUse, records } = parts;
+  const { runScriptsRunning, runScriptsWaiting } = config.quotas;
+  const machine = createScriptMachineOnDemand(() =>
+    createScriptMachine({
+      workers: config.scriptWorkers,
+      limits: { trialsRunningMax: runScriptsRunning, trialsWaitingMax: runScriptsWaiting },
+      ran: telemetry.scriptRan,
+      troubled: telemetry.scriptThreadLost,
+    }),
+  );
+  const { run, close, started } = machine;
+  telemetry.gauge('script_runs_waiting', 'Queued script runs.', () => started()?.waiting ?? 0);
+  telemetry.gauge('script_threads', 'Threads that run scripts.', () => started()?.threads ?? 0);
+  quotaUse.readBy('runScriptsRunning', (id) => started()?.trials(id).underWay ?? 0);
+  quotaUse.readBy('runScriptsWaiting', (id) => started()?.trials(id).waiting ?? 0);
+  if (await hasDeviceTypes(records.db)) machine.warmUp();
+  return { run, close, trials: { run: (trial) => run({ ...trial, kind: 'trial' }) } };
+}
+
+// Connects raw uplinks: a follower of the journal stores them with the samples, unless their retention is 0.
+
+/** Removes the raw uplinks of earlier starts when their retention is 0 now. */
+async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
+  const { config, log, followers, telemetry, sharedSamples } = parts;
+  const directory = join(config.dataDirectory, 'uplinks');
+  if (config.rawUplinkRetentionMs === 0) {
+    if (sharedSamples !== undefined) await removeClickHouseUplinks(sharedSamples.clickHouse);
+    return removeRawUplinks(log, directory);
+  }
+  const followed = { log, followers, telemetry };
+  if (sharedSamples === undefined)
+    return openRawUplinks({
+      ...followed,
+      openStore: embeddedUplinks(parts, directory),
+      hasRoom: () => !parts.diskIsFull(),
+    });
+  // Nothing is written to this disk, which may even get room when the journal is released.
+  const raw = await openRawUplinks({
+    ...followed,
+    openStore: clickHouseUplinks(parts, sharedSamples),
+    hasRoom: () => true,
+  });
+  return { ...raw, list: (range) => raw.list(range).catch(failWithProblem) };
+}
+
+function failWithProblem(error: unknown): never {
+  throw samplesError(error);
+}
+
+function embeddedUplinks(parts: Parts, directory: string): OpenRawUplinkStore {
+  const { config, telemetry, now } = parts;
+  return ({ followedFrom, isLost }) =>
+    openEmbeddedUplinks({
+      directory,
+      now,
+      retentionMs: config.rawUplinkRetentionMs,
+      bytesMax: config.rawUplinkBytesMax,
+      followedFrom,
+      isLost,
+      damaged: (damage) => telemetry.damageFound({ what: 'raw uplinks', ...damage }),
+    });
+}
+
+function clickHouseUplinks(parts: Parts, shared: SharedSamples): OpenRawUplinkStore {
+  const { config, now, telemetry } = parts;
+  const { clickHouse, journal } = shared;
+  return ({ position }) =>
+    openClickHouseUplinks({
+      clickHouse,
+      shardOf: (deviceId) => shardOf(deviceId, clickHouse.shards),
+      journal: journal(),
+      position,
+      now,
+      retentionMs: config.rawUplinkRetentionMs,
+      bytesMax: config.rawUplinkBytesMax,
+      failed: (error) => telemetry.backgroundFailed('keeping raw uplinks on all replicas', error),
+    });
 }

@@ -1,7 +1,7 @@
 // Property parser: reads the members of a property object as they were sent; each error names the member.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import { isCertificate, isPrivateKey } from './pem.ts';
 
 const textMax = 100_000;
 
@@ -84,4 +84,24 @@ export function propertyReader(sent: JsonObject, key: string): PropertyReader {
     isCertificate,
     isPrivateKey,
   };
+}
+
+// PEM checks: whether a string is a certificate or a private key in PEM.
+
+function isCertificate(text: string): boolean {
+  return succeeds(() => new X509Certificate(text));
+}
+
+/** Whether a string is a private key in PEM without a passphrase. */
+function isPrivateKey(text: string): boolean {
+  return succeeds(() => createPrivateKey(text));
+}
+
+function succeeds(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,17 +1,19 @@
 // API schemas of devices and asset lists (interface 2.1 and 4.2, contract 4).
-import { filterExpression, shownPredicate } from './filter-expression.ts';
-import Type from 'typebox';
+import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox';
 import { connectorAuthTypes } from '../model/connector.ts';
-import { decodingTypes } from '../model/integration.ts';
-import { deviceFieldsWith } from '../model/device-fields.ts';
-import { onlineStates } from '../model/device.ts';
-import { filterTypes } from '../model/filter-type.ts';
-import { customFieldValueSchema } from './custom-field.ts';
 import {
-  deviceAnswerFields,
-  deviceDraftFields,
-  deviceUpdateFields,
-} from './device-field-schemas.ts';
+  type DeviceFieldName,
+  deviceFieldRows,
+  deviceFieldsWith,
+  type DeviceFieldType,
+  type DeviceFieldWith,
+  type WireName,
+} from '../model/device-fields.ts';
+import { type Device, onlineStates } from '../model/device.ts';
+import { filterTypes } from '../model/filter-type.ts';
+import { decodingTypes } from '../model/integration.ts';
+import { customFieldValueSchema } from './custom-field.ts';
+import { filterExpression, shownPredicate } from './filter-expression.ts';
 import { nestedIntegrationSchema } from './integration.ts';
 import {
   commonSortFields,
@@ -19,6 +21,7 @@ import {
   listParameters,
   workspaceListParameters,
 } from './list-parameters.ts';
+import { namedObject } from './named.ts';
 import {
   auditFields,
   id,
@@ -33,7 +36,74 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
-import { namedObject } from './named.ts';
+
+// API schemas of the fields in `deviceFields`: in answers, in requests to create a device and in updates (contract 4).
+
+type RequiredField = DeviceFieldWith<'required'>;
+type AnswerSchemas = { [Name in DeviceFieldName as WireName<Name>]: TUnsafe<Device[Name]> };
+type OptionalSchemas = {
+  [Name in Exclude<DeviceFieldName, RequiredField> as WireName<Name>]: TOptional<
+    TUnsafe<Device[Name] | null>
+  >;
+};
+type DraftSchemas = OptionalSchemas & {
+  [Name in RequiredField as WireName<Name>]: TUnsafe<Device[Name]>;
+};
+type UpdateSchemas = OptionalSchemas & {
+  [Name in RequiredField as WireName<Name>]: TOptional<TUnsafe<Device[Name]>>;
+};
+
+type Described = Readonly<Partial<Record<'description', string>>>;
+
+function schemaOf(type: DeviceFieldType, described: Described): TSchema {
+  switch (type.kind) {
+    case 'name':
+      return name;
+    case 'text':
+      return textSchema(type, described);
+    case 'integer':
+      return Type.Integer({ minimum: type.min, maximum: type.max, ...described });
+    case 'flag':
+      return Type.Boolean(described);
+    case 'choice':
+      return oneOf(type.values);
+    case 'object':
+      return object;
+  }
+}
+
+function textSchema(
+  { lengthMin, lengthMax }: Extract<DeviceFieldType, { readonly kind: 'text' }>,
+  described: Described,
+): TSchema {
+  const minimum = lengthMin === undefined ? {} : { minLength: lengthMin };
+  return Type.String({ ...minimum, maxLength: lengthMax, ...described });
+}
+
+const rows = deviceFieldRows.map((row) => {
+  const { description } = row;
+  const schema = schemaOf(row.type, description === undefined ? {} : { description });
+  return { ...row, schema };
+});
+
+function schemasOf<Schemas>(schemaOfRow: (row: (typeof rows)[number]) => TSchema): Schemas {
+  return Object.fromEntries(rows.map((row) => [row.wireName, schemaOfRow(row)])) as Schemas;
+}
+
+/** The fields of a device in answers: all of them, null where that is the initial value. */
+const deviceAnswerFields = schemasOf<AnswerSchemas>(({ initial, schema }) =>
+  initial === null ? orNull(schema) : schema,
+);
+
+/** The fields of a request to create a device. */
+const deviceDraftFields = schemasOf<DraftSchemas>(({ required, schema }) =>
+  required ? schema : optional(schema),
+);
+
+/** The fields of an update: none is required. */
+const deviceUpdateFields = schemasOf<UpdateSchemas>(({ required, schema }) =>
+  required ? Type.Optional(schema) : optional(schema),
+);
 
 const number = orNull(Type.Number());
 

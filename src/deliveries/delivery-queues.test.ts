@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PendingDelivery } from '../model/delivery.ts';
 import { queueLimits } from './connector-queue.ts';
-import { createDeliveryQueues } from './delivery-queues.ts';
-import { createDueQueue } from './due-queue.ts';
+import { createDeliveryQueues, createDueQueue } from './delivery-queues.ts';
 
 function pending(
   sequence: number,

@@ -3,8 +3,13 @@ import { afterEach, expect, test } from 'vitest';
 import type { SendOutcome } from '../connectors/target.ts';
 import { openTestLog, storedDelivery, testFolder } from '../delivery-log/testing-log.ts';
 import { loadDelivery, recordAttempt } from './delivery-records.ts';
-import { createDeliverer, delivererLimits, type DelivererParts } from './delivery-worker.ts';
-import { planAfter, retryDelaysMs } from './retry-plan.ts';
+import {
+  createDeliverer,
+  delivererLimits,
+  type DelivererParts,
+  planAfter,
+  retryDelaysMs,
+} from './delivery-worker.ts';
 import { waitingRecord } from './waiting-delivery.ts';
 
 const cleanups: (() => unknown)[] = [];

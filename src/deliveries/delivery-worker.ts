@@ -2,18 +2,15 @@
 // A delivery is over only when its outcome is recorded, so a crash repeats an attempt and loses no
 // delivery.
 import type { SendOutcome } from '../connectors/target.ts';
-import type { Delivery, DeliveryOutcome } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
+import type { Delivery, DeliveryOutcome, DeliveryState } from '../model/delivery.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { type DeviceQueue, firstOf } from './connector-queue.ts';
 import { createDeliveryQueues, type DeliveryQueues } from './delivery-queues.ts';
 import { createLimitedAttempts, type LimitedAttempts } from './limited-attempts.ts';
-import { outcomeNotes } from './failure-notes.ts';
 import { createNoteWriter, type NoteWriter } from './note-writer.ts';
-import { planAfter, retryDelaysMs, retryMsMax } from './retry-plan.ts';
 import type { WaitingDelivery } from './waiting-delivery.ts';
-import { createWakeTimer, type WakeTimer } from './wake-timer.ts';
 
 export const delivererLimits = {
   /** For one attempt, whatever the target does. */
@@ -323,4 +320,129 @@ async function close(worker: Worker): Promise<void> {
   await idle(worker);
   cancelAbort();
   await noteWriter.close();
+}
+
+// Failure notes: notes about the first and the last failure of a delivery, for the device log (contract 27).
+
+/** The failures in between are in the delivery log. */
+export function outcomeNotes(
+  delivery: Delivery,
+  outcome: DeliveryOutcome,
+  newId: () => string,
+): ProcessingLogEntry[] {
+  if (outcome.state === 'DELIVERED' || (outcome.state === 'PENDING' && outcome.tries > 1))
+    return [];
+  const isDead = outcome.state === 'DEAD';
+  const tries = outcome.tries === 1 ? '1 attempt' : `${outcome.tries} tries`;
+  const reason = outcome.reason ?? 'no reason given';
+  return [
+    {
+      id: newId(),
+      deviceId: delivery.deviceId,
+      timestamp: outcome.updated,
+      correlationId: delivery.correlationId,
+      level: isDead ? 'ERROR' : 'WARN',
+      source: 'OUTPUT',
+      message: isDead
+        ? `Delivery failed permanently after ${tries}: ${reason}`
+        : `Delivery failed and will be retried: ${reason}`,
+      details: {
+        deliveryId: delivery.id,
+        outputConnectorId: delivery.connectorId,
+        tries: outcome.tries,
+      },
+    },
+  ];
+}
+
+// Wake timer: one timer for the earliest time at which there is work.
+
+interface WakeTimerParts {
+  readonly wake: () => void;
+  readonly now: () => EpochMs;
+  readonly setTimer: SetTimer;
+}
+
+interface WakeTimer {
+  /** Runs at this time, or earlier; undefined for no time. */
+  set(at: EpochMs | undefined): void;
+  cancel(): void;
+}
+
+function createWakeTimer({ wake, now, setTimer }: WakeTimerParts): WakeTimer {
+  let current: { readonly at: EpochMs; readonly cancel: () => void } | undefined;
+
+  function cancel(): void {
+    current?.cancel();
+    current = undefined;
+  }
+
+  function fire(): void {
+    current = undefined;
+    wake();
+  }
+
+  return {
+    cancel,
+    set(at) {
+      if (current !== undefined && at !== undefined && current.at <= at) return;
+      cancel();
+      if (at === undefined) return;
+      // Timers of more than 24 days fire immediately. An extra look every hour costs nothing.
+      const delayMs = Math.min(Math.max(0, at - now()), hourMs);
+      current = { at, cancel: setTimer(fire, delayMs) };
+    },
+  };
+}
+
+// Retry plan: when a failed delivery is retried, and when it is dead (contract 35).
+
+/** From one attempt to the next; after the last one the delivery is dead. */
+export const retryDelaysMs = [
+  1_000,
+  5_000,
+  30_000,
+  2 * minuteMs,
+  10 * minuteMs,
+  hourMs,
+  4 * hourMs,
+  12 * hourMs,
+] as const;
+
+/** The same for 6 hours in all, for what a target refuses and people can mend (contract 42). */
+const hoursDelaysMs: readonly number[] = [
+  ...retryDelaysMs.slice(0, 7),
+  6 * hourMs - retryDelaysMs.slice(0, 7).reduce((sum, delayMs) => sum + delayMs, 0),
+];
+
+/**
+ * A delay differs from its length by at most this share, so that deliveries that failed together
+ * are not retried together.
+ */
+const jitterShare = 0.2;
+/** The longest pause that a target can request, and the longest of all. */
+const retryMsMax = dayMs;
+
+interface Planned {
+  readonly state: DeliveryState;
+  /** When it is due again; `now` if it needs no other attempt. */
+  readonly nextAt: EpochMs;
+}
+
+/** The attempt that ended: `tries` includes it, `random` is from 0 to 1. */
+interface EndedAttempt {
+  readonly tries: number;
+  readonly now: EpochMs;
+  readonly random: number;
+}
+
+/** Returns the next state of a delivery after the outcome of an attempt. */
+export function planAfter(outcome: SendOutcome, { tries, now, random }: EndedAttempt): Planned {
+  if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
+  const delaysMs = outcome.retry === 'HOURS' ? hoursDelaysMs : retryDelaysMs;
+  const delayMs = delaysMs[tries - 1];
+  if (outcome.retry === false || delayMs === undefined) return { state: 'DEAD', nextAt: now };
+  const jittered = delayMs * (1 - jitterShare + 2 * jitterShare * random);
+  const asked = Math.min(outcome.retryAfterMs ?? 0, retryMsMax);
+  return { state: 'PENDING', nextAt: now + Math.round(Math.max(jittered, asked)) };
 }

@@ -3,15 +3,15 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Disk } from '../log/disk.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import type { EpochMs } from '../model/instant.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import { createBlockCache } from './block-cache.ts';
 import { compact, type Needs } from './compaction.ts';
 import { type DeliveryLogLimits, deliveryLogLimits } from './limits.ts';
 import { LogWriter } from './log-writer.ts';
 import { findSegments, unlessDiskFull } from './open-segments.ts';
 import { recordAt, type RecordPlace, type StoredDelivery } from './record.ts';
 import { createRowReader, type RowReader } from './row-reader.ts';
-import type { DeliveryLogDamage } from './segment.ts';
+import { type DeliveryLogDamage, readBlock, unreadableReason } from './segment.ts';
 
 export interface DeliveryLogOptions {
   readonly directory: string;
@@ -118,5 +118,46 @@ export async function openDeliveryLog(options: DeliveryLogOptions): Promise<Deli
     },
     compact: (needs) => compact(needs, { closed, writer, rows, read, limits, now }),
     close: () => writer.close(),
+  };
+}
+
+// Block cache: the unpacked blocks that were read last, since neighbors are often read next.
+
+interface BlockCache {
+  /** Undefined when the block cannot be read, which is reported, or its segment was removed. */
+  read(path: string, offset: number): Promise<Buffer | undefined>;
+}
+
+function createBlockCache(
+  blocksMax: number,
+  damaged: (damage: DeliveryLogDamage) => void,
+): BlockCache {
+  const blocks = createBoundedMap<string, Promise<Buffer | undefined>>(blocksMax);
+
+  async function load(path: string, offset: number): Promise<Buffer | undefined> {
+    try {
+      const block = await readBlock(path, offset);
+      if (block === undefined) damaged({ path, reason: unreadableReason(offset, 1) });
+      return block;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    read(path, offset) {
+      const key = `${path} ${offset}`;
+      const known = blocks.use(key);
+      if (known !== undefined) return known;
+      const block = load(path, offset);
+      blocks.set(key, block);
+      // What failed is tried again.
+      block.then(
+        (found) => found === undefined && blocks.delete(key),
+        () => blocks.delete(key),
+      );
+      return block;
+    },
   };
 }

@@ -1,14 +1,22 @@
 // Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
 import { randomUUID } from 'node:crypto';
 import { change, found, type Step } from '../inventory/record-change.ts';
-import { type Alarm, type AlarmActor, type AlarmEvent, alarmLimits } from '../model/alarm.ts';
 import { acknowledgedAlarm, clearedAlarm, commentedAlarm } from '../model/alarm-transitions.ts';
+import {
+  type Alarm,
+  type AlarmActor,
+  type AlarmEvent,
+  alarmLimits,
+  endlessSource,
+} from '../model/alarm.ts';
 import { Problem, problem } from '../model/problem.ts';
+import type { Rule } from '../model/rule.ts';
 import type { Records } from '../records/records.ts';
-import { insertAlarmComment } from '../records/rows/alarm-parts.ts';
+import { insertAlarmComment, sourcesOfAlarms } from '../records/rows/alarm-parts.ts';
 import { findAlarms, saveAlarms } from '../records/rows/alarms.ts';
+import { findConditionStates, saveConditionStates } from '../records/rows/rule-state.ts';
+import { findActiveRules } from '../records/rows/rules.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
-import { forgetThatRulesWereTrue } from './alarm-memory.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
 
 /** Alarms per transaction, so that rules and requests have their turns in between. */
@@ -155,4 +163,52 @@ async function commented(
 function refusal(id: string, error: unknown): RefusedAlarm {
   if (!(error instanceof Problem)) throw error;
   return { id, reason: error.message, errorCode: error.code };
+}
+
+// Alarm memory: who clears an alarm by hand makes its rules forget that they were true, so that it can open again (contract 42).
+
+/** Call it before the alarms lose their sources, in the transaction of the change. */
+async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]): Promise<void> {
+  const { db } = step;
+  const cleared = events.filter(({ change }) => change === 'CLEARED').map(({ alarm }) => alarm);
+  if (cleared.length === 0) return;
+  const deviceOf = new Map(cleared.map(({ id, device }) => [id, device?.id ?? '']));
+  const sources = await sourcesOfAlarms(db, [...deviceOf.keys()]);
+  const wanted = sources.map(({ alarmId, ruleId, connectorId, deviceId }) => ({
+    ...{ ruleId, connectorId },
+    deviceId: deviceId === endlessSource ? (deviceOf.get(alarmId) ?? '') : deviceId,
+  }));
+  const { rules } = await findActiveRules(db, [...new Set(wanted.map(({ ruleId }) => ruleId))]);
+  const ruleOf = new Map(rules.map((rule) => [rule.id, rule]));
+  const states = new Map(
+    (await findConditionStates(db, wanted)).map((state) => [
+      `${state.ruleId} ${state.deviceId}`,
+      state,
+    ]),
+  );
+  for (const { ruleId, connectorId, deviceId } of wanted) {
+    const name = `${ruleId} ${deviceId}`;
+    const rule = ruleOf.get(ruleId);
+    if (rule === undefined) continue;
+    const { activation } = rule;
+    const state = states.get(name) ?? { ruleId, deviceId, activation, holds: '' };
+    states.set(name, { ...state, holds: withoutOutput(state.holds, rule, connectorId) });
+  }
+  await saveConditionStates(db, [...states.values()]);
+  for (const { ruleId, deviceId } of states.values())
+    step.announce({ kind: 'conditionState', id: deviceId || ruleId, action: 'updated' });
+}
+
+/** Comparisons have a state of each logic block, scripts one, geofences whether it was inside. */
+function withoutOutput(holds: string, { logic }: Rule, connectorId: string): string {
+  if (logic.type === 'GEO_FENCE')
+    return String(
+      Number(logic.geoFenceLogicBlock?.outsideActionIds.includes(connectorId) === true),
+    );
+  if (logic.type === 'CUSTOM_LOGIC') return '0';
+  const blocks = logic.logicBlocks ?? [];
+  return holds
+    .split('')
+    .map((holdsThen, i) => (blocks[i]?.actionIds.includes(connectorId) ? '0' : holdsThen))
+    .join('');
 }

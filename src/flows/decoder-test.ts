@@ -1,8 +1,8 @@
 // Decoder test: runs a decoder on raw uplinks of devices, in order and with state. Nothing is stored.
-import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { formatInstant } from '../model/instant.ts';
-import type { Note } from '../model/processing-note.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import type { Note } from '../model/processing-note.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
 import type { Sample } from '../model/sample.ts';
 import type { Uplink, UplinkDevice } from '../model/uplink.ts';
@@ -13,7 +13,6 @@ import {
   rawUplinkView,
   type UplinkInterval,
 } from './raw-uplink-list.ts';
-import { type Verdict, verdictOf, verdicts } from './decoder-test-result.ts';
 import type { Decoded, Validated } from './uplink.ts';
 
 export const replayLimits = {
@@ -200,4 +199,57 @@ function sampleView({ topic, timestamp, data, meta }: Sample): SampleView {
     data,
     meta: isJsonObject(meta) ? meta : null,
   };
+}
+
+// Decoder test result: whether a replayed uplink gave the same samples as when it was received.
+
+/** `UNKNOWN` when the old samples were too large to be kept beside their uplink. */
+const verdicts = ['SAME', 'DIFFERENT', 'ERROR', 'UNKNOWN'] as const;
+type Verdict = (typeof verdicts)[number];
+
+interface Outcomes {
+  readonly old: readonly Sample[] | null;
+  /** Old samples that are not among `old`, because identical ones were stored before. */
+  readonly duplicates: number;
+  readonly new: readonly Sample[];
+  /** Whether the new run ended with an error. */
+  readonly failed: boolean;
+}
+
+/** The order of samples does not count. */
+function verdictOf({ old, duplicates, new: now, failed }: Outcomes): Verdict {
+  if (failed) return 'ERROR';
+  if (old === null) return 'UNKNOWN';
+  const rest = [...now];
+  for (const sample of old) {
+    const at = rest.findIndex((other) => isSame(sample, other));
+    if (at === -1) return 'DIFFERENT';
+    rest.splice(at, 1);
+  }
+  if (rest.length !== duplicates) return 'DIFFERENT';
+  return 'SAME';
+}
+
+function isSame(one: Sample, other: Sample): boolean {
+  return (
+    one.topic === other.topic &&
+    one.timestamp === other.timestamp &&
+    sameJson(one.data, other.data) &&
+    sameJson(one.meta ?? {}, other.meta ?? {})
+  );
+}
+
+/** Equal as JSON: the order of keys does not count, and -0 is 0. */
+function sameJson(one: Json, other: Json): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [keys, otherKeys] = [Object.keys(one), Object.keys(other)];
+  return (
+    keys.length === otherKeys.length &&
+    keys.every(
+      (key) => Object.hasOwn(other, key) && sameJson(one[key as never], other[key as never]),
+    )
+  );
 }

@@ -1,7 +1,7 @@
 // Delivery outcomes: the log, the notes and the counters say the same.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLog, storedDelivery, testFolder } from '../delivery-log/testing-log.ts';
-import { outcomeNotes } from '../deliveries/failure-notes.ts';
+import { outcomeNotes } from '../deliveries/delivery-worker.ts';
 import { deliveryOf, waitingRecord } from '../deliveries/waiting-delivery.ts';
 import { listProcessingLog } from '../records/rows/processing-log.ts';
 import { recordOutcome, saveFailureNotes } from './delivery-outcomes.ts';

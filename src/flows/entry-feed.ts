@@ -1,15 +1,14 @@
 // Entry feed: the durable entries of this node's journal, as other nodes follow them from a position on.
 import { setImmediate as pause } from 'node:timers/promises';
+import type { InterestChange } from '../live/live-interests.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import { cursorAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, summaryOf } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import type { InterestChange } from '../live/live-interests.ts';
-import { createEntryInterest, type EntryInterest } from './entry-interest.ts';
-import type { EntryTail } from './entry-tail.ts';
 import type { SetTimer } from '../structures/timers.ts';
+import type { EntryTail } from './entry-tail.ts';
 
 /** The name of the feed between nodes. */
 export const entryFeed = 'entries';
@@ -232,4 +231,40 @@ function whole(entry: DurableEntry): DurableEntry {
 
 function onlySamples({ position, deviceId, receivedAt, samples }: DurableEntry): DurableEntry {
   return { position, deviceId, receivedAt, samples, notes: [], duplicates: 0 };
+}
+
+// Entry interest: which entries of a journal another node wants, kept up to date by changes.
+
+interface EntryInterest {
+  change(change: InterestChange): void;
+  /** An entry without samples is in no workspace. */
+  matches(entry: DurableEntry): boolean;
+}
+
+function createEntryInterest(first: InterestChange): EntryInterest {
+  const workspaces = new Set<string>();
+  const devices = new Set<string>();
+  let isAll = false;
+
+  function change(changed: InterestChange): void {
+    for (const id of changed.withoutWorkspaces ?? []) workspaces.delete(id);
+    for (const id of changed.withoutDevices ?? []) devices.delete(id);
+    for (const id of changed.workspaces ?? []) workspaces.add(id);
+    for (const id of changed.devices ?? []) devices.add(id);
+    isAll = changed.all ?? isAll;
+  }
+
+  change(first);
+  return {
+    change,
+    matches(entry) {
+      if (isAll) return true;
+      const summary = summaryOf(entry);
+      if (summary === undefined) return false;
+      if (workspaces.has(summary.workspaceId) || devices.has(entry.deviceId)) return true;
+      // An entry in columns has samples of its device only, which are not created for this.
+      if (devices.size === 0 || entry.summary !== undefined) return false;
+      return entry.samples.some(({ deviceId }) => devices.has(deviceId));
+    },
+  };
 }

@@ -14,14 +14,15 @@
 //   impossible     Samples that are owed cannot be read: the connection ends, and the client resumes with a new one.
 import type { ReplyTo } from '../contract/live-messages.ts';
 import type { EpochMs } from '../model/instant.ts';
+import { Problem } from '../model/problem.ts';
 import { type AbsentJournals, createAbsentJournals, withPlaces } from './absent-journals.ts';
 import type { ReplayStart } from './coverage.ts';
 import type { FanOut, Interest } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
+import { refusal } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
-import { firstPlace, isPublished, shownCursor, shownFrame } from './replay-cursors.ts';
+import { placeText } from './place-text.ts';
 import { mergedReplays } from './replay-merge.ts';
-import { refuseReplay } from './replay-refusal.ts';
 import {
   createReplayPass,
   isOwed,
@@ -31,6 +32,7 @@ import {
   wasRead,
   widenCoverages,
 } from './replay-pass.ts';
+import type { SessionMemory } from './session-memory.ts';
 import {
   advanced,
   earlier,
@@ -39,7 +41,6 @@ import {
   type LiveSample,
   type StreamPlace,
 } from './stream-place.ts';
-import type { SessionMemory } from './session-memory.ts';
 import { sampleFrame } from './text-frame.ts';
 
 /**
@@ -284,4 +285,101 @@ function sendBuffered(
       options.outbox.sendSample(shownFrame(frame, sample, { place: last, now: options.now() }));
   }
   return last;
+}
+
+// Replay cursors: what a session may say that a client has, while it replays the journals of several nodes.
+
+/** What the client has before the pass; undefined with one journal, whose cursors say it. */
+function firstPlace({ starts }: ReplayPass, { journals }: FanOut): StreamPlace | undefined {
+  if (journals === undefined || starts.length === 0) return undefined;
+  const places = starts.map(
+    (start): StreamPlace =>
+      'cursor' in start ? start.cursor : { before: start.storedSince, journals: new Map() },
+  );
+  return places.reduce((place, other) => earlier(other, place), places[0] ?? '');
+}
+
+function shownCursor(place: StreamPlace): string {
+  return typeof place === 'string' ? place : placeText(place);
+}
+
+/** With several journals, the frame of all sessions does not say what this one has read. */
+function shownFrame(
+  frame: Buffer,
+  sample: LiveSample,
+  { place, now }: { readonly place: StreamPlace; readonly now: EpochMs },
+): Buffer {
+  return typeof place === 'string' ? frame : sampleFrame(sample, now, placeText(place));
+}
+
+/**
+ * Resolves when this node has published what the session has after the pass, so that the next live cursors
+ * include it. With false, the session has to end.
+ */
+async function isPublished(
+  { reached, first }: ReplayPass,
+  { fanOut, end }: { readonly fanOut: FanOut; readonly end: (reason: string) => void },
+): Promise<boolean> {
+  // Another node may have published more to the client than this one has.
+  const place = reached ?? first;
+  if (fanOut.journals === undefined || place === undefined) return true;
+  const isReached = await fanOut.journals.whenReached(place);
+  if (!isReached) end('samples of another node are delayed; reconnect with since');
+  return isReached;
+}
+
+// Replay refusal: the requests of a pass that the store cannot serve, each with an error for its client.
+
+interface RefusalOptions {
+  readonly interest: (assetId: string) => Interest | undefined;
+  readonly refuse: (thrown: unknown, replyTo: ReplyTo | undefined) => void;
+  readonly end: (reason: string) => void;
+}
+
+/**
+ * Rejects the requests that cannot be served, which are live from now on. True if the others can be
+ * tried again.
+ */
+function refuseReplay(options: RefusalOptions, pass: ReplayPass, thrown: unknown): boolean {
+  const oldest = oldestCursorOf(thrown);
+  const hasStarted = pass.reached !== undefined;
+  const refused = refusedRequests(pass, oldest);
+  if (refused.length === 0 || (hasStarted && pass.resumeFrom !== undefined)) {
+    options.end('stored samples are unavailable; reconnect with since');
+    return false;
+  }
+  const answer = oldest && refusal('CURSOR_TOO_OLD', { oldestCursor: oldest });
+  for (const replyTo of new Set(refused.map((request) => request.replyTo)))
+    options.refuse(answer ?? thrown, replyTo);
+  for (const { subscription } of refused) {
+    pass.wanted.delete(subscription);
+    const afterCursor = options.interest(subscription.assetId)?.deliveredTo;
+    subscription.coverage ??= { ...(afterCursor && { afterCursor }) };
+  }
+  pass.requests = pass.requests.filter((request) => !refused.includes(request));
+  return !hasStarted;
+}
+
+function oldestCursorOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Problem) || thrown.problem !== 'cursorTooOld') return undefined;
+  return String(thrown.details.oldest);
+}
+
+/**
+ * Those with a cursor that is too old. All of them if that does not explain the error, or samples
+ * were sent already.
+ */
+function refusedRequests(
+  { requests, reached }: ReplayPass,
+  oldest: string | undefined,
+): readonly ReplayRequest[] {
+  const tooOld = requests.filter(
+    ({ start }) => oldest !== undefined && 'cursor' in start && isOlder(start.cursor, oldest),
+  );
+  return reached !== undefined || tooOld.length === 0 ? requests : tooOld;
+}
+
+/** With several journals the oldest cursor is of one of them, so any cursor may be too old. */
+function isOlder(place: StreamPlace, oldest: string): boolean {
+  return typeof place !== 'string' || place < oldest;
 }

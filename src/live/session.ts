@@ -1,29 +1,39 @@
 // Live session: one connection without its socket. Answers messages in their order, and sends frames through the outbox.
 import type { AcknowledgedItem, ReplyTo, ServerMessage } from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import { isJsonObject } from '../model/json.ts';
 import { parsedJson } from '../model/json-keys.ts';
+import { isJsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { QuotaCount } from '../model/quota-count.ts';
 import { createCatchUp, type Replay } from './catch-up.ts';
 import type {
   AccessChanges,
   AssetsOfTag,
+  ClientMessageType,
   FindAssets,
   Followable,
   MessageContext,
 } from './client-message.ts';
-import { clientMessages } from './client-message-table.ts';
 import type { FanOut, Interest, Reader } from './fan-out.ts';
-import { createIncoming, type IncomingMessage } from './incoming-messages.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
-import { later } from './stream-place.ts';
+import { ping } from './ping.ts';
 import type { SessionMemory } from './session-memory.ts';
-import type { WorkspaceReader } from './workspace-interest.ts';
 import { createSubscriptions, itemOf } from './session-subscriptions.ts';
 import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
+import { later } from './stream-place.ts';
+import { subscribe } from './subscribe.ts';
+import { unsubscribe } from './unsubscribe.ts';
+import type { WorkspaceReader } from './workspace-interest.ts';
+
+// Every message a client may send: one row here and one file each (interface 6).
+
+const clientMessages: Readonly<Record<string, ClientMessageType>> = {
+  subscribe,
+  unsubscribe,
+  ping,
+};
 
 interface SessionOptions {
   /**
@@ -278,4 +288,90 @@ function replyToOf(id: unknown): ReplyTo | undefined {
   if (typeof id === 'number') return id;
   if (typeof id === 'string' && id.length <= 1_000) return id;
   return undefined;
+}
+
+// Incoming messages: handled one after the other, no faster than the reader takes the answers.
+
+interface IncomingParts {
+  readonly outbox: Outbox;
+  /** Counts unhandled messages. */
+  readonly memory: SessionMemory;
+  /** Every message is handled. */
+  readonly idle: () => void;
+}
+
+type IncomingMessage = { readonly text: string } | { readonly refused: LiveRefusal };
+
+interface Incoming {
+  readonly size: number;
+  /** Of unhandled messages. */
+  readonly bytes: number;
+  add(message: IncomingMessage): void;
+  clear(): void;
+}
+
+/**
+ * Handles one message at a time, and none while the reader has not taken the answers. This limits
+ * what is queued.
+ */
+function createIncoming(
+  { outbox, memory, idle }: IncomingParts,
+  refuse: (thrown: unknown, replyTo: undefined) => void,
+  handleOne: (message: IncomingMessage) => Promise<void>,
+): Incoming {
+  let waiting: IncomingMessage[] = [];
+  let isWorking = false;
+  let unhandledInBatch = 0;
+  let bytes = 0;
+
+  function count(by: number): void {
+    bytes += by;
+    memory.change(by);
+  }
+
+  async function handleBatch(batch: readonly IncomingMessage[]): Promise<void> {
+    for (const [at, message] of batch.entries()) {
+      if (outbox.closed) break;
+      unhandledInBatch = batch.length - at;
+      await handleOne(message);
+      count(-sizeOf(message));
+      while (!outbox.writable) await outbox.whenWritable();
+    }
+    unhandledInBatch = 0;
+  }
+
+  async function work(): Promise<void> {
+    isWorking = true;
+    while (waiting.length > 0 && !outbox.closed) {
+      const batch = waiting;
+      waiting = [];
+      await handleBatch(batch);
+    }
+    isWorking = false;
+    idle();
+  }
+
+  return {
+    get size() {
+      return waiting.length + unhandledInBatch;
+    },
+    get bytes() {
+      return bytes;
+    },
+    add(message) {
+      if (outbox.closed) return;
+      if (waiting.length >= liveLimits.waitingMessagesMax)
+        return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
+      waiting.push(message);
+      count(sizeOf(message));
+      if (!isWorking) void work();
+    },
+    clear() {
+      waiting = [];
+    },
+  };
+}
+
+function sizeOf(message: IncomingMessage): number {
+  return 'text' in message ? message.text.length : 0;
 }

@@ -1,10 +1,10 @@
 // Workspace interest: the subscriptions of one session to one workspace, and what they permit (contract 37).
+import type { EpochMs } from '../model/instant.ts';
 import type { LiveKind } from '../model/live-kind.ts';
 import type { Scope } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { Outbox } from './outbox.ts';
-import { createPace, type Pace } from './pace.ts';
 
 /** What a principal may follow in a workspace. */
 export interface WorkspaceGrant {
@@ -68,4 +68,47 @@ export function mayRead(
   for (const { kinds, grant } of subscriptions.values())
     if (kinds.includes(kind) && grant.readable.has(scope)) return true;
   return false;
+}
+
+// Pace: limits samples per second evenly, with two counters (contract 37).
+
+interface Pace {
+  readonly perSecond: number;
+  /** Whether another sample may be sent now. */
+  readonly isFree: (now: EpochMs) => boolean;
+  /** Counts a sample that was sent. */
+  readonly note: (now: EpochMs) => void;
+}
+
+const windowMs = 1_000;
+
+/**
+ * The count of the last second is estimated from this window and the rest of the previous one. So
+ * a second has no more than the limit, and a constant surplus is thinned evenly.
+ */
+function createPace(perSecond: number): Pace {
+  let window = 0;
+  let previous = 0;
+  let current = 0;
+
+  function move(now: EpochMs): void {
+    const index = Math.floor(now / windowMs);
+    if (index === window) return;
+    previous = index === window + 1 ? current : 0;
+    current = 0;
+    window = index;
+  }
+
+  return {
+    perSecond,
+    isFree(now) {
+      move(now);
+      const rest = 1 - (now % windowMs) / windowMs;
+      return previous * rest + current < perSecond;
+    },
+    note(now) {
+      move(now);
+      current += 1;
+    },
+  };
 }

@@ -1,14 +1,13 @@
 // An entry from its bytes: as sample stores take it, or as followers and live streams read it.
 import { cursorAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { ByteReader } from '../structures/bytes.ts';
 import { missing } from '../structures/missing.ts';
 import { type DataShape, leafKinds, type ShapeInterner } from './data-shape.ts';
-import type { DecodedEntry, DecodedRows, DecodedSample, EntryRest } from './decoded-entry.ts';
 import { entryFlags } from './entry-encoding.ts';
 import {
   type EntryContext,
@@ -20,7 +19,7 @@ import {
 } from './field-codec.ts';
 import type { KeptEntry } from './journal-block.ts';
 import { LeafValues } from './leaf-values.ts';
-import { dataOfRows, type ReadEntry } from './logged-entry.ts';
+import { dataOfRows, type EntrySample, type ReadEntry } from './logged-entry.ts';
 import { createKindReader, type RowKind } from './row-kind.ts';
 import { metricsCodec, readDuplicateKey, traceCodec } from './trace-codec.ts';
 
@@ -214,4 +213,30 @@ function durableEntryOf(
     samples.push({ deviceId, data, ...sample, storedAt, cursor });
   }
   return { deviceId, receivedAt, ...rest(samples[0]?.data), position, samples, duplicates };
+}
+
+// Decoded entry: what both formats of entries have in common when they are read.
+
+/** A row without its data. */
+type DecodedSample = Omit<EntrySample, 'deviceId' | 'data'>;
+
+interface DecodedRows {
+  readonly samples: readonly DecodedSample[];
+  readonly shapes: readonly DataShape[];
+  readonly values: LeafValues;
+  /** See `LoggedRows`. */
+  readonly valuesAt?: number;
+}
+
+/** What an entry has apart from its rows. */
+type EntryRest = Pick<JournalEntry, 'notes' | 'state' | 'metrics' | 'trace'>;
+
+interface DecodedEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly duplicates: number;
+  readonly firstOrder: number;
+  readonly rows: DecodedRows;
+  /** `data` is that of the first row. To be called once. */
+  readonly rest: (data: JsonObject | undefined) => EntryRest;
 }

@@ -1,16 +1,16 @@
 // What KPI and time-series requests have in common, checked (interface 4.4): one metric over one interval.
+import type { EpochMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
+import { parseBound } from '../model/time-bound.ts';
+import type { TimeZone } from '../model/time-zone.ts';
+import type { WorkspaceSettings } from '../model/workspace.ts';
 import {
   type AccumulatorName,
   accumulatorNamed,
   accumulatorNames,
   lastAlias,
 } from '../summaries/accumulators.ts';
-import { problem } from '../model/problem.ts';
-import type { TimeZone } from '../model/time-zone.ts';
-import type { WorkspaceSettings } from '../model/workspace.ts';
-import type { EpochMs } from '../model/instant.ts';
 import type { Interval, Source } from './bucket-plan.ts';
-import { parseInterval } from './interval.ts';
 
 export interface AccumulationBody {
   readonly topic: string;
@@ -108,4 +108,17 @@ function requestedZone(
   const zone = openZone(timeZone);
   if (zone === undefined) throw problem('unknownTimeZone', { timeZone: timeZone.slice(0, 100) });
   return zone;
+}
+
+// Intervals of requests: ISO-8601 bounds to half-open milliseconds (contract decisions).
+
+/** Reads `{from, to}`; `from` not before `to` is a 400. */
+function parseInterval(interval: { readonly from: string; readonly to: string }): Interval {
+  const from = parseBound('interval.from', interval.from);
+  const to = parseBound('interval.to', interval.to);
+  if (from >= to)
+    throw problem('badInterval', {
+      reason: `from (${interval.from}) must be before to (${interval.to})`,
+    });
+  return { from, to };
 }

@@ -1,23 +1,25 @@
 // KPIs: one number per device, or one for all of them (interface 4.4 and 4.5).
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { dayMs, type EpochMs } from '../model/instant.ts';
+import type { BucketRequest } from '../samples/sample-store.ts';
 import { accumulators } from '../summaries/accumulators.ts';
 import { addTerm, type CompensatedSum, sumOf } from '../summaries/compensated-sum.ts';
-import type { BucketRequest } from '../samples/sample-store.ts';
-import type { ReadingStore } from './sample-reader.ts';
+import { type CountedSlots, noSlots } from '../summaries/occupied-slots.ts';
 import {
   type Accumulation,
+  type CalendarOf,
+  calendarZone,
   type DeviceQuery,
+  type OpenZone,
   type QueriedDevice,
   readAccumulation,
+  type WorkspaceCalendar,
 } from './accumulation.ts';
-import { type BucketPlan, planEnds, singleBucket } from './bucket-plan.ts';
-import {
-  type CalendarParts,
-  type CountedSpan,
-  countNoSlots,
-  occupancySlots,
-  type SlotsOf,
-} from './occupancy-slots.ts';
+import { type BucketPlan, type Interval, planEnds, singleBucket } from './bucket-plan.ts';
+import { countedSlots, type WorkingMasks } from './counted-slots.ts';
+import type { PublicHolidays } from './public-holidays.ts';
+import type { ReadingStore } from './sample-reader.ts';
+import { checkWorkingInterval, countsWorkingTime, workingMasks } from './working-hours.ts';
 
 export interface QueryParts extends CalendarParts {
   readonly store: Pick<ReadingStore, 'buckets'>;
@@ -101,4 +103,70 @@ export async function slotsFor(
 ): Promise<SlotsOf> {
   if (!accumulators[accumulator].countsSlots) return countNoSlots;
   return occupancySlots(devices, span, parts);
+}
+
+// The slots that OCCUPANCY counts per device: plain ones, or those of its workspace's working hours.
+
+/** The slots counted in a bucket of a device. */
+type SlotsOf = (device: QueriedDevice, from: EpochMs, to: EpochMs) => CountedSlots;
+
+interface CalendarParts {
+  readonly openZone: OpenZone;
+  readonly calendarOf: CalendarOf;
+  readonly publicHolidays: PublicHolidays;
+}
+
+/** The buckets of a query together; no slot counts that begins after `now`. */
+interface CountedSpan extends Interval {
+  readonly now: EpochMs;
+}
+
+/** For all other accumulators. */
+const countNoSlots: SlotsOf = () => noSlots;
+
+/** Reads the calendars of the devices once, for all buckets between two moments. */
+export async function occupancySlots(
+  devices: readonly QueriedDevice[],
+  { from, to, now }: CountedSpan,
+  parts: CalendarParts,
+): Promise<SlotsOf> {
+  const masks = new Map<string, WorkingMasks>();
+  for (const workspaceId of new Set(devices.map((device) => device.workspaceId))) {
+    const calendar = await parts.calendarOf(workspaceId);
+    if (!countsWorkingTime(calendar)) continue;
+    const span = { from, to: Math.max(from, Math.min(to, now)) };
+    masks.set(workspaceId, await masksOf(calendar, span, parts));
+  }
+  const counted = new Map<WorkingMasks | undefined, Map<string, CountedSlots>>();
+  return ({ workspaceId }, bucketFrom, bucketTo) => {
+    const working = masks.get(workspaceId);
+    const known = counted.get(working) ?? new Map<string, CountedSlots>();
+    counted.set(working, known);
+    const key = `${bucketFrom} ${bucketTo}`;
+    let slots = known.get(key);
+    if (slots === undefined)
+      known.set(key, (slots = countedSlots(bucketFrom, bucketTo, now, working)));
+    return slots;
+  };
+}
+
+async function masksOf(
+  calendar: WorkspaceCalendar,
+  span: Interval,
+  { openZone, publicHolidays }: CalendarParts,
+): Promise<WorkingMasks> {
+  const { from, to } = span;
+  // The public holidays of an interval that is refused would be those of up to ten thousand years.
+  checkWorkingInterval(from, to);
+  const holidays = new Set((calendar.holidays ?? []).map(({ date }) => date));
+  if (calendar.holidayRegion !== null) {
+    const yearOf = (at: EpochMs) => new Date(at).getUTCFullYear();
+    const found = await publicHolidays(
+      calendar.holidayRegion,
+      yearOf(from - 3 * dayMs),
+      yearOf(to + 3 * dayMs),
+    );
+    for (const date of found) holidays.add(date);
+  }
+  return workingMasks(span, calendar, holidays, calendarZone(calendar, openZone));
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openTimeZone } from '../model/time-zone.ts';
 import { weekdays, type WorkingHours } from '../model/workspace.ts';
 import { countedSlots } from './counted-slots.ts';
-import { occupancySlots } from './occupancy-slots.ts';
+import { occupancySlots } from './kpi.ts';
 import { workingMasks } from './working-hours.ts';
 import { dayMs } from '../model/instant.ts';
 

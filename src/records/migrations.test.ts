@@ -10,7 +10,7 @@ import { laneDialect } from './lanes.ts';
 import { migrate, migrations } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
 import { openConnection } from './sqlite/connection.ts';
-import { sqliteSql } from './sqlite/sqlite-sql.ts';
+import { sqliteSql } from './sqlite/sqlite-engine.ts';
 
 const first = '0001-schema';
 

@@ -5,7 +5,6 @@ import { type Quotas, standardQuotas } from '../model/quota.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { EngineEvents, OpenEngine } from './engine.ts';
 import { createListCache, type ListCaches } from './list-cache.ts';
-import { keepCheckWord } from './check-word.ts';
 import type { RecordTables } from './schema.ts';
 import { type Sealer, sealerOf, secretsKey } from './secret-encryption.ts';
 
@@ -90,4 +89,18 @@ export async function openRecords(options: {
     await close();
     throw error;
   }
+}
+
+// Check word: a string sealed with the secrets key, so that a start notices another key.
+
+const checkWord = 'heliograph';
+
+/** Keeps a word sealed with the key of the first start, so that another key is noticed. */
+async function keepCheckWord(db: Kysely<RecordTables>, sealer: Sealer): Promise<void> {
+  const kept = await db.selectFrom('keyCheck').select('word').limit(1).executeTakeFirst();
+  if (kept === undefined)
+    await db
+      .insertInto('keyCheck')
+      .values({ word: sealer.seal(checkWord) })
+      .execute();
 }

@@ -1,16 +1,54 @@
 // Sample intake: drops the duplicates of an entry, logs the rest and gives it to the store.
-import type { ShapeInterner } from '../log/data-shape.ts';
+import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
+import type { EntryRows } from '../log/entry-encoding.ts';
 import type { EntryLog } from '../log/entry-log.ts';
+import { LeafValues } from '../log/leaf-values.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
-import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { type PlacedColumns, placeColumns, type ReservedRows } from './column-intake.ts';
+import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
+import { missing } from '../structures/missing.ts';
+import { placeColumns, type PlacedColumns, type ReservedRows } from './column-intake.ts';
 import { createEntryGroups, type EntryGroup } from './entry-groups.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
 import { columnEntryOf, durableEntryOf, type PlacedRows } from './placed-rows.ts';
-import { createRowSplitter } from './row-splitter.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 import { createSingleRows } from './single-rows.ts';
+
+// Row splitter: takes the data of samples apart, into shapes and lists of values that entries share.
+
+/** A list of more values is not continued, because it lives until its last entry is durable. */
+const sharedValuesMax = 4_096;
+
+type RowSplitter = (samples: EntryRows['samples']) => EntryRows;
+
+function createRowSplitter(interner: ShapeInterner): RowSplitter {
+  let values = new LeafValues();
+  let alone: readonly DataShape[] = [];
+
+  function shapesOf(samples: EntryRows['samples']): readonly DataShape[] {
+    const guess = alone[0];
+    const [first] = samples;
+    if (first === undefined) return [];
+    let shape = interner.shapeOf(first.data, values, guess);
+    if (samples.length === 1) {
+      // Consecutive entries usually have the same shape.
+      if (shape !== guess) alone = [shape];
+      return alone;
+    }
+    const shapes = [shape];
+    for (let i = 1; i < samples.length; i++) {
+      shape = interner.shapeOf((samples[i] ?? missing('sample')).data, values, shape);
+      shapes.push(shape);
+    }
+    return shapes;
+  }
+
+  return (samples) => {
+    if (values.length >= sharedValuesMax) values = new LeafValues();
+    const valuesAt = values.length;
+    return { samples, shapes: shapesOf(samples), values, valuesAt };
+  };
+}
 
 export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   /** See `Samples.append`. */

@@ -1,17 +1,19 @@
 // Samples: the log and the sample store as one. Entries go to the log first; reads go to the store.
 import { join } from 'node:path';
-import { type ShapeInterner, createShapeInterner } from '../log/data-shape.ts';
+import { createShapeInterner, leafKinds, type ShapeInterner } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
+import { LeafValues } from '../log/leaf-values.ts';
+import type { RowColumns } from '../log/logged-entry.ts';
 import { journalStart } from '../log/segment-list.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import { type ColumnEntries, rowColumnsOf } from './column-entry.ts';
 import type { PlacedColumns } from './column-intake.ts';
-import { reportingReads, type ReportedReads } from './reported-reads.ts';
+import { type ReportedReads, reportingReads } from './reported-reads.ts';
 import { createSampleIntake } from './sample-intake.ts';
 import type { DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
-import { createDamageList, onlyNews } from './store-damage.ts';
 
 export interface Samples
   extends ReportedReads,
@@ -181,4 +183,71 @@ function logOptions(
     ...(resumeAgeMsMax !== undefined && { resumeAgeMsMax }),
     ...(options.journalSegmentBytes !== undefined && { segmentBytes: options.journalSegmentBytes }),
   };
+}
+
+// Store damage: damaged places of the log and the sample store, each reported once.
+
+/** Passes a failure on unless it repeats the last one. */
+function onlyNews(failed: (error: unknown) => void = () => undefined): (error: unknown) => void {
+  let last: string | undefined;
+  return (error) => {
+    if (String(error) !== last) failed(error);
+    last = String(error);
+  };
+}
+
+/** What was found damaged, each place once. */
+function createDamageList(report: (damage: StoreDamage) => void = () => undefined): {
+  readonly damage: readonly StoreDamage[];
+  readonly damaged: (damage: StoreDamage) => void;
+} {
+  const known = new Set<string>();
+  const damage: StoreDamage[] = [];
+  return {
+    damage,
+    damaged(place) {
+      const key = JSON.stringify(place);
+      if (known.has(key)) return;
+      known.add(key);
+      damage.push(place);
+      report(place);
+    },
+  };
+}
+
+// Column entries: samples in columns, as a caller gives them and as the log takes them.
+
+/** The rows of one device among those of others: each is later than the one before. */
+type DevicePart = Pick<RowColumns, 'deviceId' | 'head' | 'from' | 'to' | 'trace'>;
+
+/** Samples of one form. Each part has another device, and becomes an entry. */
+interface ColumnEntries extends Pick<RowColumns, 'timestamps' | 'columns' | 'texts'> {
+  readonly receivedAt: EpochMs;
+  readonly parts: readonly DevicePart[];
+  /** Data of one of them: all have its keys in its order, with values of the same types. */
+  readonly example: JsonObject;
+}
+
+/** Undefined when the columns are not the values of the data. */
+function rowColumnsOf(
+  { parts, example, timestamps, columns, texts }: ColumnEntries,
+  interner: ShapeInterner,
+): RowColumns[] | undefined {
+  const shape = interner.shapeOf(example, new LeafValues(), undefined);
+  const isFlat = shape.leaves.every(
+    ({ kind }) =>
+      kind === leafKinds.number || kind === leafKinds.boolean || kind === leafKinds.string,
+  );
+  if (!isFlat || shape.leaves.length !== columns.length) return undefined;
+  return parts.map(({ deviceId, head, from, to, trace }) => ({
+    deviceId,
+    head,
+    shape,
+    from,
+    to,
+    timestamps,
+    columns,
+    texts,
+    trace,
+  }));
 }

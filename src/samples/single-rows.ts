@@ -6,11 +6,11 @@ import { addValues } from '../log/row-columns.ts';
 import { createRowKinds } from '../log/row-kind.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, DurableRows, JournalEntry } from '../model/journal-entry.ts';
+import { grown } from '../structures/grown-array.ts';
 import { type EntryGroup, type EntryGroups, extend } from './entry-groups.ts';
 import type { PendingEnd, PendingEntries, PendingEntry, Refusal } from './pending-entries.ts';
 import { durableRowsOf } from './placed-rows.ts';
 import { RowBlock, RowRange } from './row-block.ts';
-import { createRowsInFlight } from './rows-in-flight.ts';
 import type { SampleStore } from './sample-store.ts';
 
 export interface SingleRowsParts {
@@ -212,4 +212,51 @@ interface RangeOfDevice {
 
 function isOnlyRow({ notes, state, metrics, trace }: JournalEntry): boolean {
   return notes.length === 0 && state === undefined && metrics === undefined && trace === undefined;
+}
+
+// Rows in flight: where the rows of each device end that are on their way to the store.
+
+const firstDevices = 1_024;
+const none = Number.NEGATIVE_INFINITY;
+
+interface RowsInFlight {
+  /** -Infinity for a device without any. */
+  readonly newestOf: (device: number) => EpochMs;
+  /** One more than the place of the newest; 0 for a device without any. */
+  readonly nextOrderOf: (device: number) => number;
+  /** Notes a row that is later than those of the device before. */
+  readonly note: (device: number, timestamp: EpochMs, order: number) => void;
+  /** A row is no longer in flight; rows go in the order in which they came. */
+  readonly remove: (device: number, timestamp: EpochMs) => void;
+  readonly forget: (device: number) => void;
+}
+
+/** By the numbers of devices. */
+function createRowsInFlight(): RowsInFlight {
+  let newest = new Float64Array(firstDevices).fill(none);
+  let orders = new Float64Array(firstDevices);
+
+  function grow(device: number): void {
+    const length = Math.max(device + 1, newest.length * 2);
+    newest = grown(newest, length, none);
+    orders = grown(orders, length);
+  }
+
+  return {
+    newestOf: (device) => (device < newest.length ? newest[device]! : none),
+    nextOrderOf: (device) =>
+      device < newest.length && newest[device] !== none ? orders[device]! + 1 : 0,
+    note(device, timestamp, order) {
+      if (device >= newest.length) grow(device);
+      newest[device] = timestamp;
+      orders[device] = order;
+    },
+    remove(device, timestamp) {
+      // Later ones of the device are still in flight.
+      if (newest[device] === timestamp) newest[device] = none;
+    },
+    forget(device) {
+      if (device < newest.length) newest[device] = none;
+    },
+  };
 }

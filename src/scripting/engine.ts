@@ -1,6 +1,6 @@
 // Script engine: a WebAssembly instance whose memory is restored to a known image before each run, so that runs are isolated.
+import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { ScriptErrorEvent } from './emit.ts';
-import * as border from './guest.ts';
 import {
   createGuestMemory,
   type GuestMemory,
@@ -8,14 +8,14 @@ import {
   type MemoryLayout,
   type ScriptImage,
 } from './guest-memory.ts';
-import { createHostCalls, engineFailure } from './host-calls.ts';
-import type { ScriptLimits } from './script-limits.ts';
+import * as border from './guest.ts';
+import { codecEntries, type CodecEntry } from './module-syntax.ts';
 import type { GuestModule } from './provided-modules.ts';
 import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import { errorEntry, scriptError } from './script-error.ts';
 import { createRunWatch, type RunWatch } from './run-watch.ts';
-import { type CodecEntry, codecEntries } from './module-syntax.ts';
+import { errorEntry, scriptError } from './script-error.ts';
+import type { ScriptLimits } from './script-limits.ts';
 import type { AnalyzedScript } from './source-analysis.ts';
 
 export interface CompiledScript {
@@ -230,4 +230,227 @@ function settle(js: QuickJs, guest: border.Guest, result: Pointer, watch: RunWat
   }
   if (exception !== undefined && !watch.stopped) watch.fail(exception.message);
   if (!watch.stopped) border.callGuest(js, guest, guest.unsettled, []);
+}
+
+// Host calls: what a script's realm may ask of the host, and the answers.
+
+interface HostCallParts {
+  readonly js: QuickJs;
+  /** Read at each call, because the guest is built after its callbacks. */
+  readonly guest: () => border.Guest;
+  /** The script that runs. */
+  readonly script: () => AnalyzedScript;
+  readonly recorder: RunRecorder;
+  readonly watch: RunWatch;
+}
+
+function createHostCalls(parts: HostCallParts): QuickJs['callbacks'] {
+  const { watch } = parts;
+  const intl = createIntlHost();
+
+  function answer(argv: Pointer, id: number): Pointer {
+    const { js, guest } = parts;
+    if (id === border.hostCallIds.entropy)
+      return js._QTS_NewFloat64(guest().context, Math.random());
+    // Host calls are few and long: each counts as a heartbeat and checks the limits.
+    watch.poll();
+    if (id === border.hostCallIds.intl) {
+      if (watch.stopped) return 0;
+      const text = (index: number): string => readArgument(parts, argv, index);
+      return border.newString(js, guest(), intl(text(0), text(1), text(2), text(3)));
+    }
+    if (id === border.hostCallIds.record && !watch.stopped) record(parts, argv);
+    else if (id === border.hostCallIds.fail && !watch.stopped) fail(parts, argv);
+    return watch.stopped ? js._QTS_NewFloat64(guest().context, 1) : 0;
+  }
+
+  return {
+    callFunction(_asyncify, _context, _self, _argc, argv, id) {
+      try {
+        return answer(argv, id);
+      } catch (error) {
+        watch.fail(engineFailure(error));
+        return 0;
+      }
+    },
+    shouldInterrupt: () => (watch.poll() ? 1 : 0),
+    freeHostRef: () => undefined,
+  };
+}
+
+function record({ js, recorder, watch, ...parts }: HostCallParts, argv: Pointer): void {
+  const at = pointerTo({ js, ...parts }, argv, 0);
+  const { HEAPU8 } = js;
+  if (!recorder.append(HEAPU8, at, HEAPU8.indexOf(0, at)))
+    watch.fail('The script emitted more than 1 MB');
+}
+
+function fail(parts: HostCallParts, argv: Pointer): void {
+  const { js, guest, script, recorder, watch } = parts;
+  const ends = js._QTS_GetFloat64(guest().context, js._QTS_ArgvGetJSValueConstPointer(argv, 2));
+  const message = readArgument(parts, argv, 0);
+  const stack = readArgument(parts, argv, 1);
+  recorder.appendText(errorEntry(scriptError(message, stack, script())));
+  if (ends === 1) watch.stop();
+}
+
+type StringParts = Pick<HostCallParts, 'js' | 'guest'>;
+
+function readArgument(parts: StringParts, argv: Pointer, index: number): string {
+  return border.readText(parts.js, pointerTo(parts, argv, index));
+}
+
+function pointerTo({ js, guest }: StringParts, argv: Pointer, index: number): Pointer {
+  const at = js._QTS_GetString(guest().context, js._QTS_ArgvGetJSValueConstPointer(argv, index));
+  if (at === 0) throw new Error('out of memory');
+  return at;
+}
+
+/** A trap of the instance, or a stack overflow in the host. The instance is discarded. */
+function engineFailure(error: unknown): string {
+  return `The script engine failed: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+// Intl host: answers the Intl calls of scripts, JSON in and out, with a bounded cache of formatters.
+
+/** Formatters in the cache. A script that always creates new ones pays for each. */
+const formattersMax = 100;
+/** Characters of one call. */
+const callCharsMax = 100_000;
+
+type Locales = string | string[] | undefined;
+type Options = Record<string, unknown>;
+
+const kinds = {
+  DateTimeFormat: (locales: Locales, options: Options) =>
+    new Intl.DateTimeFormat(locales, inUtc(options)),
+  NumberFormat: (locales: Locales, options: Options) => new Intl.NumberFormat(locales, options),
+  RelativeTimeFormat: (locales: Locales, options: Options) =>
+    new Intl.RelativeTimeFormat(locales, options),
+  ListFormat: (locales: Locales, options: Options) => new Intl.ListFormat(locales, options),
+  PluralRules: (locales: Locales, options: Options) => new Intl.PluralRules(locales, options),
+  Collator: (locales: Locales, options: Options) => new Intl.Collator(locales, options),
+} as const;
+type Kind = keyof typeof kinds;
+
+const methods: { readonly [K in Kind]: readonly string[] } = {
+  DateTimeFormat: [
+    'format',
+    'formatToParts',
+    'formatRange',
+    'formatRangeToParts',
+    'resolvedOptions',
+  ],
+  NumberFormat: ['format', 'formatToParts', 'resolvedOptions'],
+  RelativeTimeFormat: ['format', 'formatToParts', 'resolvedOptions'],
+  ListFormat: ['format', 'formatToParts', 'resolvedOptions'],
+  PluralRules: ['select', 'resolvedOptions'],
+  Collator: ['compare', 'resolvedOptions'],
+};
+
+/** Answers one call. An error is returned as an answer, never thrown. */
+type IntlHost = (kind: string, key: string, method: string, argsJson: string) => string;
+
+/** Creates a host with its own formatters. */
+function createIntlHost(): IntlHost {
+  const formatters = createBoundedMap<string, object>(formattersMax);
+
+  const formatterOf = (kind: Kind, key: string): object => {
+    const name = kind + key;
+    let formatter = formatters.use(name);
+    if (formatter === undefined) {
+      const [locales, options] = JSON.parse(key) as [Locales | null, Options | null];
+      formatter = kinds[kind](locales ?? defaultLocale, options ?? {});
+      formatters.set(name, formatter);
+    }
+    return formatter;
+  };
+
+  const valueOf = (kind: string, key: string, method: string, args: unknown[]): unknown => {
+    if (kind === 'Date') return dateText(key, method, args[0] as number);
+    if (kind === 'Intl')
+      return Intl.getCanonicalLocales((JSON.parse(key) as [Locales | null])[0] ?? undefined);
+    if (!Object.hasOwn(kinds, kind)) throw new TypeError(`There is no Intl.${kind}`);
+    const known = kind as Kind;
+    if (method === 'supportedLocalesOf') {
+      const { supportedLocalesOf } = Intl[known] as {
+        supportedLocalesOf(locales: string[]): string[];
+      };
+      return supportedLocalesOf((JSON.parse(key) as [string[] | null])[0] ?? []);
+    }
+    const formatter = formatterOf(known, key) as Record<string, (...args: unknown[]) => unknown>;
+    if (method === 'check') return null;
+    if (!methods[known].includes(method)) throw new TypeError(`There is no ${method}`);
+    return formatter[method]?.(...args.map(numberFrom));
+  };
+
+  const dateText = (key: string, method: string, time: number): string => {
+    const [locales, options] = JSON.parse(key) as [Locales | null, Options | null];
+    const full = withDefaults(options ?? {}, partsOf(method));
+    const formatter = formatterOf('DateTimeFormat', JSON.stringify([locales, full]));
+    return (formatter as Intl.DateTimeFormat).format(time);
+  };
+
+  return (kind, key, method, argsJson) => {
+    try {
+      if (key.length + argsJson.length > callCharsMax)
+        throw new RangeError('Too long a text for Intl');
+      return JSON.stringify({
+        value: valueOf(kind, key, method, JSON.parse(argsJson) as unknown[]),
+      });
+    } catch (error) {
+      const { name, message } = error as Error;
+      return JSON.stringify({ error: name, message });
+    }
+  };
+}
+
+// The answers must not depend on the machine that the platform runs on.
+const defaultLocale = 'en-US';
+
+function inUtc(options: Options): Intl.DateTimeFormatOptions {
+  return { timeZone: 'UTC', ...options };
+}
+
+// Numbers that JSON does not have arrive as an object with their text.
+function numberFrom(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('bigint' in value) return BigInt(value.bigint as string);
+  if ('number' in value) return Number(value.number);
+  return value;
+}
+
+/**
+ * Fields of a Date's text: those that count as given, and the defaults if none is given (ECMA-402,
+ * ToDateTimeOptions).
+ */
+interface DateParts {
+  readonly fields: readonly string[];
+  readonly defaults: Options;
+}
+
+const datePart: DateParts = {
+  fields: ['weekday', 'year', 'month', 'day', 'dateStyle'],
+  defaults: { year: 'numeric', month: 'numeric', day: 'numeric' },
+};
+const timePart: DateParts = {
+  fields: ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits', 'timeStyle'],
+  defaults: { hour: 'numeric', minute: 'numeric', second: 'numeric' },
+};
+const bothParts: DateParts = {
+  fields: [...datePart.fields, ...timePart.fields],
+  defaults: { ...datePart.defaults, ...timePart.defaults },
+};
+
+function partsOf(method: string): DateParts {
+  if (method.endsWith('DateString')) return datePart;
+  if (method.endsWith('TimeString')) return timePart;
+  return bothParts;
+}
+
+function withDefaults(options: Options, { fields, defaults }: DateParts): Options {
+  const isGiven = ['dateStyle', 'timeStyle', ...fields].some(
+    (field) => options[field] !== undefined,
+  );
+  return isGiven ? options : { ...options, ...defaults };
 }

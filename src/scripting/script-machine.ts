@@ -2,21 +2,21 @@
 // It does not know devices, rules or stores: it gets a source and an event, and returns emits
 // (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
-import type { Json } from '../model/json.ts';
 import { parsedJson } from '../model/json-keys.ts';
+import type { Json } from '../model/json.ts';
 import { type Problem, problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
-import type { Emit, ScriptErrorEvent } from './emit.ts';
-import { modeNumber } from './engine.ts';
-import { type ScriptLimits, scriptLimits } from './script-limits.ts';
 import type { RunKind } from '../structures/run-lines.ts';
 import { createRunQueue, type RunQueue } from '../structures/run-queue.ts';
+import { textKey } from '../structures/text-key.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
-import { createScriptRegistry } from './script-registry.ts';
-import type { PendingRun } from './script-thread.ts';
+import type { Emit, ScriptErrorEvent } from './emit.ts';
+import { modeNumber } from './engine.ts';
 import type { CodecEntry } from './module-syntax.ts';
+import { type ScriptLimits, scriptLimits } from './script-limits.ts';
+import type { PendingRun } from './script-thread.ts';
 import { createThreadPool, type ThreadPool } from './thread-pool.ts';
-import type { RunOutcome } from './worker-messages.ts';
+import type { RunOutcome, ScriptRegistration } from './worker-messages.ts';
 
 export interface ScriptRun {
   /** Owner of the script. The memory in which it runs has no data of another tenant. */
@@ -216,4 +216,59 @@ const numberMax = 0x7fff_ffff;
 function tooLarge(what: string, text: string, bytesMax: number): string | undefined {
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return undefined;
   return `The ${what} must be at most ${bytesMax} bytes`;
+}
+
+// Script registry: numbers for scripts, so that a source is sent to each worker once and then referred to by its number.
+
+interface ScriptRegistry {
+  /**
+   * Returns the registration of the tenant's source: the same as last time unless it was evicted.
+   */
+  of(tenant: string, source: string): ScriptRegistration;
+  clear(): void;
+}
+
+/**
+ * `scriptsMax` and `charsMax` limit the registry. The least recently registered scripts are
+ * evicted.
+ */
+function createScriptRegistry(scriptsMax: number, charsMax: number): ScriptRegistry {
+  const byTenant = new Map<string, Map<string, ScriptRegistration>>();
+  // In the order of registration. A script that is evicted while in use only gets another number.
+  const all = new Set<ScriptRegistration>();
+  let nextId = 1;
+  let chars = 0;
+
+  function evict(registration: ScriptRegistration): void {
+    const { tenant, source } = registration;
+    all.delete(registration);
+    chars -= source.length;
+    const sources = byTenant.get(tenant);
+    sources?.delete(textKey(source));
+    if (sources?.size === 0) byTenant.delete(tenant);
+  }
+
+  return {
+    of(tenant, source) {
+      const key = textKey(source);
+      const known = byTenant.get(tenant)?.get(key);
+      if (known !== undefined) return known;
+      for (const oldest of all) {
+        if (all.size < scriptsMax && chars + source.length <= charsMax) break;
+        evict(oldest);
+      }
+      const registration = { id: nextId, tenant, source };
+      nextId += 1;
+      all.add(registration);
+      chars += source.length;
+      const sources = byTenant.get(tenant) ?? new Map<string, ScriptRegistration>();
+      byTenant.set(tenant, sources.set(key, registration));
+      return registration;
+    },
+    clear() {
+      byTenant.clear();
+      all.clear();
+      chars = 0;
+    },
+  };
 }

@@ -1,17 +1,13 @@
 // Telemetry: one function per event, which writes its log line and updates its metrics.
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import { accessEvents } from './access-events.ts';
-import { damageEvents } from './damage-events.ts';
-import { deliveryEvents } from './delivery-events.ts';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import type { DeliveryState } from '../model/delivery.ts';
 import { setRepeatingTimer, type SetTimer } from '../structures/timers.ts';
+import { accessEvents } from './access-events.ts';
 import type { Log } from './log.ts';
-import { createMetricMakers } from './metric-makers.ts';
-import { mqttEvents } from './mqtt-events.ts';
+import { createMetricMakers, type MetricMakers } from './metric-makers.ts';
 import { Outages } from './outages.ts';
 import { processEvents } from './process-events.ts';
-import { readFigures } from './read-figures.ts';
 import { failureEvents, requestEvents } from './request-events.ts';
-import { noteEvents, sampleEvents } from './sample-events.ts';
 import { scriptEvents } from './script-events.ts';
 import { storageEvents } from './storage-events.ts';
 
@@ -63,6 +59,226 @@ export function createTelemetry(log: Log, repeat: SetTimer = setRepeatingTimer) 
     /** Returns the metrics in the Prometheus text format, and their content type. */
     async metrics(): Promise<{ readonly contentType: string; readonly text: string }> {
       return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+// Read figures: metrics with a label whose values are kept elsewhere and read when the metrics are asked for.
+
+function readFigures(registry: Registry) {
+  return {
+    /** Counts by one label, from 0 at the start. */
+    counts(
+      name: string,
+      help: string,
+      label: string,
+      read: () => Readonly<Record<string, number>>,
+    ): void {
+      new Counter({
+        name: `heliograph_${name}`,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [value, count] of Object.entries(read())) this.inc({ [label]: value }, count);
+        },
+      });
+    },
+  };
+}
+
+// What happens to deliveries: their metrics, and a log line when a target goes down or comes back.
+
+type MakeCounter = <L extends string>(
+  name: string,
+  help: string,
+  labelNames?: readonly L[],
+) => Counter<L>;
+
+function deliveryEvents(counter: MakeCounter, log: Log) {
+  const tried = counter('deliveries_tried_total', 'Delivery attempts by outcome.', ['state']);
+  const seconds = counter('delivery_tries_seconds_total', 'Total duration of delivery attempts.');
+  const triedOf = {
+    PENDING: tried.labels({ state: 'PENDING' }),
+    DELIVERED: tried.labels({ state: 'DELIVERED' }),
+    DEAD: tried.labels({ state: 'DEAD' }),
+  } satisfies Record<DeliveryState, unknown>;
+  return {
+    deliveryTried(state: DeliveryState, tookSeconds: number): void {
+      triedOf[state].inc();
+      seconds.inc(tookSeconds);
+    },
+
+    /**
+     * Call when a target begins or ceases to count as broken. The reason is the platform's own
+     * words, never the target's answer.
+     */
+    targetChanged(connectorId: string, isBroken: boolean, reason: string | null): void {
+      if (isBroken) log.warn({ connectorId, reason }, 'output target failing');
+      else log.info({ connectorId }, 'output target recovered');
+    },
+  };
+}
+
+// What happens on MQTT connections, as log lines and metrics.
+
+type CounterOf = (
+  name: string,
+  help: string,
+  labelNames?: readonly string[],
+) => { inc(labels: Record<string, string>): void };
+type About = Readonly<Record<string, string>>;
+
+/** `about` names address, client and device; never a topic, which holds a secret. */
+function mqttEvents(counter: CounterOf, log: Log) {
+  const refusals = counter(
+    'mqtt_refused_total',
+    'MQTT connections, publishes and subscriptions refused.',
+    ['reason'],
+  );
+  const ends = counter(
+    'mqtt_connections_broken_total',
+    'MQTT connections that ended without a DISCONNECT.',
+  );
+  const repetitions = counter('mqtt_repetitions_total', 'Duplicate MQTT publishes ignored.');
+  return {
+    mqttRefused(why: string, about: About): void {
+      refusals.inc({ reason: why });
+      log.info({ why, ...about }, 'MQTT request rejected');
+    },
+
+    mqttEnded(why: string, about: About): void {
+      ends.inc({});
+      log.debug({ why, ...about }, 'MQTT connection ended');
+    },
+
+    mqttRepeated(): void {
+      repetitions.inc({});
+    },
+  };
+}
+
+// Damage of the data folder: each place is logged and counted once, however often it is met.
+
+/**
+ * So many places are told apart; a disk with more of them fails as a whole, and its further places
+ * are counted only.
+ */
+const placesMax = 10_000;
+
+type MakeGauge = (name: string, help: string, read: () => number) => void;
+
+interface DamageCounter {
+  inc(): void;
+}
+
+function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log) {
+  const places = new Set<string>();
+  gauge('damaged_places', 'Corrupted data regions found since startup.', () => places.size);
+  return {
+    /**
+     * Damage on disk: reported, passed over, never silently wrong. The same place may be told
+     * again.
+     */
+    damageFound(damage: Readonly<Record<string, unknown>>): void {
+      const place = JSON.stringify(damage);
+      if (places.has(place)) return;
+      counter.inc();
+      if (places.size >= placesMax) return;
+      places.add(place);
+      log.error(damage, 'data corruption detected');
+    },
+
+    /** What an operator should know although requests are served, for `/health/ready`. */
+    notesOnDamage(): readonly string[] {
+      if (places.size === 0) return [];
+      const what = places.size === 1 ? '1 damaged place' : `${places.size} damaged places`;
+      return [
+        `${what} in the data folder. See the log, or stop the platform and run heliograph verify.`,
+      ];
+    },
+
+    /**
+     * The rights of the data folder were changed, or could not be; undefined is nothing to tell.
+     */
+    folderTightened(what: string | undefined): void {
+      if (what !== undefined) log.warn(what);
+    },
+  };
+}
+
+// Sample events: uplinks, backfills, downlinks, notes and deleted samples, as log lines and metrics.
+
+type DeletionReason = 'retention' | 'deviceDeleted';
+
+function sampleEvents({ counter, histogram }: MetricMakers, log: Log) {
+  const uplinks = counter('uplinks_total', 'Uplinks by outcome.', ['outcome']);
+  const backfills = counter('backfills_total', 'Backfill requests by outcome.', ['outcome']);
+  const rejected = counter('samples_rejected_total', 'Backfill samples rejected.');
+  const samples = counter('samples_stored_total', 'Samples stored durably.');
+  const duplicates = counter('samples_duplicate_total', 'Duplicate samples ignored.');
+  const uplinkSeconds = histogram(
+    'uplink_seconds',
+    'Uplink latency from receipt to durable storage.',
+  );
+  return {
+    ...deletionEvents({ counter }, log),
+
+    uplinkDurable(outcome: { samples: number; duplicates: number; seconds: number }): void {
+      uplinks.inc({ outcome: 'durable' });
+      samples.inc(outcome.samples);
+      if (outcome.duplicates > 0) duplicates.inc(outcome.duplicates);
+      uplinkSeconds.observe(outcome.seconds);
+    },
+
+    uplinkRefused(reason: string): void {
+      uplinks.inc({ outcome: reason });
+    },
+
+    backfilled(outcome: { accepted: number; duplicates: number; rejected: number }): void {
+      backfills.inc({ outcome: 'durable' });
+      samples.inc(outcome.accepted);
+      duplicates.inc(outcome.duplicates);
+      rejected.inc(outcome.rejected);
+    },
+
+    /** Samples that were stored before the request ended early are not counted. */
+    backfillRefused(reason: string): void {
+      backfills.inc({ outcome: reason });
+    },
+  };
+}
+
+function noteEvents({ counter }: Pick<MetricMakers, 'counter'>) {
+  const downlinks = counter('downlinks_total', 'Downlinks by state.', ['state']);
+  const notes = counter('processing_notes_total', 'Processing log entries by level and source.', [
+    'level',
+    'source',
+  ]);
+  return {
+    downlinkChanged(state: string): void {
+      downlinks.inc({ state });
+    },
+
+    noted({ level, source }: { level: string; source: string }): void {
+      notes.inc({ level, source });
+    },
+  };
+}
+
+function deletionEvents({ counter }: Pick<MetricMakers, 'counter'>, log: Log) {
+  const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
+  return {
+    samplesDropped(reason: DeletionReason, deleted: { samples: number; bytes: number }): void {
+      if (deleted.samples === 0) return;
+      dropped.inc({ reason }, deleted.samples);
+      log.info({ reason, ...deleted }, 'samples dropped');
+    },
+
+    rawUplinksDropped(deleted: { reason: DeletionReason; uplinks?: number; bytes?: number }): void {
+      if ((deleted.uplinks ?? 0) + (deleted.bytes ?? 0) > 0)
+        log.info(deleted, 'raw uplinks deleted (retention)');
     },
   };
 }

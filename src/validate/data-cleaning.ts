@@ -1,7 +1,7 @@
 // Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
-import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
-import { isDataKey } from './data-key.ts';
-import { cutName, outsideNameMax } from '../model/outside-name.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { cutName, isLongName, outsideNameMax } from '../model/outside-name.ts';
+import { isAlphanumeric } from '../model/topic.ts';
 import { validationLimits } from './validation-limits.ts';
 
 export interface RemovedKey {
@@ -139,4 +139,23 @@ function remove(path: string, message: string, value: Json, cleaning: Cleaning):
   let unique = path;
   for (let n = removed.size + 1; removed.has(unique); n++) unique = `${path} (${n})`;
   removed.set(unique, { path: unique, message, value: isShallow(value) ? value : null });
+}
+
+// The data key check of interface 2.3: alphanumeric runs joined by single separators. No colon, unlike topics.
+
+/**
+ * Whether the text may be a key of `data`, at any depth: `^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$`, in
+ * linear time, with at most 500 characters (contract 42).
+ */
+export function isDataKey(text: string): boolean {
+  if (isLongName(text)) return false;
+  let afterAlphanumeric = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (isAlphanumeric(code)) afterAlphanumeric = true;
+    else if (afterAlphanumeric && (code === 46 || code === 95 || code === 45))
+      afterAlphanumeric = false;
+    else return false;
+  }
+  return afterAlphanumeric;
 }

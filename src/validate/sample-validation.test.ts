@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../model/json.ts';
-import { isDataKey } from './data-key.ts';
+import { isDataKey } from './data-cleaning.ts';
 import { validateSample } from './sample-validation.ts';
 import { isTopic } from '../model/topic.ts';
 import { validationLimits } from './validation-limits.ts';

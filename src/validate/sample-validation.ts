@@ -1,19 +1,56 @@
 // Sample validation: removes and notes invalid parts before a sample is stored.
 import { exactIntegersNote } from '../model/exact-integers.ts';
-import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { cutName } from '../model/outside-name.ts';
 import type { Note } from '../model/processing-note.ts';
-import { type Sample, defaultTopic } from '../model/sample.ts';
+import { defaultTopic, type Sample } from '../model/sample.ts';
+import { isTopic } from '../model/topic.ts';
+import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import {
-  type CleanedData,
   cleanData,
+  type CleanedData,
   isClean,
   isShallow,
   type RemovedKey,
 } from './data-cleaning.ts';
-import { type SampleMetrics, sampleMetrics } from './sample-metrics.ts';
-import { isTopic } from '../model/topic.ts';
-import { cutName } from '../model/outside-name.ts';
 import { validationLimits } from './validation-limits.ts';
+
+// Uplink metrics that a device reports as measured values (interface 2.3).
+
+type SampleMetrics = Pick<UplinkMetrics, 'sqi' | 'batteryLevel' | 'latitude' | 'longitude'>;
+
+const noMetrics: SampleMetrics = Object.freeze({});
+
+/**
+ * Position (`latitude` and `longitude` in degrees), signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with
+ * such a value) and battery level (0 to 100 percent). Values outside or of another type are
+ * measured values like any other, and no metrics.
+ */
+function sampleMetrics(data: JsonObject): SampleMetrics {
+  const metrics = signalAndBattery(data);
+  const { latitude, longitude } = data;
+  if (!isDegrees(latitude, 90) || !isDegrees(longitude, 180)) return metrics;
+  return { ...metrics, latitude, longitude };
+}
+
+function isDegrees(value: unknown, max: number): value is number {
+  return typeof value === 'number' && value >= -max && value <= max;
+}
+
+function signalAndBattery(data: JsonObject): SampleMetrics {
+  const sqi =
+    quality(data.sqi) ?? quality(data.signalQuality) ?? quality(data.signalQualityIndicator);
+  const level = data.batteryLevel;
+  const batteryLevel = typeof level === 'number' && level >= 0 && level <= 100 ? level : undefined;
+  // Literals, because every sample is asked.
+  if (sqi === undefined) return batteryLevel === undefined ? noMetrics : { batteryLevel };
+  return batteryLevel === undefined ? { sqi } : { sqi, batteryLevel };
+}
+
+function quality(value: unknown): number | undefined {
+  if (value === 1 || value === 2 || value === 3) return value;
+  return undefined;
+}
 
 export interface ValidatedSample<S extends Sample> {
   /** The very object that came in when everything was valid. */

@@ -2,12 +2,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { influxDb } from './influx-db.ts';
-import type { InfluxDbProperties } from './influx-db-properties.ts';
+import { bearsBadServers } from '../../../tests/connectors/unreachable.ts';
 import { influxdb, startInfluxDb } from '../../../tests/servers/influxdb.ts';
 import { describeWith, startedBefore } from '../../../tests/servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';
-import { bearsBadServers } from '../../../tests/connectors/unreachable.ts';
+import { influxDb, type InfluxDbProperties } from './influx-db.ts';
 
 const plain = {
   uri: 'http://127.0.0.1',

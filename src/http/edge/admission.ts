@@ -7,9 +7,9 @@ import type { Scope, Verb } from '../../model/permission.ts';
 import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
-import { sharedKeys, type SharedDashboard } from '../../model/shared-dashboard.ts';
+import { type SharedDashboard, sharedKeys } from '../../model/shared-dashboard.ts';
 import type { EdgeReply, EdgeRequest, RequestTurns } from './exchange.ts';
-import { type NamedPlaces, namedPlaces } from './named-resources.ts';
+import { listOf } from './list-query.ts';
 import type { Route } from './route.ts';
 
 type Permissions = Pick<PermissionAccess, 'scope' | 'verb' | 'also'>;
@@ -220,4 +220,33 @@ export function refuseUnshared(
   for (const { deviceId = '', topic = '', dataKey = '' } of asked)
     if (share.series.has(deviceId) && !sharedKeys(share, deviceId, topic)?.has(dataKey))
       throw problem('permissionDenied');
+}
+
+// Named resources: they decide in which organization a user of several acts (contract 36).
+
+/** Ids, as many as are looked at: the first that exists decides. */
+interface NamedPlaces {
+  readonly organizationId: string | undefined;
+  readonly workspaceIds: readonly string[];
+  readonly deviceIds: readonly string[];
+}
+
+const idsMax = 20;
+
+/** Of a query string or a body; the ids of a `filter` in a body count like its own. */
+function namedPlaces(sent: unknown): NamedPlaces {
+  const own = objectOf(sent);
+  const members = { ...objectOf((own as { readonly filter?: unknown }).filter), ...own };
+  const { organizationId } = members as { readonly organizationId?: unknown };
+  const ids = (...names: string[]) =>
+    names.flatMap((name) => listOf(members, name) ?? []).slice(0, idsMax);
+  return {
+    organizationId: typeof organizationId === 'string' ? organizationId : undefined,
+    workspaceIds: ids('workspaceId', 'workspaceIds'),
+    deviceIds: ids('deviceIds', 'assetIds', 'assetId'),
+  };
+}
+
+function objectOf(sent: unknown): object {
+  return typeof sent === 'object' && sent !== null ? sent : {};
 }

@@ -1,4 +1,5 @@
 // Answers: the output of a handler, or the error body of a request that failed.
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
@@ -6,7 +7,6 @@ import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { isJsonAnswer, sendJson } from './representation/send-json.ts';
 import { acceptedCodings } from './request-body.ts';
 import { endsConnection } from './request-head.ts';
-import { tellRefused } from './refused-request.ts';
 import { firstOf } from './request-id.ts';
 import { pathOf, shownPath } from './request-path.ts';
 import { routeOf, stateOf } from './request-state.ts';
@@ -115,4 +115,53 @@ function setFailureHeaders(reply: EdgeReply, { problem: name, status, details }:
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (typeof allow === 'string') reply.header('allow', allow);
   if (name === 'contentEncodingUnsupported') reply.header('accept-encoding', acceptedCodings);
+}
+
+// Refused requests: what a route that keeps account of them is told, with the start of the body.
+
+/** Bodies above this are not written as JSON again only to be shown. */
+const rewrittenBytesMax = 64 * 1024;
+/** Many clients stop in the middle of a body once they have the answer, without an end. */
+const unreadMsMax = 1_000;
+
+/** Call it before the answer is sent. */
+function tellRefused(failure: Problem, request: EdgeRequest): void {
+  const refused = routeOf(request)?.refused;
+  if (refused === undefined) return;
+  const { headers, query, ip } = request;
+  const { bodyBytes } = stateOf(request);
+  refused({
+    ...{ failure, headers, query, ip },
+    bytes: bodyBytes || Number(headers['content-length'] ?? 0),
+    bodyStart: (bytesMax) => bodyStart(request, bytesMax),
+  });
+}
+
+async function bodyStart(request: EdgeRequest, bytesMax: number): Promise<Buffer> {
+  const { refusedBody, bodyBytes } = stateOf(request);
+  if (refusedBody !== undefined) return Buffer.from(refusedBody.subarray(0, bytesMax));
+  // It was read and understood, and refused for what it says.
+  if (bodyBytes > rewrittenBytesMax) return Buffer.alloc(0);
+  if (bodyBytes > 0) return Buffer.from(JSON.stringify(request.body ?? null)).subarray(0, bytesMax);
+  return unreadStart(request.raw, bytesMax);
+}
+
+/** Reads the rest too, as the server does with a body that nobody reads. */
+function unreadStart(message: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  if (message.readableDidRead || message.destroyed) return Promise.resolve(Buffer.alloc(0));
+  const start = Buffer.allocUnsafeSlow(bytesMax);
+  let used = 0;
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(late);
+      resolve(Buffer.from(start.subarray(0, used)));
+    };
+    const late = setTimeout(done, unreadMsMax).unref();
+    message.on('data', (chunk: Buffer) => {
+      used += chunk.copy(start, used);
+    });
+    // From now on the body is read, also by the server, which else drops it with the answer.
+    message.read(0);
+    message.once('end', done).once('error', done).once('close', done);
+  });
 }

@@ -1,12 +1,201 @@
 // API reference: a page for readers at /docs and its document, without any request to another host.
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import { cookieNames } from '../../access/session-authenticator.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
+import { errorSchema } from '../../contract/error.ts';
 import { problem } from '../../model/problem.ts';
-import { openApiDocument } from './open-api.ts';
-import type { OperationExamples } from './open-api-operation.ts';
+import { documentPath, type OperationExamples, operationOf } from './open-api-operation.ts';
+import { withFieldWords } from './open-api-words.ts';
 import { sendJson } from './representation/send-json.ts';
 import { pathOf } from './request-path.ts';
+
+// Tags of the OpenAPI document: what the endpoints of each group are for.
+
+const tagDescriptions: Readonly<Record<string, string>> = {
+  'API keys':
+    'Static secrets for machines, limited to an organization, to workspaces and to permissions.',
+  Alarms: 'States that rules raise: one for each key, acknowledged, escalated and cleared.',
+  Assets: 'Lists of devices with filters, sorting and search.',
+  Assistants: 'The Model Context Protocol, for assistants that read with the permissions of a key.',
+  'Audit log': 'Who changed what, when and from where.',
+  Blobs: 'Files of a workspace or an organization, such as pictures.',
+  Capture: 'Uplinks: payloads that devices send, with an uplink secret as credential.',
+  'Custom fields': 'Fields that an organization adds to its devices.',
+  'Custom logic': 'Scripts of the rule engine, with inputs and properties.',
+  Dashboards: 'Dashboards, their groups, and links that share them.',
+  Data: 'Stored samples: raw, time series, key performance indicators, exports and backfill.',
+  'Data flows': 'Connect a device connector, a device type and output connectors.',
+  Deliveries: 'The log of everything that was or will be sent to output connectors.',
+  'Device configurations': 'Configurations that are pushed to devices.',
+  'Device connectors': 'Where devices send to: a protocol and an uplink secret.',
+  'Device credentials': 'Public keys with which single devices authenticate.',
+  'Device types': 'Decoders, encoders and schemas of kinds of devices.',
+  Devices: 'Devices: created, changed, imported, moved and deleted, singly or in bulk.',
+  Downlinks: 'Commands to devices, and the queue of those that are offline.',
+  'InfluxDB senders': 'Paths that senders of InfluxDB write to, with answers in its form.',
+  Integrations: 'Accounts at LoRaWAN network servers.',
+  Members: 'Users of organizations and workspaces, with their roles and invitations.',
+  'OAuth clients': 'Machine clients that exchange a client secret for access tokens.',
+  Operation: 'Health, readiness, metrics and facts of the installation.',
+  Operations: 'Progress of work that goes on after its answer.',
+  Organizations: 'Organizations, their settings and quotas.',
+  'Output connectors':
+    'Targets of samples and of rule actions, such as webhooks, brokers and databases.',
+  Refusals: 'Uplinks that were not taken, with the reason, for the owners of their connectors.',
+  Rules: 'Conditions on samples or on a schedule, with the actions that they trigger.',
+  Scripts: 'Runs a decoder, an encoder or custom logic once, without storing anything.',
+  Search: 'One search over records of every kind.',
+  'Sign-in': 'Sessions of users, second factors, passkeys and the provider of the company.',
+  Tags: 'Groups of devices.',
+  Templates: 'Previews of the templates of output connectors and rule actions.',
+  Tokens: 'Access tokens by the OAuth 2 client credentials grant.',
+  Views: 'Saved filters and columns of lists.',
+  Workspaces: 'Workspaces, their settings, usage and configuration as a file.',
+};
+
+const description = `IoT device data platform that ingests, decodes, stores, queries, and streams device data.
+
+Live samples are available over the WebSocket at \`/v3/data-streams\`. Every GET endpoint also supports HEAD.`;
+
+/**
+ * The whole document; throws when two endpoints or schemas have the same name. `examples` are by
+ * operation id, from `npm run examples`.
+ */
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  examples: OperationExamples = {},
+): Readonly<Record<string, unknown>> {
+  const schemas = createComponentSchemas();
+  const refer = (schema: unknown) => withFieldWords(schemas.refer(schema));
+  const paths: Record<string, Record<string, unknown>> = {};
+  const ids = new Set<unknown>();
+  for (const endpoint of endpoints) {
+    const operation = operationOf(endpoint, refer, examples);
+    const { operationId } = operation;
+    if (ids.has(operationId))
+      throw new Error(`Two endpoints have the operation id ${String(operationId)}`);
+    ids.add(operationId);
+    const path = (paths[documentPath(endpoint.path)] ??= {});
+    path[endpoint.method.toLowerCase()] = operation;
+  }
+  const refused = { 'application/json': { schema: schemas.refer(errorSchema) } };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Heliograph',
+      description,
+      version: '3',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    // Relative, so that requests go to the address that the reader uses.
+    servers: [{ url: '/', description: 'The platform that serves this document' }],
+    tags: [...new Set(endpoints.map(({ tag }) => tag))]
+      .sort()
+      .map((name) => ({ name, description: tagDescriptions[name] ?? '' })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(schemas.all()).map(([name, schema]) => [name, withFieldWords(schema, name)]),
+      ),
+      responses: {
+        Refused: {
+          description: 'Rejected. `message` says why, and `errorCode` is stable.',
+          content: refused,
+        },
+        Failed: { description: 'Failed. The same request can succeed later.', content: refused },
+      },
+      parameters: { IdempotencyKey: idempotencyKey },
+      securitySchemes,
+    },
+  };
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Key that makes a retry safe. Within 24 hours, a request with the same key returns the first response and creates nothing.',
+  schema: { type: 'string' },
+};
+
+const securitySchemes = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: cookieNames(false).session,
+    description:
+      'Session cookie, set by `POST /v3/auth/login`. Over https its name is `__Host-session`.',
+  },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-csrf-token',
+    description:
+      'The `csrfToken` of the sign-in response. Required in every request by session other than GET.',
+  },
+  uplinkSecret: { type: 'apiKey', in: 'header', name: 'x-uplink-secret' },
+  uplinkSecretParameter: { type: 'apiKey', in: 'query', name: 'secret' },
+};
+
+// Component schemas of the OpenAPI document: each named schema once, and references to it.
+
+type Refer = (schema: unknown) => unknown;
+
+interface ComponentSchemas {
+  /**
+   * The schema as the document writes it: references in place of named schemas, which become
+   * components.
+   */
+  readonly refer: Refer;
+  /** All components that were referred to so far, by name. */
+  readonly all: () => Readonly<Record<string, unknown>>;
+}
+
+/** Throws when two different schemas have the same name. */
+function createComponentSchemas(): ComponentSchemas {
+  const components = new Map<string, { readonly schema: unknown; readonly text: string }>();
+
+  const refer: Refer = (schema) => {
+    if (Array.isArray(schema)) return schema.map(refer);
+    if (typeof schema !== 'object' || schema === null) return schema;
+    if ('shownAs' in schema)
+      return { ...describedOf(schema), ...(refer(schema.shownAs) as object) };
+    const name = nameOf(schema);
+    const members = Object.entries(schema).filter(([key]) => name === undefined || key !== 'title');
+    const written = Object.fromEntries(members.map(([key, member]) => [key, refer(member)]));
+    if (name === undefined) return written;
+    const text = JSON.stringify(written);
+    const known = components.get(name);
+    if (known === undefined) components.set(name, { schema: written, text });
+    else if (known.text !== text) throw new Error(`Two different schemas have the name ${name}`);
+    return { $ref: `#/components/schemas/${name}` };
+  };
+
+  return {
+    refer,
+    all: () =>
+      Object.fromEntries(
+        [...components]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, { schema }]) => [name, schema]),
+      ),
+  };
+}
+
+/** The description of a place whose schema is shown as another one. */
+function describedOf(schema: object): object {
+  return 'description' in schema ? { description: schema.description } : {};
+}
+
+/** A property that is called title has a schema there, not a text. */
+function nameOf(schema: object): string | undefined {
+  if ('title' in schema && typeof schema.title === 'string') return schema.title;
+  return undefined;
+}
 
 // The page cannot connect to another server, regardless of its script.
 const contentSecurityPolicy = [

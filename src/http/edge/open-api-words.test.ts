@@ -7,7 +7,7 @@ import {
   pageFieldWords,
   parameterWords,
 } from './open-api-field-words.ts';
-import { openApiDocument } from './open-api.ts';
+import { openApiDocument } from './docs.ts';
 import { withFieldWords } from './open-api-words.ts';
 
 interface Described {

@@ -1,25 +1,26 @@
 // HTTP server: request id, credential, route, resource, body, handler, answer, in this order (docs: ARCHITECTURE.md).
-import type { Server } from 'node:http';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
-import Fastify, { type FastifyInstance, type FastifyHttpOptions } from 'fastify';
-import { problem } from '../../model/problem.ts';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import { problem, type Problem } from '../../model/problem.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import type { Guard } from './admission.ts';
-import { allowedMethods } from './allowed-methods.ts';
 import { type AnswerParts, sendFailure, setEdgeHeaders } from './answering.ts';
 import { addBodyParsers } from './body-parsers.ts';
 import type { ServeScreen } from './console.ts';
 import { addCors, corsHeaders } from './cors.ts';
 import { directServing, type ServeDirectly } from './direct/direct-serving.ts';
-import { LingeringResponse } from './lingering-response.ts';
-import { refuseBrokenRequest } from './malformed-request.ts';
+import { errorBody } from './error-body.ts';
+import { answerReports, type EdgeEvents } from './reports.ts';
 import { checkRequestHead } from './request-head.ts';
 import { requestIdOf } from './request-id.ts';
-import { answerReports, type EdgeEvents } from './reports.ts';
 import { maskedPath, pathOf } from './request-path.ts';
 import type { Route } from './route.ts';
-import { addContentPolicy } from './security-headers.ts';
+import { addContentPolicy, isSecure } from './security-headers.ts';
 import { addRoute, servedRoute } from './serving.ts';
+import { answerOnSocket } from './socket-answer.ts';
 import { followConnections } from './stop-server.ts';
 
 /**
@@ -195,4 +196,127 @@ function addNotFound(app: FastifyInstance, { guard, serveScreen }: ServerParts):
     if (path.startsWith('/v3/')) await guard.identify(request.headers, method);
     throw problem('noSuchRoute', { method, path: maskedPath(path) });
   });
+}
+
+// Allowed methods of a path, for the answer 405: looked up only when no route was found.
+
+interface KnownRoute {
+  readonly steps: readonly string[];
+  readonly methods: readonly string[];
+}
+
+/**
+ * Learns every route that is added from now on; the answer is sorted, and empty for an unknown
+ * path.
+ */
+function allowedMethods(app: FastifyInstance): (path: string) => readonly string[] {
+  const routes: KnownRoute[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ steps: url.split('/'), methods: [method].flat() });
+  });
+  return (path) => {
+    // The router takes several slashes for one.
+    const steps = path.replaceAll(/\/{2,}/g, '/').split('/');
+    const methods = routes
+      .filter((route) => isPathOf(route.steps, steps))
+      .flatMap((route) => route.methods);
+    return [...new Set(methods)].sort();
+  };
+}
+
+function isPathOf(route: readonly string[], steps: readonly string[]): boolean {
+  if (route.at(-1) === '*')
+    return (
+      route.length <= steps.length && isPathOf(route.slice(0, -1), steps.slice(0, route.length - 1))
+    );
+  return (
+    route.length === steps.length &&
+    route.every((step, at) => (step.startsWith(':') ? steps[at] !== '' : step === steps[at]))
+  );
+}
+
+// Lingering response: an answer before the end of the body reaches its sender, who may still be sending.
+
+/** Until then the rest of a body is read behind its answer, and ignored. */
+const restMsMax = 5_000;
+
+/**
+ * Closing a connection on which bytes arrive resets it, and a reset discards the answer that the
+ * sender has not read yet. So the answer goes out at once, and its end waits for the end of the body.
+ */
+class LingeringResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  override end(chunk?: unknown, ...others: unknown[]): this {
+    const { req, socket } = this;
+    if (isReceived(req) || req.destroyed || socket === null || this.writableEnded)
+      return super.end(chunk as never, ...(others as []));
+    const callback = [chunk, ...others].find((one) => typeof one === 'function');
+    this.#send(chunk);
+    const end = () => {
+      clearTimeout(late);
+      req.off('end', end);
+      req.off('close', end);
+      super.end(callback as never);
+    };
+    const late = setTimeout(end, restMsMax).unref();
+    req.once('end', end);
+    req.once('close', end);
+    req.resume();
+    return this;
+  }
+
+  #send(chunk: unknown): void {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return this.flushHeaders();
+    // The sender must see the end of the answer while the end of the connection waits.
+    if (!this.headersSent) this.setHeader('content-length', Buffer.byteLength(chunk));
+    this.write(chunk);
+  }
+}
+
+function isReceived({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return true;
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  return length === '0' && encoding === undefined;
+}
+
+// Malformed requests: bytes that are not HTTP, headers beyond the limit, a request that never ends.
+
+const problemsByCode: Readonly<Record<string, () => Problem>> = {
+  HPE_HEADER_OVERFLOW: () => problem('headersTooLarge'),
+  HPE_INVALID_URL: () =>
+    problem('invalidRequest', {
+      reason:
+        'The address holds a character that must be percent-encoded, such as %C3%BC for ü and %20 for a space',
+    }),
+  ERR_HTTP_REQUEST_TIMEOUT: () => problem('requestTimeout'),
+};
+
+/**
+ * Answers with the error body of interface 7 and closes the connection; nothing is known of the
+ * request, not even its path.
+ */
+function refuseBrokenRequest(
+  error: { readonly code?: string | undefined },
+  socket: Socket,
+  { now, publicUrl }: { readonly now: () => number; readonly publicUrl: string },
+): void {
+  if (socket.destroyed) return;
+  if (error.code === 'ECONNRESET') {
+    // A half-open connection does not end by itself.
+    socket.destroy();
+    return;
+  }
+  // Nothing can be said over a connection whose encryption has not begun.
+  if (error.code?.startsWith('ERR_SSL_') === true || error.code?.startsWith('ERR_TLS_') === true) {
+    socket.destroy();
+    return;
+  }
+  const refused =
+    problemsByCode[error.code ?? '']?.() ??
+    problem('invalidRequest', { reason: 'The request is not valid HTTP' });
+  const request = { path: '', requestId: randomUUID(), traceId: randomBytes(16).toString('hex') };
+  const body = errorBody(refused, request, now());
+  if (socket.writable) answerOnSocket(socket, body, isSecure(publicUrl));
+  else socket.destroy();
 }

@@ -5,10 +5,186 @@ import {
   type JsonSchemaType,
   McpServer,
 } from '@modelcontextprotocol/server';
-import { deviceTools } from './device-tools.ts';
-import { sampleTools } from './sample-tools.ts';
-import { scriptTools } from './script-tools.ts';
-import { type Tool, type ToolCaller, ToolRefusal } from './tool.ts';
+import Type from 'typebox';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { deviceId, deviceTools } from './device-tools.ts';
+import { idPattern, membersOf, type Tool, tool, type ToolCaller, ToolRefusal } from './tool.ts';
+
+// Sample tools: stored samples, the newest values of many devices, and summaries.
+
+const time = (description: string) =>
+  Type.String({
+    maxLength: 40,
+    description: `${description}, ISO 8601 such as 2026-01-31T08:00:00Z`,
+  });
+const topic = Type.Optional(
+  Type.String({ maxLength: 1_000, description: 'Topic of the samples. Defaults to `default`.' }),
+);
+
+const querySamples = tool({
+  name: 'query_samples',
+  title: 'Query samples',
+  description: 'Returns up to 500 stored samples of a device, newest first.',
+  input: Type.Object(
+    {
+      deviceId,
+      topic: Type.Optional(
+        Type.String({ maxLength: 1_000, description: 'One topic; all when absent' }),
+      ),
+      from: Type.Optional(time('Inclusive')),
+      to: Type.Optional(time('Exclusive')),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
+    },
+    { additionalProperties: false },
+  ),
+  async run({ ask }, { deviceId: id, topic: asked = '*', from, to, limit = 50 }) {
+    const timestamp = {
+      ...(from !== undefined && { gte: from }),
+      ...(to !== undefined && { lt: to }),
+    };
+    const path = `/v3/devices/${encodeURIComponent(id)}/query`;
+    return ask('POST', path, { topic: asked, limit, timestamp });
+  },
+});
+
+const latestSamples = tool({
+  name: 'latest_samples',
+  title: 'Latest samples',
+  description:
+    'Returns the newest sample per topic for up to 50 devices. Unknown devices are omitted.',
+  input: Type.Object(
+    { deviceIds: Type.Array(deviceId, { minItems: 1, maxItems: 50 }) },
+    { additionalProperties: false },
+  ),
+  async run({ ask }, { deviceIds }) {
+    const found = await ask('POST', '/v3/devices/query/latest', {
+      deviceIds,
+      size: deviceIds.length,
+    });
+    return (found as { readonly content: unknown }).content;
+  },
+});
+
+const summarize = tool({
+  name: 'summarize',
+  title: 'Summarize values',
+  description:
+    'Calculates one value over a time range, such as the average of a key, or with bucketInterval one value per bucket (at most 1,000).',
+  input: Type.Object(
+    {
+      deviceId,
+      topic,
+      dataKey: Type.String({
+        maxLength: 1_000,
+        description: 'Data key. Use dots for nested keys.',
+      }),
+      accumulator: Type.String({
+        maxLength: 40,
+        description: 'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST, DISTINCT_COUNT or OCCUPANCY',
+      }),
+      from: time('Inclusive'),
+      to: time('Exclusive'),
+      bucketInterval: Type.Optional(
+        Type.String({ maxLength: 40, description: 'ISO 8601 duration such as PT1H or P1D' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  async run(
+    { ask },
+    { deviceId: id, topic: asked = 'default', from, to, bucketInterval, ...what },
+  ) {
+    const kind = bucketInterval === undefined ? 'kpi' : 'time-series';
+    const path = `/v3/devices/${encodeURIComponent(id)}/query/raw/${kind}`;
+    const buckets = bucketInterval !== undefined && { bucketInterval };
+    return ask('POST', path, { topic: asked, ...what, interval: { from, to }, ...buckets });
+  },
+});
+
+const sampleTools: readonly Tool[] = [querySamples, latestSamples, summarize];
+
+// Script tools: decoders and rules, which are read and tried out, and never stored.
+
+const id = Type.String({ minLength: 1, maxLength: 100, pattern: idPattern });
+
+const readDecoder = tool({
+  name: 'read_decoder',
+  title: 'Read a decoder',
+  description:
+    'The scripts of a device type, by its id or by a device that uses it: uplinkScript turns payloads into samples. To explain a decoder, read it and try it with run_decoder.',
+  input: Type.Object(
+    { deviceTypeId: Type.Optional(id), deviceId: Type.Optional(deviceId) },
+    { additionalProperties: false, minProperties: 1, maxProperties: 1 },
+  ),
+  async run({ ask }, { deviceTypeId, deviceId: device }) {
+    const typeId = deviceTypeId ?? (await typeOf(String(device)));
+    const type = await ask('GET', `/v3/device-types/${encodeURIComponent(typeId)}`);
+    const shown = ['id', 'name', 'uplinkScript', 'downlinkScript', 'schemas', 'libraries'];
+    return membersOf(type, shown);
+
+    async function typeOf(named: string): Promise<string> {
+      const found = membersOf(await ask('GET', `/v3/devices/${encodeURIComponent(named)}`), [
+        'dataFlowId',
+      ]);
+      const flowId = encodeURIComponent(String(found['dataFlowId']));
+      const { deviceType } = membersOf(await ask('GET', `/v3/data-flows/${flowId}`), [
+        'deviceType',
+      ]);
+      if (deviceType === null || deviceType === undefined)
+        throw new ToolRefusal(
+          `Device ${named} has no device type: its payloads are stored as they are`,
+        );
+      return String(membersOf(deviceType, ['id'])['id']);
+    }
+  },
+});
+
+const runDecoder = tool({
+  name: 'run_decoder',
+  title: 'Run a decoder',
+  description:
+    'Runs a script once in the sandbox and stores nothing: JavaScript with a function consume(event), which calls emit(type, value). Returns what it emitted; its errors are ERROR entries.',
+  input: Type.Object(
+    {
+      script: Type.String({ maxLength: 100_000 }),
+      event: Type.Unsafe<JsonObject>({
+        type: 'object',
+        description:
+          'What consume gets, such as {"data": {"payloadHex": "01a4", "port": 1}, "state": {}}',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  run: ({ ask }, { script, event }) => ask('POST', '/v3/run-script', { script, event }),
+});
+
+const runsShown = 20;
+
+const draftRule = tool({
+  name: 'draft_rule',
+  title: 'Draft a rule',
+  description: `Checks the draft of a rule and simulates it over stored samples. Nothing is stored or sent. Returns how often it would have fired, and the first ${runsShown} runs with their reasons; without actions, only the reasons say whether the condition held. A person creates the rule in the console.`,
+  input: Type.Object(
+    {
+      rule: Type.Unsafe<JsonObject>({
+        type: 'object',
+        description:
+          'Body of POST /v3/rules: {name, workspaceId, inputs: [{id: <device id>, type: "DEVICE"}], logic: {type: "COMPARISON", dataSources: [{id: "s", inputIds: [<device id>], dataTopic: "default", dataKey: "temperature", valueType: "NUMERICAL"}], logicBlocks: [{conditions: [{operandFirst: {type: "DATA_SOURCE", dataSourceId: "s"}, operator: "GT", operandSecond: {type: "CONSTANT", valueType: "NUMERICAL", value: 30}}]}]}}',
+      }),
+      from: Type.String({ maxLength: 40, description: 'Inclusive, ISO 8601' }),
+      to: Type.String({ maxLength: 40, description: 'Exclusive, ISO 8601' }),
+    },
+    { additionalProperties: false },
+  ),
+  async run({ ask }, input) {
+    const { content, ...found } = (await ask('POST', '/v3/rules/simulate', input)) as {
+      readonly content: readonly Json[];
+    };
+    return { ...found, content: content.slice(0, runsShown) };
+  },
+});
+
+const scriptTools: readonly Tool[] = [readDecoder, runDecoder, draftRule];
 
 const tools: readonly Tool[] = [...deviceTools, ...sampleTools, ...scriptTools];
 

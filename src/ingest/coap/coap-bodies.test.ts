@@ -2,8 +2,12 @@
 import { encode } from 'cborg';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCborBody } from './cbor-body.ts';
-import { blockLimits, createBlockBodies, createKeptAnswers } from './coap-blocks.ts';
+import {
+  blockLimits,
+  createBlockBodies,
+  createKeptAnswers,
+  parseCborBody,
+} from './coap-capture.ts';
 
 const block = (number: number, more: boolean, bytes = 16) => ({ number, more, bytes });
 const full = Buffer.alloc(16, 'a');

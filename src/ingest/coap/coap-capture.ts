@@ -1,37 +1,239 @@
 // CoAP capture: answers POST /v3/capture, also with a body in blocks (contract 18).
+import { decode, type TagDecoder } from 'cborg';
+import { rememberExact } from '../../model/exact-json.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { KeptSamples } from '../../model/kept-samples.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { type CaptureRequest, captureBodyOf, captureRequestOf } from '../http/capture-request.ts';
+import { standInName } from '../../model/stand-in-name.ts';
+import { SharedPool } from '../../structures/shared-pool.ts';
+import { captureBodyOf, type CaptureRequest, captureRequestOf } from '../http/capture-request.ts';
 import { parseSenmlCbor } from '../senml/senml-cbor.ts';
-import { parseCborBody } from './cbor-body.ts';
 import {
   blockBytesMax,
   blockOfAnswer,
   type CoapAnswer,
-  codeClass,
   coapCodes,
+  codeClass,
   jsonAnswer,
   plainAnswer,
   refusalAnswer,
   shortened,
 } from './coap-answer.ts';
-import {
-  type BlockBodies,
-  blockLimits,
-  createBlockBodies,
-  createKeptAnswers,
-  type KeptAnswers,
-} from './coap-blocks.ts';
 import type { CoapMessage } from './coap-message.ts';
 import {
+  type Block,
   blockOption,
   type CoapRequest,
   coapRequestOf,
   contentFormats,
   optionNumbers,
 } from './coap-request.ts';
+
+// CoAP block transfers (RFC 7959): assembles bodies and keeps answers, both within limits.
+
+interface BlockLimits {
+  readonly bodyBytesMax: number;
+  readonly transfersMax: number;
+  /** Bytes of all bodies in progress. */
+  readonly bytesMax: number;
+  readonly idleMs: number;
+}
+
+export const blockLimits: BlockLimits = {
+  bodyBytesMax: 1024 * 1024,
+  transfersMax: 1_024,
+  bytesMax: 32 * 1024 * 1024,
+  idleMs: 247_000,
+};
+
+interface Transfer {
+  readonly parts: Buffer[];
+  bytes: number;
+  touchedAt: EpochMs;
+}
+
+/**
+ * The body, or `more` until its last block. `tooLarge` and `incomplete` (a block is missing) end
+ * the transfer.
+ */
+type Assembled = Buffer | 'more' | 'tooLarge' | 'incomplete';
+
+interface BlockBodies {
+  /**
+   * `key` identifies the sender and the request without its block options, `owner` the organization
+   * whose share the body takes.
+   */
+  add(key: string, owner: string, block: Block, payload: Buffer, now: EpochMs): Assembled;
+  readonly size: number;
+  readonly bytes: number;
+}
+
+/**
+ * Beyond its limits the transfer that was idle longest is discarded, of the organization that has
+ * most.
+ */
+export function createBlockBodies(limits: BlockLimits): BlockBodies {
+  // From the one that was idle longest.
+  const transfers = new Map<string, Transfer>();
+  const giveWay = (key: string) => remove(key);
+  const numbers = new SharedPool<string>({ max: limits.transfersMax, giveWay });
+  const bytes = new SharedPool<string>({ max: limits.bytesMax, giveWay });
+
+  function remove(key: string): void {
+    transfers.delete(key);
+    numbers.release(key);
+    bytes.release(key);
+  }
+
+  function dropIdle(now: EpochMs): void {
+    for (const [key, { touchedAt }] of transfers) {
+      if (touchedAt > now - limits.idleMs) return;
+      remove(key);
+    }
+  }
+
+  function resumed(key: string, block: Block): Transfer | undefined {
+    // A first block begins a new body.
+    if (block.number === 0) return { parts: [], bytes: 0, touchedAt: 0 };
+    const transfer = transfers.get(key);
+    return transfer?.bytes === block.number * block.bytes ? transfer : undefined;
+  }
+
+  return {
+    add(key, owner, block, payload, now) {
+      dropIdle(now);
+      const transfer = resumed(key, block);
+      remove(key);
+      if (transfer === undefined || !isWellSized(block, payload)) return 'incomplete';
+      if (transfer.bytes + payload.length > limits.bodyBytesMax) return 'tooLarge';
+      if (!block.more) return Buffer.concat([...transfer.parts, payload]);
+      // The payload is a view into a datagram whose memory is reused.
+      transfer.parts.push(Buffer.from(payload));
+      transfer.bytes += payload.length;
+      transfer.touchedAt = now;
+      transfers.set(key, transfer);
+      if (numbers.hold(owner, key, 1) && bytes.hold(owner, key, transfer.bytes)) return 'more';
+      remove(key);
+      return 'incomplete';
+    },
+    get size() {
+      return transfers.size;
+    },
+    get bytes() {
+      return bytes.used;
+    },
+  };
+}
+
+/** Every block but the last is full, because the number of a block determines its offset. */
+function isWellSized({ more, bytes }: Block, payload: Buffer): boolean {
+  if (more) return payload.length === bytes;
+  return payload.length <= bytes;
+}
+
+interface KeptAnswers<A> {
+  /** `owner` is whose share the answer takes. */
+  keep(key: string, owner: string, answer: A, now: EpochMs): void;
+  find(key: string, now: EpochMs): A | undefined;
+}
+
+/**
+ * Answers whose further blocks a client can request; beyond the limit the oldest of the owner that
+ * has most is evicted.
+ */
+export function createKeptAnswers<A>(
+  limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>,
+): KeptAnswers<A> {
+  const answers = new Map<string, { readonly answer: A; readonly keptAt: EpochMs }>();
+  const shares = new SharedPool<string>({
+    max: limits.transfersMax,
+    giveWay: (key) => void answers.delete(key),
+  });
+  return {
+    keep(key, owner, answer, now) {
+      answers.delete(key);
+      for (const [old, { keptAt }] of answers) {
+        if (keptAt > now - limits.idleMs) break;
+        answers.delete(old);
+        shares.release(old);
+      }
+      answers.set(key, { answer, keptAt: now });
+      if (!shares.hold(owner, key, 1)) answers.delete(key);
+    },
+    find(key, now) {
+      const kept = answers.get(key);
+      if (kept === undefined || kept.keptAt <= now - limits.idleMs) return undefined;
+      return kept.answer;
+    },
+  };
+}
+
+// CBOR bodies as JSON: text keys, byte strings as hex, no values that JSON does not have.
+
+/** As deep as JSON bodies may nest. */
+const depthMax = 64;
+
+/**
+ * Tags that only say how a value is meant: times as text and number, URIs, "this is CBOR". Others
+ * are refused.
+ */
+const plain: TagDecoder = (content) => content();
+const tags: Record<number, TagDecoder> = { 0: plain, 1: plain, 32: plain, 55799: plain };
+
+/**
+ * Throws Problem `invalidCbor`. Integers beyond 2^53 become their text, as in JSON; NaN and the
+ * infinities become null.
+ */
+export function parseCborBody(bytes: Uint8Array): Json {
+  return jsonOf(decoded(bytes), 0);
+}
+
+function decoded(bytes: Uint8Array): unknown {
+  try {
+    // Maps, because a key `__proto__` must stay a key.
+    return decode(bytes, { useMaps: true, rejectDuplicateMapKeys: true, tags });
+  } catch (error) {
+    // A body that nests without end overflows the stack of the decoder.
+    if (error instanceof RangeError) throw tooDeep();
+    throw problem('invalidCbor', { reason: (error as Error).message });
+  }
+}
+
+function tooDeep(): Problem {
+  return problem('invalidCbor', { reason: `it exceeds the maximum nesting depth of ${depthMax}` });
+}
+
+function jsonOf(value: unknown, depth: number): Json {
+  if (depth > depthMax) throw tooDeep();
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  if (Array.isArray(value)) {
+    const list = value.map((item) => jsonOf(item, depth + 1));
+    for (const [at, item] of value.entries())
+      if (typeof item === 'bigint') rememberExact(list, String(at));
+    return list;
+  }
+  if (value instanceof Map) {
+    const object = Object.fromEntries(
+      [...value].map(([key, item]) => [keyOf(key), jsonOf(item, depth + 1)]),
+    );
+    for (const [key, item] of value)
+      if (typeof item === 'bigint') rememberExact(object, keyOf(key));
+    return object;
+  }
+  return null;
+}
+
+function keyOf(key: unknown): string {
+  if (typeof key === 'string') return standInName(key);
+  if (typeof key === 'number' || typeof key === 'bigint' || typeof key === 'boolean')
+    return String(key);
+  if (key instanceof Uint8Array) return standInName(Buffer.from(key).toString('hex'));
+  throw problem('invalidCbor', { reason: 'a key must be a string or a number' });
+}
 
 const { senmlJson, sensmlJson, senmlCbor, sensmlCbor } = contentFormats;
 const senmlFormats: ReadonlySet<number> = new Set([senmlJson, sensmlJson, senmlCbor, sensmlCbor]);

@@ -1,10 +1,11 @@
 // CoAP endpoint without its socket: runs each request once and answers within a time limit.
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
+import type { SetTimer } from '../../structures/timers.ts';
 import {
   type CoapAnswer,
-  codeClass,
   coapCodes,
+  codeClass,
   refusalAnswer,
   withinMeasure,
 } from './coap-answer.ts';
@@ -19,8 +20,66 @@ import {
 } from './coap-message.ts';
 import { coapRequestOf } from './coap-request.ts';
 import type { CoapSender } from './coap-sender.ts';
-import { createSeparateResponses } from './coap-separate.ts';
-import type { SetTimer } from '../../structures/timers.ts';
+
+// CoAP separate responses: sent after the acknowledgement, and repeated until they are acknowledged (RFC 7252 section 4.2).
+
+const firstRepeatMs = 2_500;
+const repeatsMax = 4;
+/** Answers that wait for their acknowledgement; beyond it they are sent once. */
+const waitingMax = 2_048;
+
+interface SeparateResponses {
+  /** Sends the message made for a fresh id; `mustArrive` repeats it. Returns its bytes. */
+  send(make: (id: number) => Buffer, sender: CoapSender, mustArrive: boolean): Buffer;
+  /** The receiver has it, or does not want it. */
+  settle(sender: CoapSender, id: number): void;
+  close(): void;
+}
+
+interface SeparateParts {
+  readonly send: (datagram: Buffer, sender: CoapSender) => void;
+  readonly schedule: SetTimer;
+}
+
+function createSeparateResponses({ send, schedule }: SeparateParts): SeparateResponses {
+  const waiting = new Map<string, () => void>();
+  let lastId = 0;
+
+  const keyOf = ({ address, port }: CoapSender, id: number): string => `${address} ${port} ${id}`;
+
+  const repeat = (key: string, datagram: Buffer, sender: CoapSender, count: number): void => {
+    const callOff = schedule(
+      () => {
+        if (count === repeatsMax) return void waiting.delete(key);
+        send(datagram, sender);
+        repeat(key, datagram, sender, count + 1);
+      },
+      firstRepeatMs * 2 ** count,
+    );
+    waiting.set(key, callOff);
+  };
+
+  return {
+    send(make, sender, mustArrive) {
+      lastId = (lastId + 1) % 0x1_0000;
+      const datagram = make(lastId);
+      send(datagram, sender);
+      const key = keyOf(sender, lastId);
+      if (mustArrive && waiting.size < waitingMax && !waiting.has(key))
+        repeat(key, datagram, sender, 0);
+      return datagram;
+    },
+    settle(sender, id) {
+      const key = keyOf(sender, id);
+      waiting.get(key)?.();
+      waiting.delete(key);
+    },
+    close() {
+      for (const callOff of waiting.values()) callOff();
+      waiting.clear();
+    },
+  };
+}
 
 export interface CoapLimits extends ExchangeLimits {
   /** Requests in progress. Further confirmable ones get 5.03, others are dropped. */

@@ -1,14 +1,194 @@
 // Sample scanner: reads samples of one form from bytes into columns, without an object for each.
+import { dayMs, type EpochMs, parseInstant } from '../../model/instant.ts';
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { isEpochMs } from '../../model/timestamp.ts';
 import { missing } from '../../structures/missing.ts';
-import { ByteCursor, type FixedBytes } from './byte-cursor.ts';
+import { ByteCursor, FixedBytes } from './byte-cursor.ts';
 import type { JsonGroupLimits } from './json-groups.ts';
-import { BooleanSlot, NumberSlot } from './number-slot.ts';
-import { learnTemplate, type SampleTemplate, type Slot, type SlotKind } from './sample-template.ts';
+import {
+  endsToken,
+  learnTemplate,
+  type SampleTemplate,
+  type Slot,
+  type SlotKind,
+} from './sample-template.ts';
 import type { SlotReader } from './slot-reader.ts';
 import { StringSlot, StringTable } from './string-slot.ts';
-import { TimeSlot } from './time-slot.ts';
+
+// Time slots: the times of samples that are written as strings.
+
+const { quote, backslash } = jsonBytes;
+/** `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+const ownFormLength = 24;
+const dateLength = 10;
+
+/** A time on the same date as the one before is computed without the parser. */
+class TimeSlot implements SlotReader {
+  readonly #target: Float64Array;
+  /** The date of the time before, as it is written, and its midnight. */
+  readonly #lastDate = new Uint8Array(dateLength);
+  #midnight: EpochMs | undefined;
+
+  constructor(target: Float64Array) {
+    this.#target = target;
+  }
+
+  read(cursor: ByteCursor, row: number): boolean {
+    const { bytes, at: from } = cursor;
+    // A date and a time of day have no quote, so this is the end.
+    const isOwnForm = bytes[from + ownFormLength] === quote;
+    const time = isOwnForm ? timeOfDay(bytes, from) : undefined;
+    if (time !== undefined && this.#midnight !== undefined && this.#isLastDate(bytes, from)) {
+      this.#target[row] = this.#midnight + time;
+      cursor.at = from + ownFormLength;
+      return true;
+    }
+    return this.#readOther(cursor, row, time !== undefined);
+  }
+
+  #readOther(cursor: ByteCursor, row: number, hasTimeOfDay: boolean): boolean {
+    const { bytes, at: from } = cursor;
+    let end = from;
+    while (bytes[end] !== quote) {
+      if (end === bytes.length || bytes[end] === backslash) return false;
+      end++;
+    }
+    const isOwnForm = hasTimeOfDay && end - from === ownFormLength;
+    const at = this.#parsed(bytes.subarray(from, end), isOwnForm);
+    if (at === undefined) return false;
+    this.#target[row] = at;
+    cursor.at = end;
+    return true;
+  }
+
+  #isLastDate(bytes: Uint8Array, from: number): boolean {
+    const date = this.#lastDate;
+    for (let i = 0; i < dateLength; i++) if (bytes[from + i] !== date[i]) return false;
+    return true;
+  }
+
+  #parsed(written: Buffer, isOwnForm: boolean): EpochMs | undefined {
+    const time = parseInstant(written.toString('latin1'));
+    if (time !== undefined && isOwnForm) {
+      this.#lastDate.set(written.subarray(0, dateLength));
+      this.#midnight = Math.floor(time / dayMs) * dayMs;
+    }
+    return time;
+  }
+}
+
+/**
+ * Milliseconds since midnight of a time in that form. Undefined for another form or a time that does
+ * not exist.
+ */
+function timeOfDay(bytes: Uint8Array, at: number): number | undefined {
+  const hasSeparators =
+    bytes[at + 10] === 0x54 &&
+    bytes[at + 13] === 0x3a &&
+    bytes[at + 16] === 0x3a &&
+    bytes[at + 19] === 0x2e &&
+    bytes[at + 23] === 0x5a;
+  if (!hasSeparators) return undefined;
+  const hour = twoDigits(bytes, at + 11);
+  const minute = twoDigits(bytes, at + 14);
+  const second = twoDigits(bytes, at + 17);
+  const hundredths = twoDigits(bytes, at + 20);
+  const last = bytes[at + 22];
+  if (!(hour < 24 && minute < 60 && second < 60 && hundredths >= 0) || !isDigit(last))
+    return undefined;
+  return ((hour * 60 + minute) * 60 + second) * 1_000 + hundredths * 10 + last - 0x30;
+}
+
+/** NaN when one of the bytes is not a digit. */
+function twoDigits(bytes: Uint8Array, at: number): number {
+  const tens = bytes[at]! - 0x30;
+  const ones = bytes[at + 1]! - 0x30;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+}
+
+function isDigit(byte: number | undefined): byte is number {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+// Number slots: JSON numbers and booleans of a column, read from bytes without a string for each.
+
+/** A number with more digits is read by `Number`, which rounds it correctly. */
+const digitsMax = 15;
+const powersOfTen = Float64Array.from({ length: digitsMax + 1 }, (_, i) => 10 ** i);
+
+/** With `isTime`, only epoch milliseconds are taken. */
+class NumberSlot implements SlotReader {
+  readonly #target: Float64Array;
+  readonly #isTime: boolean;
+
+  constructor(target: Float64Array, isTime: boolean) {
+    this.#target = target;
+    this.#isTime = isTime;
+  }
+
+  /** Up to 15 digits without exponent: an integer divided by a power of ten rounds as the parser does. */
+  read(cursor: ByteCursor, row: number): boolean {
+    const { bytes } = cursor;
+    let at = cursor.at;
+    const isNegative = bytes[at] === 0x2d;
+    if (isNegative) at++;
+    const firstDigit = at;
+    let value = 0;
+    let digit = bytes[at]! - 0x30;
+    for (; digit >= 0 && digit <= 9; digit = bytes[++at]! - 0x30) value = value * 10 + digit;
+    const wholeDigits = at - firstDigit;
+    if (wholeDigits === 0 || (wholeDigits > 1 && bytes[firstDigit] === 0x30)) return false;
+    let decimals = 0;
+    if (bytes[at] === 0x2e) {
+      const firstDecimal = ++at;
+      digit = bytes[at]! - 0x30;
+      for (; digit >= 0 && digit <= 9; digit = bytes[++at]! - 0x30) value = value * 10 + digit;
+      decimals = at - firstDecimal;
+      if (decimals === 0) return false;
+    }
+    if (wholeDigits + decimals > digitsMax || !endsToken(bytes[at]))
+      return this.#readLong(cursor, row);
+    if (decimals > 0) value /= powersOfTen[decimals]!;
+    // A difference, so that -0 becomes the 0 that the store makes of it.
+    this.#target[row] = isNegative ? 0 - value : value;
+    cursor.at = at;
+    return !this.#isTime || (!isNegative && Number.isInteger(value) && isEpochMs(value));
+  }
+
+  #readLong(cursor: ByteCursor, row: number): boolean {
+    const { bytes, at } = cursor;
+    let end = at;
+    while (end < bytes.length && !endsToken(bytes[end])) end++;
+    const written = bytes.toString('latin1', at, end);
+    // The grammar of JSON: Number() accepts more than that.
+    if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(written)) return false;
+    const value = Number(written);
+    this.#target[row] = value + 0;
+    cursor.at = end;
+    if (this.#isTime) return Number.isInteger(value) && isEpochMs(value);
+    // Integers that are rounded are read as their text.
+    return Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(written));
+  }
+}
+
+/** Booleans as 0 and 1. */
+class BooleanSlot implements SlotReader {
+  readonly #target: Float64Array;
+
+  constructor(target: Float64Array) {
+    this.#target = target;
+  }
+
+  read(cursor: ByteCursor, row: number): boolean {
+    const isTrue = cursor.bytes[cursor.at] === 0x74;
+    this.#target[row] = Number(isTrue);
+    return cursor.skip(isTrue ? trueBytes : falseBytes);
+  }
+}
+
+const trueBytes = new FixedBytes(Buffer.from('true'));
+const falseBytes = new FixedBytes(Buffer.from('false'));
 
 /** Samples of one form and topic, in the order sent. */
 export interface SampleColumns {

@@ -3,8 +3,8 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { LineProtocolMapping } from '../../model/line-protocol-mapping.ts';
 import { isLongName, longNameReason } from '../../model/outside-name.ts';
-import { standInName } from '../../model/stand-in-name.ts';
 import { defaultTopic } from '../../model/sample.ts';
+import { standInName } from '../../model/stand-in-name.ts';
 import { isTopic } from '../../model/topic.ts';
 import { textKey } from '../../structures/text-key.ts';
 import {
@@ -16,7 +16,6 @@ import {
   timestampFault,
 } from './line-reader.ts';
 import type { ReadTime } from './line-values.ts';
-import { tagTemplate } from './tag-template.ts';
 
 export interface PointSample {
   /** Physical id. */
@@ -195,4 +194,38 @@ function createKeys(): (written: string) => string {
     keys.set(written, key);
     return key;
   };
+}
+
+// Tag templates: strings with `{tag}` and `{measurement}`, filled from the names of a series.
+
+interface TagTemplate {
+  /** Undefined when the series lacks one of its tags. */
+  readonly fill: (series: Series) => string | undefined;
+  /** The tags that it uses. */
+  readonly tags: readonly string[];
+}
+
+const measurement = 'measurement';
+
+/** Every string is a template; a brace without its partner is itself. */
+function tagTemplate(template: string): TagTemplate {
+  // Texts and names alternate.
+  const parts = template.split(/\{([^{}]+)\}/);
+  const names = parts.filter((_, i) => i % 2 === 1);
+  return {
+    tags: names.filter((name) => name !== measurement),
+    fill(series) {
+      let filled = '';
+      for (const [i, part] of parts.entries()) {
+        const text = i % 2 === 0 ? part : valueOf(part, series);
+        if (text === undefined) return undefined;
+        filled += text;
+      }
+      return filled;
+    },
+  };
+}
+
+function valueOf(name: string, series: Series): string | undefined {
+  return name === measurement ? series.measurement : series.tags.get(name);
 }

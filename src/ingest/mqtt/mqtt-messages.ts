@@ -1,17 +1,11 @@
 // MQTT messages: what the platform and other clients send to the subscribers of a device (contract 17).
-import type { SetTimer } from '../../structures/timers.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import type { SetTimer } from '../../structures/timers.ts';
 import { createMessageWriter, type WriteMessage } from './mqtt-message-writer.ts';
 import { expiryOf, type MessageProperties, remainingProperties } from './mqtt-properties.ts';
 import type { RetainedMessage, RetainedSource } from './mqtt-retained.ts';
 import type { DeliveryOutcome, DeviceSubscription, MqttSession } from './mqtt-session.ts';
-import {
-  bestSubscription,
-  createSubscribers,
-  type Subscribers,
-  upSubscription,
-} from './mqtt-subscribers.ts';
-import { topicText } from './mqtt-topic.ts';
+import { levelsMatch, topicText } from './mqtt-topic.ts';
 
 export interface OutboundMessage {
   readonly levels: readonly string[];
@@ -138,4 +132,84 @@ function retainedNow(
   if (expiresAt !== undefined && expiresAt <= now) return [];
   const left = remainingProperties(properties, expiresAt, now);
   return [{ ...kept, properties: left, retain: true }];
+}
+
+// MQTT subscribers: the sessions with subscriptions to topics of a device.
+
+interface Subscribers {
+  add(session: MqttSession, filterText: string, subscription: DeviceSubscription): void;
+  remove(session: MqttSession, filterText: string): void;
+  removeAll(session: MqttSession): void;
+  /** `id` is the service device id. */
+  of(id: string): Iterable<MqttSession>;
+  has(id: string): boolean;
+}
+
+/** `left` is called with a device when its last subscriber is removed. */
+function createSubscribers(left: (id: string) => void = () => undefined): Subscribers {
+  const byDevice = new Map<string, Set<MqttSession>>();
+
+  function unlist(session: MqttSession, id: string): void {
+    const sessions = byDevice.get(id);
+    sessions?.delete(session);
+    if (sessions?.size !== 0) return;
+    byDevice.delete(id);
+    left(id);
+  }
+
+  return {
+    add(session, filterText, subscription) {
+      session.subscriptions.set(filterText, subscription);
+      const sessions = byDevice.get(subscription.id) ?? new Set();
+      byDevice.set(subscription.id, sessions.add(session));
+    },
+    remove(session, filterText) {
+      const removed = session.subscriptions.get(filterText);
+      session.subscriptions.delete(filterText);
+      if (removed === undefined) return;
+      const others = [...session.subscriptions.values()].some(({ id }) => id === removed.id);
+      if (!others) unlist(session, removed.id);
+    },
+    removeAll(session) {
+      for (const { id } of session.subscriptions.values()) unlist(session, id);
+      session.subscriptions.clear();
+    },
+    of: (id) => byDevice.get(id) ?? [],
+    has: (id) => byDevice.has(id),
+  };
+}
+
+/**
+ * Returns the subscription for a message of the platform: to `down` before `up`, then with the
+ * higher QoS.
+ */
+function bestSubscription(
+  { subscriptions }: MqttSession,
+  id: string,
+  levels: readonly string[],
+): DeviceSubscription | undefined {
+  let best: DeviceSubscription | undefined;
+  for (const subscription of subscriptions.values()) {
+    if (subscription.id !== id || !levelsMatch(subscription.filter.levels, levels)) continue;
+    if (best === undefined || rank(subscription) > rank(best)) best = subscription;
+  }
+  return best;
+}
+
+function rank({ filter, qos }: DeviceSubscription): number {
+  return 2 * Number(filter.direction === 'down') + qos;
+}
+
+/** Returns the first subscription to what the device itself publishes on these levels. */
+function upSubscription(
+  { subscriptions }: MqttSession,
+  id: string,
+  levels: readonly string[],
+): DeviceSubscription | undefined {
+  for (const subscription of subscriptions.values()) {
+    const { filter } = subscription;
+    const isOwn = subscription.id === id && filter.direction === 'up';
+    if (isOwn && levelsMatch(filter.levels, levels)) return subscription;
+  }
+  return undefined;
 }

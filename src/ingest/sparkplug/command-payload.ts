@@ -1,6 +1,5 @@
 // Command payload: the metrics of a command as Sparkplug B, with the data types of the birth.
-import type { EpochMs } from '../../model/instant.ts';
-import { parseInstant } from '../../model/instant.ts';
+import { type EpochMs, parseInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Birth, BornMetric } from './birth.ts';
 import {
@@ -11,12 +10,7 @@ import {
   integerTypes,
   itemTypeOf,
 } from './data-types.ts';
-import {
-  type Parts,
-  writeBytesField,
-  writeFloatField,
-  writeVarintField,
-} from './protobuf-writer.ts';
+import { tagOf, type wireTypes } from './protobuf-reader.ts';
 
 /** The payload, or why the device cannot take it. */
 export type CommandPayload = { readonly bytes: Buffer } | { readonly refused: string };
@@ -159,4 +153,36 @@ function flagBytes(items: readonly Json[]): Buffer | undefined {
     if (item) bytes[at] = (bytes[at] ?? 0) | (0x80 >> (i & 7));
   }
   return bytes;
+}
+
+// Protobuf writer: fields of messages as bytes.
+
+/** The bytes of a message so far, in parts. */
+type Parts = Buffer[];
+
+function writeVarintField(parts: Parts, field: number, value: number | bigint): void {
+  parts.push(varint(tagOf(field, 'varint')), varint(value));
+}
+
+function writeBytesField(parts: Parts, field: number, bytes: Buffer): void {
+  parts.push(varint(tagOf(field, 'bytes')), varint(bytes.length), bytes);
+}
+
+function writeFloatField(parts: Parts, field: number, value: number, bits: 32 | 64): void {
+  const wireType: keyof typeof wireTypes = bits === 32 ? 'fixed32' : 'fixed64';
+  const bytes = Buffer.alloc(bits / 8);
+  if (bits === 32) bytes.writeFloatLE(value);
+  else bytes.writeDoubleLE(value);
+  parts.push(varint(tagOf(field, wireType)), bytes);
+}
+
+/** Of an unsigned number. */
+function varint(value: number | bigint): Buffer {
+  const bytes: number[] = [];
+  let rest = BigInt(value);
+  while (rest > 0x7fn) {
+    bytes.push(Number(rest & 0x7fn) | 0x80);
+    rest >>= 7n;
+  }
+  return Buffer.from([...bytes, Number(rest)]);
 }

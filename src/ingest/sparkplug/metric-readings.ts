@@ -2,12 +2,12 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { isLongName, longNameReason } from '../../model/outside-name.ts';
+import { standInName } from '../../model/stand-in-name.ts';
 import { type Birth, type BornMetric, dataKeyOf, isData, memberName } from './birth.ts';
 import { dataTypeNames, dataTypes } from './data-types.ts';
 import { jsonValue } from './metric-value.ts';
-import { propertiesOf } from './metric-properties.ts';
 import { sentTimeFault, sentTimeOf } from './scalar-value.ts';
-import type { Metric, Payload, WireValue } from './sparkplug-payload.ts';
+import type { Metric, Payload, Property, PropertySet, WireValue } from './sparkplug-payload.ts';
 
 export interface Reading {
   readonly name: string;
@@ -118,4 +118,27 @@ function bornOf(metric: Metric, { byName, byAlias }: Birth): BornMetric | undefi
 function unborn(name: string, { alias, datatype = dataTypes.unknown }: Metric): BornMetric {
   const key = isData(name) ? dataKeyOf(name) : undefined;
   return { name, alias, key, dataType: datatype, unit: undefined };
+}
+
+// Metric properties of Sparkplug B as JSON: sets within sets, with what their senders wrote.
+
+/** Undefined without any. A value that does not fit its type is null. */
+function propertiesOf(set: PropertySet | undefined): Json | undefined {
+  if (set === undefined || set.keys.length === 0) return undefined;
+  return setValue(set);
+}
+
+/** A key without a value is null. */
+function setValue({ keys, values }: PropertySet): Json {
+  return Object.fromEntries(keys.map((key, i) => [standInName(key), propertyValue(values[i])]));
+}
+
+function propertyValue(property: Property | undefined): Json {
+  if (property === undefined || property.isNull === true) return null;
+  const { value, type = 0 } = property;
+  // Bytes have a function of that name.
+  if (typeof value === 'object' && 'values' in value && Array.isArray(value.values))
+    return setValue(value as PropertySet);
+  if (typeof value === 'object' && 'sets' in value) return value.sets.map(setValue);
+  return jsonValue(value as WireValue | undefined, type, () => undefined);
 }

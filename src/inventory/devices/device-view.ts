@@ -3,24 +3,24 @@ import type { DeviceConnector } from '../../model/connector.ts';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
 import type { DataFlow } from '../../model/data-flow.ts';
 import { type Device, isRegistered, onlineStateOf } from '../../model/device.ts';
+import { formatInstant } from '../../model/instant.ts';
 import { carriers, type Integration, vendorIntegrationTypes } from '../../model/integration.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import type { Tag } from '../../model/tag.ts';
-import type { DeviceMetrics } from '../../model/uplink-metrics.ts';
+import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.ts';
+import type { Records } from '../../records/records.ts';
 import { customFieldsOfDevices } from '../../records/rows/custom-fields.ts';
 import { findDataFlows } from '../../records/rows/data-flows.ts';
-import type { Records } from '../../records/records.ts';
 import { findDeviceConnectors } from '../../records/rows/device-connectors.ts';
 import { findUplinkMetrics } from '../../records/rows/device-status.ts';
 import { findDeviceTypeNames } from '../../records/rows/device-types.ts';
 import { findIntegrations } from '../../records/rows/integrations.ts';
 import { tagsOfDevices } from '../../records/rows/tags.ts';
+import { nestedIntegration } from '../flows/integrations.ts';
 import { auditView } from '../record-change.ts';
 import { customFieldValueView } from './custom-field-values.ts';
-import { nestedIntegration } from '../flows/integrations.ts';
 import { fieldView } from './device-field-values.ts';
 import { loraPropertiesView } from './lora-properties.ts';
-import { uplinkMetricsView } from './uplink-metrics-view.ts';
 
 /** The records that an answer shows beside the device. */
 interface DeviceContext {
@@ -130,4 +130,69 @@ function flowView({ flow, connector, type }: DeviceContext) {
     workspaceId,
     organizationId,
   };
+}
+
+// Uplink metrics in answers: every member is present, and the device id has all the names that clients read (contract 4).
+
+const signalQualities = ['BAD', 'MEDIUM', 'GOOD'] as const;
+
+function uplinkMetricsView(metrics: DeviceMetrics | undefined) {
+  if (metrics === undefined) return null;
+  const { deviceId } = metrics;
+  return {
+    id: deviceId,
+    uplinkId: metrics.uplinkId,
+    deviceId,
+    svcDeviceId: deviceId,
+    akenzaDeviceId: deviceId,
+    uplinkSize: metrics.uplinkSize,
+    timestamp: formatInstant(metrics.timestamp),
+    latitude: metrics.latitude ?? null,
+    longitude: metrics.longitude ?? null,
+    locationRadius: metrics.locationRadius ?? null,
+    port: metrics.port ?? null,
+    frameCountUp: metrics.frameCountUp ?? null,
+    frameCountDown: metrics.frameCountDown ?? null,
+    rssi: metrics.rssi ?? null,
+    snr: metrics.snr ?? null,
+    sf: metrics.sf ?? null,
+    txPower: metrics.txPower ?? null,
+    numberOfGateways: metrics.numberOfGateways ?? null,
+    esp: metrics.esp ?? null,
+    ...signalView(metrics),
+    ...batteryView(metrics),
+    ...knownAtView(metrics),
+  };
+}
+
+/** Absent when the last uplink reported all metrics, as clients have always read it. */
+function knownAtView({ knownAt }: DeviceMetrics) {
+  if (knownAt === undefined) return {};
+  const times = Object.entries(knownAt).map(([field, at]) => [field, formatInstant(at)] as const);
+  return { knownAt: Object.fromEntries(times) };
+}
+
+function signalView({ sqi, sqiTimestamp, timestamp }: DeviceMetrics) {
+  if (sqi === undefined) return { sqi: null, sqiTimestamp: null, signalQuality: null };
+  return {
+    sqi,
+    sqiTimestamp: formatInstant(sqiTimestamp ?? timestamp),
+    signalQuality: signalQualities[sqi - 1] ?? null,
+  };
+}
+
+function batteryView({ batteryLevel, batteryTimestamp, timestamp }: DeviceMetrics) {
+  if (batteryLevel === undefined)
+    return { batteryLevel: null, batteryTimestamp: null, batteryLevelStatus: null };
+  return {
+    batteryLevel,
+    batteryTimestamp: formatInstant(batteryTimestamp ?? timestamp),
+    batteryLevelStatus: batteryStatus(batteryLevel),
+  };
+}
+
+function batteryStatus(percent: number): 'GOOD' | 'MEDIUM' | 'LOW' {
+  if (percent >= batteryPercents.good) return 'GOOD';
+  if (percent >= batteryPercents.medium) return 'MEDIUM';
+  return 'LOW';
 }

@@ -1,8 +1,13 @@
 // Data flows: create, read, list, update, delete (contract 10).
+import type { DeviceConnector } from '../../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
+import type { DeviceType } from '../../model/device-type.ts';
 import { newId } from '../../model/new-id.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
+import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { isTopic } from '../../model/topic.ts';
+import type { Records } from '../../records/records.ts';
 import {
   findDataFlow,
   insertDataFlow,
@@ -10,15 +15,15 @@ import {
   removeDataFlow,
   saveDataFlow,
 } from '../../records/rows/data-flows.ts';
-import type { Records } from '../../records/records.ts';
 import { findDeviceConnectors } from '../../records/rows/device-connectors.ts';
-import { findDeviceTypeNames } from '../../records/rows/device-types.ts';
+import { findDeviceType, findDeviceTypeNames } from '../../records/rows/device-types.ts';
 import { devicesUsingDataFlow } from '../../records/rows/devices.ts';
 import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
 import { findPlace } from '../../records/rows/resource-refs.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
-import type { Step } from '../record-change.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import {
+  auditView,
   change,
   firstVersion,
   found,
@@ -26,12 +31,17 @@ import {
   orCurrent,
   type RecordUpdate,
   refuseWhenUsed,
+  type Step,
   usersNamedMax,
 } from '../record-change.ts';
-import { dataFlowHead, dataFlowView, unknownOutputs } from './data-flow-view.ts';
-import type { ConnectorViewer, ConnectorViewOptions } from './output-connector-view.ts';
-import { isTopic } from '../../model/topic.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import { deviceConnectorView } from './device-connectors.ts';
+import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
+import {
+  type ConnectorViewer,
+  type ConnectorViewOptions,
+  isKnownTo,
+  outputConnectorView,
+} from './output-connector-view.ts';
 
 type Named = { readonly id: string };
 
@@ -234,4 +244,75 @@ export async function deleteDataFlow(records: Records, id: string): Promise<void
     await removeDataFlow(step.db, id);
     step.announce({ kind: 'dataFlow', id, action: 'deleted' });
   });
+}
+
+// Data flows in answers: the single record contains whole records, a list contains names (contract 10).
+
+/** The members that the single record and the items of a list have in common. */
+function dataFlowHead(
+  flow: DataFlow,
+  connector: DeviceConnector | undefined,
+  principal: Principal,
+) {
+  const { id, name, description, workspaceId, organizationId, passThrough, retentionDays } = flow;
+  if (connector === undefined)
+    throw new Error(`The device connector of data flow ${id} is missing`);
+  return {
+    id,
+    ...auditView(flow),
+    name,
+    description,
+    deviceConnector: deviceConnectorView(connector, principal),
+    workspaceId,
+    organizationId,
+    passThrough,
+    isPassThrough: passThrough,
+    retentionDays,
+  };
+}
+
+async function dataFlowView(
+  records: Records,
+  { principal, viewOptions }: ConnectorViewer,
+  flow: DataFlow,
+) {
+  const connectors = await findDeviceConnectors(records, [flow.deviceConnectorId]);
+  const type =
+    flow.deviceTypeId === null ? undefined : await findDeviceType(records.db, flow.deviceTypeId);
+  const ids = flow.outputs.map((output) => output.outputConnectorId);
+  const outputs = new Map(
+    (await findOutputConnectors(records, ids)).map((output) => [output.id, output]),
+  );
+  return {
+    ...dataFlowHead(flow, connectors.get(flow.deviceConnectorId), principal),
+    deviceType: typeFor(principal, type),
+    outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
+      const output = outputs.get(outputConnectorId);
+      if (output === undefined || !isKnownTo(viewOptions, output.type)) return [];
+      return [{ ...outputConnectorView(output, viewOptions), topic }];
+    }),
+  };
+}
+
+/** Only callers with `deviceType` `read` receive the scripts of the type. */
+function typeFor(principal: Principal, type: DeviceType | undefined) {
+  if (type === undefined) return null;
+  if (holds(principal, 'deviceType', 'read', null)) return deviceTypeView(type);
+  return deviceTypeWithoutScripts(type);
+}
+
+/** Ids of the outputs of the flows whose type the client does not know (contract 36). */
+async function unknownOutputs(
+  records: Parameters<typeof findOutputConnectors>[0],
+  viewOptions: Pick<ConnectorViewOptions, 'vendorNames'>,
+  flows: readonly Pick<DataFlow, 'outputs'>[],
+): Promise<ReadonlySet<string>> {
+  if (!viewOptions.vendorNames) return new Set();
+  const ids = new Set(
+    flows.flatMap(({ outputs }) => outputs.map((output) => output.outputConnectorId)),
+  );
+  const connectors = await findOutputConnectors(records, [...ids]);
+  return new Set(
+    connectors.filter(({ type }) => !isKnownTo(viewOptions, type)).map(({ id }) => id),
+  );
 }

@@ -2,11 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
 import type { DecodingType } from '../../model/integration.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import {
+  lineProtocolDefaults,
+  type LineProtocolMapping,
+} from '../../model/line-protocol-mapping.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
+import { sparkplugDefaults, type SparkplugMapping } from '../../model/sparkplug-mapping.ts';
+import { isTopic } from '../../model/topic.ts';
 import type { Records } from '../../records/records.ts';
+import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
 import {
   findDeviceConnector,
   insertDeviceConnector,
@@ -14,15 +20,9 @@ import {
   removeDeviceConnector,
   saveDeviceConnector,
 } from '../../records/rows/device-connectors.ts';
-import { createCrud, placeIn } from '../record-crud.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
-import {
-  lineProtocolFrom,
-  type LineProtocolDraft,
-  sparkplugFrom,
-  type SparkplugDraft,
-} from './connector-mappings.ts';
+import { createCrud, placeIn } from '../record-crud.ts';
 
 const crud = createCrud<DeviceConnector>({
   kind: 'deviceConnector',
@@ -161,4 +161,81 @@ export async function deleteDeviceConnector(records: Records, id: string): Promi
     if (integrationId !== null) return [`integration ${integrationId}`];
     return dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax);
   });
+}
+
+// Connector mappings: what a device connector makes of points and of edge nodes, checked and with its defaults.
+
+type DraftOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+type LineProtocolDraft = DraftOf<LineProtocolMapping>;
+type SparkplugDraft = DraftOf<SparkplugMapping>;
+
+type Receiver = Pick<DeviceConnector, 'connectivity' | 'decodingType' | 'workspaceId' | 'authType'>;
+
+function refuse(member: string, reason: string): never {
+  throw problem('invalidRequest', { reason: `body ${member}: ${reason}` });
+}
+
+/** Throws 403 when the caller cannot create the devices that senders would create. */
+function checkCreation(
+  { createDevices }: LineProtocolDraft | SparkplugDraft,
+  { workspaceId }: Receiver,
+  principal: Principal,
+): void {
+  if (createDevices && !holds(principal, 'asset', 'create', workspaceId))
+    throw problem('permissionDenied');
+}
+
+/**
+ * What is absent of the mapping has its default. Throws 400 for a connector that cannot receive
+ * points, 403 when the caller cannot create the devices that points would create.
+ */
+function lineProtocolFrom(
+  sent: LineProtocolDraft | null,
+  receiver: Receiver,
+  principal: Principal,
+): LineProtocolMapping | null {
+  if (sent === null) return null;
+  if (receiver.connectivity !== 'HTTP' || receiver.decodingType !== 'NONE')
+    refuse('lineProtocol', 'only valid for HTTP connectors without an integration');
+  checkCreation(sent, receiver, principal);
+  return {
+    device: sent.device ?? lineProtocolDefaults.device,
+    topic: sent.topic ?? lineProtocolDefaults.topic,
+    createDevices: sent.createDevices ?? null,
+  };
+}
+
+/**
+ * As `lineProtocolFrom`, for edge nodes. Throws 400 also for templates that would make one device
+ * of several.
+ */
+function sparkplugFrom(
+  sent: SparkplugDraft | null,
+  receiver: Receiver,
+  principal: Principal,
+): SparkplugMapping | null {
+  if (sent === null) return null;
+  if (receiver.connectivity !== 'MQTT' || receiver.authType !== 'BASIC')
+    refuse('sparkplug', 'only valid for MQTT connectors that use an uplink secret');
+  checkCreation(sent, receiver, principal);
+  const node = sent.node ?? sparkplugDefaults.node;
+  const device = sent.device ?? sparkplugDefaults.device;
+  const topic = sent.topic ?? sparkplugDefaults.topic;
+  checkTemplate('sparkplug.node', node, { needed: 'edge', known: ['group', 'edge'] });
+  const names = ['group', 'edge', 'device'];
+  checkTemplate('sparkplug.device', device, { needed: 'device', known: names });
+  if (!isTopic(topic)) refuse('sparkplug.topic', `${topic} is not a valid topic`);
+  const hostId = sent.hostId ?? sparkplugDefaults.hostId;
+  return { node, device, topic, hostId, createDevices: sent.createDevices ?? null };
+}
+
+function checkTemplate(
+  member: string,
+  template: string,
+  { needed, known }: { readonly needed: string; readonly known: readonly string[] },
+): void {
+  if (!template.includes(`{${needed}}`)) refuse(member, `it must contain {${needed}}`);
+  for (const [, name = ''] of template.matchAll(/\{([^{}]*)\}/g))
+    if (!known.includes(name))
+      refuse(member, `unknown placeholder {${name}}; valid placeholders: {${known.join('}, {')}}`);
 }

@@ -4,19 +4,24 @@ import {
   connectorTypeNames,
   findConnectorType,
   typeNamed,
+  typesNamingConnectors,
 } from '../../connectors/connector-table.ts';
 import type { ConnectorType } from '../../connectors/connector-type.ts';
+import { namedDevices } from '../../connectors/named-devices.ts';
 import { parseProperties } from '../../connectors/sent-properties.ts';
 import { databaseConnectorId } from '../../model/ids.ts';
-import { newId } from '../../model/new-id.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { newId } from '../../model/new-id.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
 import type { Records } from '../../records/records.ts';
+import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
+import { workspacesOfDevices } from '../../records/rows/devices.ts';
 import {
+  findOpenOutputConnectors,
   findOutputConnector,
+  findReadableConnectors,
   insertOutputConnector,
   listOutputConnectors as listRows,
   removeOutputConnector,
@@ -24,6 +29,7 @@ import {
 } from '../../records/rows/output-connectors.ts';
 import { namesOfRulesUsing } from '../../records/rows/rules.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import {
   change,
   firstVersion,
@@ -31,16 +37,15 @@ import {
   nextVersion,
   orCurrent,
   refuseWhenUsed,
+  type Step,
   usersNamedMax,
 } from '../record-change.ts';
 import {
-  isKnownTo,
-  outputConnectorView,
   type ConnectorViewer,
   type ConnectorViewOptions,
+  isKnownTo,
+  outputConnectorView,
 } from './output-connector-view.ts';
-import { checkNamedConnectors, checkTargetDevices, connectorsNaming } from './output-references.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
 
 export interface OutputConnectorUpdate {
   readonly name?: string | undefined;
@@ -236,4 +241,93 @@ export async function deleteOutputConnector(records: Records, id: string): Promi
     await removeOutputConnector(step.db, id);
     step.announce({ kind: 'outputConnector', id, action: 'deleted' });
   });
+}
+
+// References of output connectors: devices and outputs that properties name belong to the workspace (contract 9, 36).
+
+type Connector = Pick<OutputConnector, 'type' | 'properties' | 'workspaceId'>;
+
+/**
+ * Throws `unknownReference` for the first device that does not exist or is in another workspace.
+ * The two cases have the same message, so that a caller learns nothing about other tenants. Devices
+ * that `stored` names are not checked, because one of them may have been deleted since.
+ */
+async function checkTargetDevices(
+  step: Step,
+  connector: Connector,
+  stored?: Connector,
+): Promise<void> {
+  const known = new Set(usedDevices(stored).map(({ deviceId }) => deviceId));
+  const devices = usedDevices(connector).filter(({ deviceId }) => !known.has(deviceId));
+  const ids = devices.map(({ deviceId }) => deviceId);
+  const workspaces = await workspacesOfDevices(step.db, ids);
+  for (const { field, deviceId: id } of devices) {
+    if (workspaces.get(id) === connector.workspaceId) continue;
+    throw problem('unknownReference', { field, what: 'device', id, place: 'workspace' });
+  }
+}
+
+/**
+ * Throws `unknownReference` for an output connector that the properties name and that is not in the
+ * workspace, or that opens alarms itself. Those that `stored` names are not checked again.
+ */
+async function checkNamedConnectors(
+  step: Step,
+  connector: Connector,
+  stored?: Connector,
+): Promise<void> {
+  const known = new Set(namedConnectors(stored).map(({ id }) => id));
+  const named = namedConnectors(connector).filter(({ id }) => !known.has(id));
+  const found = await findOpenOutputConnectors(step.db, [...new Set(named.map(({ id }) => id))]);
+  const usable = new Set(
+    found
+      .filter(({ workspaceId }) => workspaceId === connector.workspaceId)
+      .filter(({ type }) => type !== connector.type)
+      .map(({ id }) => id),
+  );
+  const refused = named.find(({ id }) => !usable.has(id));
+  if (refused === undefined) return;
+  const { field, id } = refused;
+  const what = 'output connector of another type';
+  throw problem('unknownReference', { field, what, id, place: 'workspace' });
+}
+
+/** The output connectors that the properties name, with their paths in the body. */
+function namedConnectors(connector: Connector | undefined) {
+  if (connector === undefined || connector.properties === null) return [];
+  const rules = findConnectorType(connector.type)?.properties ?? null;
+  if (rules === null) return [];
+  return rules.connectorIds.named(connector.properties).map(({ member, id }) => ({
+    field: `body ${rules.key}.${member}`,
+    id,
+  }));
+}
+
+/** The connectors of the workspace that name this one, `output connector Name (id)`. */
+async function connectorsNaming(
+  step: Pick<Step, 'db' | 'sealer'>,
+  { id, workspaceId }: Pick<OutputConnector, 'id' | 'workspaceId'>,
+  max: number,
+): Promise<string[]> {
+  if (workspaceId === null) return [];
+  const users: string[] = [];
+  for (const type of typesNamingConnectors) {
+    for (const other of await findReadableConnectors(step, workspaceId, type)) {
+      const isUser = namedConnectors(other).some((named) => named.id === id);
+      if (isUser) users.push(`output connector ${other.name} (${other.id})`);
+      if (users.length === max) return users;
+    }
+  }
+  return users;
+}
+
+/** The devices that the target uses, with their paths in the body. */
+function usedDevices(connector: Connector | undefined) {
+  if (connector === undefined || connector.properties === null) return [];
+  const rules = findConnectorType(connector.type)?.properties ?? null;
+  if (rules === null || !rules.usesDevices(connector.properties)) return [];
+  return namedDevices(rules, connector.properties).map(({ member, deviceId }) => ({
+    field: `body ${rules.key}.${member}`,
+    deviceId,
+  }));
 }

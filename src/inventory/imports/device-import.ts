@@ -1,15 +1,28 @@
 // Device import: checks every line of a file, looks names up, and starts an operation when no line has a problem (contract 4).
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Connectivity, fitsConnector } from '../../model/connector.ts';
+import type { CustomFieldMeta } from '../../model/custom-field.ts';
+import { deviceFieldsWith } from '../../model/device-fields.ts';
+import { connectivityReason } from '../../model/inventory-problems.ts';
+import { parsedJson } from '../../model/json-keys.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
-import { problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
 import { findCustomFields } from '../../records/rows/custom-fields.ts';
 import { findWorkspaceDataFlows } from '../../records/rows/data-flows.ts';
-import type { Records } from '../../records/records.ts';
-import { serviceIdsOf } from '../../records/rows/devices.ts';
+import { type KnownDevice, serviceIdsOf } from '../../records/rows/devices.ts';
 import { findWorkspaceTags } from '../../records/rows/tags.ts';
-import { type DeviceFile, devicesPerTurn, type FileProblem } from './device-file.ts';
-import { type ImportContext, itemOf } from './device-import-item.ts';
-import { acceptOperation, operationLimits, type OperationItem } from '../operations/operations.ts';
+import { checkRequired, customFieldsFrom } from '../devices/custom-field-values.ts';
+import { acceptOperation, type OperationItem, operationLimits } from '../operations/operations.ts';
+import { checkedDeviceId, checkedFields, type ReportProblem } from './device-field-checks.ts';
+import {
+  type DeviceFile,
+  devicesPerTurn,
+  fileColumns,
+  type FileDevice,
+  type FileProblem,
+} from './device-file.ts';
 
 export interface ImportReport {
   readonly dryRun: boolean;
@@ -109,4 +122,180 @@ export async function importDevices(
     plan: { work: 'import' },
   } as const;
   return acceptOperation(records, principal, draft, items);
+}
+
+// One device of an import: checks its fields, looks its names up and makes the input of an operation (contract 4).
+
+const fileFields: readonly string[] = [...fileColumns, 'customFields'];
+/** What a new device needs besides its physical id. */
+const requiredFields: readonly string[] = [
+  ...deviceFieldsWith('required').map((field) => field.wireName),
+  'dataFlow',
+].filter((name) => name !== 'deviceId');
+
+interface NamedFlow {
+  readonly id: string;
+  /** That of its device connector. */
+  readonly connectivity: Connectivity;
+}
+
+/** What the lines of an import are checked against. */
+interface ImportContext {
+  readonly flows: ReadonlyMap<string, NamedFlow>;
+  readonly tags: ReadonlyMap<string, { readonly id: string }>;
+  readonly fields: readonly CustomFieldMeta[];
+  /** By physical id, of devices that exist. */
+  readonly known: ReadonlyMap<string, KnownDevice>;
+  /** The line on which each physical id was read. */
+  readonly lineOf: Map<string, number>;
+  readonly workspaceId: string;
+  readonly mode: 'create' | 'upsert';
+}
+
+/** The input of one device; undefined when something about it is wrong. */
+function itemOf(
+  { line, values }: FileDevice,
+  context: ImportContext,
+  problems: FileProblem[],
+): OperationItem | undefined {
+  const before = problems.length;
+  const report: ReportProblem = (field, message) => void problems.push({ line, field, message });
+  const deviceId = checkedDeviceId(values, report);
+  if (deviceId !== undefined) checkUsedOnce(deviceId, line, context, report);
+  const known = context.known.get(deviceId ?? '');
+  if (known !== undefined) checkChangeable(known, context, report);
+  reportUnknownFields(values, report);
+  const input: Record<string, Json> = {
+    ...checkedFields(values, report),
+    ...dataFlowOf(values, context, report),
+    ...tagsOf(values, context, report),
+    ...customFieldValues(values['customFields'], context, known === undefined, report),
+  };
+  checkConnectivity(input, known, context, report);
+  if (known === undefined) reportMissing(values, report);
+  if (problems.length > before || deviceId === undefined) return undefined;
+  const name = String(input['name'] ?? deviceId);
+  if (known === undefined) return { type: 'CREATE', name, input: { ...input, deviceId } };
+  return { type: 'UPDATE', name, input: { ...input, id: known.id, deviceId } };
+}
+
+function checkUsedOnce(
+  deviceId: string,
+  line: number,
+  { lineOf }: ImportContext,
+  report: ReportProblem,
+): void {
+  const earlier = lineOf.get(deviceId);
+  if (earlier === undefined) lineOf.set(deviceId, line);
+  else report('deviceId', `${deviceId} is already used on line ${earlier}`);
+}
+
+function checkChangeable(
+  { deviceId, workspaceId }: KnownDevice,
+  context: ImportContext,
+  report: ReportProblem,
+): void {
+  if (context.mode === 'create') report('deviceId', `${deviceId} is already in use`);
+  else if (workspaceId !== context.workspaceId)
+    report('deviceId', `${deviceId} belongs to another workspace`);
+}
+
+function reportUnknownFields(values: JsonObject, report: ReportProblem): void {
+  for (const name of Object.keys(values))
+    if (!fileFields.includes(name)) report(name, 'is not a device field');
+}
+
+function reportMissing(values: JsonObject, report: ReportProblem): void {
+  for (const name of requiredFields) if (isAbsent(values[name])) report(name, 'is missing');
+}
+
+function isAbsent(value: Json | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+/** Reports what the step of the operation would reject, before the operation starts. */
+function checkConnectivity(
+  input: JsonObject,
+  known: KnownDevice | undefined,
+  { flows }: ImportContext,
+  report: ReportProblem,
+): void {
+  const sent = input as { readonly dataFlowId?: string; readonly connectivity?: Connectivity };
+  const dataFlowId = sent.dataFlowId ?? known?.dataFlowId;
+  const connectivity = sent.connectivity ?? known?.connectivity;
+  if (dataFlowId === undefined || connectivity === undefined) return;
+  const connector = flows.get(dataFlowId)?.connectivity;
+  if (connector === undefined) return;
+  const isSame = dataFlowId === known?.dataFlowId && connectivity === known?.connectivity;
+  if (!isSame && !fitsConnector(connectivity, connector))
+    report('connectivity', connectivityReason(connectivity, connector));
+}
+
+function dataFlowOf(
+  { dataFlow = null }: JsonObject,
+  { flows }: ImportContext,
+  report: ReportProblem,
+): JsonObject {
+  if (dataFlow === null) return {};
+  const flow = flows.get(String(dataFlow));
+  if (flow !== undefined) return { dataFlowId: flow.id };
+  report('dataFlow', `data flow ${String(dataFlow)} does not exist in the workspace`);
+  return {};
+}
+
+function tagsOf(
+  { tags: names = null }: JsonObject,
+  { tags }: ImportContext,
+  report: ReportProblem,
+): JsonObject {
+  if (names === null) return {};
+  if (!Array.isArray(names)) {
+    report('tags', 'must be an array of names');
+    return {};
+  }
+  const found = (names as readonly Json[]).flatMap((name) => {
+    const tag = tags.get(String(name));
+    if (tag !== undefined) return [{ id: tag.id }];
+    report('tags', `tag ${String(name)} does not exist in the workspace`);
+    return [];
+  });
+  return { tags: found };
+}
+
+function customFieldValues(
+  sent: Json | undefined,
+  { fields }: ImportContext,
+  isNew: boolean,
+  report: ReportProblem,
+): JsonObject {
+  const values = sent ?? {};
+  if (!isJsonObject(values)) {
+    report('customFields', 'must be an object with values by name');
+    return {};
+  }
+  const items = Object.entries(values).flatMap(([name, value]) => {
+    const field = fields.find((known) => known.name === name);
+    if (field !== undefined)
+      return [{ fieldMetaId: field.id, [field.type]: customFieldValue(field, value) }];
+    report(`customFields.${name}`, 'does not exist in the workspace');
+    return [];
+  });
+  try {
+    checkRequired(fields, customFieldsFrom(items, fields), isNew);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    report('customFields', error.message.replace(/^body customFields: /, ''));
+  }
+  if (items.length === 0) return {};
+  return { customFields: items };
+}
+
+/** Cells of CSV are texts, whatever the field's type. */
+function customFieldValue({ type }: CustomFieldMeta, value: Json): Json {
+  if (typeof value !== 'string' || type === 'STRING' || type === 'DATE') return value;
+  try {
+    return parsedJson(value);
+  } catch {
+    return value;
+  }
 }

@@ -1,9 +1,10 @@
 // Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { newId } from '../../model/new-id.ts';
+import type { Device } from '../../model/device.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { newId } from '../../model/new-id.ts';
 import type {
   ActionState,
   ActionType,
@@ -12,11 +13,12 @@ import type {
   OperationPlan,
   OperationType,
 } from '../../model/operation.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { Records } from '../../records/records.ts';
+import { findDevice } from '../../records/rows/devices.ts';
 import {
   actionsFrom,
   actionsInState,
@@ -27,19 +29,29 @@ import {
   saveAction,
   saveProgress,
 } from '../../records/rows/operations.ts';
-import { change, found, type Step } from '../record-change.ts';
-import { DeviceLookups } from '../devices/device-steps.ts';
-import { workOn } from './operation-work.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import {
+  createDeviceStep,
+  deleteDeviceStep,
+  type DeviceDraft,
+  DeviceLookups,
+  type DeviceUpdate,
+  moveDeviceStep,
+  tagDeviceStep,
+  updateDeviceStep,
+} from '../devices/device-steps.ts';
 import {
   askNetworkServers,
   deregistrationTold,
+  isNetworkWork,
   isSkip,
   type NetworkAnswer,
   type NetworkAnswers,
   reasonOf,
+  registrationStep,
   type TellNetworkServer,
 } from '../devices/registration.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
+import { change, found, type Step } from '../record-change.ts';
 
 export const operationLimits = {
   itemsMax: 50_000,
@@ -373,4 +385,46 @@ async function runAction(
 function failedData({ data, input }: OperationAction) {
   const { id, deviceId } = input ?? {};
   return { ...data, ...(id && { id }), ...(deviceId && { deviceId }) };
+}
+
+// What each kind of operation does with one of its items (contract 19).
+
+/** Throws Problem for an item that cannot be done. */
+async function workOn(
+  step: Step,
+  operation: Operation,
+  action: OperationAction,
+  { isAgreed, lookups }: { readonly isAgreed: boolean; readonly lookups: DeviceLookups },
+): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
+  const { input } = action;
+  if (input === null) throw new Error(`Action ${action.id} of an operation has nothing to do`);
+  const { plan, workspaceId } = operation;
+  const { id } = input;
+  if (plan.work === 'create' || (plan.work === 'import' && typeof id !== 'string')) {
+    return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft, lookups);
+  }
+  const deviceId = String(id);
+  const device = await findDevice(step, deviceId);
+  if (device?.workspaceId !== workspaceId)
+    throw problem('notFound', { what: 'device', id: deviceId });
+  if (isNetworkWork(plan.work)) return registrationStep(step, deviceId, plan.work, isAgreed);
+  return onDevice(step, plan, deviceId, input);
+}
+
+function onDevice(
+  step: Step,
+  plan: OperationPlan,
+  id: string,
+  update: DeviceUpdate,
+): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
+  switch (plan.work) {
+    case 'delete':
+      return deleteDeviceStep(step, id);
+    case 'move':
+      return moveDeviceStep(step, id, plan);
+    case 'tag':
+      return tagDeviceStep(step, id, plan);
+    default:
+      return updateDeviceStep(step, id, update);
+  }
 }

@@ -1,11 +1,16 @@
 // Rules: create, read, list, update, delete (contract 13).
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../model/new-id.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
+import { problem } from '../../model/problem.ts';
 import type { Rule } from '../../model/rule.ts';
+import { parseTagCombination } from '../../model/tag-combination.ts';
 import type { Records } from '../../records/records.ts';
-import { clearRuleState } from '../../records/rows/rule-state.ts';
+import { findCustomLogic } from '../../records/rows/custom-logic.ts';
+import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
+import { findPlace } from '../../records/rows/resource-refs.ts';
 import { removeRuns } from '../../records/rows/rule-queue.ts';
+import { clearRuleState } from '../../records/rows/rule-state.ts';
 import {
   findRule,
   insertRule,
@@ -14,10 +19,18 @@ import {
   saveRule,
 } from '../../records/rows/rules.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
-import { change, firstVersion, found, nextVersion, orCurrent } from '../record-change.ts';
 import type { ConnectorViewer, ConnectorViewOptions } from '../flows/output-connector-view.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
+import {
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  type Step,
+} from '../record-change.ts';
 import { checkRecordQuota } from '../workspaces/record-quota.ts';
+import { invalidRule } from './rule-checks.ts';
 import {
   actionsFrom,
   inputsFrom,
@@ -27,7 +40,6 @@ import {
   timerFrom,
 } from './rule-draft.ts';
 import { logicFrom } from './rule-logic.ts';
-import { checkRuleReferences } from './rule-references.ts';
 import { type RuleView, ruleViews } from './rule-view.ts';
 
 async function view(
@@ -160,4 +172,88 @@ export async function deleteRule(records: Records, id: string): Promise<void> {
     await removeRuns(step.db, id);
     step.announce({ kind: 'rule', id, action: 'deleted' });
   });
+}
+
+// Reference checks of rules: inputs and actions belong to the workspace, custom logic to the organization (contract 13).
+
+/** Throws 400 naming the field. */
+async function checkRuleReferences(step: Step, rule: Rule): Promise<void> {
+  await checkInputs(step, rule);
+  await checkActions(step, rule);
+  const { customLogic } = rule.logic;
+  if (customLogic === null) return;
+  const block = await findCustomLogic(step.db, customLogic.customLogicId);
+  if (block?.organizationId === rule.organizationId) return;
+  throw problem('unknownReference', {
+    field: 'body logic.customLogic.customLogicId',
+    what: 'custom logic block',
+    id: customLogic.customLogicId,
+    place: 'organization',
+  });
+}
+
+async function checkInputs(step: Step, { inputs, workspaceId }: Rule): Promise<void> {
+  for (const [i, input] of inputs.entries()) {
+    if (input.workspaceId !== null && input.workspaceId !== workspaceId) {
+      throw invalidRule(
+        `inputs.${i}.workspaceId`,
+        `must be ${workspaceId}, the workspace of the rule`,
+      );
+    }
+    if (input.type === 'DEVICE')
+      await checkWorkspace(
+        step,
+        { kind: 'device', id: input.id, field: `inputs.${i}.id` },
+        workspaceId,
+      );
+    else if (input.type === 'ASSET_TAG')
+      await checkWorkspace(
+        step,
+        { kind: 'tag', id: input.id, field: `inputs.${i}.id` },
+        workspaceId,
+      );
+    else {
+      const { tagIds } = parseTagCombination(input.tagCombination ?? '') ?? { tagIds: [] };
+      const field = `inputs.${i}.tagCombination`;
+      for (const id of tagIds) await checkWorkspace(step, { kind: 'tag', id, field }, workspaceId);
+    }
+  }
+}
+
+async function checkWorkspace(
+  step: Step,
+  {
+    kind,
+    id,
+    field,
+  }: { readonly kind: 'device' | 'tag'; readonly id: string; readonly field: string },
+  workspaceId: string,
+): Promise<void> {
+  const place = await findPlace(step.db, kind, id);
+  if (place?.workspaceId === workspaceId) return;
+  throw problem('unknownReference', { field: `body ${field}`, what: kind, id, place: 'workspace' });
+}
+
+async function checkActions(step: Step, { actions, workspaceId }: Rule): Promise<void> {
+  const ids = actions.map(({ id }) => id);
+  const connectors = new Map(
+    (await findOutputConnectors(step, ids)).map((connector) => [connector.id, connector]),
+  );
+  for (const [i, id] of ids.entries()) {
+    const connector = connectors.get(id);
+    if (connector === undefined || connector.workspaceId !== workspaceId) {
+      throw problem('unknownReference', {
+        field: `body actions.${i}.id`,
+        what: 'output connector',
+        id,
+        place: 'workspace',
+      });
+    }
+    if (connector.scope !== 'RULE_ACTION') {
+      throw invalidRule(
+        `actions.${i}.id`,
+        `${id} has scope DATA_FLOW; rules require scope RULE_ACTION`,
+      );
+    }
+  }
 }

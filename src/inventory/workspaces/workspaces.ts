@@ -1,12 +1,13 @@
 // Workspaces: create, read, list, update, delete, and those that a principal may use (contract 3).
 import type { JsonObject } from '../../model/json.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
 import {
   defaultWorkspaceSettings,
+  weekdays,
   type Workspace,
   type WorkspaceSettings,
 } from '../../model/workspace.ts';
@@ -19,10 +20,9 @@ import {
   saveWorkspace,
   workspaceContents,
 } from '../../records/rows/workspaces.ts';
+import { ownOrganization } from '../list-scope.ts';
 import { auditView, orCurrent, type RecordUpdate } from '../record-change.ts';
 import { createCrud } from '../record-crud.ts';
-import { ownOrganization } from '../list-scope.ts';
-import { checkCalendar } from './workspace-settings.ts';
 
 type SettingsDraft = { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | undefined };
 
@@ -146,4 +146,29 @@ export function workspaceAccess(
 function workspacesOf({ workspaces, workspacePermissions }: Principal): Iterable<string> {
   if (workspaces !== 'all') return workspaces;
   return workspacePermissions?.keys() ?? [];
+}
+
+// Workspace settings: the check of working hours and holidays against the calendar.
+
+/**
+ * Throws 400 for a day that is no weekday and for a date that is in no calendar, naming what is
+ * known.
+ */
+function checkCalendar({ workingHours, holidays }: WorkspaceSettings): void {
+  for (const day of Object.keys(workingHours?.days ?? {})) {
+    if ((weekdays as readonly string[]).includes(day)) continue;
+    throw refused(
+      `workingHours.days: unknown weekday ${day.slice(0, 100)}; valid values: ${weekdays.join(', ')}`,
+    );
+  }
+  for (const { date } of holidays ?? []) {
+    const at = Date.parse(`${date}T00:00:00Z`);
+    // A date such as 2024-02-30 is read as a day in March, or not at all.
+    if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(date)) continue;
+    throw refused(`holidays: ${date.slice(0, 100)} is not a valid date; use YYYY-MM-DD`);
+  }
+}
+
+function refused(reason: string) {
+  return problem('invalidRequest', { reason: `body settings.${reason}` });
 }

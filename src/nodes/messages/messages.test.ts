@@ -7,8 +7,7 @@ import { problem } from '../../model/problem.ts';
 import { createNodeSwitch } from '../in-process-nodes.ts';
 import { NodeUnreachable } from '../nodes.ts';
 import { createMessageReceiver } from './message-receiver.ts';
-import { senderLimits } from './message-queues.ts';
-import { createMessageSender, type MessageSender } from './message-sender.ts';
+import { createMessageSender, type MessageSender, senderLimits } from './message-sender.ts';
 
 type Work = (request: number, from: string) => Promise<number>;
 

@@ -6,12 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onlineStates } from '../../model/device.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
 import { dropReferences, testEngine } from '../testing-engine.ts';
-import { devicesOfTag } from './tags.ts';
 import type { DeviceFilter } from './device-filter.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
 import { saveUplinkMetrics } from './device-status.ts';
-import { knownTotal, workspacesOf } from './device-totals.ts';
-import { onlineTotal } from './online-totals.ts';
+import { knownTotal, onlineTotal, workspacesOf } from './device-totals.ts';
+import { devicesOfTag } from './tags.ts';
 
 const now = 1_000_000;
 const audit = { created: 1, updated: null, version: 0 };

@@ -2,14 +2,13 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Problem } from '../../model/problem.ts';
-import { checkpointLimits } from './checkpoints.ts';
-import { openConnection, type RecordsConnection } from './connection.ts';
-import { createTurns } from './turns.ts';
 import { createWriteLock } from '../write-lock.ts';
+import { checkpointLimits, openConnection, type RecordsConnection } from './connection.ts';
+import { createTurns } from './turns.ts';
 
 let directory: string;
 let path: string;

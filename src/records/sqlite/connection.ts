@@ -2,6 +2,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDiskFull } from '../../model/disk-full.ts';
 import {
   type EngineConnection,
@@ -11,13 +12,10 @@ import {
 } from '../engine.ts';
 import { createTenantTurns } from '../tenant-turns.ts';
 import { createWriteLock, type WriteLock } from '../write-lock.ts';
-import { createCheckpoints } from './checkpoints.ts';
 import { type CommitSync, createCommitSync } from './commit-sync.ts';
-import { createRecordsThread } from './records-thread.ts';
-import { recordsError, recordsStopped } from './records-error.ts';
-import { select, type StatementRunner, translated, write } from './statement-runner.ts';
+import { isBusy, recordsError, recordsStopped } from './records-error.ts';
+import { createRecordsThread, type RecordsThread } from './records-thread.ts';
 import { type Statements, statementsOf } from './statements.ts';
-
 import { createTurns, type Turns } from './turns.ts';
 
 const connectionLimits = {
@@ -269,4 +267,134 @@ function openReaders(path: string) {
     renew: close,
     close,
   };
+}
+
+// Checkpoints: a long write-ahead log is copied into the database by a thread, and emptied (decision 0011).
+
+export const checkpointLimits = {
+  /** A log of this length is copied into the database; writers wait for that. */
+  checkpointBytes: 8 * 1024 * 1024,
+  /** Pause after a checkpoint that did not reach the end of the log. */
+  checkpointRetryMs: 1_000,
+} as const;
+
+interface CheckpointParts {
+  readonly database: DatabaseSync;
+  readonly sync: CommitSync;
+  readonly lock: WriteLock;
+  readonly thread: RecordsThread;
+}
+
+/**
+ * Copies a long log into the database, on a thread, while nobody writes. A log that was not emptied
+ * on disk could begin anew over old frames, and a power cut could bring those back; SQLite itself
+ * syncs the new beginning then (synchronous = normal).
+ */
+function createCheckpoints({ database, sync, lock, thread }: CheckpointParts) {
+  let isWanted = false;
+  let isClosed = false;
+  let notBefore = 0;
+
+  const checkpoint = async (): Promise<void> => {
+    const release = await lock.take();
+    try {
+      if (isClosed) return;
+      const isTruncated = await thread.checkpoint();
+      database.exec(`pragma synchronous = ${isTruncated ? 'off' : 'normal'}`);
+      if (!isTruncated) notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
+    } catch (error) {
+      notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
+      database.exec('pragma synchronous = normal');
+      if (!isDiskFull(error) && !isBusy(error)) sync.stop(error as Error);
+    } finally {
+      isWanted = false;
+      release();
+    }
+  };
+
+  return {
+    /** Call after every commit. */
+    committed(): void {
+      if (
+        isWanted ||
+        isClosed ||
+        sync.bytes < checkpointLimits.checkpointBytes ||
+        performance.now() < notBefore
+      )
+        return;
+      isWanted = true;
+      void checkpoint();
+    },
+    close(): void {
+      isClosed = true;
+    },
+  };
+}
+
+// Statement runner: reads and writes of the records connection, in turns of the event loop.
+
+const busyRetryMs = 20;
+
+/** The parts of a connection that run statements. */
+interface StatementRunner {
+  readonly database: DatabaseSync;
+  readonly writer: Statements;
+  /** The connection for reads while a transaction is open on the writer. */
+  readonly readers: { statements(): Statements; renew(): void };
+  readonly elsewhere: Pick<RecordsThread, 'renew'>;
+  readonly turns: Turns;
+  /** Called before each statement of the writer except selects. */
+  readonly ran: (statement: string) => void;
+  readonly patience: { readonly ms: number };
+}
+
+/** Statements that do not see an open transaction. */
+function readerOf({ database, readers, writer }: StatementRunner): Statements {
+  if (database.isTransaction) return readers.statements();
+  return writer;
+}
+
+async function select(
+  open: StatementRunner,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<StatementResult> {
+  const turn = open.turns.take(false);
+  if (turn !== undefined) await turn;
+  return translated(() => readerOf(open).run(text, parameters));
+}
+
+/** Call with the write lock. */
+async function write(
+  { turns, ran, writer, readers, elsewhere, patience }: StatementRunner,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<StatementResult> {
+  await turns.take(true);
+  if (!isSelect(text)) ran(text);
+  const result = await retried(() => writer.run(text, parameters), patience);
+  if (/^\s*pragma optimize\b/i.test(text))
+    for (const reader of [readers, elsewhere]) reader.renew();
+  return result;
+}
+
+/** Throws the errors of SQLite as problems. */
+function translated<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw recordsError(error);
+  }
+}
+
+/** Retries while another program holds the lock, without blocking the event loop. */
+async function retried<T>(work: () => T, patience: { readonly ms: number }): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += busyRetryMs) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= patience.ms) throw recordsError(error);
+    }
+    await wait(busyRetryMs);
+  }
 }

@@ -1,15 +1,14 @@
 // SQLite engine: the records in one file of the data folder, written by this process.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { syncFolder } from '../../data-folder/data-folder.ts';
 import type { OpenEngine } from '../engine.ts';
-import { openLanes } from '../lanes.ts';
-import { createListChanges } from '../list-changes.ts';
+import { type KyselyParts, openLanes } from '../lanes.ts';
+import { createListChanges, organizationOf } from '../list-changes.ts';
 import { migrate } from '../migrations.ts';
 import { refreshStatistics } from '../statistics.ts';
-import { openConnection } from './connection.ts';
-import { followListChanges } from './list-triggers.ts';
-import { sqliteSql } from './sqlite-sql.ts';
+import { openConnection, type RecordsConnection } from './connection.ts';
 
 /**
  * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it
@@ -30,3 +29,50 @@ export function sqliteEngine(directory: string): OpenEngine {
     });
   };
 }
+
+// List triggers of SQLite: temporary ones, which call this process during the statement.
+
+const functionName = 'noteListChange';
+
+/** Adds the triggers; call once, after the tables are migrated. */
+function followListChanges(
+  connection: Pick<RecordsConnection, 'addTriggers'>,
+  changed: (organizationId: string) => void,
+): void {
+  connection.addTriggers([...triggers()].join('\n'), functionName, changed);
+}
+
+function* triggers(): Iterable<string> {
+  const rowOf = { insert: 'new', update: 'new', delete: 'old' } as const;
+  for (const [table, organization] of Object.entries(organizationOf))
+    for (const [event, row] of Object.entries(rowOf))
+      yield `create temp trigger "${table}ListChangedBy${event}" after ${event} on main."${table}" begin
+        select ${functionName}("id") from (select ${organization(row)} as "id") where "id" is not null;
+      end;`;
+}
+
+// SQL of SQLite for Kysely: its compiler, and no lock besides that of the records connection.
+
+/**
+ * No lock: the records connection queues its callers. Kysely's lock would notify all waiting
+ * callers at every release.
+ */
+class OwnOrderAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+
+  /**
+   * SQLite rolls back changes of the schema like any other, so that migrations run in a
+   * transaction.
+   */
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+export const sqliteSql: KyselyParts = {
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createAdapter: () => new OwnOrderAdapter(),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+};

@@ -1,9 +1,10 @@
 // Bucket plan: devices by statement, aggregates, samples and open rows, for all queries of buckets.
-import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
+import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
+import type { DataShape } from '../../log/data-shape.ts';
 import { dataValue } from '../../model/data-value.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { JsonObject } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import { missing } from '../../structures/missing.ts';
 import { accumulators } from '../../summaries/accumulators.ts';
 import type { Facet, Tally } from '../../summaries/facet.ts';
@@ -11,16 +12,17 @@ import { addValue } from '../../summaries/tally.ts';
 import type { OpenRange } from '../open-elsewhere.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { bucketOf, createGrid, type Grid } from './bucket-grid.ts';
+import type { OpenPlace } from './open-place.ts';
+import { dataOfRow, type OpenRow } from './open-row.ts';
 import {
+  afterSealed,
   type Aggregate,
   type AggregateRow,
-  afterSealed,
   beforeOpenRows,
 } from './point-aggregates.ts';
-import type { OpenPlace } from './open-place.ts';
 import { openPlacesIn, type ReadParts } from './read-parts.ts';
-import { valuesOfKey } from './row-values.ts';
 import { oldestFirst, type SealedRow } from './sealed-rows.ts';
+import { pointKinds, pointsOfShape, type ShapePoint } from './shape-points.ts';
 import { shardOf } from './shipper.ts';
 
 const devicesPerQuery = 500;
@@ -187,3 +189,32 @@ export function addOpenRows(
     addValue(facet, tally, value, { timestamp, order: row.storedAt + afterSealed });
   }
 }
+
+// Row values: the value that a data key names in open rows, without the object around it.
+
+/** As `dataValue` of the object of the row. */
+type ValueOfRow = (row: OpenRow) => Json | undefined;
+
+function valuesOfKey(dataKey: string): ValueOfRow {
+  const key = JSON.stringify(dataKey);
+  const points = new Map<DataShape, ShapePoint | undefined>();
+  function pointOf(shape: DataShape): ShapePoint | undefined {
+    if (!points.has(shape))
+      points.set(
+        shape,
+        pointsOfShape(shape).find((point) => point.key === key),
+      );
+    return points.get(shape);
+  }
+  return (row) => {
+    const { shape, values, valuesAt } = row;
+    const { kind, leaf } = pointOf(shape) ?? unlisted;
+    if (leaf < 0) return dataValue(dataOfRow(row), dataKey);
+    if (kind === pointKinds.text) return values.textAt(valuesAt + leaf);
+    const value = values.numberAt(valuesAt + leaf);
+    return kind === pointKinds.boolean ? value !== 0 : value;
+  };
+}
+
+/** Elements of arrays, nulls, objects and what only the object shows. */
+const unlisted: Pick<ShapePoint, 'kind' | 'leaf'> = { kind: pointKinds.other, leaf: -1 };

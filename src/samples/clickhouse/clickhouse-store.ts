@@ -2,36 +2,89 @@
 import { join } from 'node:path';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { createJournalRelease } from '../../clickhouse/journal-release.ts';
-import { problem } from '../../model/problem.ts';
-import { missing } from '../../structures/missing.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import { int64, quoted } from '../../clickhouse/sql-literals.ts';
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { Elsewhere, OpenHere, UsageOfJournal } from '../open-elsewhere.ts';
-import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+import { missing } from '../../structures/missing.ts';
+import type {
+  Elsewhere,
+  OpenHere,
+  OpenRange,
+  OpenSample,
+  UsageOfJournal,
+} from '../open-elsewhere.ts';
 import { RowRange } from '../row-block.ts';
+import { createDataSet, type DataSet } from '../same-data.ts';
+import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { queryBuckets } from './bucket-query.ts';
 import { createDeletion } from './deletion.ts';
-import { createTurnsByDevice } from './device-turns.ts';
 import { createHours } from './hours.ts';
 import { takeJournalNumber } from './journal-number.ts';
-import { createNewShapes } from './new-shapes.ts';
-import { createNewestTimes } from './newest-times.ts';
 import { loadBy } from './kept-load.ts';
 import { createKeptRows, type KeptLimits, type KeptRows } from './kept-rows.ts';
-import { openHere, type OpenHereRequest } from './open-here.ts';
+import { createNewShapes } from './new-shapes.ts';
+import { createNewestTimes } from './newest-times.ts';
+import { dataOfRow, type OpenRow } from './open-row.ts';
 import { createOpenRows } from './open-rows.ts';
-import { createReplicaReach } from './replica-reach.ts';
+import { createOtherHours } from './other-hours.ts';
 import { createSampleCounts } from './sample-counts.ts';
 import { createSampleReads } from './sample-reads.ts';
-import { createOtherHours } from './other-hours.ts';
 import { sampleTables, shippedTables } from './sample-tables.ts';
-import { openStateFile, shippingFile } from './shipping-state.ts';
 import { createShipper, shardOf } from './shipper.ts';
-import { samplesError, type StoreParts } from './store-parts.ts';
-import { identicalSamples } from './stored-samples.ts';
+import { openStateFile, shippingFile } from './shipping-state.ts';
+import { type ReachShipped, samplesError, type ShippedTo, type StoreParts } from './store-parts.ts';
 import { createVisibleRows } from './visible-rows.ts';
-import { quoted } from '../../clickhouse/sql-literals.ts';
+
+// Stored samples: which samples of a device are stored already, among open rows and in ClickHouse.
+
+/** Instants in one select. */
+const instantsPerQuery = 2_000;
+
+/**
+ * Indexes of those of the samples that are stored; samples after `newest` are not looked for. Rows
+ * that rules hide count, unless they were deleted.
+ */
+async function identicalSamples(
+  deviceId: string,
+  samples: readonly ComparedSample[],
+  newest: EpochMs,
+  { shards, openRows, visible }: StoreParts,
+): Promise<ReadonlySet<number>> {
+  const wanted = samples.filter(({ timestamp }) => timestamp <= newest);
+  const known = new Map<string, DataSet>();
+  const note = (topic: string, at: EpochMs, data: () => JsonObject): void => {
+    const set = known.get(nameOf(topic, at));
+    set?.add(data());
+  };
+  for (const { topic, timestamp } of wanted) {
+    const name = nameOf(topic, timestamp);
+    if (!known.has(name)) known.set(name, createDataSet());
+  }
+  for (const row of openRows.rowsOf(deviceId)) note(row.topic, row.timestamp, () => dataOfRow(row));
+  const condition = visible.storedCondition([deviceId]);
+  const topics = [...new Set(wanted.map(({ topic }) => topic))];
+  const instants = [...new Set(wanted.map(({ timestamp }) => timestamp))];
+  const shard = shardOf(deviceId, shards);
+  for (let at = 0; at < instants.length; at += instantsPerQuery) {
+    const some = instants.slice(at, at + instantsPerQuery).map(int64);
+    const rows = await shard.select<{ topic: string; ts: number; data: string }>(
+      `select topic, ts, data from samples where device = ${quoted(deviceId)} and topic in (${topics.map(quoted).join(',')}) and ts in (${some.join(',')})${condition}`,
+    );
+    for (const { topic, ts, data } of rows) note(topic, ts, () => JSON.parse(data) as JsonObject);
+  }
+  const identical = new Set<number>();
+  for (const [i, { topic, timestamp, data }] of samples.entries())
+    if (known.get(nameOf(topic, timestamp))?.has(data) === true) identical.add(i);
+  return identical;
+}
+
+function nameOf(topic: string, at: EpochMs): string {
+  return `${at} ${topic}`;
+}
 
 const storeLimits = {
   /** Open rows in memory; beyond, writers wait, and are refused while ClickHouse is away. */
@@ -292,3 +345,111 @@ const unnumbered: NumberedDevices = {
   newestOf: () => Number.NEGATIVE_INFINITY,
   nextOrderOf: () => 0,
 };
+
+// Device turns: tasks of one device run one after the other.
+
+interface TurnsByDevice {
+  isBusy(deviceId: string): boolean;
+  /** Runs the task after those of the device that were given before. Settles as the task does. */
+  run<T>(deviceId: string, task: () => Promise<T>): Promise<T>;
+}
+
+/** Entries of a device that arrive together are stored in the order of their arrival. */
+function createTurnsByDevice(): TurnsByDevice {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    isBusy: (deviceId) => last.has(deviceId),
+    run(deviceId, task) {
+      const before = last.get(deviceId);
+      const result = before === undefined ? task() : before.then(task, task);
+      last.set(deviceId, result);
+      const ended = (): void => {
+        if (last.get(deviceId) === result) last.delete(deviceId);
+      };
+      result.then(ended, ended);
+      return result;
+    },
+  };
+}
+
+// Replica reach: the replicas that are read have what other nodes shipped, to whichever replica.
+
+/**
+ * Nodes may use different replicas of a shard, after one was away from some of them. A replica is
+ * waited for once for all reads that need the same positions, and never where it is the only one.
+ */
+function createReplicaReach(shards: readonly Shard[]): ReachShipped {
+  const replicated = shards.filter(({ replicas }) => replicas.length > 1);
+  const reached = new Map<number, number>();
+  const wanted = new Map<number, number>();
+  let reaching: Promise<void> | undefined;
+
+  async function reach(): Promise<void> {
+    const goal = [...wanted];
+    await Promise.all(replicated.map((shard) => shard.caughtUp()));
+    for (const [journal, position] of goal) reached.set(journal, position);
+  }
+
+  return async (others) => {
+    if (replicated.length === 0) return;
+    const isBehind = ({ journal, shipped }: ShippedTo) => shipped > (reached.get(journal) ?? -1);
+    for (const { journal, shipped } of others)
+      wanted.set(journal, Math.max(shipped, wanted.get(journal) ?? 0));
+    try {
+      while (others.some(isBehind)) {
+        reaching ??= reach().finally(() => {
+          reaching = undefined;
+        });
+        await reaching;
+      }
+    } catch (error) {
+      throw samplesError(error);
+    }
+  };
+}
+
+// Open here: open rows of this node for the reads of others, as samples in the order of the journal.
+
+/** The cursor is exclusive. */
+interface OpenHereRequest {
+  readonly ranges: readonly OpenRange[];
+  /** The place of the last sample that is known already. */
+  readonly after?: Pick<OpenSample, 'position' | 'index'> | undefined;
+}
+
+/** Visible open rows of one moment. `movedAt` is the position at which devices moved last. */
+function openHere(
+  { ranges, after }: OpenHereRequest,
+  movedAt: number,
+  { openRows, visible, file }: Pick<StoreParts, 'openRows' | 'visible' | 'file'>,
+): OpenHere {
+  const rows = new Set<OpenRow>();
+  for (const { deviceIds, topics, from = -Infinity, to = Infinity } of ranges)
+    for (const deviceId of deviceIds)
+      for (const row of openRows.rowsOf(deviceId)) {
+        const { topic, timestamp } = row;
+        const isWanted = topics?.includes(topic) !== false && timestamp >= from && timestamp < to;
+        if (isWanted && isAfter(row, after) && visible.isVisible(row)) rows.add(row);
+      }
+  const sorted = [...rows].sort((a, b) => a.position - b.position || a.index - b.index);
+  return {
+    journal: file.state.journal,
+    shipped: openRows.from(),
+    isClean: openRows.from() >= movedAt,
+    samples: () => samplesOf(sorted),
+  };
+}
+
+function isAfter(row: OpenRow, after: OpenHereRequest['after']): boolean {
+  if (after === undefined || row.position > after.position) return true;
+  return row.position === after.position && row.index > after.index;
+}
+
+function* samplesOf(rows: readonly OpenRow[]): Generator<OpenSample> {
+  for (const row of rows) {
+    const { deviceId, topic, timestamp, storedAt, position, index, workspaceId, dataFlowId } = row;
+    const place = { storedAt, position, index, workspaceId, dataFlowId };
+    const sample = { deviceId, topic, timestamp, data: dataOfRow(row), ...place };
+    yield row.meta === undefined ? sample : { ...sample, meta: row.meta };
+  }
+}

@@ -1,19 +1,143 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
+import { LeafValues } from '../../log/leaf-values.ts';
 import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
 import { addValues } from '../../log/row-columns.ts';
-import { LeafValues } from '../../log/leaf-values.ts';
+import type { RowKind } from '../../log/row-kind.ts';
+import { missing } from '../../structures/missing.ts';
 import { RowRange } from '../row-block.ts';
-import type { NumberedDevices, SampleStore } from '../sample-store.ts';
-import { comparison, endsOf } from './stored-rows.ts';
+import type {
+  ComparedSample,
+  Comparison,
+  DeviceEnds,
+  NumberedDevices,
+  SampleStore,
+} from '../sample-store.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTables } from './memtables/shape-tables.ts';
-import type { SeriesRegistry } from './rows/series-registry.ts';
-import { addRange } from './range-writer.ts';
 import { addRow, noNumber, noteOrders, type PlacedRow, type RowPlacing } from './row-placing.ts';
-import { seriesOf } from './rows/series.ts';
+import type { SeriesRegistry } from './rows/series-registry.ts';
+import { isStored, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
-import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
+
+// Stored rows: which samples of a device are stored already, and where its rows end.
+
+interface StoredRows {
+  readonly registry: SeriesRegistry;
+  readonly tables: ShapeTables;
+  readonly decoded: DecodedChunks;
+}
+
+/** See `SampleStore.ends`. */
+function endsOf(deviceIds: readonly string[], { registry, tables }: StoredRows): DeviceEnds {
+  const newest = new Float64Array(deviceIds.length).fill(Number.NEGATIVE_INFINITY);
+  const nextOrders = new Float64Array(deviceIds.length);
+  for (const [i, deviceId] of deviceIds.entries()) {
+    const number = tables.numbers.numberOf(deviceId);
+    if (number !== undefined) {
+      newest[i] = tables.newestOf(number);
+      nextOrders[i] = tables.marks.nextOrder(number);
+    }
+    const device = registry.devices.get(deviceId);
+    if (device === undefined) continue;
+    nextOrders[i] = Math.max(nextOrders[i]!, device.nextOrder);
+    for (const series of device.topics.values()) newest[i] = Math.max(newest[i]!, series.newest);
+  }
+  return { newest, nextOrders };
+}
+
+const noneIdentical: ReadonlySet<number> = new Set();
+
+/** Those of one instant follow each other, so that what is stored there is read once. */
+function byInstant(samples: readonly ComparedSample[]): readonly number[] {
+  const places = Array.from(samples.keys());
+  const timeOf = (i: number) => samples[i]?.timestamp ?? Number.NaN;
+  if (isAscending(samples)) return places;
+  return places.sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+function isAscending(samples: readonly ComparedSample[]): boolean {
+  return samples.every(({ timestamp }, i) => timestamp >= (samples[i - 1]?.timestamp ?? timestamp));
+}
+
+/** See `SampleStore.compare`. */
+function comparison(
+  deviceId: string,
+  samples: readonly ComparedSample[],
+  { registry, tables, decoded }: StoredRows,
+): Comparison {
+  const device = registry.devices.get(deviceId);
+  const number = tables.numbers.numberOf(deviceId);
+  let identical: Set<number> | undefined;
+  if (device !== undefined || number !== undefined)
+    for (const i of byInstant(samples)) {
+      const sample = samples[i] ?? missing('sample');
+      const series = device?.topics.get(sample.topic);
+      const isFound =
+        (series !== undefined && isStored(series, sample.timestamp, sample.data, decoded)) ||
+        (number !== undefined && tables.has(number, sample));
+      if (!isFound) continue;
+      identical ??= new Set();
+      identical.add(i);
+    }
+  const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
+  return {
+    identical: identical ?? noneIdentical,
+    nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
+  };
+}
+
+// Range writer: adds the rows of a range, whose devices have numbers, to tables.
+
+/** Rows of devices that were dropped meanwhile are skipped. */
+function addRange({ block, from, to, position }: RowRange, placing: RowPlacing): void {
+  const { dropped, devices } = placing.registry;
+  let row: RangeRow | undefined;
+  for (let at = from; at < to; at++) {
+    const kind = block.kindOf(at);
+    if (row?.kind !== kind) row = new RangeRow(kind, block.values, placing);
+    row.position = position + at - from;
+    row.device = block.devices[at]!;
+    if (dropped.size > 0 && row.position < (dropped.get(row.deviceId) ?? 0)) continue;
+    row.timestamp = block.timestamps[at]!;
+    row.order = block.orders[at]!;
+    row.valuesAt = block.valuesAt[at]!;
+    addRow(row, placing);
+    if (devices.size() > 0) noteOrders(row.deviceId, row.order + 1, placing.registry);
+  }
+}
+
+/** One object for many rows, because what takes a row copies it. */
+class RangeRow implements PlacedRow {
+  readonly kind: RowKind;
+  readonly topic: string;
+  readonly shape: PlacedRow['shape'];
+  readonly values: PlacedRow['values'];
+  readonly origin: PlacedRow['origin'];
+  readonly isLong = false;
+  readonly meta = undefined;
+  position = 0;
+  device = 0;
+  timestamp = 0;
+  order = 0;
+  valuesAt = 0;
+  readonly #numbers: RowPlacing['tables']['numbers'];
+
+  constructor(kind: RowKind, values: PlacedRow['values'], { registry, tables }: RowPlacing) {
+    const { topic, shape, workspaceId, dataFlowId } = kind;
+    this.kind = kind;
+    this.topic = topic;
+    this.shape = shape;
+    this.values = values;
+    this.origin = registry.origin(workspaceId, dataFlowId);
+    this.#numbers = tables.numbers;
+  }
+
+  /** Most rows go to tables, which need only the number. */
+  get deviceId(): string {
+    return this.#numbers.idOf(this.device) ?? missing('id of a device');
+  }
+}
 
 export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends' | 'numbered'> {
   /** The position behind the newest entry whose rows are visible. */

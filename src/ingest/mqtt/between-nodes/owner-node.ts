@@ -2,18 +2,17 @@
 import { partitionOf } from '../../../model/device-partition.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Json } from '../../../model/json.ts';
+import type { NodeAddress } from '../../../model/node-address.ts';
 import type { NodeMessages } from '../../../model/node-messages.ts';
 import type { MqttBroker } from '../mqtt-broker.ts';
 import { bestOutcome, type OutboundMessage } from '../mqtt-messages.ts';
 import { expiryOf } from '../mqtt-properties.ts';
 import type { Retained } from '../mqtt-retained.ts';
-import type { DeliveryOutcome } from '../mqtt-session.ts';
 import { createSessionStore, type KeptSession, type SessionStore } from '../mqtt-session-store.ts';
+import type { DeliveryOutcome } from '../mqtt-session.ts';
 import type { TopicFilter } from '../mqtt-topic.ts';
 import { type Claim, type ClientClaims, createClientClaims } from './client-claims.ts';
-import { createDeviceWatchers, type DeviceWatchers, type Watcher } from './device-watchers.ts';
 import { createHandOver } from './hand-over.ts';
-import { createKnownNodes, type KnownNodes } from './known-nodes.ts';
 import { receivedMessage, sentBytes, sentMessage } from './message-form.ts';
 import {
   type ClaimRequest,
@@ -231,4 +230,96 @@ async function deliverTo(
   if (outcome !== 'unwatched') return outcome as DeliveryOutcome;
   watchers.removeOutdated(id, watcher);
   return 'offline';
+}
+
+// Known nodes: nodes whose clients use devices of this node, each with a name for what is known of it.
+
+/** A node that is silent for this time has no clients any longer. */
+const silentMsMax = 30_000;
+
+interface KnownNodes {
+  /**
+   * The node has called. Returns the name of what is known of it: another one after it was
+   * dropped or after a start, so that the node registers its clients again.
+   */
+  heard(node: NodeAddress): string;
+  /** Drops nodes that are silent. */
+  dropSilent(): void;
+}
+
+interface KnownNodesParts {
+  readonly now: () => EpochMs;
+  readonly newId: () => string;
+  readonly forgotten: (nodeId: string) => void;
+}
+
+function createKnownNodes({ now, newId, forgotten }: KnownNodesParts): KnownNodes {
+  const known = new Map<string, { readonly memory: string; heardAt: EpochMs }>();
+  return {
+    heard({ id }) {
+      const node = known.get(id) ?? { memory: newId(), heardAt: now() };
+      known.set(id, node);
+      node.heardAt = now();
+      return node.memory;
+    },
+    dropSilent() {
+      for (const [id, { heardAt }] of known) {
+        if (now() - heardAt < silentMsMax) continue;
+        known.delete(id);
+        forgotten(id);
+      }
+    },
+  };
+}
+
+// Device watchers: the other nodes with subscribers for devices of this node.
+
+/** A node watches a device since a call; later calls have higher numbers. */
+interface Watcher {
+  readonly node: NodeAddress;
+  readonly since: number;
+}
+
+interface DeviceWatchers {
+  add(deviceId: string, node: NodeAddress): void;
+  remove(deviceId: string, nodeId: string): void;
+  /** Removes a watcher that answered that it has no subscriber, unless it has watched again. */
+  removeOutdated(deviceId: string, watcher: Watcher): void;
+  of(deviceId: string): Iterable<Watcher>;
+  dropNode(nodeId: string): void;
+  dropDevices(isDropped: (deviceId: string) => boolean): void;
+  readonly size: number;
+}
+
+function createDeviceWatchers(): DeviceWatchers {
+  const devices = new Map<string, Map<string, Watcher>>();
+  let calls = 0;
+
+  function remove(deviceId: string, nodeId: string): void {
+    const watchers = devices.get(deviceId);
+    watchers?.delete(nodeId);
+    if (watchers?.size === 0) devices.delete(deviceId);
+  }
+
+  return {
+    add(deviceId, node) {
+      const watchers = devices.get(deviceId) ?? new Map<string, Watcher>();
+      devices.set(deviceId, watchers);
+      watchers.set(node.id, { node, since: ++calls });
+    },
+    remove,
+    removeOutdated(deviceId, { node, since }) {
+      if (devices.get(deviceId)?.get(node.id)?.since === since) remove(deviceId, node.id);
+    },
+    of: (deviceId) => devices.get(deviceId)?.values() ?? [],
+    dropNode(nodeId) {
+      for (const deviceId of devices.keys()) remove(deviceId, nodeId);
+    },
+    dropDevices(isDropped) {
+      for (const deviceId of devices.keys()) if (isDropped(deviceId)) devices.delete(deviceId);
+    },
+    get size() {
+      return devices.size;
+    },
+  };
 }

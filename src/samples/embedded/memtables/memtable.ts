@@ -2,13 +2,11 @@
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { textKey } from '../../../structures/text-key.ts';
-import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
+import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { RowGroup, Rows } from '../rows/rows.ts';
 import { columnKindOf } from '../runs/page-format.ts';
 import type { MemtableRows } from '../runs/run-sealing.ts';
-import { createDeviceChains, noRow } from './device-chains.ts';
-import { OriginRows } from './origin-rows.ts';
 import {
   buffersOf,
   columnOf,
@@ -19,6 +17,122 @@ import {
   newArrays,
   noteRow,
 } from './memtable-columns.ts';
+
+// Device chains: newest row and row count of each device, in an open hash table.
+
+const firstPlaces = 1 << 8;
+/** Words of a place: the number of the device plus 1, 0 when it is free; its newest row; its rows. */
+const stride = 4;
+const rowAt = 1;
+const lengthAt = 2;
+/** Marks the end of a chain. */
+const noRow = 0xffff_ffff;
+
+interface DeviceChains {
+  /** Devices that have rows. */
+  readonly count: () => number;
+  /** The newest row of the device; `noRow` without any. */
+  readonly newestRow: (device: number) => number;
+  readonly length: (device: number) => number;
+  /** Makes `row` the newest of the device; returns the one before. */
+  readonly push: (device: number, row: number) => number;
+  /** Removes the rows of the device. */
+  readonly drop: (device: number) => void;
+  readonly forEach: (visit: (device: number, length: number) => void) => void;
+}
+
+/** Device numbers are below 2^32 - 1. */
+function createDeviceChains(): DeviceChains {
+  let places = new Uint32Array(firstPlaces * stride);
+  let count = 0;
+
+  /** The place of the device, or the free one where it belongs. */
+  function placeOf(device: number): number {
+    const mask = places.length - 1;
+    // Eight neighbors stay together, because they often come one after the other. Multiplication
+    // spreads the eights: large ranges in sequence would be searched from their beginning.
+    const block = Math.imul(device >>> 3, 0x9e37_79b1) << 3;
+    let place = Math.imul(block | (device & 7), stride) & mask;
+    while (places[place] !== 0 && places[place] !== device + 1) place = (place + stride) & mask;
+    return place;
+  }
+
+  function grow(): void {
+    const old = places;
+    places = new Uint32Array(old.length * 2);
+    for (let at = 0; at < old.length; at += stride) {
+      if (old[at] === 0) continue;
+      const place = placeOf(old[at]! - 1);
+      places[place] = old[at]!;
+      places[place + rowAt] = old[at + rowAt]!;
+      places[place + lengthAt] = old[at + lengthAt]!;
+    }
+  }
+
+  return {
+    count: () => count,
+    newestRow: (device) => {
+      const place = placeOf(device);
+      return places[place + lengthAt] === 0 ? noRow : places[place + rowAt]!;
+    },
+    length: (device) => places[placeOf(device) + lengthAt]!,
+    push: (device, row) => {
+      let place = placeOf(device);
+      if (places[place] === 0 && (count + 1) * 2 * stride > places.length) {
+        grow();
+        place = placeOf(device);
+      }
+      if (places[place] === 0) {
+        places[place] = device + 1;
+        count++;
+      }
+      const before = places[place + lengthAt] === 0 ? noRow : places[place + rowAt]!;
+      places[place + rowAt] = row;
+      places[place + lengthAt]!++;
+      return before;
+    },
+    drop: (device) => {
+      places[placeOf(device) + lengthAt] = 0;
+    },
+    forEach: (visit) => {
+      for (let at = 0; at < places.length; at += stride)
+        if (places[at + lengthAt] !== 0) visit(places[at]! - 1, places[at + lengthAt]!);
+    },
+  };
+}
+
+// Origin rows: the origins of the rows of a memtable, and how many rows each has.
+
+/** A class, because one call per row goes through it. */
+class OriginRows {
+  readonly origins: Origin[] = [];
+  /** Of each origin, by its place in `origins`. */
+  readonly counts: number[] = [];
+  readonly #ids = new Map<Origin, number>();
+  #last: Origin | undefined;
+  #lastId = 0;
+
+  /** Counts a row of the origin; returns the place of the origin. */
+  add(origin: Origin): number {
+    // Consecutive rows usually have the same origin.
+    if (origin !== this.#last) {
+      this.#lastId = this.#idOf(origin);
+      this.#last = origin;
+    }
+    this.counts[this.#lastId]!++;
+    return this.#lastId;
+  }
+
+  #idOf(origin: Origin): number {
+    let id = this.#ids.get(origin);
+    if (id === undefined) {
+      id = this.origins.push(origin) - 1;
+      this.counts.push(0);
+      this.#ids.set(origin, id);
+    }
+    return id;
+  }
+}
 
 const capacityFirst = 4_096;
 /** Distinct ids of origins, less those of one entry. */
