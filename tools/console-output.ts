@@ -2,7 +2,7 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { allEndpoints } from '../src/contract/endpoints/endpoint-table.ts';
+import { allEndpoints } from '../src/contract/endpoint-table.ts';
 import { openApiDocument } from '../src/http/edge/docs.ts';
 import { writeConsoleFonts } from './console-fonts.ts';
 import { writeGuide } from './guide/guide-output.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
-import { allEndpoints } from '../src/contract/endpoints/endpoint-table.ts';
+import { allEndpoints } from '../src/contract/endpoint-table.ts';
 import { operationIdOf } from '../src/contract/operation-id.ts';
 import type { RecordedRequest } from '../tests/world/recorded-examples.ts';
 import { chosenExamples } from './examples/chosen-examples.ts';

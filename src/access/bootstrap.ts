@@ -2,23 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { demoWorkspaceDraft, simulatedMark } from '../model/demo-workspace.ts';
 import { emailAddressOf } from '../model/email-address.ts';
-import { databaseConnectorId } from '../model/ids.ts';
-import { newId } from '../model/new-id.ts';
+import { databaseConnectorId, newId } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
-import { insertApiKey } from '../records/rows/api-keys.ts';
 import type { Records, RecordsDb } from '../records/records.ts';
-import { transaction } from '../records/transaction.ts';
-import { hasOrganizations, insertOrganization } from '../records/rows/organizations.ts';
-import { insertOrganizationMember } from '../records/rows/members.ts';
-import { insertOutputConnector } from '../records/rows/output-connectors.ts';
-import { secretHash, secretPrefix } from '../records/secret-encryption.ts';
+import { insertApiKey } from '../records/rows/api-keys.ts';
 import { insertFirstPassword } from '../records/rows/first-passwords.ts';
+import { insertOrganizationMember } from '../records/rows/members.ts';
+import { hasOrganizations, insertOrganization } from '../records/rows/organizations.ts';
+import { insertOutputConnector } from '../records/rows/output-connectors.ts';
 import { insertUser } from '../records/rows/users.ts';
 import { insertWorkspace } from '../records/rows/workspaces.ts';
-import { hashPassword } from './password.ts';
+import { secretHash, secretPrefix } from '../records/secret-encryption.ts';
+import { transaction } from '../records/transaction.ts';
 import { weaknessOf } from './password-rules.ts';
+import { hashPassword } from './password.ts';
 
 const passwordBytes = 18;
 

@@ -1,6 +1,6 @@
 // Passkeys of the own account: created in two steps, listed, renamed and removed.
 import { formatInstant, type EpochMs } from '../model/instant.ts';
-import { newId } from '../model/new-id.ts';
+import { newId } from '../model/ids.ts';
 import { type Passkey, passkeysPerUserMax } from '../model/passkey.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';

@@ -1,7 +1,7 @@
 // Sign-in, sign-out and the own account: a session for an e-mail address and password (contract 35).
 import { randomBytes } from 'node:crypto';
 import { emailAddressOf } from '../model/email-address.ts';
-import { newId } from '../model/new-id.ts';
+import { newId } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';

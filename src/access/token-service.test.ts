@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OAuthClient } from '../model/credential.ts';
-import { newId } from '../model/new-id.ts';
+import { newId } from '../model/ids.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { testEngine } from '../records/testing-engine.ts';
 import { insertOAuthClient } from '../records/rows/oauth-clients.ts';

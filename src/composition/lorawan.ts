@@ -30,7 +30,7 @@ import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import { addDownlinks, forgetOldDownlinks } from '../inventory/devices/downlinks.ts';
 import { learnServerDeviceId } from '../inventory/devices/server-device-id.ts';
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
-import { newId } from '../model/new-id.ts';
+import { newId } from '../model/ids.ts';
 import { withoutMemory } from '../model/record.ts';
 import { findDevice } from '../records/rows/devices.ts';
 import {

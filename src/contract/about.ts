@@ -1,6 +1,7 @@
-// API schema of the facts about the installation that need no credential (contract 37).
+// Schemas and endpoints of the facts about the installation that need no credential (contract 37).
 import Type from 'typebox';
 import { signInKinds } from '../model/user.ts';
+import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
 import { list, oneOf, orNull, text } from './record-fields.ts';
 
@@ -42,3 +43,16 @@ export const aboutSchema = namedObject('About', {
   ),
   timezone: Type.String({ description: 'IANA time zone of the server.' }),
 });
+
+export const about = {
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/about',
+    summary: 'Get installation info',
+    description:
+      'Returns the name, version, and enabled features of the installation, and whether the caller is signed in.',
+    tag: 'Sign-in',
+    access: { open: 'No authentication.' },
+    response: aboutSchema,
+  }),
+} as const;

@@ -1,8 +1,10 @@
-// API schemas of the activity of workspaces (contract 37).
+// Schemas and endpoints of the activity of workspaces (contract 37).
 import Type from 'typebox';
 import { auditActions } from '../model/audit-entry.ts';
-import { listParameters, listParameter } from './list-parameters.ts';
+import { endpoint } from './endpoint.ts';
+import { listParameter, listParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
 import { id, list, oneOf, orNull, text, time } from './record-fields.ts';
 
 const change = {
@@ -12,7 +14,7 @@ const change = {
   }),
 };
 
-export const activitySchema = namedObject('Activity', {
+const activitySchema = namedObject('Activity', {
   id,
   workspaceId: id,
   requestId: orNull(text),
@@ -29,7 +31,7 @@ export const activitySchema = namedObject('Activity', {
   ),
 });
 
-export const activityQuery = Type.Object({
+const activityQuery = Type.Object({
   ...listParameters(['timestamp']),
   organizationId: Type.Optional(Type.String()),
   workspaceId: listParameter,
@@ -41,3 +43,17 @@ export const activityQuery = Type.Object({
     Type.String({ description: 'Request ID from the `x-request-id` response header.' }),
   ),
 });
+
+export const activity = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v3/activity',
+    summary: 'List activity',
+    description: 'Returns the changes of each request in the requested workspaces, newest first.',
+    tag: 'Audit log',
+    access: { scope: 'workspace', verb: 'read', resource: 'handler' },
+    needsAlso: 'Returns only changes to records that the caller can read.',
+    query: activityQuery,
+    response: pageSchema(activitySchema),
+  }),
+} as const;

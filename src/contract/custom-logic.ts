@@ -1,8 +1,10 @@
-// API schemas of custom logic blocks (contract 14).
+// Schemas and endpoints of custom logic blocks (contract 14).
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { valueTypes } from '../model/rule.ts';
 import { listParameters } from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,
@@ -14,7 +16,7 @@ import {
   text,
   updateFields,
 } from './record-fields.ts';
-import { namedObject } from './named.ts';
+import { recordEndpoints } from './record-endpoints.ts';
 
 const anything = Type.Unsafe<Json>({});
 const flag = Type.Boolean();
@@ -48,9 +50,9 @@ const fields = {
   script: Type.String(),
 };
 
-export const customLogicItemSchema = namedObject('CustomLogicItem', fields);
+const customLogicItemSchema = namedObject('CustomLogicItem', fields);
 /** The single record tells the rules that use it. */
-export const customLogicSchema = namedObject('CustomLogic', {
+const customLogicSchema = namedObject('CustomLogic', {
   ...fields,
   rules: list(Type.Object({ id, workspaceId: id, name, active: flag })),
 });
@@ -89,14 +91,50 @@ export const customLogicDraft = namedObject('CustomLogicDraft', {
   script: Type.String(),
   ...draftFields,
 });
-export const customLogicUpdate = namedObject('CustomLogicUpdate', {
+const customLogicUpdate = namedObject('CustomLogicUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   script: Type.Optional(Type.String()),
   ...draftFields,
 });
 
-export const customLogicListQuery = Type.Object({
+const customLogicListQuery = Type.Object({
   ...listParameters(),
   organizationId: Type.Optional(Type.String()),
+});
+
+const bodyBytesMax = 4 * 1024 * 1024;
+
+export const customLogic = recordEndpoints({
+  path: '/v3/rules/custom',
+  tag: 'Custom logic',
+  scope: 'customLogic',
+  record: customLogicSchema,
+  list: {
+    summary: 'List custom logic blocks',
+    description: "Returns a page of the organization's custom logic blocks.",
+    query: customLogicListQuery,
+    response: pageSchema(customLogicItemSchema),
+  },
+  create: {
+    summary: 'Create a custom logic block',
+    description: 'Creates a script that rules can use as their logic.',
+    body: customLogicDraft,
+    bodyBytesMax,
+  },
+  read: {
+    summary: 'Get a custom logic block',
+    description: 'Returns a custom logic block and the rules that use it.',
+  },
+  update: {
+    summary: 'Update a custom logic block',
+    description:
+      'Updates a custom logic block; its data sources and properties are fixed while an active rule uses it.',
+    body: customLogicUpdate,
+    bodyBytesMax,
+  },
+  remove: {
+    summary: 'Delete a custom logic block',
+    description: 'Deletes a custom logic block; fails with 409 while a rule uses it.',
+  },
 });

@@ -1,7 +1,7 @@
 // API schema of the configuration of a dashboard: tiles on a grid of 12 columns (contract 32, 37).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
-import { accumulatorOf } from './queries.ts';
+import { accumulatorOf } from './sample-queries.ts';
 import { id, oneOf, optional, text } from './record-fields.ts';
 
 /** A configuration that names this schema is checked; any other is stored as it was sent. */

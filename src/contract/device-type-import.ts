@@ -1,9 +1,10 @@
-// API schemas of the upload of a device type library, and of its result (contract 7).
+// Schemas and endpoints of the device type library (contract 7).
 import Type from 'typebox';
-import { id, list, text } from './record-fields.ts';
+import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
+import { id, list, text } from './record-fields.ts';
 
-export const libraryUpload = namedObject('LibraryUpload', {
+const libraryUpload = namedObject('LibraryUpload', {
   organizationId: id,
   files: Type.Unsafe<Readonly<Record<string, string>>>({
     type: 'object',
@@ -23,7 +24,7 @@ export const libraryUpload = namedObject('LibraryUpload', {
 
 const note = Type.Object({ path: text, message: text });
 const count = Type.Integer({ minimum: 0 });
-export const importSummarySchema = namedObject('LibraryImport', {
+const importSummarySchema = namedObject('LibraryImport', {
   types: count,
   created: count,
   updated: count,
@@ -33,3 +34,20 @@ export const importSummarySchema = namedObject('LibraryImport', {
   /** What is missing or odd about types that are taken. */
   warnings: list(note),
 });
+
+const libraryBytesMax = 128 * 1024 * 1024;
+
+export const deviceTypeLibrary = {
+  import: endpoint({
+    method: 'POST',
+    path: '/v3/device-types/import',
+    summary: 'Import device types',
+    description:
+      'Creates or updates the device types of a library; invalid types are reported and do not stop the others.',
+    tag: 'Device types',
+    access: { scope: 'deviceType', verb: 'create', resource: 'body' },
+    body: libraryUpload,
+    bodyBytesMax: libraryBytesMax,
+    response: importSummarySchema,
+  }),
+} as const;

@@ -1,10 +1,12 @@
 // API schemas of the health of records: what `details=health` adds to rows of lists (contract 37).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
-import { orNull, time } from './record-fields.ts';
-import { ruleRunOutcome } from './rule-runs.ts';
+import { runOutcomes } from '../model/rule.ts';
+import { oneOf, orNull, time } from './record-fields.ts';
 
 const count = Type.Integer({ minimum: 0 });
+
+export const ruleRunOutcome = oneOf(runOutcomes);
 
 /** The query parameter of lists whose rows can have their health. */
 export const healthParameter = {

@@ -1,4 +1,4 @@
-// API schemas of the search over all records (contract 37).
+// Schemas and endpoints of the search over all records (contract 37).
 import Type from 'typebox';
 import {
   searchFields,
@@ -7,11 +7,12 @@ import {
   searchLimitDefault,
   searchLimitMax,
 } from '../model/search.ts';
+import { endpoint } from './endpoint.ts';
 import { listParameter } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { id, list, oneOf, orNull, text } from './record-fields.ts';
 
-export const searchQuery = Type.Object({
+const searchQuery = Type.Object({
   q: Type.String({
     minLength: 1,
     maxLength: searchLengthMax,
@@ -35,7 +36,7 @@ export const searchQuery = Type.Object({
   ),
 });
 
-export const searchSchema = namedObject('SearchResult', {
+const searchSchema = namedObject('SearchResult', {
   hits: list(
     namedObject('SearchHit', {
       kind: oneOf(searchKinds),
@@ -49,3 +50,18 @@ export const searchSchema = namedObject('SearchResult', {
     }),
   ),
 });
+
+export const searching = {
+  search: endpoint({
+    method: 'GET',
+    path: '/v3/search',
+    summary: 'Search',
+    description: 'Searches records of every kind by name or id and returns the best matches first.',
+    tag: 'Search',
+    access: {
+      anyCredential: 'Any valid credential. Returns only records that the caller can read.',
+    },
+    query: searchQuery,
+    response: searchSchema,
+  }),
+} as const;

@@ -1,13 +1,15 @@
-// API schemas of second factors: codes of an authenticator app, passkeys, and recovery codes.
+// Schemas and endpoints of the second factor and the passkeys of the own account.
 import Type from 'typebox';
+import { endpoint } from './endpoint.ts';
 import { named, namedObject } from './named.ts';
-import { id, list, oneOf, optional, orNull, text, time } from './record-fields.ts';
+import { id, idParams, list, oneOf, optional, orNull, text, time } from './record-fields.ts';
+import { signedInSchema } from './members.ts';
 
 const ticketMax = 4_096;
 const shown = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
 
 /** By the standard, which adds members with time. */
-const open = { additionalProperties: true } as const;
+const withUnknownMembers = { additionalProperties: true } as const;
 const base64Url = Type.String({ maxLength: 20_000 });
 const credentialFields = { id: Type.String({ minLength: 1, maxLength: 2_000 }) };
 
@@ -23,10 +25,10 @@ const assertion = named(
           authenticatorData: base64Url,
           signature: base64Url,
         },
-        open,
+        withUnknownMembers,
       ),
     },
-    open,
+    withUnknownMembers,
   ),
 );
 
@@ -41,10 +43,10 @@ const attestation = named(
           attestationObject: base64Url,
           transports: optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 10 })),
         },
-        open,
+        withUnknownMembers,
       ),
     },
-    open,
+    withUnknownMembers,
   ),
 );
 
@@ -55,7 +57,7 @@ const passkeySchema = namedObject('Passkey', {
   lastUsed: orNull(time),
 });
 
-export const secondFactorSchema = namedObject('SecondFactor', {
+const secondFactorSchema = namedObject('SecondFactor', {
   available: Type.Boolean({
     description:
       'False for accounts that sign in with the identity provider, which enforces its own MFA.',
@@ -69,37 +71,39 @@ const ticket = Type.String({ description: "Ticket to send back with the browser'
 const challenge = Type.String({ description: 'Challenge, base64url-encoded.' });
 
 /** For `PublicKeyCredential.parseCreationOptionsFromJSON`. */
-export const passkeyCreation = namedObject('PasskeyCreation', {
+const passkeyCreation = namedObject('PasskeyCreation', {
   ticket,
   options: Type.Object(
     {
       challenge,
-      rp: Type.Object({ name: text }, open),
-      user: Type.Object({ id, name: text, displayName: text }, open),
-      pubKeyCredParams: Type.Array(Type.Object({ alg: Type.Integer(), type: text }, open)),
+      rp: Type.Object({ name: text }, withUnknownMembers),
+      user: Type.Object({ id, name: text, displayName: text }, withUnknownMembers),
+      pubKeyCredParams: Type.Array(
+        Type.Object({ alg: Type.Integer(), type: text }, withUnknownMembers),
+      ),
     },
-    open,
+    withUnknownMembers,
   ),
 });
 
 /** For `PublicKeyCredential.parseRequestOptionsFromJSON`. */
-const requestOptions = Type.Object({ challenge }, open);
-export const passkeyRequest = namedObject('PasskeyRequest', { ticket, options: requestOptions });
+const requestOptions = Type.Object({ challenge }, withUnknownMembers);
+const passkeyRequest = namedObject('PasskeyRequest', { ticket, options: requestOptions });
 
 const passkeyName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
-export const passkeyDraft = namedObject('PasskeyDraft', {
+const passkeyDraft = namedObject('PasskeyDraft', {
   ticket: Type.String({ maxLength: ticketMax }),
   name: passkeyName,
   credential: attestation,
 });
-export const passkeyUpdate = namedObject('PasskeyUpdate', { name: passkeyName });
-export const passkeyLogin = namedObject('PasskeyLogin', {
+const passkeyUpdate = namedObject('PasskeyUpdate', { name: passkeyName });
+const passkeyLogin = namedObject('PasskeyLogin', {
   ticket: Type.String({ maxLength: ticketMax }),
   passkey: assertion,
   organizationId: optional(id),
 });
 
-export const ownPassword = namedObject('OwnPassword', {
+const ownPassword = namedObject('OwnPassword', {
   password: Type.String({
     minLength: 1,
     maxLength: 1_000,
@@ -107,18 +111,18 @@ export const ownPassword = namedObject('OwnPassword', {
   }),
 });
 
-export const newAppSchema = namedObject('NewAuthenticatorApp', {
+const newAppSchema = namedObject('NewAuthenticatorApp', {
   secret: Type.String({
     description: 'Base32 secret for manual entry, returned only in this response.',
   }),
   address: Type.String({ description: '`otpauth://` URI for the QR code.' }),
 });
 
-export const appConfirmation = namedObject('AuthenticatorAppConfirmation', {
+const appConfirmation = namedObject('AuthenticatorAppConfirmation', {
   code: shown('Six-digit code from the authenticator app.'),
 });
 
-export const recoveryCodesSchema = namedObject('RecoveryCodes', {
+const recoveryCodesSchema = namedObject('RecoveryCodes', {
   recoveryCodes: list(Type.String({ description: 'Single-use recovery code.' })),
 });
 
@@ -144,7 +148,7 @@ export const secondFactorDemandSchema = namedObject('SecondFactorDemand', {
   }),
 });
 
-export const newPasskeySchema = namedObject('NewPasskey', {
+const newPasskeySchema = namedObject('NewPasskey', {
   passkey: passkeySchema,
   recoveryCodes: list(
     Type.String({
@@ -152,3 +156,129 @@ export const newPasskeySchema = namedObject('NewPasskey', {
     }),
   ),
 });
+
+const tag = 'Sign-in';
+const access = {
+  anyCredential: "The user's own MFA settings.",
+  userOnly: true,
+  beforeSecondFactor: true,
+} as const;
+
+export const secondFactor = {
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/auth/second-factor',
+    summary: 'Get MFA settings',
+    description: "Returns the user's authenticator app, passkeys, and remaining recovery codes.",
+    tag,
+    access,
+    response: secondFactorSchema,
+  }),
+  beginApp: endpoint({
+    method: 'POST',
+    path: '/v3/auth/second-factor/app',
+    summary: 'Start authenticator app setup',
+    description:
+      'Returns the shared secret for an authenticator app, which takes effect after its first code is confirmed.',
+    tag,
+    access,
+    body: ownPassword,
+    response: newAppSchema,
+  }),
+  confirmApp: endpoint({
+    method: 'POST',
+    path: '/v3/auth/second-factor/app/confirm',
+    summary: 'Confirm the authenticator app',
+    description: "Turns on MFA, returns recovery codes once, and ends the user's other sessions.",
+    tag,
+    access,
+    body: appConfirmation,
+    response: recoveryCodesSchema,
+  }),
+  removeApp: endpoint({
+    method: 'POST',
+    path: '/v3/auth/second-factor/app/remove',
+    summary: 'Remove the authenticator app',
+    description:
+      'Removes the authenticator app and its recovery codes after checking the password.',
+    tag,
+    access,
+    body: ownPassword,
+  }),
+  renewRecoveryCodes: endpoint({
+    method: 'POST',
+    path: '/v3/auth/second-factor/recovery-codes',
+    summary: 'Regenerate recovery codes',
+    description: 'Returns new recovery codes once and invalidates the old ones.',
+    tag,
+    access,
+    body: ownPassword,
+    response: recoveryCodesSchema,
+  }),
+} as const;
+
+const open = { open: 'Authenticated by the passkey.' } as const;
+
+export const passkeys = {
+  begin: endpoint({
+    method: 'POST',
+    path: '/v3/auth/passkeys/options',
+    summary: 'Get passkey creation options',
+    description: 'Returns the WebAuthn options for creating a passkey in the browser.',
+    tag,
+    access,
+    body: ownPassword,
+    response: passkeyCreation,
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/v3/auth/passkeys',
+    summary: 'Create a passkey',
+    description:
+      "Registers a passkey created by the browser; the first one ends the user's other sessions.",
+    tag,
+    access,
+    body: passkeyDraft,
+    status: 201,
+    response: newPasskeySchema,
+  }),
+  rename: endpoint({
+    method: 'PUT',
+    path: '/v3/auth/passkeys/:id',
+    summary: 'Rename a passkey',
+    description: 'Changes the name of a passkey.',
+    tag,
+    access,
+    params: idParams,
+    body: passkeyUpdate,
+  }),
+  remove: endpoint({
+    method: 'POST',
+    path: '/v3/auth/passkeys/:id/remove',
+    summary: 'Delete a passkey',
+    description: 'Deletes a passkey after checking the password.',
+    tag,
+    access,
+    params: idParams,
+    body: ownPassword,
+  }),
+  request: endpoint({
+    method: 'POST',
+    path: '/v3/auth/login/passkey-options',
+    summary: 'Get passkey sign-in options',
+    description: 'Returns the WebAuthn options for signing in with a passkey.',
+    tag,
+    access: open,
+    response: passkeyRequest,
+  }),
+  login: endpoint({
+    method: 'POST',
+    path: '/v3/auth/login/passkey',
+    summary: 'Sign in with a passkey',
+    description: 'Verifies the passkey response and sets the session cookie.',
+    tag,
+    access: open,
+    body: passkeyLogin,
+    response: signedInSchema,
+  }),
+} as const;

@@ -1,10 +1,11 @@
-// API schemas of usage: stored samples of workspaces, and the quotas of the organization.
+// Schemas and endpoints of usage and quotas.
 import Type from 'typebox';
+import { endpoint } from './endpoint.ts';
 import { listParameter } from './list-parameters.ts';
-import { id, list } from './record-fields.ts';
 import { namedObject } from './named.ts';
+import { id, list } from './record-fields.ts';
 
-export const usageQuery = Type.Object({
+const usageQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),
   workspaceId: listParameter,
   workspaceIds: listParameter,
@@ -26,7 +27,7 @@ export const retentionEffectSchema = namedObject('RetentionEffect', {
   }),
 });
 
-export const usageSchema = namedObject('Usage', {
+const usageSchema = namedObject('Usage', {
   content: list(Type.Object({ workspaceId: id, name: Type.String(), ...amounts })),
   total: Type.Object(amounts),
   quotas: Type.Optional(
@@ -43,3 +44,17 @@ export const usageSchema = namedObject('Usage', {
     ),
   ),
 });
+
+export const storedUsage = {
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/usage',
+    summary: 'Get usage and quotas',
+    description:
+      "Returns stored samples and bytes per workspace, and the organization's quotas with their current use.",
+    tag: 'Workspaces',
+    access: { scope: 'workspace', verb: 'read', resource: 'handler' },
+    query: usageQuery,
+    response: usageSchema,
+  }),
+} as const;

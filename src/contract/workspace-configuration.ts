@@ -1,18 +1,19 @@
-// API schemas of the configuration of a workspace as one document.
+// Schemas and endpoints of the configuration of a workspace as one document.
 import Type from 'typebox';
-import { customFieldDraft } from './custom-field.ts';
-import { customLogicDraft } from './custom-logic.ts';
-import { deviceConnectorDraft } from './device-connector.ts';
-import { deviceTypeDraft } from './device-type.ts';
-import { outputConnectorDraft } from './output-connector.ts';
-import { list, name, object, optional, orNull, text } from './record-fields.ts';
-import { configuredRule } from './rule.ts';
-import { tagDraft } from './tag.ts';
-import { workspaceUpdate } from './workspace.ts';
+import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
+import { idParams, list, name, object, optional, orNull, text } from './record-fields.ts';
+import { customFieldDraft } from './custom-fields.ts';
+import { customLogicDraft } from './custom-logic.ts';
+import { deviceConnectorDraft } from './device-connectors.ts';
+import { deviceTypeDraft } from './device-types.ts';
+import { outputConnectorDraft } from './output-connectors.ts';
+import { configuredRule } from './rules.ts';
+import { tagDraft } from './tags.ts';
+import { workspaceUpdate } from './workspaces.ts';
 
 const { workspaceId: _, ...customField } = customFieldDraft.properties;
-const { workspaceId: __, ...tag } = tagDraft.properties;
+const { workspaceId: __, ...tagFields } = tagDraft.properties;
 const { organizationId: ___, type: ____, ...deviceType } = deviceTypeDraft.properties;
 const { workspaceId: _____, ...deviceConnector } = deviceConnectorDraft.properties;
 const { workspaceId: ______, ...outputConnector } = outputConnectorDraft.properties;
@@ -28,11 +29,11 @@ const dataFlow = {
   passThrough: optional(Type.Boolean()),
 };
 
-export const configurationDocument = namedObject('ConfigurationDocument', {
+const configurationDocument = namedObject('ConfigurationDocument', {
   format: Type.String({ description: 'Always `heliograph-workspace/1`.' }),
   workspace: optional(Type.Object(workspace)),
   customFields: optional(list(Type.Object(customField))),
-  tags: optional(list(Type.Object(tag))),
+  tags: optional(list(Type.Object(tagFields))),
   deviceTypes: optional(list(Type.Object({ ...deviceType, library: optional(Type.Boolean()) }))),
   deviceConnectors: optional(list(Type.Object(deviceConnector))),
   outputConnectors: optional(list(Type.Object(outputConnector))),
@@ -42,7 +43,7 @@ export const configurationDocument = namedObject('ConfigurationDocument', {
 });
 
 const items = list(object);
-export const exportedConfiguration = namedObject('ExportedConfiguration', {
+const exportedConfiguration = namedObject('ExportedConfiguration', {
   format: text,
   workspace: Type.Object({
     name,
@@ -61,9 +62,40 @@ export const exportedConfiguration = namedObject('ExportedConfiguration', {
 });
 
 const count = Type.Integer({ minimum: 0 });
-export const configurationReport = namedObject('ConfigurationReport', {
+const configurationReport = namedObject('ConfigurationReport', {
   created: count,
   updated: count,
   unchanged: count,
   notes: list(text),
 });
+
+const tag = 'Workspaces';
+const path = '/v3/workspaces/:id/configuration';
+const documentBytesMax = 64 * 1024 * 1024;
+
+export const workspaceConfiguration = {
+  export: endpoint({
+    method: 'GET',
+    path,
+    summary: 'Export a workspace configuration',
+    description:
+      'Returns the workspace as one document, with names instead of ids and without devices or secrets.',
+    tag,
+    access: { scope: 'workspace', verb: 'read', resource: 'path' },
+    params: idParams,
+    response: exportedConfiguration,
+  }),
+  import: endpoint({
+    method: 'PUT',
+    path,
+    summary: 'Apply a workspace configuration',
+    description:
+      'Creates and updates records to match the document; deletes nothing, and applying it again changes nothing.',
+    tag,
+    access: { scope: 'workspace', verb: 'update', resource: 'path' },
+    params: idParams,
+    body: configurationDocument,
+    bodyBytesMax: documentBytesMax,
+    response: configurationReport,
+  }),
+} as const;

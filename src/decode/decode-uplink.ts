@@ -1,6 +1,6 @@
 // Uplink decoder: converts an uplink into samples, with the device type's script or unchanged (interface 2.10, contract 10 and 15).
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import { exactIntegersNote } from '../model/exact-integers.ts';
+import { exactIntegersNote } from '../model/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';

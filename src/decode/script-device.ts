@@ -1,5 +1,5 @@
 // A device as scripts see it, and the notes that every kind of script can leave (contract 15).
-import { noteOfExact } from '../model/exact-integers.ts';
+import { noteOfExact } from '../model/exact-json.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Note, NoteSource } from '../model/processing-note.ts';
 import type { UplinkDevice } from '../model/uplink.ts';

@@ -8,7 +8,7 @@ import {
   type AlarmTrigger,
   endlessSource,
 } from '../model/alarm.ts';
-import { newId } from '../model/new-id.ts';
+import { newId } from '../model/ids.ts';
 import { standardQuotas } from '../model/quota.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RecordsDb } from '../records/records.ts';

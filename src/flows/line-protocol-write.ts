@@ -13,7 +13,7 @@ import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import { noteOfExact } from '../model/exact-integers.ts';
+import { noteOfExact } from '../model/exact-json.ts';
 import { problem, problems } from '../model/problem.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';

@@ -4,7 +4,7 @@ import type { Json } from '../model/json.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { transaction, type TransactionStep } from '../records/transaction.ts';
 import { findLastRuns, findRuns, saveRuns } from '../records/rows/rule-queue.ts';
-import type { RunOutcome } from '../model/run-outcome.ts';
+import type { RunOutcome } from '../model/rule.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { SetTimer } from '../structures/timers.ts';
 

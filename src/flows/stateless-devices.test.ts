@@ -1,6 +1,6 @@
 // Stateless devices are distinguished exactly, and ids in other forms are never known.
 import { expect, test } from 'vitest';
-import { newId } from '../model/new-id.ts';
+import { newId } from '../model/ids.ts';
 import { createStatelessDevices } from './stateless-devices.ts';
 
 test('fleet 5: exactly the added devices are known', () => {

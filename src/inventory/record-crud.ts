@@ -1,5 +1,5 @@
 // CRUD of one kind of record: each change checks the version and is announced when durable.
-import { newId } from '../model/new-id.ts';
+import { newId } from '../model/ids.ts';
 import type { AuditFields, RecordChange } from '../model/record.ts';
 import type { Records } from '../records/records.ts';
 import { findWorkspace } from '../records/rows/workspaces.ts';

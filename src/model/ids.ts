@@ -1,4 +1,5 @@
 // Record identifiers: 16 lower-case hexadecimal characters, the first two name the kind (contract 0).
+import { randomBytes } from 'node:crypto';
 
 export const kindPrefixes = {
   device: '02',
@@ -46,4 +47,11 @@ export const databaseConnectorId = '0900000000000000';
  */
 export function hasFormOfId(kind: RecordKind, text: string): boolean {
   return text.length === 16 && text.startsWith(kindPrefixes[kind]);
+}
+
+// New record identifiers, which clients must treat as opaque strings (contract 0).
+
+/** A new random identifier of the kind. */
+export function newId(kind: RecordKind): string {
+  return kindPrefixes[kind] + randomBytes(7).toString('hex');
 }

@@ -3,11 +3,10 @@
 // brackets, commas and strings.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { isJsonWhitespace, jsonBytes } from './json-bytes.ts';
-import { JsonFault, jsonDepthMax, parseJsonText } from './json-text.ts';
 import { isExact, rememberExact } from './exact-json.ts';
-import type { Json } from './json.ts';
 import { parsedJson } from './json-keys.ts';
+import { jsonDepthMax, JsonFault, parseJsonText } from './json-text.ts';
+import { isJsonWhitespace, type Json, jsonBytes } from './json.ts';
 
 /** A group ends with the member that makes it this long. */
 const groupBytes = 128 * 1024;

@@ -1,23 +1,19 @@
 // Problem table: one stable code, one status and one message per problem, by area in the files *-problems.ts.
 // Code throws a Problem by the name of the row, and the HTTP edge makes the body.
 import { accessProblems } from './access-problems.ts';
-import { alarmProblems } from './alarm-problems.ts';
-import { backfillProblems } from './backfill-problems.ts';
-import { damageProblems } from './damage-problems.ts';
-import { deliveryProblems } from './delivery-problems.ts';
-import { exportProblems } from './export-problems.ts';
-import { intakeProblems } from './intake-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
-import { loraProblems } from './lora-problems.ts';
-import { nodeProblems } from './node-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
-import { queryProblems } from './query-problems.ts';
-import { quotaProblems } from './quota-problems.ts';
-import { recordsProblems } from './records-problems.ts';
-import { requestProblems } from './request-problems.ts';
-import { ruleProblems } from './rule-problems.ts';
-import { transportProblems } from './transport-problems.ts';
-import { uplinkProblems } from './uplink-problems.ts';
+import { exportProblems, queryProblems } from './query-problems.ts';
+import { damageProblems, nodeProblems, recordsProblems } from './records-problems.ts';
+import { quotaProblems, requestProblems } from './request-problems.ts';
+import { alarmProblems, deliveryProblems, ruleProblems } from './rule-problems.ts';
+import {
+  backfillProblems,
+  intakeProblems,
+  loraProblems,
+  transportProblems,
+  uplinkProblems,
+} from './uplink-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 

@@ -1,7 +1,7 @@
 // What KPI and time-series requests have in common, checked (interface 4.4): one metric over one interval.
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { parseBound } from '../model/time-bound.ts';
+import { parseBound } from '../model/timestamp.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import type { WorkspaceSettings } from '../model/workspace.ts';
 import {

@@ -5,7 +5,7 @@ import { refuseUnreadable } from '../samples/unreadable.ts';
 import type { ReadingStore } from './sample-reader.ts';
 import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
-import { parseBound } from '../model/time-bound.ts';
+import { parseBound } from '../model/timestamp.ts';
 import type { QueryParts } from './kpi.ts';
 import type { ReportedRange } from '../samples/reported-reads.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';

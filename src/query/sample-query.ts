@@ -4,7 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
 import type { SampleRange, SampleScan } from '../samples/sample-store.ts';
-import { parseBound } from '../model/time-bound.ts';
+import { parseBound } from '../model/timestamp.ts';
 
 const sampleLimitDefault = 8_000;
 const sampleLimitMax = 10_000;

@@ -1,6 +1,5 @@
 // Alarm outputs: the actions of a rule that open alarms, prepared for evaluation (contract 37).
-import type { AlarmProperties } from '../model/alarm.ts';
-import { durationMsOf } from '../model/alarm-duration.ts';
+import { type AlarmProperties, durationMsOf } from '../model/alarm.ts';
 import type { Rule } from '../model/rule.ts';
 import { type AlarmTemplates, alarmTemplates } from '../templates/alarm-templates.ts';
 

@@ -4,7 +4,7 @@ import { type GeoFence, parseGeoFence } from '../model/geo-fence.ts';
 import type { OutputConnector } from '../model/output-connector.ts';
 import type { CustomLogicBlock, Rule, RuleDataSource } from '../model/rule.ts';
 import { readSchedule, type RuleSchedule } from '../model/rule-schedule.ts';
-import { combinationHolds, parseTagCombination } from '../model/tag-combination.ts';
+import { combinationHolds, parseTagCombination } from '../model/tag.ts';
 import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
 import type { Verdict } from './firing.ts';

@@ -1,7 +1,7 @@
 // Rule run: its trigger, its samples, its outcome and the reason, as stored and as answers show it.
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { RunOutcome } from '../model/run-outcome.ts';
+import type { RunOutcome } from '../model/rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Firing, Verdict } from './firing.ts';
 import type { Unjudged } from './evaluation.ts';

@@ -1,7 +1,7 @@
 // Run log: the last runs of each rule, stored as verdicts and converted when they are read.
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
-import { type RunOutcome, runOutcomes } from '../model/run-outcome.ts';
+import { type RunOutcome, runOutcomes } from '../model/rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
 import { type EvaluatedRun, type RuleRun, runOf, runView } from './rule-run.ts';

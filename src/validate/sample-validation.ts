@@ -1,5 +1,5 @@
 // Sample validation: removes and notes invalid parts before a sample is stored.
-import { exactIntegersNote } from '../model/exact-integers.ts';
+import { exactIntegersNote } from '../model/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { cutName } from '../model/outside-name.ts';
 import type { Note } from '../model/processing-note.ts';

@@ -5,7 +5,7 @@ import { csrfTokenOf } from '../../src/access/session-authenticator.ts';
 import { startSession } from '../../src/access/sign-in.ts';
 import type { Access } from '../../src/composition/access.ts';
 import { acceptInvitation, findOpenInvitation } from '../../src/inventory/members/invitations.ts';
-import { newId } from '../../src/model/new-id.ts';
+import { newId } from '../../src/model/ids.ts';
 import { scopes, verbs } from '../../src/model/permission.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';

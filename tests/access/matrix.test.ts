@@ -8,7 +8,7 @@ import { Answer, type Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import type { AlarmTrigger } from '../../src/model/alarm.ts';
 import { openedAlarm } from '../../src/model/alarm-transitions.ts';
-import { newId } from '../../src/model/new-id.ts';
+import { newId } from '../../src/model/ids.ts';
 import {
   type Permissions,
   type Scope,

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { allEndpoints } from '../../src/contract/endpoints/endpoint-table.ts';
+import { allEndpoints } from '../../src/contract/endpoint-table.ts';
 import {
   type AccessWorld,
   type Acting,

@@ -1,7 +1,7 @@
 // The endpoints of the contract and the handlers of the platform: each has exactly one of the other.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { allEndpoints } from '../../src/contract/endpoints/endpoint-table.ts';
+import { allEndpoints } from '../../src/contract/endpoint-table.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 let world: World;

@@ -37,7 +37,7 @@ import { createApiKey } from '../../src/inventory/members/api-keys.ts';
 import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
 import type { TellNetworkServer } from '../../src/inventory/devices/registration.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
-import { newId } from '../../src/model/new-id.ts';
+import { newId } from '../../src/model/ids.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/records/records.ts';

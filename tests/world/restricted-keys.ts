@@ -1,6 +1,6 @@
 // Restricted API keys: fewer rights than those of the world, and another organization.
 import { createApiKey } from '../../src/inventory/members/api-keys.ts';
-import { newId } from '../../src/model/new-id.ts';
+import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';

@@ -1,12 +1,12 @@
 // Alarm: opens an alarm, as the action of a rule (contract 37).
 import Type from 'typebox';
-import { durationMsOf } from '../../model/alarm-duration.ts';
 import {
   alarmLimits,
   type AlarmNotification,
   type AlarmProperties,
   alarmSeverities,
   defaultAlarmKey,
+  durationMsOf,
   notifiedChanges,
 } from '../../model/alarm.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';

@@ -1,6 +1,6 @@
 // Words of the OpenAPI document: each row of the tables is that of a property or parameter.
 import { describe, expect, test } from 'vitest';
-import { allEndpoints } from '../../contract/endpoints/endpoint-table.ts';
+import { allEndpoints } from '../../contract/endpoint-table.ts';
 import {
   fieldWords,
   ownFieldWords,

@@ -1,8 +1,7 @@
 // Route of the facts about the installation that need no credential (contract 37).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
-import type { aboutSchema } from '../../contract/about.ts';
-import { about } from '../../contract/endpoints/about.ts';
+import { about, type aboutSchema } from '../../contract/about.ts';
 import { type Route, route } from '../edge/route.ts';
 
 type About = Static<typeof aboutSchema>;

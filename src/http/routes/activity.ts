@@ -1,5 +1,5 @@
 // Route of the activity of workspaces (contract 37).
-import { activity } from '../../contract/endpoints/activity.ts';
+import { activity } from '../../contract/activity.ts';
 import { readActivity } from '../../inventory/audit/activity.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';

@@ -1,5 +1,5 @@
 // Routes of API keys (contract 23, 35).
-import { apiKeys } from '../../contract/endpoints/api-keys.ts';
+import { apiKeys } from '../../contract/api-keys.ts';
 import {
   createApiKey,
   deleteApiKey,

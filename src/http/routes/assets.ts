@@ -1,8 +1,8 @@
 // Routes of the asset list (interface 4.2, contract 4).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
-import type { assetListQuery } from '../../contract/device.ts';
-import { assets } from '../../contract/endpoints/assets.ts';
+import type { assetListQuery } from '../../contract/devices.ts';
+import { assets } from '../../contract/assets.ts';
 import { type AssetFilter, listAssets } from '../../inventory/devices/assets.ts';
 import { vendorDevice } from '../../inventory/devices/device-view.ts';
 import { filterOptions } from '../../inventory/devices/filter-options.ts';

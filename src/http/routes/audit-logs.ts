@@ -1,6 +1,6 @@
 // Routes of the audit log (contract 26, 36).
 import { Readable } from 'node:stream';
-import { auditLogs } from '../../contract/endpoints/audit-logs.ts';
+import { auditLogs } from '../../contract/audit-logs.ts';
 import { exportAuditLog, readAuditLog } from '../../inventory/audit/audit-log.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, type Route, route } from '../edge/route.ts';

@@ -1,6 +1,6 @@
 // Routes of blobs (contract 31).
 import { Readable } from 'node:stream';
-import { blobs } from '../../contract/endpoints/blobs.ts';
+import { blobs } from '../../contract/blobs.ts';
 import {
   createBlob,
   deleteBlob,

@@ -1,6 +1,6 @@
 // POST /v3/capture: a device sends a payload; the answer comes when it is durable (contract 18).
 import type { Static } from 'typebox';
-import { capture, type receiptSchema } from '../../contract/endpoints/capture.ts';
+import { capture, type receiptSchema } from '../../contract/capture.ts';
 import type { CaptureSenders } from '../../flows/capture-senders.ts';
 import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';

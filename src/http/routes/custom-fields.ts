@@ -1,5 +1,5 @@
 // Routes of custom fields (contract 5).
-import { customFields } from '../../contract/endpoints/custom-fields.ts';
+import { customFields } from '../../contract/custom-fields.ts';
 import {
   createCustomField,
   deleteCustomField,

@@ -1,5 +1,5 @@
 // Routes of custom logic blocks (contract 14).
-import { customLogic } from '../../contract/endpoints/custom-logic.ts';
+import { customLogic } from '../../contract/custom-logic.ts';
 import {
   createCustomLogic,
   deleteCustomLogic,

@@ -5,7 +5,7 @@ import {
   dashboardSchemaName,
   dashboardSchemaVersion,
 } from '../../contract/dashboard-configuration.ts';
-import { dashboards } from '../../contract/endpoints/dashboards.ts';
+import { dashboards } from '../../contract/dashboards.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { requestChecks } from '../edge/request-validation.ts';

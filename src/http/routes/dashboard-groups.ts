@@ -1,5 +1,5 @@
 // Routes of dashboard groups (contract 32).
-import { dashboardGroups } from '../../contract/endpoints/dashboard-groups.ts';
+import { dashboardGroups } from '../../contract/dashboard-groups.ts';
 import {
   createDashboardGroup,
   deleteDashboardGroup,

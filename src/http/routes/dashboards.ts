@@ -1,5 +1,5 @@
 // Routes of dashboards (contract 32).
-import { dashboards } from '../../contract/endpoints/dashboards.ts';
+import { dashboards } from '../../contract/dashboards.ts';
 import {
   createDashboard,
   deleteDashboard,

@@ -1,6 +1,6 @@
 // Routes of data flows (contract 10).
 import type { IncomingHttpHeaders } from 'node:http';
-import { dataFlows } from '../../contract/endpoints/data-flows.ts';
+import { dataFlows } from '../../contract/data-flows.ts';
 import {
   createDataFlow,
   deleteDataFlow,

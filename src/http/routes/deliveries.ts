@@ -1,5 +1,5 @@
 // Routes of deliveries: their states, resending, and the test of a connector (contract 35).
-import { deliveries } from '../../contract/endpoints/deliveries.ts';
+import { deliveries } from '../../contract/deliveries.ts';
 import {
   type DeliveryBook,
   deliveryPlace,

@@ -1,6 +1,6 @@
 // Route of the demo workspace (contract 37).
 import type { IncomingHttpHeaders } from 'node:http';
-import { workspaces } from '../../contract/endpoints/workspaces.ts';
+import { workspaces } from '../../contract/workspaces.ts';
 import type { WantedDemo } from '../../flows/demo-workspaces.ts';
 import {
   ensureDemoWorkspace,

@@ -1,7 +1,7 @@
 // Device access: the devices and tags of data queries, and the check of their permissions.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
-import type { deviceParams, tagParams } from '../../contract/queries.ts';
+import type { deviceParams, tagParams } from '../../contract/sample-queries.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';

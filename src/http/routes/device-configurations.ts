@@ -1,5 +1,5 @@
 // Routes of device configurations (contract 12).
-import { deviceConfigurations } from '../../contract/endpoints/device-configurations.ts';
+import { deviceConfigurations } from '../../contract/device-configurations.ts';
 import {
   createDeviceConfiguration,
   deleteDeviceConfiguration,

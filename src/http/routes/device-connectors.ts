@@ -1,5 +1,5 @@
 // Routes of device connectors (contract 8).
-import { deviceConnectors } from '../../contract/endpoints/device-connectors.ts';
+import { deviceConnectors } from '../../contract/device-connectors.ts';
 import {
   createDeviceConnector,
   deleteDeviceConnector,

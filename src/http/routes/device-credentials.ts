@@ -1,5 +1,5 @@
 // Routes of device credentials (contract 11).
-import { deviceCredentials } from '../../contract/endpoints/device-credentials.ts';
+import { deviceCredentials } from '../../contract/device-credentials.ts';
 import {
   createDeviceCredential,
   deleteDeviceCredential,

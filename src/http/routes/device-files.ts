@@ -1,7 +1,7 @@
 // Routes of device import and export (contract 4).
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import { deviceFiles } from '../../contract/endpoints/device-files.ts';
+import { deviceFiles } from '../../contract/device-files.ts';
 import { exportDevices } from '../../inventory/imports/device-export.ts';
 import { readDeviceFile } from '../../inventory/imports/device-file.ts';
 import { importDevices, importReport } from '../../inventory/imports/device-import.ts';

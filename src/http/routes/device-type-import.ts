@@ -1,5 +1,5 @@
 // Route of the device type library (contract 7).
-import { deviceTypeLibrary } from '../../contract/endpoints/device-type-import.ts';
+import { deviceTypeLibrary } from '../../contract/device-type-import.ts';
 import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byOrganization, type RecordParts } from './record-parts.ts';

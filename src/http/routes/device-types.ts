@@ -1,5 +1,5 @@
 // Routes of device types (contract 7).
-import { deviceTypes } from '../../contract/endpoints/device-types.ts';
+import { deviceTypes } from '../../contract/device-types.ts';
 import {
   createDeviceType,
   deleteDeviceType,

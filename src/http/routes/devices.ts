@@ -1,6 +1,6 @@
 // Routes of devices and their processing log (contract 4, 27).
 import type { IncomingHttpHeaders } from 'node:http';
-import { devices } from '../../contract/endpoints/devices.ts';
+import { devices } from '../../contract/devices.ts';
 import {
   createDevice,
   deleteDevice,

@@ -1,5 +1,5 @@
 // Routes of downlinks (contract 17, 35).
-import { downlinks } from '../../contract/endpoints/downlinks.ts';
+import { downlinks } from '../../contract/downlinks.ts';
 import { deviceEvents, type EventSources } from '../../flows/device-events.ts';
 import type { DownlinkCause } from '../../flows/downlink.ts';
 import { listDownlinks } from '../../inventory/devices/downlinks.ts';

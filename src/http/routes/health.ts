@@ -1,5 +1,5 @@
 // Routes of health and metrics; open, because they contain no customer data.
-import { health } from '../../contract/endpoints/health.ts';
+import { health } from '../../contract/health.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 
 export interface HealthParts {

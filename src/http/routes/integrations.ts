@@ -1,5 +1,5 @@
 // Routes of integrations with network servers (contract 35).
-import { integrations } from '../../contract/endpoints/integrations.ts';
+import { integrations } from '../../contract/integrations.ts';
 import {
   type CheckHost,
   createIntegration,

@@ -1,7 +1,7 @@
 // Routes of invitations: the link is the credential (contract 35).
 import { isPassword, newPasswordHash } from '../../access/password.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
-import { invitations } from '../../contract/endpoints/invitations.ts';
+import { invitations } from '../../contract/invitations.ts';
 import {
   acceptInvitation,
   choosesPassword,

@@ -1,12 +1,7 @@
 // Routes of KPIs: per device, per tag and for lists of devices (interface 4.4, 4.5, contract 21).
 import type { Static } from 'typebox';
-import {
-  batchKpi,
-  hourlyKpis,
-  type KpiEndpoints,
-  sampleKpis,
-} from '../../contract/endpoints/kpi-queries.ts';
-import type { kpiPageQuery } from '../../contract/queries.ts';
+import { batchKpi, hourlyKpis, type KpiEndpoints, sampleKpis } from '../../contract/kpi-queries.ts';
+import type { kpiPageQuery } from '../../contract/sample-queries.ts';
 import { type Page, pageOf } from '../../model/page.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';

@@ -1,10 +1,9 @@
 // Route of the latest samples of many devices (contract 37).
 import type { Static } from 'typebox';
-import { samples } from '../../contract/endpoints/sample-queries.ts';
-import type { latestSamplesBody } from '../../contract/queries.ts';
+import { type latestSamplesBody, samples } from '../../contract/sample-queries.ts';
 import { listDevicePage } from '../../inventory/devices/assets.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { type PageRequest, pageOf, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
+import { pageOf, type PageRequest, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { latestOfDevices } from '../../query/latest-samples.ts';

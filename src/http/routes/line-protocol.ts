@@ -1,7 +1,7 @@
 // Routes of InfluxDB senders: they write points in line protocol, and read the answers of their server.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyStream } from '../../contract/endpoint.ts';
-import { lineProtocol } from '../../contract/endpoints/line-protocol.ts';
+import { lineProtocol } from '../../contract/line-protocol.ts';
 import type { CaptureSenders, Found } from '../../flows/capture-senders.ts';
 import type { PointWrite, WriteOutcome } from '../../flows/line-protocol-write.ts';
 import type { Refusals } from '../../flows/refusals.ts';

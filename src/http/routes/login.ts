@@ -12,7 +12,7 @@ import { authenticateUser, startSession } from '../../access/sign-in.ts';
 import { newChallenge, signatureOptions } from '../../access/passkey-proof.ts';
 import { relyingPartyOf } from '../../access/relying-party.ts';
 import { openTicket, sealTicket } from '../../access/ticket.ts';
-import { signIn } from '../../contract/endpoints/sign-in.ts';
+import { signIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { emailAddressOf } from '../../model/email-address.ts';

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { assistants } from '../../contract/endpoints/assistants.ts';
-import { allEndpoints } from '../../contract/endpoints/endpoint-table.ts';
+import { assistants } from '../../contract/assistants.ts';
+import { allEndpoints } from '../../contract/endpoint-table.ts';
 import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -1,5 +1,5 @@
 // Routes of members of organizations and workspaces (contract 2).
-import { organizationMembers, workspaceMembers } from '../../contract/endpoints/members.ts';
+import { organizationMembers, workspaceMembers } from '../../contract/members.ts';
 import type { InvitationMail } from '../../inventory/members/invitations.ts';
 import type { Inviter } from '../../inventory/members/member-invitations.ts';
 import { listMembers } from '../../inventory/members/member-view.ts';

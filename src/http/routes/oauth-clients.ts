@@ -1,5 +1,5 @@
 // Routes of OAuth clients (interface 4.9, contract 24, 35).
-import { oauthClients } from '../../contract/endpoints/oauth-clients.ts';
+import { oauthClients } from '../../contract/oauth-clients.ts';
 import {
   createOAuthClient,
   deleteOAuthClient,

@@ -1,7 +1,7 @@
 // Routes of operations and of the bulk work that begins them (contract 4, 19).
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
-import { bulkWork, operations } from '../../contract/endpoints/operations.ts';
+import { bulkWork, operations } from '../../contract/operations.ts';
 import {
   bulkCreate,
   bulkDelete,

@@ -1,5 +1,5 @@
 // Routes of organizations (contract 1).
-import { organizations } from '../../contract/endpoints/organizations.ts';
+import { organizations } from '../../contract/organizations.ts';
 import {
   createOrganization,
   deleteOrganization,

@@ -1,6 +1,6 @@
 // Routes of output connectors (contract 9).
 import type { IncomingHttpHeaders } from 'node:http';
-import { outputConnectors } from '../../contract/endpoints/output-connectors.ts';
+import { outputConnectors } from '../../contract/output-connectors.ts';
 import {
   createOutputConnector,
   deleteOutputConnector,

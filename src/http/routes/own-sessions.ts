@@ -2,7 +2,7 @@
 import { endOwnSession, isRecentSession, listOwnSessions } from '../../access/own-sessions.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { endSessions } from '../../access/sign-in.ts';
-import { ownSessions } from '../../contract/endpoints/own-sessions.ts';
+import { ownSessions } from '../../contract/own-sessions.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { unpagedOf } from '../../model/page.ts';

@@ -9,7 +9,7 @@ import {
 import { neededRelyingParty } from '../../access/relying-party.ts';
 import { userOfPasskey } from '../../access/second-factor.ts';
 import { openTicket, sealTicket } from '../../access/ticket.ts';
-import { passkeys } from '../../contract/endpoints/second-factor.ts';
+import { passkeys } from '../../contract/second-factor.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 import { type LoginParts, signedIn } from './login.ts';

@@ -6,7 +6,7 @@ import {
   resetPassword,
 } from '../../access/password-reset.ts';
 import { createTokenBuckets } from '../../access/token-buckets.ts';
-import { passwordReset } from '../../contract/endpoints/password-reset.ts';
+import { passwordReset } from '../../contract/password-reset.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';

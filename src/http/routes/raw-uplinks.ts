@@ -1,7 +1,6 @@
 // Routes of raw uplinks and of the dry run of a decoder (contract 35).
 import type { Static } from 'typebox';
-import { rawUplinks } from '../../contract/endpoints/raw-uplinks.ts';
-import type { replayRequest } from '../../contract/raw-uplink.ts';
+import { rawUplinks, type replayRequest } from '../../contract/raw-uplinks.ts';
 import { replayLimits, type ReplayReport, type ReplayRequest } from '../../flows/decoder-test.ts';
 import { listRawUplinks } from '../../flows/raw-uplink-list.ts';
 import { readDeviceType } from '../../inventory/flows/device-types.ts';

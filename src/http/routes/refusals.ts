@@ -1,5 +1,5 @@
 // Routes of refused uplinks (contract 39.3).
-import { refusals } from '../../contract/endpoints/refusals.ts';
+import { refusals } from '../../contract/refusals.ts';
 import { forgetRefusals, readRefusals } from '../../inventory/flows/refusals.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';

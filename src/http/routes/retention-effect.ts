@@ -1,5 +1,5 @@
 // Route of the effect of another retention (contract 37).
-import { workspaces } from '../../contract/endpoints/workspaces.ts';
+import { workspaces } from '../../contract/workspaces.ts';
 import {
   type EffectSources,
   readRetentionEffect,

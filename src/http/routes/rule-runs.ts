@@ -1,12 +1,16 @@
 // Routes of rule runs and of the simulation of a rule.
 import type { Static } from 'typebox';
-import { ruleRuns, type runSortFields } from '../../contract/endpoints/rule-runs.ts';
-import type { ruleDraft } from '../../contract/rule.ts';
-import type { ruleRunSchema, simulationSchema } from '../../contract/rule-runs.ts';
+import {
+  type ruleDraft,
+  ruleRuns,
+  type ruleRunSchema,
+  type runSortFields,
+  type simulationSchema,
+} from '../../contract/rules.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
 import { inSortOrder } from '../../model/sort-order.ts';
-import { parseBound } from '../../model/time-bound.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import { alsoNeeds } from '../edge/further-permission.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';

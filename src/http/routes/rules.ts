@@ -1,5 +1,5 @@
 // Routes of rules (contract 13).
-import { rules } from '../../contract/endpoints/rules.ts';
+import { rules } from '../../contract/rules.ts';
 import { healthOfRules, type RuleHealthParts } from '../../inventory/health/rule-health.ts';
 import type { RuleUpdate } from '../../inventory/rules/rule-draft.ts';
 import {

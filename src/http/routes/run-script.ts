@@ -1,5 +1,5 @@
 // Route of script runs, whose events have no effect (interface 4.8, contract 16).
-import { scripts } from '../../contract/endpoints/run-script.ts';
+import { scripts } from '../../contract/run-script.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { type Route, route } from '../edge/route.ts';

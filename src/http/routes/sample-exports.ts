@@ -1,5 +1,5 @@
 // Routes of sample exports (contract 19).
-import { sampleExports } from '../../contract/endpoints/sample-exports.ts';
+import { sampleExports } from '../../contract/sample-exports.ts';
 import {
   createSampleExport,
   deleteSampleExport,

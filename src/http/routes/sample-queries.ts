@@ -1,6 +1,6 @@
 // Routes of stored samples (interface 4.1, 4.4, contract 20, 22).
 import { Readable } from 'node:stream';
-import { samples } from '../../contract/endpoints/sample-queries.ts';
+import { samples } from '../../contract/sample-queries.ts';
 import { type EpochMs, plusRestored } from '../../model/instant.ts';
 import { newestUntil } from '../../model/newest.ts';
 import { problem } from '../../model/problem.ts';
@@ -8,7 +8,7 @@ import { openTimeZone } from '../../model/time-zone.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import type { Principal } from '../../model/principal.ts';
 import { sharedTopics } from '../../model/shared-dashboard.ts';
-import { parseBound } from '../../model/time-bound.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
   everyTopic,

@@ -1,5 +1,5 @@
 // Route of the search over all records (contract 37).
-import { searching } from '../../contract/endpoints/search.ts';
+import { searching } from '../../contract/search.ts';
 import { search } from '../../inventory/search/search.ts';
 import { problem } from '../../model/problem.ts';
 import { type SearchKind, searchKinds } from '../../model/search.ts';

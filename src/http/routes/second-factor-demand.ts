@@ -1,5 +1,5 @@
 // Routes of the second factor that an organization demands, and of its reset for a member.
-import { secondFactorDemand } from '../../contract/endpoints/second-factor-demand.ts';
+import { secondFactorDemand } from '../../contract/second-factor-demand.ts';
 import {
   changeSecondFactorDemand,
   readSecondFactorDemand,

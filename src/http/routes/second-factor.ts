@@ -9,7 +9,7 @@ import {
 } from '../../access/second-factor.ts';
 import { listPasskeys } from '../../access/passkeys.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
-import { secondFactor } from '../../contract/endpoints/second-factor.ts';
+import { secondFactor } from '../../contract/second-factor.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';

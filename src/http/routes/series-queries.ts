@@ -6,7 +6,7 @@ import {
   olderSeries,
   sampleSeries,
   type SeriesEndpoints,
-} from '../../contract/endpoints/series-queries.ts';
+} from '../../contract/series-queries.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
 import { manySeries } from '../../query/many-series.ts';

@@ -10,7 +10,7 @@ import {
   endSessions,
   switchOrganization,
 } from '../../access/sign-in.ts';
-import { signIn } from '../../contract/endpoints/sign-in.ts';
+import { signIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

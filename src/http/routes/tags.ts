@@ -1,5 +1,5 @@
 // Routes of tags (contract 6).
-import { tags } from '../../contract/endpoints/tags.ts';
+import { tags } from '../../contract/tags.ts';
 import {
   createTag,
   deleteTag,

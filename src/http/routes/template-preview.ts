@@ -1,5 +1,5 @@
 // Route of template previews, with the last sample of a device (interface 2.11, contract 29).
-import { templates } from '../../contract/endpoints/template-preview.ts';
+import { templates } from '../../contract/template-preview.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';

@@ -1,5 +1,5 @@
 // Route of stored samples and used quotas.
-import { storedUsage } from '../../contract/endpoints/usage.ts';
+import { storedUsage } from '../../contract/usage.ts';
 import { readUsage, type UsageSources } from '../../inventory/workspaces/usage.ts';
 import { listScopeOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';

@@ -1,5 +1,5 @@
 // Routes of saved views (contract 37).
-import { views } from '../../contract/endpoints/views.ts';
+import { views } from '../../contract/views.ts';
 import {
   createView,
   deleteView,

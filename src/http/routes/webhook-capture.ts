@@ -1,5 +1,5 @@
 // POST /v3/capture/lora/:integrationId: the webhook of a LoRaWAN network server (contract 35).
-import { capture } from '../../contract/endpoints/capture.ts';
+import { capture } from '../../contract/capture.ts';
 import type { CaptureSenders } from '../../flows/capture-senders.ts';
 import type { CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';

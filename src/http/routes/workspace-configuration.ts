@@ -1,5 +1,5 @@
 // Routes of the configuration of a workspace as one document.
-import { workspaceConfiguration } from '../../contract/endpoints/workspace-configuration.ts';
+import { workspaceConfiguration } from '../../contract/workspace-configuration.ts';
 import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
 import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
 import type { AvailableOutputs } from '../../connectors/available-outputs.ts';

@@ -1,5 +1,5 @@
 // Route of the overview of a workspace (contract 37).
-import { workspaces } from '../../contract/endpoints/workspaces.ts';
+import { workspaces } from '../../contract/workspaces.ts';
 import {
   type OverviewSources,
   readOverview,

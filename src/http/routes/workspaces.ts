@@ -1,5 +1,5 @@
 // Routes of workspaces, and of those that a credential may use (contract 3).
-import { workspaces } from '../../contract/endpoints/workspaces.ts';
+import { workspaces } from '../../contract/workspaces.ts';
 import { deleteWorkspaceOrDemo } from '../../inventory/workspaces/demo-workspace.ts';
 import { ownOrganization } from '../../inventory/list-scope.ts';
 import {

@@ -1,9 +1,8 @@
 // JSON array reader: cuts the bytes between elements as they arrive, and parses groups of elements.
 // Only one group is in memory. The reader finds brackets and strings; the JSON parser validates
 // each group.
-import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import { parseReadings } from '../../model/exact-json.ts';
-import type { Json } from '../../model/json.ts';
+import { isJsonWhitespace, type Json, jsonBytes } from '../../model/json.ts';
 import {
   BrokenJson,
   byteOrderMark,

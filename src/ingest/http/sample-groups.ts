@@ -1,6 +1,5 @@
 // Sample groups: the elements of an array or of lines, samples of one form as columns, all others parsed.
-import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
-import type { Json } from '../../model/json.ts';
+import { isJsonWhitespace, type Json, jsonBytes } from '../../model/json.ts';
 import { jsonArrayGroups } from './json-array.ts';
 import { BrokenJson, byteOrderMark, type JsonGroupLimits, jsonGroupLimits } from './json-groups.ts';
 import { jsonLineGroups } from './json-lines.ts';

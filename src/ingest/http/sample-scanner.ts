@@ -1,7 +1,6 @@
 // Sample scanner: reads samples of one form from bytes into columns, without an object for each.
 import { dayMs, type EpochMs, parseInstant } from '../../model/instant.ts';
-import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { isJsonWhitespace, jsonBytes, type JsonObject } from '../../model/json.ts';
 import { isEpochMs } from '../../model/timestamp.ts';
 import { missing } from '../../structures/missing.ts';
 import { ByteCursor, FixedBytes } from './byte-cursor.ts';

@@ -1,7 +1,12 @@
 // Sample template: the form of the samples of a body, learned from one: fixed bytes with slots for values.
-import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { parsedJson } from '../../model/json-keys.ts';
+import {
+  isJsonObject,
+  isJsonWhitespace,
+  type Json,
+  jsonBytes,
+  type JsonObject,
+} from '../../model/json.ts';
 import { FixedBytes } from './byte-cursor.ts';
 
 /** What a slot has: the time of the sample, its topic or device, or a value of its data. */

@@ -9,7 +9,7 @@ import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { parseOptionalBound } from '../../model/time-bound.ts';
+import { parseOptionalBound } from '../../model/timestamp.ts';
 import type { Records } from '../../records/records.ts';
 import {
   type AlarmFilter,

@@ -4,7 +4,7 @@ import { formatInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { parseOptionalBound } from '../../model/time-bound.ts';
+import { parseOptionalBound } from '../../model/timestamp.ts';
 import {
   type AuditFilter,
   auditEntriesBefore,

@@ -2,7 +2,7 @@
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Device } from '../../model/device.ts';
 import type { CredentialAlgorithm, DeviceCredential } from '../../model/device-credential.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { unpagedOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';

@@ -2,7 +2,7 @@
 import { type DeviceConnector, fitsConnector } from '../../model/connector.ts';
 import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import { type Device, firstRegistration } from '../../model/device.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import {

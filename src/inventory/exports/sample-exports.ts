@@ -1,6 +1,6 @@
 // Sample exports: accepted as an operation, listed, read and deleted.
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import type { Operation } from '../../model/operation.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -12,7 +12,7 @@ import {
   sampleExportLimits,
   type SampleExportPlan,
 } from '../../model/sample-export.ts';
-import { parseBound } from '../../model/time-bound.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../records/records.ts';
 import { findDeviceIds } from '../../records/rows/device-lists.ts';
 import { findOperation, insertOperation, saveProgress } from '../../records/rows/operations.ts';

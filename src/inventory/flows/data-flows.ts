@@ -2,7 +2,7 @@
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
 import type { DeviceType } from '../../model/device-type.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

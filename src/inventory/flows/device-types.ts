@@ -6,7 +6,7 @@ import type {
   PayloadEncoding,
   Script,
 } from '../../model/device-type.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';

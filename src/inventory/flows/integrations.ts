@@ -1,6 +1,6 @@
 // Integrations with LoRaWAN network servers and their device connectors: create, read, list, update, delete (contract 35).
 import type { DeviceConnector } from '../../model/connector.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import {
   carrierOf,
   type Integration,

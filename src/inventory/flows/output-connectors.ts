@@ -9,9 +9,8 @@ import {
 import type { ConnectorType } from '../../connectors/connector-type.ts';
 import { namedDevices } from '../../connectors/named-devices.ts';
 import { parseProperties } from '../../connectors/sent-properties.ts';
-import { databaseConnectorId } from '../../model/ids.ts';
+import { databaseConnectorId, newId } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import { newId } from '../../model/new-id.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';

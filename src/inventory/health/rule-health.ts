@@ -1,7 +1,7 @@
 // Health of rules: their last run, and how often they fired in 24 hours (contract 37).
 import { dayMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { RunOutcome } from '../../model/run-outcome.ts';
+import type { RunOutcome } from '../../model/rule.ts';
 import type { Records, RecordsDb } from '../../records/records.ts';
 import { periodOf, sumPeriodCounts } from '../../records/rows/period-counts.ts';
 

@@ -1,7 +1,7 @@
 // Device type library import: creates or updates types by their path, all in one transaction (contract 7).
 import type { Blob } from '../../model/blob.ts';
 import type { DeviceType, Script } from '../../model/device-type.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
 import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../records/rows/blobs.ts';

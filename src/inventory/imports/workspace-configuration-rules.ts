@@ -1,7 +1,7 @@
 // Rules and custom logic blocks in a workspace's document, with names and physical device ids instead of ids.
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
-import { parseTagCombination } from '../../model/tag-combination.ts';
+import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../records/records.ts';
 import { physicalIdsOf, serviceIdsOf } from '../../records/rows/devices.ts';
 import type { RuleDraft } from '../rules/rule-draft.ts';

@@ -1,7 +1,7 @@
 // API keys: create, read, list, delete; never changed, the secret shown only once (interface 2.6, 5; contract 23).
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ApiKey } from '../../model/credential.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';

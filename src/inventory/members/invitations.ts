@@ -1,6 +1,6 @@
 // Invitations: a link whose secret lets one user become a member, once and within a week (contract 35).
 import { randomBytes } from 'node:crypto';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import type { Invitation, User } from '../../model/user.ts';
 import type { Records } from '../../records/records.ts';

@@ -1,6 +1,6 @@
 // Member invitations: pending members, and the links and mails that they get (contract 2, 35, 36).
 import { emailAddressOf } from '../../model/email-address.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';

@@ -1,7 +1,7 @@
 // OAuth clients: create, read, list, rotate the secret, delete; each secret is shown only once (interface 2.5, 4.9, 5).
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { OAuthClient } from '../../model/credential.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Records } from '../../records/records.ts';

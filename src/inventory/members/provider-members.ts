@@ -1,5 +1,5 @@
 // Provider members: users of people whom the sign-in provider has proven, and the memberships that follow its groups.
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import type { GroupRole, ProvenPerson } from '../../model/sign-in-provider.ts';
 import type { OrganizationRole, User, WorkspaceRole } from '../../model/user.ts';

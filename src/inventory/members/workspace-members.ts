@@ -1,5 +1,5 @@
 // Workspace members: give a role in one workspace, change it, take it away (contract 2).
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { WorkspaceRole } from '../../model/user.ts';

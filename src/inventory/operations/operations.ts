@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Device } from '../../model/device.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import type {
   ActionState,
   ActionType,

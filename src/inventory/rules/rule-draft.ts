@@ -9,7 +9,7 @@ import type {
   RuleTimerType,
 } from '../../model/rule.ts';
 import { readSchedule } from '../../model/rule-schedule.ts';
-import { parseTagCombination, tagCombinationMax } from '../../model/tag-combination.ts';
+import { parseTagCombination, tagCombinationMax } from '../../model/tag.ts';
 import { checkLength, invalidRule, ruleLimits } from './rule-checks.ts';
 import type { LogicDraft } from './rule-logic.ts';
 

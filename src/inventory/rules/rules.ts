@@ -1,10 +1,10 @@
 // Rules: create, read, list, update, delete (contract 13).
 import { isDeepStrictEqual } from 'node:util';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Rule } from '../../model/rule.ts';
-import { parseTagCombination } from '../../model/tag-combination.ts';
+import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../records/records.ts';
 import { findCustomLogic } from '../../records/rows/custom-logic.ts';
 import { findOutputConnectors } from '../../records/rows/output-connectors.ts';

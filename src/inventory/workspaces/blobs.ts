@@ -1,7 +1,7 @@
 // Blobs: create, read, download, delete (contract 31).
 import { createHash } from 'node:crypto';
 import { type Blob, blobBytesMax } from '../../model/blob.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';

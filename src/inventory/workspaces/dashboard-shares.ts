@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import { findDashboard } from '../../records/rows/dashboards.ts';
 import {

@@ -1,5 +1,5 @@
 // Organizations: create, read, list, update, delete (contract 1).
-import { newId } from '../../model/new-id.ts';
+import { newId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Organization } from '../../model/organization.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';

@@ -14,7 +14,7 @@ import {
 } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
-import { parseTagCombination } from '../../model/tag-combination.ts';
+import { parseTagCombination } from '../../model/tag.ts';
 import type { RecordTables } from '../schema.ts';
 
 type Table = RecordTables['rules'];

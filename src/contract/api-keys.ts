@@ -1,0 +1,95 @@
+// Schemas and endpoints of API keys (contract 23).
+import Type from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { grantDraft, grantFields } from './grant.ts';
+import { listParameters } from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import { id, idParams, name, optional, orNull, text, time } from './record-fields.ts';
+
+const fields = {
+  id,
+  name,
+  description: orNull(text),
+  ...grantFields,
+  secretPrefix: Type.String({ description: 'First characters of the secret.' }),
+  created: time,
+  lastUsed: orNull(time),
+  expiration: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'Expiration time, or null if the key does not expire.',
+    }),
+  ),
+};
+
+const apiKeySchema = namedObject('ApiKey', fields);
+const createdApiKeySchema = namedObject('CreatedApiKey', {
+  ...fields,
+  secret: Type.String({ description: 'Returned only in this response.' }),
+});
+
+const apiKeyDraft = namedObject('ApiKeyDraft', {
+  name,
+  description: optional(text),
+  ...grantDraft,
+  expiration: optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'Expiration time, a future ISO-8601 date-time. Without it, the key does not expire.',
+    }),
+  ),
+});
+
+const apiKeyListQuery = Type.Object({
+  ...listParameters(['id', 'name', 'description', 'created', 'lastUsed', 'expiration']),
+  organizationId: Type.Optional(Type.String()),
+});
+
+const tag = 'API keys';
+/** Only signed-in users: a key that creates keys could outlive its deletion. */
+const manages = { scope: 'organization', verb: 'manage', userOnly: true } as const;
+
+export const apiKeys = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v3/api-keys',
+    summary: 'List API keys',
+    description: "Returns the organization's API keys without their secrets.",
+    tag,
+    access: { ...manages, resource: 'handler' },
+    query: apiKeyListQuery,
+    response: pageSchema(apiKeySchema),
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/v3/api-keys',
+    summary: 'Create an API key',
+    description: 'Creates an API key and returns its secret, which is shown only in this response.',
+    tag,
+    access: { ...manages, resource: 'body' },
+    body: apiKeyDraft,
+    status: 201,
+    response: createdApiKeySchema,
+  }),
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/api-keys/:id',
+    summary: 'Get an API key',
+    description: 'Returns an API key without its secret.',
+    tag,
+    access: { ...manages, resource: 'path' },
+    params: idParams,
+    response: apiKeySchema,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/v3/api-keys/:id',
+    summary: 'Delete an API key',
+    description: 'Deletes an API key and revokes it immediately.',
+    tag,
+    access: { ...manages, resource: 'path' },
+    params: idParams,
+  }),
+} as const;

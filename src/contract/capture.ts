@@ -1,0 +1,100 @@
+// Endpoints that take payloads of devices and messages of network servers (contract 18, 35).
+import Type from 'typebox';
+import type { Json, JsonObject } from '../model/json.ts';
+import { endpoint } from './endpoint.ts';
+import { notStoredSamples } from './kept-samples.ts';
+import { namedObject } from './named.ts';
+
+const tag = 'Capture';
+const captureBytesMax = 1024 * 1024;
+
+/** The answer once a payload is durable. */
+export const receiptSchema = namedObject('UplinkReceipt', {
+  id: Type.String(),
+  timestamp: Type.String({ format: 'date-time' }),
+  message: Type.String(),
+  stored: Type.Optional(
+    Type.Integer({ description: 'Number of stored samples. Absent for a repeated uplink.' }),
+  ),
+  notStored: Type.Optional(notStoredSamples),
+});
+
+const secretParameters = {
+  secret: Type.Optional(
+    Type.String({
+      description: 'Uplink secret. Can also be sent in the `x-uplink-secret` header.',
+    }),
+  ),
+  uplinkSecret: Type.Optional(Type.String({ description: 'Alias of `secret`.' })),
+} as const;
+const topic = Type.Optional(
+  Type.String({ description: 'Topic of the samples. Defaults to `default`.' }),
+);
+
+const payload = Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] });
+
+export const capture = {
+  payload: endpoint({
+    method: 'POST',
+    path: '/v3/capture',
+    summary: 'Ingest an uplink',
+    description:
+      'Decodes the payload, stores its samples durably, and returns 201 once they are on disk.',
+    tag,
+    access: {
+      open: 'Authenticated by the uplink secret of the device connector.',
+      secret: 'uplinkSecret',
+    },
+    query: Type.Object({
+      ...secretParameters,
+      deviceId: Type.Optional(
+        Type.String({ description: 'Device ID. Can also be sent in the `x-device-id` header.' }),
+      ),
+      topic,
+      timestamp: Type.Optional(
+        Type.String({
+          description:
+            'ISO-8601 time of measurement, or epoch milliseconds. Defaults to the time of receipt.',
+        }),
+      ),
+    }),
+    body: payload,
+    bodyTypes: {
+      'application/json': payload,
+      'application/senml+json': payload,
+      'application/senml+cbor': Type.Unsafe({ type: 'string', format: 'binary' }),
+    },
+    status: 201,
+    bodyBytesMax: captureBytesMax,
+    jsonOfAnyType: true,
+    readings: true,
+    senml: true,
+    response: receiptSchema,
+  }),
+  webhook: endpoint({
+    method: 'POST',
+    path: '/v3/capture/lora/:integrationId',
+    summary: 'Receive a network server webhook',
+    description:
+      "Accepts uplinks, joins, and downlink reports from a LoRaWAN network server in that server's own format.",
+    tag,
+    access: {
+      open: 'Authenticated by the uplink secret of the integration.',
+      secret: 'uplinkSecret',
+    },
+    params: Type.Object({
+      integrationId: Type.String({ description: 'ID of the integration.' }),
+    }),
+    query: Type.Object({
+      ...secretParameters,
+      topic,
+      event: Type.Optional(
+        Type.String({ description: 'Event type, for servers that send it as a parameter.' }),
+      ),
+    }),
+    body: Type.Unsafe<JsonObject>({ type: 'object' }),
+    status: 201,
+    bodyBytesMax: captureBytesMax,
+    response: receiptSchema,
+  }),
+} as const;

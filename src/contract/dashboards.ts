@@ -1,0 +1,203 @@
+// Schemas and endpoints of dashboards (contract 32).
+import Type from 'typebox';
+import { dashboardConfiguration } from './dashboard-configuration.ts';
+import { endpoint } from './endpoint.ts';
+import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import {
+  auditFields,
+  id,
+  idParams,
+  list,
+  name,
+  object,
+  optional,
+  orNull,
+  text,
+  time,
+  updateFields,
+} from './record-fields.ts';
+import { recordEndpoints } from './record-endpoints.ts';
+
+const groupFields = {
+  id,
+  name,
+  description: orNull(text),
+  workspaceId: id,
+  organizationId: id,
+  ...auditFields,
+};
+
+export const dashboardGroupSchema = namedObject('DashboardGroup', groupFields);
+export const dashboardGroupDraft = namedObject('DashboardGroupDraft', {
+  workspaceId: id,
+  name,
+  description: optional(text),
+});
+export const dashboardGroupUpdate = namedObject('DashboardGroupUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  description: optional(text),
+});
+
+const draftFields = {
+  description: optional(text),
+  groupId: optional(id),
+  configuration: optional(object),
+};
+
+const dashboardSchema = namedObject('Dashboard', {
+  ...groupFields,
+  groupId: orNull(id),
+  configuration: object,
+});
+const dashboardDraft = Type.Object({
+  workspaceId: id,
+  name,
+  ...draftFields,
+});
+const dashboardUpdate = Type.Object({
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
+
+const shownConfiguration = {
+  configuration: Type.Optional(
+    Type.Union([dashboardConfiguration, object], {
+      description: 'Validated when it declares the schema. Any other object is stored unchanged.',
+    }),
+  ),
+};
+const dashboardDraftShown = namedObject('DashboardDraft', {
+  ...dashboardDraft.properties,
+  ...shownConfiguration,
+});
+const dashboardUpdateShown = namedObject('DashboardUpdate', {
+  ...dashboardUpdate.properties,
+  ...shownConfiguration,
+});
+
+export const dashboardGroupListQuery = Type.Object(workspaceListParameters());
+const dashboardListQuery = Type.Object({
+  ...workspaceListParameters([...commonSortFields, 'groupId']),
+  groupId: Type.Optional(Type.String()),
+});
+
+const expires = orNull(
+  Type.String({
+    format: 'date-time',
+    description: 'Expiration time, or null if the link is valid until revoked.',
+  }),
+);
+const shareBody = namedObject('DashboardShareBody', {
+  expires: optional(
+    Type.String({
+      description:
+        'Expiration time, a future ISO-8601 date-time, or null for no expiration. Defaults to 90 days from now.',
+    }),
+  ),
+});
+const newShareSchema = namedObject('NewDashboardShare', {
+  id: Type.String({ description: 'ID of the share link, as in the list and in the audit log.' }),
+  url: Type.String({ description: 'Share URL, with the token in the fragment.' }),
+  token: Type.String({
+    description: 'Share token, returned only in this response. Send it as a bearer token.',
+  }),
+  expires,
+});
+const sharesSchema = namedObject('DashboardShares', {
+  shares: list(
+    Type.Object({
+      id,
+      created: time,
+      expires,
+      lastUsed: orNull(
+        Type.String({
+          format: 'date-time',
+          description:
+            'Time of the last use, accurate to the hour. Null if the link was never used.',
+        }),
+      ),
+    }),
+  ),
+});
+
+const records = recordEndpoints({
+  path: '/v3/dashboards',
+  tag: 'Dashboards',
+  scope: 'dashboard',
+  record: dashboardSchema,
+  list: {
+    summary: 'List dashboards',
+    description: 'Returns a page of the dashboards in the requested workspaces.',
+    query: dashboardListQuery,
+    response: pageSchema(dashboardSchema),
+  },
+  create: {
+    summary: 'Create a dashboard',
+    description: 'Creates a dashboard in a workspace.',
+    body: dashboardDraft,
+    bodyShown: dashboardDraftShown,
+  },
+  read: { summary: 'Get a dashboard', description: 'Returns a dashboard and its configuration.' },
+  update: {
+    summary: 'Update a dashboard',
+    description: 'Updates a dashboard.',
+    body: dashboardUpdate,
+    bodyShown: dashboardUpdateShown,
+    needsAlso: 'Changing the configuration of a shared dashboard also requires `asset` `read`.',
+  },
+  remove: {
+    summary: 'Delete a dashboard',
+    description: 'Deletes a dashboard and invalidates its share links.',
+  },
+});
+
+const shares = {
+  path: '/v3/dashboards/:id/share',
+  tag: 'Dashboards',
+  params: idParams,
+} as const;
+const change = { scope: 'dashboard', verb: 'update', resource: 'path' } as const;
+
+export const dashboards = {
+  ...records,
+  read: { ...records.read, takesShares: 'narrowed' as const },
+  share: endpoint({
+    method: 'POST',
+    ...shares,
+    summary: 'Create a share link',
+    description:
+      'Creates a link whose token grants read access to the dashboard and the data of its devices, without an account.',
+    access: { ...change, also: [['asset', 'read']] },
+    body: Type.Optional(shareBody),
+    status: 201,
+    response: newShareSchema,
+  }),
+  shares: endpoint({
+    method: 'GET',
+    ...shares,
+    summary: 'List share links',
+    description: 'Returns the valid share links of a dashboard, without their tokens.',
+    access: { ...change, verb: 'read' },
+    response: sharesSchema,
+  }),
+  shareList: endpoint({
+    ...shares,
+    method: 'GET',
+    path: '/v3/dashboards/:id/shares',
+    summary: 'List share links',
+    description: 'Returns the valid share links of a dashboard, without their tokens.',
+    access: { ...change, verb: 'read' },
+    response: sharesSchema,
+  }),
+  unshare: endpoint({
+    method: 'DELETE',
+    ...shares,
+    summary: 'Revoke all share links',
+    description: 'Revokes every share link of a dashboard immediately.',
+    access: change,
+  }),
+} as const;

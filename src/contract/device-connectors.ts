@@ -1,0 +1,131 @@
+// Schemas and endpoints of device connectors (contract 8).
+import Type from 'typebox';
+import { connectivities, connectorAuthTypes } from '../model/connector.ts';
+import { carriers, decodingTypes } from '../model/integration.ts';
+import { lineProtocolLimits } from '../model/line-protocol-mapping.ts';
+import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
+import { sparkplugDraft, sparkplugSchema } from './sparkplug.ts';
+import { recordEndpoints } from './record-endpoints.ts';
+
+const { deviceTemplatesMax, templateLengthMax, devicesMax } = lineProtocolLimits;
+
+const template = Type.String({ minLength: 1, maxLength: templateLengthMax });
+const creation = Type.Object({
+  devicesMax: Type.Integer({
+    minimum: 1,
+    maximum: devicesMax,
+    description: "Maximum number of devices in the connector's oldest data flow.",
+  }),
+});
+const deviceText =
+  'Templates of the device ID. The first one whose tags are all present is used. Defaults to ' +
+  '`{device}`, `{device_id}`, `{host}`, `{entity_id}`.';
+const topicText = 'Template of the topic. Defaults to `{measurement}`.';
+const creationText = 'Creates devices for unknown points. Null rejects such points.';
+
+const lineProtocolSchema = namedObject('LineProtocolMapping', {
+  device: list(template),
+  topic: Type.String({ description: topicText }),
+  createDevices: orNull(creation),
+});
+
+const lineProtocolDraft = namedObject('LineProtocolMappingDraft', {
+  device: optional(
+    Type.Array(template, { minItems: 1, maxItems: deviceTemplatesMax, description: deviceText }),
+  ),
+  topic: optional(
+    Type.String({ minLength: 1, maxLength: templateLengthMax, description: topicText }),
+  ),
+  createDevices: Type.Optional(Type.Union([creation, Type.Null()], { description: creationText })),
+});
+
+export const deviceConnectorSchema = namedObject('DeviceConnector', {
+  id,
+  ...auditFields,
+  name,
+  description: orNull(text),
+  workspaceId: orNull(id),
+  readOnly: Type.Boolean(),
+  global: Type.Boolean(),
+  connectivity: oneOf(connectivities),
+  carrier: orNull(oneOf(carriers)),
+  provider: orNull(text),
+  integrationId: orNull(id),
+  integrationDeleted: Type.Boolean(),
+  authType: oneOf(connectorAuthTypes),
+  uplinkSecret: orNull(
+    Type.String({ description: 'Returned only to callers with `dataFlow` `update`.' }),
+  ),
+  decodingType: oneOf(decodingTypes),
+  pushConfigurationAutomatically: Type.Boolean(),
+  lineProtocol: orNull(lineProtocolSchema),
+  sparkplug: orNull(sparkplugSchema),
+  yanziProperties: Type.Null(),
+  spacetiProperties: Type.Null(),
+});
+
+const draftFields = {
+  description: optional(text),
+  pushConfigurationAutomatically: optional(Type.Boolean()),
+  lineProtocol: optional(lineProtocolDraft),
+  sparkplug: optional(sparkplugDraft),
+};
+
+export const deviceConnectorDraft = namedObject('DeviceConnectorDraft', {
+  name,
+  workspaceId: id,
+  connectivity: oneOf(connectivities),
+  authType: optional(oneOf(connectorAuthTypes)),
+  decodingType: optional(oneOf(decodingTypes)),
+  ...draftFields,
+});
+const deviceConnectorUpdate = namedObject('DeviceConnectorUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
+
+export const deviceConnectors = recordEndpoints({
+  path: '/v3/device-connectors',
+  tag: 'Device connectors',
+  scope: 'dataFlow',
+  record: deviceConnectorSchema,
+  list: {
+    summary: 'List device connectors',
+    description: 'Returns a page of the device connectors in the requested workspaces.',
+    query: Type.Object(workspaceListParameters([...commonSortFields, 'connectivity'])),
+    response: pageSchema(deviceConnectorSchema),
+  },
+  create: {
+    summary: 'Create a device connector',
+    description:
+      'Creates a device connector for HTTP, MQTT, or CoAP and generates its uplink secret.',
+    body: deviceConnectorDraft,
+  },
+  read: {
+    summary: 'Get a device connector',
+    description: 'Returns a device connector with its uplink secret.',
+  },
+  update: {
+    summary: 'Update a device connector',
+    description: 'Updates the name or settings of a device connector.',
+    body: deviceConnectorUpdate,
+  },
+  remove: {
+    summary: 'Delete a device connector',
+    description: 'Deletes a device connector; fails with 409 while a data flow uses it.',
+  },
+});

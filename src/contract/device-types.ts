@@ -1,0 +1,154 @@
+// Schemas and endpoints of device types (contract 7).
+import Type from 'typebox';
+import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
+import type { Json } from '../model/json.ts';
+import { commonSortFields, listParameter, listParameters } from './list-parameters.ts';
+import { named, namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
+import { flowHealth } from './record-health.ts';
+import { recordEndpoints } from './record-endpoints.ts';
+
+const encoding = oneOf(payloadEncodings);
+const script = Type.Object({ code: Type.String(), version: Type.Integer() });
+const scriptDraft = Type.Object({
+  code: optional(Type.String()),
+  version: Type.Optional(
+    Type.Unknown({ description: 'Version of the script. Set by the server; ignored in requests.' }),
+  ),
+});
+const picture = Type.String({ maxLength: 1_000_000 });
+
+const metaSchema = namedObject('DeviceTypeMeta', {
+  manufacturer: orNull(text),
+  url: orNull(text),
+  author: orNull(text),
+  properties: orNull(object),
+  firmwareVersion: orNull(text),
+  encoding: orNull(encoding),
+  connectivity: orNull(text),
+  availableSensors: orNull(list(text)),
+  outputTopics: orNull(list(text)),
+});
+
+const metaDraft = namedObject('DeviceTypeMetaDraft', {
+  manufacturer: optional(text),
+  url: optional(text),
+  author: optional(text),
+  properties: optional(object),
+  firmwareVersion: optional(text),
+  encoding: optional(encoding),
+  connectivity: optional(text),
+  availableSensors: optional(list(text)),
+  outputTopics: optional(list(text)),
+});
+
+const summaryFields = {
+  id,
+  name,
+  description: orNull(text),
+  type: oneOf(deviceTypeKinds),
+  organizationId: orNull(id),
+  ...auditFields,
+  meta: metaSchema,
+  libraryPath: orNull(text),
+  pictureUrl: orNull(text),
+};
+
+export const deviceTypeSchema = namedObject('DeviceType', {
+  ...summaryFields,
+  schemas: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  }),
+  typedSchemas: Type.Null(),
+  sampleData: Type.Unsafe<Json>({}),
+  uplinkScript: orNull(script),
+  downlinkScript: orNull(script),
+});
+
+/** An item of the list without `details`. */
+const deviceTypeItemSchema = named(
+  'DeviceTypeItem',
+  Type.Union([
+    deviceTypeSchema,
+    namedObject('DeviceTypeSummary', { ...summaryFields, health: flowHealth }),
+  ]),
+);
+
+const draftFields = {
+  description: optional(text),
+  meta: optional(metaDraft),
+  schemas: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] }),
+  ),
+  sampleData: Type.Optional(Type.Unsafe<Json>({})),
+  uplinkScript: optional(scriptDraft),
+  downlinkScript: optional(scriptDraft),
+  pictureUrl: optional(picture),
+};
+
+export const deviceTypeDraft = namedObject('DeviceTypeDraft', {
+  name,
+  organizationId: id,
+  type: Type.Optional(text),
+  ...draftFields,
+});
+const deviceTypeUpdate = namedObject('DeviceTypeUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
+
+const deviceTypeListQuery = Type.Object({
+  ...listParameters([...commonSortFields, 'type']),
+  organizationId: Type.Optional(Type.String()),
+  types: listParameter,
+  details: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Literal('health')], {
+      description: '`true` includes schemas and scripts. `health` adds `health` to each item.',
+    }),
+  ),
+});
+
+export const deviceTypes = recordEndpoints({
+  path: '/v3/device-types',
+  tag: 'Device types',
+  scope: 'deviceType',
+  record: deviceTypeSchema,
+  list: {
+    summary: 'List device types',
+    description: "Returns a page of the organization's own and library device types.",
+    query: deviceTypeListQuery,
+    response: pageSchema(deviceTypeItemSchema),
+  },
+  create: {
+    summary: 'Create a device type',
+    description: 'Creates a device type with its decoder, encoder, and schemas.',
+    body: deviceTypeDraft,
+  },
+  read: {
+    summary: 'Get a device type',
+    description: 'Returns a device type with its scripts and schemas.',
+  },
+  update: {
+    summary: 'Update a device type',
+    description: 'Updates a device type; its devices use the new scripts from the next uplink.',
+    body: deviceTypeUpdate,
+  },
+  remove: {
+    summary: 'Delete a device type',
+    description: 'Deletes a device type; fails with 409 while a data flow uses it.',
+  },
+});

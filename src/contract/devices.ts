@@ -1,0 +1,377 @@
+// Schemas and endpoints of devices (contract 4, 27).
+import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox';
+import { connectorAuthTypes } from '../model/connector.ts';
+import {
+  type DeviceFieldName,
+  deviceFieldRows,
+  deviceFieldsWith,
+  type DeviceFieldType,
+  type DeviceFieldWith,
+  type WireName,
+} from '../model/device-fields.ts';
+import { type Device, onlineStates } from '../model/device.ts';
+import { filterTypes } from '../model/filter-type.ts';
+import { decodingTypes } from '../model/integration.ts';
+import { endpoint } from './endpoint.ts';
+import { filterExpression, shownPredicate } from './filter-expression.ts';
+import { nestedIntegrationSchema } from './integrations.ts';
+import {
+  commonSortFields,
+  listParameter,
+  listParameters,
+  workspaceListParameters,
+} from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import {
+  auditFields,
+  id,
+  idParams,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  reference,
+  text,
+  time,
+  updateFields,
+} from './record-fields.ts';
+import { customFieldValueSchema } from './custom-fields.ts';
+
+const levels = oneOf(['INFO', 'WARN', 'ERROR']);
+
+const processingLogSchema = namedObject('ProcessingLogEntry', {
+  id,
+  timestamp: time,
+  level: levels,
+  source: oneOf(['UPLINK', 'SCRIPT', 'OUTPUT', 'RULE', 'DOWNLINK']),
+  message: Type.String(),
+  correlationId: Type.String(),
+  details: orNull(object),
+});
+
+const processingLogQuery = Type.Object({
+  ...listParameters(['timestamp', 'sequence', 'level', 'source']),
+  from: Type.Optional(Type.String({ description: 'ISO-8601 date-time, inclusive.' })),
+  to: Type.Optional(Type.String({ description: 'ISO-8601 date-time, exclusive.' })),
+  level: Type.Optional(levels),
+});
+
+type RequiredField = DeviceFieldWith<'required'>;
+type AnswerSchemas = { [Name in DeviceFieldName as WireName<Name>]: TUnsafe<Device[Name]> };
+type OptionalSchemas = {
+  [Name in Exclude<DeviceFieldName, RequiredField> as WireName<Name>]: TOptional<
+    TUnsafe<Device[Name] | null>
+  >;
+};
+type DraftSchemas = OptionalSchemas & {
+  [Name in RequiredField as WireName<Name>]: TUnsafe<Device[Name]>;
+};
+type UpdateSchemas = OptionalSchemas & {
+  [Name in RequiredField as WireName<Name>]: TOptional<TUnsafe<Device[Name]>>;
+};
+
+type Described = Readonly<Partial<Record<'description', string>>>;
+
+function schemaOf(type: DeviceFieldType, described: Described): TSchema {
+  switch (type.kind) {
+    case 'name':
+      return name;
+    case 'text':
+      return textSchema(type, described);
+    case 'integer':
+      return Type.Integer({ minimum: type.min, maximum: type.max, ...described });
+    case 'flag':
+      return Type.Boolean(described);
+    case 'choice':
+      return oneOf(type.values);
+    case 'object':
+      return object;
+  }
+}
+
+function textSchema(
+  { lengthMin, lengthMax }: Extract<DeviceFieldType, { readonly kind: 'text' }>,
+  described: Described,
+): TSchema {
+  const minimum = lengthMin === undefined ? {} : { minLength: lengthMin };
+  return Type.String({ ...minimum, maxLength: lengthMax, ...described });
+}
+
+const rows = deviceFieldRows.map((row) => {
+  const { description } = row;
+  const schema = schemaOf(row.type, description === undefined ? {} : { description });
+  return { ...row, schema };
+});
+
+function schemasOf<Schemas>(schemaOfRow: (row: (typeof rows)[number]) => TSchema): Schemas {
+  return Object.fromEntries(rows.map((row) => [row.wireName, schemaOfRow(row)])) as Schemas;
+}
+
+/** The fields of a device in answers: all of them, null where that is the initial value. */
+const deviceAnswerFields = schemasOf<AnswerSchemas>(({ initial, schema }) =>
+  initial === null ? orNull(schema) : schema,
+);
+
+/** The fields of a request to create a device. */
+const deviceDraftFields = schemasOf<DraftSchemas>(({ required, schema }) =>
+  required ? schema : optional(schema),
+);
+
+/** The fields of an update: none is required. */
+const deviceUpdateFields = schemasOf<UpdateSchemas>(({ required, schema }) =>
+  required ? Type.Optional(schema) : optional(schema),
+);
+
+const number = orNull(Type.Number());
+
+const uplinkMetricsSchema = namedObject('UplinkMetrics', {
+  id,
+  uplinkId: id,
+  deviceId: id,
+  svcDeviceId: id,
+  akenzaDeviceId: id,
+  uplinkSize: Type.Integer(),
+  timestamp: time,
+  latitude: number,
+  longitude: number,
+  locationRadius: number,
+  port: number,
+  frameCountUp: number,
+  frameCountDown: number,
+  rssi: number,
+  snr: number,
+  sf: number,
+  txPower: number,
+  numberOfGateways: number,
+  esp: number,
+  sqi: number,
+  sqiTimestamp: orNull(time),
+  signalQuality: orNull(oneOf(['BAD', 'MEDIUM', 'GOOD'])),
+  batteryLevel: number,
+  batteryTimestamp: orNull(time),
+  batteryLevelStatus: orNull(oneOf(['GOOD', 'MEDIUM', 'LOW'])),
+  knownAt: Type.Optional(
+    Type.Record(Type.String(), Type.String({ format: 'date-time' }), {
+      description: 'Report times of metrics that are older than the last uplink.',
+    }),
+  ),
+});
+
+const nestedFlowSchema = namedObject('DeviceDataFlow', {
+  id,
+  name,
+  deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
+  deviceConnector: Type.Object({
+    id,
+    name,
+    authType: oneOf(connectorAuthTypes),
+    decodingType: oneOf(decodingTypes),
+  }),
+  workspaceId: id,
+  organizationId: id,
+});
+
+export const deviceSchema = namedObject('Device', {
+  id,
+  ...deviceAnswerFields,
+  type: oneOf(['DEVICE']),
+  workspaceId: id,
+  organizationId: id,
+  online: orNull(Type.Boolean()),
+  onlineState: oneOf(onlineStates),
+  registered: orNull(Type.Boolean()),
+  active: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the device is active at the network server. LoRaWAN only.',
+    }),
+  ),
+  dataFlowId: id,
+  dataFlow: nestedFlowSchema,
+  integration: orNull(nestedIntegrationSchema),
+  integrationId: orNull(id),
+  customFields: list(customFieldValueSchema),
+  tags: list(namedObject('DeviceTag', { id, name, description: orNull(text) })),
+  uplinkMetrics: orNull(uplinkMetricsSchema),
+  loraProperties: orNull(object),
+  ...auditFields,
+});
+
+const otherDraftFields = {
+  tags: optional(list(reference)),
+  customFields: optional(list(object)),
+  integrationId: optional(id),
+  loraProperties: optional(object),
+  loRaProperties: optional(object),
+};
+
+export const deviceDraft = namedObject('DeviceDraft', {
+  ...deviceDraftFields,
+  workspaceId: id,
+  dataFlowId: id,
+  ...otherDraftFields,
+});
+export const deviceUpdate = namedObject('DeviceUpdate', {
+  ...updateFields,
+  ...deviceUpdateFields,
+  dataFlowId: Type.Optional(id),
+  ...otherDraftFields,
+});
+
+const deviceByDeviceIdQuery = Type.Object({
+  deviceId: Type.String({ description: 'Device ID.' }),
+});
+
+const assetSortFields = [
+  ...new Set<string>([
+    ...commonSortFields,
+    ...deviceFieldsWith('sortable').map((field) => field.wireName),
+    'workspaceId',
+    'dataFlowId',
+    'uplinkMetrics.timestamp',
+  ]),
+];
+
+export const assetListQuery = Type.Object({
+  ...workspaceListParameters(assetSortFields),
+  type: Type.Optional(Type.String()),
+  assetIds: listParameter,
+  dataFlowId: Type.Optional(Type.String()),
+  connectivity: Type.Optional(Type.String()),
+  state: Type.Optional(oneOf(onlineStates)),
+  online: Type.Optional(Type.Boolean()),
+  integrationId: Type.Optional(Type.String()),
+  provider: Type.Optional(
+    Type.String({ description: 'Integration provider, such as `swisscom_lora`.' }),
+  ),
+  packageName: Type.Optional(Type.String({ description: '`packageName` in the properties.' })),
+  'tags.ids': listParameter,
+  'customFields.ids': listParameter,
+});
+
+export const assetListPageQuery = Type.Object(listParameters(assetSortFields));
+export const assetListBody = namedObject('AssetListBody', {
+  organizationId: optional(id),
+  workspaceIds: optional(list(id)),
+  search: optional(text),
+  expression: Type.Optional(filterExpression('Filter expression.')),
+});
+
+export const filterOptionsQuery = Type.Object({
+  organizationId: Type.Optional(Type.String()),
+  workspaceId: listParameter,
+  workspaceIds: listParameter,
+});
+export const filterOptionsBody = namedObject('FilterOptionsBody', {
+  organizationId: optional(id),
+  workspaceIds: optional(list(id)),
+});
+
+const count = Type.Integer();
+export const filterOptionsSchema = namedObject('FilterOptions', {
+  filterOptions: list(
+    Type.Object({
+      field: text,
+      label: text,
+      filterTypes: list(oneOf(filterTypes)),
+      customFieldName: Type.Optional(text),
+      values: Type.Optional(list(Type.Object({ value: text, label: text }))),
+    }),
+  ),
+  definitions: Type.Object({
+    predicates: Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
+      type: 'object',
+      additionalProperties: { type: 'array', items: shownPredicate },
+      description: 'Predicates by filter type. A field supports the predicates of all its types.',
+    }),
+    values: Type.Unsafe<
+      Readonly<
+        Record<string, { readonly min: number; readonly max: number; readonly meaning: string }>
+      >
+    >({
+      type: 'object',
+      description: 'Number of values and meaning of each predicate.',
+    }),
+    operators: list(text),
+    maxDepth: count,
+    maxFilters: count,
+    maxValues: count,
+  }),
+});
+
+const tag = 'Devices';
+
+export const devices = {
+  create: endpoint({
+    method: 'POST',
+    path: '/v3/devices',
+    summary: 'Create a device',
+    description: 'Registers a device in a workspace and assigns it to a data flow.',
+    tag,
+    access: { scope: 'asset', verb: 'create', resource: 'body' },
+    body: deviceDraft,
+    status: 201,
+    response: deviceSchema,
+  }),
+  readByDeviceId: endpoint({
+    method: 'GET',
+    path: '/v3/devices/by-device-id',
+    summary: 'Get a device by its device ID',
+    description:
+      'Returns the device with the given `deviceId`, the identifier that the device itself uses.',
+    tag,
+    access: { scope: 'asset', verb: 'read', resource: 'handler' },
+    query: deviceByDeviceIdQuery,
+    response: deviceSchema,
+  }),
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/devices/:id',
+    summary: 'Get a device',
+    description: 'Returns a device with its state, tags, and custom fields.',
+    tag,
+    access: { scope: 'asset', verb: 'read', resource: 'path' },
+    params: idParams,
+    response: deviceSchema,
+  }),
+  update: endpoint({
+    method: 'PUT',
+    path: '/v3/devices/:id',
+    summary: 'Update a device',
+    description: 'Updates the fields that the body contains.',
+    tag,
+    access: { scope: 'asset', verb: 'update', resource: 'path' },
+    params: idParams,
+    body: deviceUpdate,
+    response: deviceSchema,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/v3/devices/:id',
+    summary: 'Delete a device',
+    description:
+      'Deletes a device and all of its samples. A LoRaWAN device is also removed from its network server and deleted whatever the server answers.',
+    tag,
+    access: { scope: 'asset', verb: 'delete', resource: 'path' },
+    params: idParams,
+    answerHeaders: {
+      'X-Deregistered':
+        'Whether the network server removed the device. Absent for devices that it does not know.',
+      'X-Deregistration-Reason': 'Reason if it did not.',
+    },
+  }),
+  processingLog: endpoint({
+    method: 'GET',
+    path: '/v3/devices/:id/processing-logs',
+    summary: 'List processing log entries',
+    description:
+      'Returns what decoders, outputs, rules, and downlinks logged for a device, newest first.',
+    tag,
+    access: { scope: 'asset', verb: 'read', resource: 'path' },
+    params: idParams,
+    query: processingLogQuery,
+    response: pageSchema(processingLogSchema),
+  }),
+} as const;

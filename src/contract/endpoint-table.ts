@@ -1,0 +1,130 @@
+// Endpoint table: every endpoint of the interface, by resource.
+import { about } from './about.ts';
+import { activity } from './activity.ts';
+import { alarms } from './alarms.ts';
+import { apiKeys } from './api-keys.ts';
+import { assets } from './assets.ts';
+import { assistants } from './assistants.ts';
+import { auditLogs } from './audit-logs.ts';
+import { backfill } from './backfill.ts';
+import { blobs } from './blobs.ts';
+import { capture } from './capture.ts';
+import { customFields } from './custom-fields.ts';
+import { customLogic } from './custom-logic.ts';
+import { dashboardGroups } from './dashboard-groups.ts';
+import { dashboards } from './dashboards.ts';
+import { dataFlows } from './data-flows.ts';
+import { deliveries } from './deliveries.ts';
+import { deviceConfigurations } from './device-configurations.ts';
+import { deviceConnectors } from './device-connectors.ts';
+import { deviceCredentials } from './device-credentials.ts';
+import { deviceFiles } from './device-files.ts';
+import { deviceTypeLibrary } from './device-type-import.ts';
+import { deviceTypes } from './device-types.ts';
+import { devices } from './devices.ts';
+import { downlinks } from './downlinks.ts';
+import type { Endpoint } from './endpoint.ts';
+import { health } from './health.ts';
+import { integrations } from './integrations.ts';
+import { invitations } from './invitations.ts';
+import { batchKpi, hourlyKpis, sampleKpis } from './kpi-queries.ts';
+import { lineProtocol } from './line-protocol.ts';
+import { organizationMembers, workspaceMembers } from './members.ts';
+import { oauthClients } from './oauth-clients.ts';
+import { bulkWork, operations } from './operations.ts';
+import { organizations } from './organizations.ts';
+import { outputConnectors } from './output-connectors.ts';
+import { ownSessions } from './own-sessions.ts';
+import { passwordReset } from './password-reset.ts';
+import { providerSignIn } from './provider-sign-in.ts';
+import { rawUplinks } from './raw-uplinks.ts';
+import { refusals } from './refusals.ts';
+import { ruleRuns, rules } from './rules.ts';
+import { scripts } from './run-script.ts';
+import { sampleExports } from './sample-exports.ts';
+import { samples } from './sample-queries.ts';
+import { searching } from './search.ts';
+import { secondFactorDemand } from './second-factor-demand.ts';
+import { passkeys, secondFactor } from './second-factor.ts';
+import { hourlySeries, metricSeries, olderSeries, sampleSeries } from './series-queries.ts';
+import { signIn } from './sign-in.ts';
+import { tags } from './tags.ts';
+import { templates } from './template-preview.ts';
+import { tokenService } from './tokens.ts';
+import { storedUsage } from './usage.ts';
+import { views } from './views.ts';
+import { workspaceConfiguration } from './workspace-configuration.ts';
+import { workspaces } from './workspaces.ts';
+
+/** By resource and work, for example `endpoints.tags.list`. */
+export const endpoints = {
+  about,
+  alarms,
+  activity,
+  apiKeys,
+  assets,
+  assistants,
+  auditLogs,
+  backfill,
+  blobs,
+  capture,
+  customFields,
+  customLogic,
+  dashboardGroups,
+  dashboards,
+  dataFlows,
+  deliveries,
+  deviceConfigurations,
+  deviceConnectors,
+  deviceCredentials,
+  deviceFiles,
+  deviceTypeLibrary,
+  deviceTypes,
+  devices,
+  downlinks,
+  health,
+  integrations,
+  invitations,
+  sampleKpis,
+  hourlyKpis,
+  lineProtocol,
+  organizationMembers,
+  workspaceMembers,
+  oauthClients,
+  operations,
+  bulkWork,
+  organizations,
+  secondFactorDemand,
+  outputConnectors,
+  ownSessions,
+  passwordReset,
+  providerSignIn,
+  rawUplinks,
+  refusals,
+  ruleRuns,
+  rules,
+  scripts,
+  samples,
+  sampleExports,
+  sampleSeries,
+  hourlySeries,
+  olderSeries,
+  metricSeries,
+  searching,
+  passkeys,
+  secondFactor,
+  signIn,
+  tags,
+  templates,
+  tokenService,
+  storedUsage,
+  views,
+  workspaceConfiguration,
+  workspaces,
+  olderKpis: { batch: batchKpi },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+
+/** All endpoints, in no order that means anything. */
+export const allEndpoints: readonly Endpoint[] = Object.values(endpoints).flatMap((resource) =>
+  Object.values<Endpoint>(resource),
+);

@@ -1,0 +1,391 @@
+// Schemas and endpoints of rules (contract 13).
+import Type, { type TSchema } from 'typebox';
+import type { Json } from '../model/json.ts';
+import {
+  comparisonOperators,
+  logicTypes,
+  ruleInputTypes,
+  ruleTimerTypes,
+  valueTypes,
+} from '../model/rule.ts';
+import { endpoint } from './endpoint.ts';
+import {
+  commonSortFields,
+  listParameter,
+  listParameters,
+  workspaceListParameters,
+} from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import { recordEndpoints } from './record-endpoints.ts';
+import {
+  auditFields,
+  id,
+  idParams,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+  updateFields,
+} from './record-fields.ts';
+import { healthParameter, ruleHealth, ruleRunOutcome } from './record-health.ts';
+import { shownAs } from './shown.ts';
+
+const anything = Type.Unsafe<Json>({});
+const valueType = oneOf(valueTypes);
+const flag = Type.Boolean();
+const ids = list(id);
+
+/** At least one, which the handler checks: it says of which rule. */
+function some<T extends TSchema>(item: T) {
+  return shownAs(Type.Array(item, { minItems: 1 }), list(item));
+}
+
+const operand = namedObject('RuleOperand', {
+  type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
+  valueType: orNull(valueType),
+  dataKey: orNull(text),
+  dataSourceId: orNull(id),
+  value: anything,
+});
+const operandDraft = namedObject('RuleOperandDraft', {
+  type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
+  valueType: optional(valueType),
+  dataKey: optional(text),
+  dataSourceId: optional(id),
+  value: Type.Optional(anything),
+});
+
+const chain = oneOf(['AND', 'OR'] as const);
+const operator = oneOf(comparisonOperators);
+
+const input = namedObject('RuleInput', {
+  id,
+  name: orNull(text),
+  type: oneOf(ruleInputTypes),
+  tagCombination: orNull(text),
+  workspaceId: orNull(id),
+  device: flag,
+  trigger: Type.Boolean({ description: 'Whether its samples trigger the rule.' }),
+  tag: flag,
+});
+const inputDraft = namedObject('RuleInputDraft', {
+  id,
+  name: optional(text),
+  type: oneOf(ruleInputTypes),
+  tagCombination: optional(
+    Type.String({
+      description: 'Combination of tags: `AND:<tag id>,<tag id>` or `OR:<tag id>,<tag id>`.',
+    }),
+  ),
+  workspaceId: optional(id),
+});
+
+const timer = namedObject('RuleTimer', {
+  enabled: flag,
+  schedule: orNull(text),
+  type: orNull(oneOf(ruleTimerTypes)),
+  startAt: orNull(time),
+  timeZone: orNull(text),
+});
+const timerDraft = namedObject('RuleTimerDraft', {
+  enabled: optional(flag),
+  schedule: optional(
+    Type.String({
+      description:
+        'For `INTERVAL`, an ISO-8601 duration of at least `PT10S`. For `FIXED`, a time `HH:mm`. For `ADVANCED`, a Quartz cron expression.',
+    }),
+  ),
+  type: optional(oneOf(ruleTimerTypes)),
+  startAt: optional(Type.String({ description: 'ISO-8601 date-time.' })),
+  timeZone: optional(Type.String({ description: 'IANA time zone. Defaults to UTC.' })),
+});
+
+const source = {
+  id,
+  inputIds: ids,
+  dataTopic: Type.String({ maxLength: 1_000, description: 'One topic, or `*` for all.' }),
+  dataKey: Type.String({ maxLength: 1_000, description: 'Data key, or `*` for the whole sample.' }),
+  valueType,
+};
+const property = { name: text, variableName: text, value: anything, type: valueType };
+
+const logic = namedObject('RuleLogic', {
+  type: oneOf(logicTypes),
+  dataSources: list(
+    Type.Object({ ...source, variableName: orNull(text), lastSample: flag, triggerOnUplink: flag }),
+  ),
+  logicBlocks: orNull(
+    list(
+      Type.Object({
+        conditions: list(
+          Type.Object({
+            operandFirst: operand,
+            operator,
+            operandSecond: operand,
+            order: Type.Integer(),
+            chainOperator: orNull(chain),
+          }),
+        ),
+        actionIds: ids,
+      }),
+    ),
+  ),
+  geoFenceLogicBlock: orNull(
+    Type.Object({
+      address: orNull(text),
+      geoJson: object,
+      insideActionIds: ids,
+      outsideActionIds: ids,
+    }),
+  ),
+  customLogic: orNull(
+    Type.Object({
+      customLogicId: id,
+      name: orNull(text),
+      actionIds: ids,
+      properties: list(Type.Object({ ...property, description: orNull(text) })),
+    }),
+  ),
+});
+
+const logicDraft = namedObject('RuleLogicDraft', {
+  type: oneOf(logicTypes),
+  dataSources: some(
+    Type.Object({
+      ...source,
+      inputIds: some(id),
+      variableName: optional(text),
+      lastSample: optional(flag),
+      triggerOnUplink: optional(flag),
+    }),
+  ),
+  logicBlocks: optional(
+    some(
+      Type.Object({
+        conditions: some(
+          Type.Object({
+            operandFirst: operandDraft,
+            operator,
+            operandSecond: operandDraft,
+            order: optional(Type.Integer()),
+            chainOperator: optional(chain),
+          }),
+        ),
+        actionIds: optional(ids),
+      }),
+    ),
+  ),
+  geoFenceLogicBlock: optional(
+    Type.Object({
+      address: optional(text),
+      geoJson: object,
+      insideActionIds: optional(ids),
+      outsideActionIds: optional(ids),
+    }),
+  ),
+  customLogic: optional(
+    Type.Object({
+      customLogicId: id,
+      name: optional(text),
+      actionIds: optional(ids),
+      properties: optional(
+        list(Type.Object({ ...property, name: optional(text), description: optional(text) })),
+      ),
+    }),
+  ),
+});
+
+const runFields = {
+  timestamp: time,
+  trigger: oneOf(['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const),
+  deviceId: orNull(id),
+  correlationId: orNull(text),
+  inputs: list(
+    Type.Object({
+      dataSourceId: id,
+      variableName: orNull(text),
+      trigger: Type.Boolean(),
+      deviceId: orNull(id),
+      topic: orNull(text),
+      timestamp: orNull(time),
+      dataKey: text,
+      value: anything,
+    }),
+  ),
+  outcome: ruleRunOutcome,
+  reason: Type.String(),
+  actionIds: list(id),
+};
+
+export const ruleRunSchema = namedObject('RuleRun', runFields);
+
+const simulationRequest = namedObject('SimulationRequest', {
+  from: Type.String({ description: 'ISO-8601 date-time, inclusive.' }),
+  to: Type.String({ description: 'ISO-8601 date-time, exclusive.' }),
+});
+
+export const simulationSchema = namedObject('Simulation', {
+  samples: Type.Integer({ description: 'Number of samples evaluated.' }),
+  runs: Type.Integer(),
+  fired: Type.Integer(),
+  truncated: Type.Boolean({ description: 'Whether the range was only partly evaluated.' }),
+  content: list(Type.Object({ ...runFields, actions: list(object) })),
+});
+
+const ruleSchema = namedObject('Rule', {
+  id,
+  ruleId: id,
+  workspaceId: id,
+  name,
+  description: orNull(text),
+  active: flag,
+  deleted: flag,
+  ...auditFields,
+  nextExecution: orNull(time),
+  inputs: list(input),
+  timer,
+  logic,
+  actions: list(Type.Object({ id, name: text, type: text, configuration: object })),
+});
+
+/** An item of the list. */
+const ruleItemSchema = namedObject('RuleItem', {
+  ...ruleSchema.properties,
+  health: ruleHealth,
+});
+
+const draftFields = {
+  description: optional(text),
+  active: optional(flag),
+  timer: optional(timerDraft),
+};
+const inputsDraft = some(inputDraft);
+const actionsDraft = list(Type.Object({ id, configuration: optional(object) }));
+
+export const ruleDraft = namedObject('RuleDraft', {
+  name,
+  workspaceId: id,
+  ...draftFields,
+  inputs: inputsDraft,
+  logic: logicDraft,
+  actions: optional(actionsDraft),
+});
+export const draftSimulationRequest = namedObject('DraftSimulationRequest', {
+  rule: ruleDraft,
+  ...simulationRequest.properties,
+});
+const ruleUpdate = namedObject('RuleUpdate', {
+  ...updateFields,
+  ...draftFields,
+  name: Type.Optional(name),
+  inputs: optional(inputsDraft),
+  logic: optional(logicDraft),
+  actions: optional(actionsDraft),
+});
+
+/** A rule of a workspace's document, where names and physical device ids stand instead of ids. */
+export const configuredRule = namedObject('ConfiguredRule', {
+  name,
+  ...draftFields,
+  inputs: list(
+    Type.Object({
+      id: Type.String({
+        maxLength: 1_000,
+        description: "Label that the rule's data sources refer to.",
+      }),
+      type: oneOf(ruleInputTypes),
+      name: optional(text),
+      deviceId: optional(Type.String({ description: 'Device ID, for a device.' })),
+      tag: optional(Type.String({ description: 'Name, for a tag.' })),
+      tagCombination: optional(oneOf(['AND', 'OR'] as const)),
+      tags: optional(list(text)),
+    }),
+  ),
+  logic: logicDraft,
+  actions: optional(list(Type.Object({ name, configuration: optional(object) }))),
+});
+
+const ruleListQuery = Type.Object({
+  ...workspaceListParameters([...commonSortFields, 'active', 'nextExecution']),
+  customLogicBlockId: listParameter,
+  inputIds: listParameter,
+  ...healthParameter,
+});
+
+export const rules = recordEndpoints({
+  path: '/v3/rules',
+  tag: 'Rules',
+  scope: 'rule',
+  record: ruleSchema,
+  also: { create: [['asset', 'read']] },
+  list: {
+    summary: 'List rules',
+    description: 'Returns a page of the rules in the requested workspaces.',
+    query: ruleListQuery,
+    response: pageSchema(ruleItemSchema),
+  },
+  create: {
+    summary: 'Create a rule',
+    description: 'Creates a rule with its inputs, logic, and actions.',
+    body: ruleDraft,
+  },
+  read: {
+    summary: 'Get a rule',
+    description: 'Returns a rule with its inputs, logic, and actions.',
+  },
+  update: {
+    summary: 'Update a rule',
+    description: 'Updates a rule; deactivating it clears its state.',
+    body: ruleUpdate,
+  },
+  remove: { summary: 'Delete a rule', description: 'Deletes a rule and its state.' },
+});
+
+const tag = 'Rules';
+/** What runs can be ordered by. */
+export const runSortFields = ['timestamp', 'trigger', 'outcome'] as const;
+
+export const ruleRuns = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v3/rules/:id/runs',
+    summary: 'List rule runs',
+    description:
+      'Returns the last 50 runs of a rule with their inputs, outcome, and reason, newest first.',
+    tag,
+    access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'path' },
+    params: idParams,
+    query: Type.Object(listParameters(runSortFields)),
+    response: pageSchema(ruleRunSchema),
+  }),
+  simulate: endpoint({
+    method: 'POST',
+    path: '/v3/rules/:id/simulate',
+    ownBody: true,
+    summary: 'Simulate a rule',
+    description:
+      'Runs a saved rule over stored samples and returns when it would have fired; sends and changes nothing.',
+    tag,
+    access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'path' },
+    params: idParams,
+    body: simulationRequest,
+    response: simulationSchema,
+  }),
+  simulateDraft: endpoint({
+    method: 'POST',
+    path: '/v3/rules/simulate',
+    summary: 'Simulate a rule draft',
+    description:
+      'Runs an unsaved rule over stored samples and returns when it would have fired; sends and changes nothing.',
+    tag,
+    access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'body' },
+    needsAlso: 'A rule with actions also requires `dataFlow` `read`.',
+    body: draftSimulationRequest,
+    response: simulationSchema,
+  }),
+} as const;

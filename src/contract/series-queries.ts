@@ -1,0 +1,170 @@
+// Endpoints that answer time series, in the present form and in the two older ones (interface 4.4).
+import Type from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import {
+  accumulation,
+  aggregationBody,
+  aggregationSchema,
+  batchSeriesBody,
+  bucketInterval,
+  dataKey,
+  deviceParams,
+  kpiPageQuery,
+  rawSeriesBody,
+  rawSeriesSchema,
+  seriesBody,
+  seriesSchema,
+  tagParams,
+  timeZone,
+  topic,
+} from './sample-queries.ts';
+import { list, oneOf, optional } from './record-fields.ts';
+
+// API schemas of the series of many devices, topics and keys (contract 37).
+
+/** Series of one request. */
+const seriesMax = 1_000;
+const accumulatorsMax = 12;
+
+const wantedSeries = namedObject('WantedSeries', {
+  deviceId: Type.String({ maxLength: 200, description: 'Service ID of the device.' }),
+  topic,
+  dataKey,
+  accumulators: Type.Array(accumulation.accumulator, {
+    minItems: 1,
+    maxItems: accumulatorsMax,
+    description:
+      'Accumulators that share a read, such as AVG, MIN, and MAX, cost little more than one.',
+  }),
+});
+
+const manySeriesBody = namedObject('ManySeriesBody', {
+  series: Type.Array(wantedSeries, {
+    minItems: 1,
+    maxItems: seriesMax,
+    description: 'At most 1,000 series and 100,000 points. Unknown devices are omitted.',
+  }),
+  interval: accumulation.interval,
+  bucketInterval: Type.Optional(bucketInterval),
+  timeZone: Type.Optional(timeZone),
+  source: optional(oneOf(['raw', 'hourly'])),
+});
+
+const point = Type.Union([Type.Number(), Type.Null()]);
+
+const metricSeriesSchema = namedObject('MetricSeries', {
+  deviceId: Type.String(),
+  topic: Type.String(),
+  dataKey: Type.String(),
+  timestamps: list(Type.String({ format: 'date-time', description: 'Start time of each bucket.' })),
+  dataPoints: Type.Unsafe<Readonly<Record<string, readonly (number | null)[]>>>(
+    Type.Record(Type.String(), Type.Array(point), {
+      description: 'Values per bucket by accumulator. Null for empty buckets.',
+    }),
+  ),
+});
+
+const tag = 'Data';
+const takesShares = 'series';
+const ofResource = { scope: 'asset', verb: 'read', resource: 'path' } as const;
+
+export type SeriesEndpoints = ReturnType<typeof seriesEndpoints>;
+
+/** Series from samples. */
+export const sampleSeries = seriesEndpoints('raw', 'samples');
+/** Series from hourly aggregates. */
+export const hourlySeries = seriesEndpoints('aggregated/hourly', 'hourly aggregates');
+
+export const metricSeries = {
+  many: endpoint({
+    method: 'POST',
+    path: '/v3/devices/query/batch/time-series',
+    ownBody: true,
+    summary: 'Query many time series at once',
+    description:
+      'Returns several accumulators per bucket for any combination of devices, topics, and data keys.',
+    tag,
+    takesShares,
+    access: { scope: 'asset', verb: 'read', resource: 'handler' },
+    needsAlso: 'Checked per device.',
+    body: manySeriesBody,
+    response: list(metricSeriesSchema),
+  }),
+} as const;
+
+export const olderSeries = {
+  values: endpoint({
+    method: 'POST',
+    path: '/v3/devices/:deviceId/query/time-series',
+    summary: 'Query values of one data key',
+    description:
+      'Returns the values of one data key with their timestamps, oldest first. Use `/query` or `/query/raw/time-series` instead.',
+    deprecated: true,
+    tag,
+    takesShares,
+    access: ofResource,
+    params: deviceParams,
+    body: rawSeriesBody,
+    response: rawSeriesSchema,
+    answerHeaders: {
+      'X-Thinned': '`true` if points were omitted because the interval has more than 250,000.',
+    },
+  }),
+  aggregation: endpoint({
+    method: 'POST',
+    path: '/v3/devices/:deviceId/query/time-series/aggregation',
+    summary: 'Query an aggregated time series',
+    description:
+      'Returns one KPI per bucket, calculated from samples. Use `/query/raw/time-series` instead.',
+    deprecated: true,
+    tag,
+    takesShares,
+    access: ofResource,
+    params: deviceParams,
+    body: aggregationBody,
+    response: aggregationSchema,
+  }),
+} as const;
+
+function seriesEndpoints(path: string, source: string) {
+  return {
+    device: endpoint({
+      method: 'POST',
+      path: `/v3/devices/:deviceId/query/${path}/time-series`,
+      summary: `Query a time series from ${source}`,
+      description: `Returns one KPI per bucket, calculated from ${source}.`,
+      tag,
+      takesShares,
+      access: ofResource,
+      params: deviceParams,
+      body: seriesBody,
+      response: seriesSchema,
+    }),
+    batch: endpoint({
+      method: 'POST',
+      path: `/v3/devices/query/batch/${path}/time-series`,
+      summary: `Query time series of many devices from ${source}`,
+      description: `Returns one time series per listed device, calculated from ${source}.`,
+      tag,
+      takesShares,
+      access: { scope: 'asset', verb: 'read', resource: 'handler' },
+      body: batchSeriesBody,
+      response: list(seriesSchema),
+    }),
+    tag: endpoint({
+      method: 'POST',
+      path: `/v3/tags/:tagId/query/${path}/time-series`,
+      summary: `Query time series for a tag from ${source}`,
+      description: `Returns one time series per device of the tag, calculated from ${source}.`,
+      tag,
+      takesShares,
+      access: ofResource,
+      params: tagParams,
+      query: kpiPageQuery,
+      body: seriesBody,
+      response: pageSchema(seriesSchema),
+    }),
+  } as const;
+}

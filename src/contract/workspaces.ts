@@ -1,0 +1,278 @@
+// Schemas and endpoints of workspaces, and of those that a credential may use (contract 3).
+import Type from 'typebox';
+import { alarmSeverities } from '../model/alarm.ts';
+import { lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
+import { endpoint } from './endpoint.ts';
+import { listParameters } from './list-parameters.ts';
+import { namedObject, ownObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
+import {
+  auditFields,
+  id,
+  idParams,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+  updateFields,
+} from './record-fields.ts';
+import { retentionEffectQuery, workspaceRetentionDays } from './retention.ts';
+import { recordEndpoints } from './record-endpoints.ts';
+import { retentionEffectSchema } from './usage.ts';
+
+const wallTime = Type.String({
+  pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$',
+  description: 'Time of day, `HH:mm`.',
+});
+const periods = list(Type.Object({ from: wallTime, to: wallTime }));
+const day = Type.Optional(periods);
+const days = Type.Object(
+  Object.fromEntries(weekdays.map((weekday) => [weekday, day])) as Record<
+    (typeof weekdays)[number],
+    typeof day
+  >,
+);
+const workingHours = Type.Object({ enabled: Type.Boolean(), days });
+const holidays = list(
+  Type.Object({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), name: text }),
+);
+const interval = oneOf(lifecycleMessageIntervals);
+const recipients = list(text);
+
+const settingsSchema = namedObject('WorkspaceSettings', {
+  lifecycleMessages: Type.Boolean(),
+  lifecycleMessageInterval: orNull(interval),
+  lifecycleMessageRecipients: orNull(recipients),
+  timezone: orNull(text),
+  workingHours: orNull(workingHours),
+  holidays: orNull(holidays),
+  holidayRegion: orNull(text),
+  retentionDays: orNull(workspaceRetentionDays),
+});
+
+const settingsDraft = ownObject('WorkspaceSettingsDraft', {
+  lifecycleMessages: Type.Optional(Type.Boolean()),
+  lifecycleMessageInterval: optional(interval),
+  lifecycleMessageRecipients: optional(recipients),
+  timezone: optional(text),
+  workingHours: optional(workingHours),
+  holidays: optional(holidays),
+  holidayRegion: optional(text),
+  retentionDays: optional(workspaceRetentionDays),
+});
+
+const workspaceSchema = namedObject('Workspace', {
+  id,
+  organizationId: id,
+  name,
+  description: orNull(text),
+  settings: settingsSchema,
+  properties: object,
+  ...auditFields,
+});
+
+/** A credential that is limited to workspaces, and may not read them, is told what they are called. */
+const workspaceRow = namedObject('WorkspaceRow', {
+  id,
+  organizationId: id,
+  name,
+  ...Type.Partial(
+    Type.Object({
+      description: orNull(text),
+      settings: settingsSchema,
+      properties: object,
+      ...auditFields,
+    }),
+  ).properties,
+});
+
+const draftFields = {
+  description: optional(text),
+  settings: optional(settingsDraft),
+  properties: optional(object),
+};
+
+const workspaceDraft = namedObject('WorkspaceDraft', {
+  name,
+  organizationId: id,
+  ...draftFields,
+});
+const demoWorkspaceBody = namedObject('DemoWorkspaceBody', {
+  organizationId: Type.Optional(
+    Type.Union([id, Type.Null()], {
+      description: "Organization of the workspace. Defaults to the caller's.",
+    }),
+  ),
+});
+export const workspaceUpdate = namedObject('WorkspaceUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
+
+const workspaceListQuery = Type.Object({
+  ...listParameters(),
+  organizationId: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+});
+
+const workspaceAccessQuery = Type.Object({
+  organizationId: Type.Optional(Type.String()),
+  scope: Type.String({ description: 'Such as ASSET, DEVICE_TYPE or asset, deviceType.' }),
+  verb: Type.String({ description: 'Such as READ or read.' }),
+});
+const workspaceAccessSchema = namedObject('WorkspaceAccess', {
+  all: Type.Boolean(),
+  ids: list(id),
+});
+
+const count = Type.Integer({ minimum: 0 });
+const bySeverity = Type.Object(
+  Object.fromEntries(alarmSeverities.map((severity) => [severity, count])),
+);
+const device = { id, name: text, deviceId: Type.String({ description: 'Device ID.' }) };
+
+const workspaceOverviewSchema = namedObject('WorkspaceOverview', {
+  devices: Type.Object(
+    { total: count, online: count, offline: count, unknown: count },
+    {
+      description:
+        'Device counts by state. `unknown` counts devices without an uplink; deregistered devices count as `offline`.',
+    },
+  ),
+  samplesPerMinute: Type.Array(count, {
+    minItems: 60,
+    maxItems: 60,
+    description: 'Samples received per minute over the last 60 minutes, oldest first.',
+  }),
+  samples: Type.Integer({ minimum: 0, description: 'Number of stored samples.' }),
+  bytes: Type.Integer({ minimum: 0, description: 'Stored bytes.' }),
+  deliveries: Type.Object(
+    { delivered: count, waiting: count, failed: count },
+    { description: 'Deliveries completed in the last 24 hours, and pending deliveries.' },
+  ),
+  alarms: Type.Object(
+    { open: bySeverity, acknowledged: bySeverity },
+    { description: 'Alarms that are not cleared, by severity.' },
+  ),
+  scriptErrors: Type.Integer({
+    minimum: 0,
+    description: 'Uplink script failures in the last 24 hours.',
+  }),
+  lowBattery: list(
+    Type.Object(
+      { ...device, batteryLevel: Type.Number(), batteryTimestamp: orNull(time) },
+      { description: 'The 10 lowest batteries below 40 percent. Empty without `asset` `read`.' },
+    ),
+  ),
+  silent: list(
+    Type.Object(
+      { ...device, lastUplink: time, online: Type.Boolean() },
+      { description: 'The 10 devices with the oldest last uplink. Empty without `asset` `read`.' },
+    ),
+  ),
+});
+
+const tag = 'Workspaces';
+
+const records = recordEndpoints({
+  path: '/v3/workspaces',
+  tag,
+  scope: 'workspace',
+  record: workspaceSchema,
+  list: {
+    summary: 'List workspaces',
+    description: 'Returns a page of the workspaces that the credential can access.',
+    query: workspaceListQuery,
+    response: pageSchema(workspaceRow),
+  },
+  create: {
+    summary: 'Create a workspace',
+    description: 'Creates an empty workspace in an organization.',
+    body: workspaceDraft,
+  },
+  read: { summary: 'Get a workspace', description: 'Returns a workspace and its settings.' },
+  update: {
+    summary: 'Update a workspace',
+    description: 'Updates the name, description, or settings of a workspace.',
+    body: workspaceUpdate,
+  },
+  remove: {
+    summary: 'Delete a workspace',
+    description: 'Deletes an empty workspace; a demo workspace is deleted with everything in it.',
+  },
+});
+
+export const workspaces = {
+  ...records,
+  list: {
+    ...records.list,
+    access: { ...records.list.access, orLimited: true },
+    needsAlso:
+      'A credential that is restricted to workspaces needs no permission. Without it, items have only `id`, `organizationId`, and `name`.',
+  },
+  demo: endpoint({
+    method: 'POST',
+    path: '/v3/workspaces/demo',
+    summary: 'Create the demo workspace',
+    description:
+      "Creates a workspace with simulated devices, or returns the organization's existing one.",
+    tag,
+    access: {
+      scope: 'workspace',
+      verb: 'create',
+      also: [
+        ['asset', 'create'],
+        ['asset', 'read'],
+        ['dataFlow', 'create'],
+        ['dataFlow', 'read'],
+        ['dataFlow', 'update'],
+        ['deviceType', 'create'],
+        ['deviceType', 'read'],
+        ['rule', 'create'],
+        ['rule', 'read'],
+      ],
+      resource: 'body',
+    },
+    body: Type.Optional(demoWorkspaceBody),
+    status: 201,
+    response: workspaceSchema,
+  }),
+  overview: endpoint({
+    method: 'GET',
+    path: '/v3/workspaces/:id/overview',
+    summary: 'Get a workspace overview',
+    description:
+      'Returns counts of devices, samples, deliveries, and alarms, and what needs attention.',
+    tag,
+    access: { scope: 'workspace', verb: 'read', resource: 'path' },
+    params: idParams,
+    response: workspaceOverviewSchema,
+  }),
+  retentionEffect: endpoint({
+    method: 'GET',
+    path: '/v3/workspaces/:id/retention-effect',
+    summary: 'Preview a retention change',
+    description:
+      'Returns what the workspace stores and an estimate of what the given retention would delete.',
+    tag,
+    access: { scope: 'workspace', verb: 'read', resource: 'path' },
+    params: idParams,
+    query: retentionEffectQuery,
+    response: retentionEffectSchema,
+  }),
+  access: endpoint({
+    method: 'GET',
+    path: '/v3/workspace-access',
+    summary: 'List accessible workspaces',
+    description: 'Returns the workspaces in which the credential has the given permission.',
+    tag,
+    access: { anyCredential: 'Any valid credential.' },
+    query: workspaceAccessQuery,
+    response: workspaceAccessSchema,
+  }),
+} as const;
