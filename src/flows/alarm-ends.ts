@@ -1,15 +1,16 @@
 // Alarm ends: alarms end with what made them: their rule, output, device or input is gone (contract 42).
 // What is stored decides, not the change: so an end that a crash prevented happens after the start.
-import type { AlarmEffect, AlarmSourceEnd } from '../model/alarm.ts';
-import { endlessSource } from '../model/alarm.ts';
+import { sql } from 'kysely';
+import {
+  type AlarmEffect,
+  type AlarmSource,
+  type AlarmSourceEnd,
+  endlessSource,
+} from '../model/alarm.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
-import type { Records } from '../records/records.ts';
-import {
-  type AlarmSourcesAbout,
-  findOpenSources,
-  type OpenAlarmSource,
-} from '../records/rows/alarm-ends.ts';
+import { isOneOf } from '../records/columns.ts';
+import type { Records, RecordsDb } from '../records/records.ts';
 import { workspacesOfDevices } from '../records/rows/devices.ts';
 import { existingRules, findActiveRules } from '../records/rows/rules.ts';
 import { tagsOfDevices } from '../records/rows/tags.ts';
@@ -208,4 +209,76 @@ function reasonOf(source: OpenAlarmSource, known: Known): AlarmSourceEnd['reason
     ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags),
   );
   return isInput ? undefined : 'INPUT_REMOVED';
+}
+
+// What keeps alarms open in the records store, by the record that changed (contract 42).
+
+/** Whose sources are wanted: those of the records, or all. */
+type AlarmSourcesAbout =
+  | 'all'
+  | {
+      readonly rules: readonly string[];
+      readonly devices: readonly string[];
+      readonly connectors: readonly string[];
+    };
+
+/** A source of an alarm that is not cleared. */
+interface OpenAlarmSource extends AlarmSource {
+  readonly alarmId: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly key: string;
+  /** The device that the alarm is about; null for none or several. */
+  readonly alarmDeviceId: string | null;
+}
+
+/** Each part has an index. */
+function alarmsAbout(db: RecordsDb, about: Exclude<AlarmSourcesAbout, 'all'>) {
+  const sourcesOf = (column: 'ruleId' | 'connectorId' | 'deviceId', ids: readonly string[]) =>
+    db.selectFrom('alarmSources').select('alarmId').where(isOneOf(column, ids));
+  return sourcesOf('ruleId', about.rules)
+    .union(sourcesOf('connectorId', about.connectors))
+    .union(sourcesOf('deviceId', about.devices))
+    .union(
+      db
+        .selectFrom('alarms')
+        .select('id as alarmId')
+        .where('state', '<>', 'CLEARED')
+        .where(isOneOf('deviceId', about.devices)),
+    );
+}
+
+/** In a fixed order, those behind `after`. */
+async function findOpenSources(
+  db: RecordsDb,
+  about: AlarmSourcesAbout,
+  after: OpenAlarmSource | undefined,
+  max: number,
+): Promise<OpenAlarmSource[]> {
+  let query = db
+    .selectFrom('alarmSources')
+    .innerJoin('alarms', 'alarms.id', 'alarmSources.alarmId')
+    .select([
+      'alarmSources.ruleId',
+      'alarmSources.connectorId',
+      'alarmSources.deviceId',
+      'alarmSources.alarmId',
+      'alarms.organizationId',
+      'alarms.workspaceId',
+      'alarms.key',
+      'alarms.deviceId as alarmDeviceId',
+    ])
+    .where('alarms.state', '<>', 'CLEARED');
+  if (about !== 'all') query = query.where('alarmSources.alarmId', 'in', alarmsAbout(db, about));
+  if (after !== undefined)
+    query = query.where(
+      sql<boolean>`("alarmSources"."alarmId", "alarmSources"."ruleId", "alarmSources"."connectorId", "alarmSources"."deviceId") > (${after.alarmId}, ${after.ruleId}, ${after.connectorId}, ${after.deviceId})`,
+    );
+  return query
+    .orderBy('alarmSources.alarmId')
+    .orderBy('alarmSources.ruleId')
+    .orderBy('alarmSources.connectorId')
+    .orderBy('alarmSources.deviceId')
+    .limit(max)
+    .execute();
 }

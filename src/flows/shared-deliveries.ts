@@ -1,11 +1,11 @@
 // Shared deliveries: with several nodes, the holder of a shard of connectors attempts what waits in the records.
-import { deliveryLogLimits } from '../delivery-log/limits.ts';
 import {
   type Deliverer,
   delivererLimits,
   type TriedDelivery,
 } from '../deliveries/delivery-worker.ts';
 import { type WaitingDelivery, waitingDraft } from '../deliveries/waiting-delivery.ts';
+import { deliveryLogLimits } from '../delivery-log/limits.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../records/records.ts';
@@ -16,11 +16,6 @@ import {
   newestDelivery,
   saveDeliveryResults,
 } from '../records/rows/shared-deliveries.ts';
-import {
-  connectorsWithSurplus,
-  removeDeliveriesBefore,
-  removeSurplusDeliveries,
-} from '../records/rows/shared-delivery-removal.ts';
 import { transaction } from '../records/transaction.ts';
 import { createRetryingWorker } from '../structures/retrying-worker.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
@@ -284,4 +279,59 @@ async function removeOld({ db, now, pause }: SharedDeliveriesParts): Promise<voi
   while ((await removeDeliveriesBefore(db, before, max)) === max) await pause();
   for (const connectorId of await connectorsWithSurplus(db, kept))
     while ((await removeSurplusDeliveries(db, connectorId, { kept, max })) === max) await pause();
+}
+
+// Shared delivery removal: deliveries of several nodes that ended long ago, or are too many of one connector.
+
+/** Removes deliveries that ended before the time. Returns their number, at most `max`. */
+async function removeDeliveriesBefore(
+  db: RecordsDb,
+  before: EpochMs,
+  max: number,
+): Promise<number> {
+  const old = db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('state', '!=', 'PENDING')
+    .where('updated', '<', before)
+    .limit(max);
+  const { numDeletedRows } = await db
+    .deleteFrom('deliveries')
+    .where('id', 'in', old)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Connectors with more deliveries that ended than are kept. */
+async function connectorsWithSurplus(db: RecordsDb, kept: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deliveries')
+    .select('connectorId')
+    .where('state', '!=', 'PENDING')
+    .groupBy('connectorId')
+    .having(({ fn }) => fn.countAll(), '>', kept)
+    .execute();
+  return rows.map(({ connectorId }) => connectorId);
+}
+
+/** Removes the oldest ones of the connector that ended, at most `max`. Returns their number. */
+async function removeSurplusDeliveries(
+  db: RecordsDb,
+  connectorId: string,
+  { kept, max }: { readonly kept: number; readonly max: number },
+): Promise<number> {
+  const surplus = db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('connectorId', '=', connectorId)
+    .where('state', '!=', 'PENDING')
+    .orderBy('updated', 'desc')
+    .orderBy('id')
+    .offset(kept)
+    .limit(max);
+  const { numDeletedRows } = await db
+    .deleteFrom('deliveries')
+    .where('id', 'in', surplus)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }

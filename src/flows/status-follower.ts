@@ -1,5 +1,6 @@
 // Status follower: keeps device status in the records up to date with the journal.
 import { isDiskFull } from '../model/disk-full.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RecordsDb } from '../records/records.ts';
 import {
@@ -9,11 +10,10 @@ import {
 } from '../records/rows/device-status.ts';
 import { placesOfDevices } from '../records/rows/devices.ts';
 import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
-import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import { idsPerStatement } from '../records/rows/padded-ids.ts';
-import { durableMark } from '../records/rows/recorded-positions.ts';
-import { saveLastSamples } from '../records/rows/flow-samples.ts';
 import { addPeriodCounts, type PeriodCount } from '../records/rows/period-counts.ts';
+import { appendProcessingLog } from '../records/rows/processing-log.ts';
+import { durableMark } from '../records/rows/recorded-positions.ts';
 import { transaction, type TransactionStep } from '../records/transaction.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -21,15 +21,15 @@ import { createTurnBatches } from '../structures/turn-batches.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import {
   createDeviceStatus,
-  entriesPerTurn,
   type DeviceStatus,
-  type StatusRecords,
+  entriesPerTurn,
   statusFollowing,
+  type StatusRecords,
 } from './device-status.ts';
 import type { Followers } from './followers.ts';
+import type { FollowedLog, JournalFollower } from './journal-follower.ts';
 import type { DeviceTransition } from './live-events.ts';
 import { createPeriodCounter } from './period-counter.ts';
-import type { FollowedLog, JournalFollower } from './journal-follower.ts';
 
 const name = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
@@ -168,4 +168,27 @@ function startMarking(
       await mark().catch(failed);
     },
   };
+}
+
+// Flow samples: when each data flow brought its last sample.
+
+const rowsPerStatement = 100;
+
+/** Keeps the newest time of each flow. The transaction is the caller's. */
+async function saveLastSamples(
+  step: RecordsDb,
+  lastSamples: ReadonlyMap<string, EpochMs>,
+): Promise<void> {
+  const rows = [...lastSamples].map(([dataFlowId, lastSampleAt]) => ({ dataFlowId, lastSampleAt }));
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
+    await step
+      .insertInto('flowSamples')
+      .values(rows.slice(from, from + rowsPerStatement))
+      .onConflict((conflict) =>
+        conflict
+          .column('dataFlowId')
+          .doUpdateSet(({ ref }) => ({ lastSampleAt: ref('excluded.lastSampleAt') }))
+          .whereRef('flowSamples.lastSampleAt', '<', 'excluded.lastSampleAt'),
+      )
+      .execute();
 }

@@ -1,8 +1,8 @@
 // Health of data flows and device types: their devices, and when the last sample came (contract 37).
-import { formatInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { holds, type Principal } from '../../model/principal.ts';
-import type { Records } from '../../records/records.ts';
-import { type FlowTotals, flowTotals } from '../../records/rows/flow-totals.ts';
+import { isOneOf } from '../../records/columns.ts';
+import type { Records, RecordsDb } from '../../records/records.ts';
 
 export interface FlowHealthParts {
   /** Resolves when the records have what samples changed. */
@@ -67,4 +67,41 @@ function healthOf(totals: readonly FlowTotals[]): FlowHealth {
   );
   const lastSampleAt = last === undefined ? null : (formatInstant(last) ?? null);
   return { deviceCount: totals.reduce((sum, flow) => sum + flow.deviceCount, 0), lastSampleAt };
+}
+
+// Flow totals: the number of devices of data flows, and when each flow brought its last sample.
+
+interface FlowTotals {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly deviceTypeId: string | null;
+  readonly deviceCount: number;
+  readonly lastSampleAt: EpochMs | null;
+}
+
+/** Those of the organization with one of the ids, or with one of the device types. */
+async function flowTotals(
+  db: RecordsDb,
+  organizationId: string,
+  column: 'deviceTypeId' | 'id',
+  values: readonly string[],
+): Promise<FlowTotals[]> {
+  const rows = await db
+    .selectFrom('dataFlows')
+    .leftJoin('flowSamples', 'flowSamples.dataFlowId', 'dataFlows.id')
+    .select((eb) => [
+      'dataFlows.id',
+      'dataFlows.workspaceId',
+      'dataFlows.deviceTypeId',
+      'flowSamples.lastSampleAt',
+      eb
+        .selectFrom('devices')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .whereRef('devices.dataFlowId', '=', 'dataFlows.id')
+        .as('deviceCount'),
+    ])
+    .where('dataFlows.organizationId', '=', organizationId)
+    .where(isOneOf(`dataFlows.${column}`, values))
+    .execute();
+  return rows.map(({ deviceCount, ...row }) => ({ ...row, deviceCount: Number(deviceCount) }));
 }

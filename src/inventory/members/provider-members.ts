@@ -3,7 +3,8 @@ import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import type { GroupRole, ProvenPerson } from '../../model/sign-in-provider.ts';
 import type { OrganizationRole, User, WorkspaceRole } from '../../model/user.ts';
-import type { Records } from '../../records/records.ts';
+import { toFlag } from '../../records/columns.ts';
+import type { Records, RecordsDb } from '../../records/records.ts';
 import {
   findOrganizationMember,
   findWorkspaceMember,
@@ -18,11 +19,6 @@ import {
   saveWorkspaceRole,
 } from '../../records/rows/members.ts';
 import { findOrganization } from '../../records/rows/organizations.ts';
-import {
-  markFromProvider,
-  organizationsFromProvider,
-  workspacesFromProvider,
-} from '../../records/rows/provider-members.ts';
 import { findPlace } from '../../records/rows/resource-refs.ts';
 import { removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
 import { removeSessionsOf } from '../../records/rows/sessions.ts';
@@ -231,4 +227,38 @@ async function takeAway(step: Step, userId: string, wanted: Wanted): Promise<voi
     step.announce({ kind: 'member', id, userId, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });
   }
+}
+
+// Memberships that the sign-in provider gave, which its groups change and take away.
+
+async function organizationsFromProvider(
+  db: RecordsDb,
+  userId: string,
+): Promise<OrganizationMember[]> {
+  const query = db.selectFrom('organizationMembers').selectAll().where('userId', '=', userId);
+  return (await query.where('fromProvider', '=', toFlag(true)).execute()) as OrganizationMember[];
+}
+
+async function workspacesFromProvider(
+  db: RecordsDb,
+  userId: string,
+): Promise<{ readonly id: string; readonly workspaceId: string }[]> {
+  const query = db
+    .selectFrom('workspaceMembers')
+    .select(['id', 'workspaceId'])
+    .where('userId', '=', userId);
+  return query.where('fromProvider', '=', toFlag(true)).execute();
+}
+
+/** The membership follows the groups of the provider from now on. */
+async function markFromProvider(
+  db: RecordsDb,
+  table: 'organizationMembers' | 'workspaceMembers',
+  id: string,
+): Promise<void> {
+  await db
+    .updateTable(table)
+    .set({ fromProvider: toFlag(true) })
+    .where('id', '=', id)
+    .execute();
 }

@@ -1,14 +1,16 @@
 // Workspace overview: the figures of a workspace, from counters and indexes (contract 37).
+import { sql } from 'kysely';
 import { dayMs, type EpochMs, formatInstant, hourMs, minuteMs } from '../../model/instant.ts';
 import { holds, type Principal } from '../../model/principal.ts';
+import { batteryPercents, type UplinkMetrics } from '../../model/uplink-metrics.ts';
+import { fromJsonText } from '../../records/columns.ts';
 import type { Records, RecordsDb } from '../../records/records.ts';
 import { countAlarms } from '../../records/rows/alarms.ts';
-import { lowBatteries, silentDevices } from '../../records/rows/device-attention.ts';
 import { stateCounts } from '../../records/rows/device-totals.ts';
 import { connectorIdsOf } from '../../records/rows/output-connectors.ts';
 import { periodCountsOf, periodOf, sumPeriodCounts } from '../../records/rows/period-counts.ts';
-import type { WaitingOf } from '../health/output-health.ts';
 import type { WorkspaceUsage } from '../../samples/sample-store.ts';
+import type { WaitingOf } from '../health/output-health.ts';
 
 export interface OverviewSources {
   /** By workspace. */
@@ -73,4 +75,68 @@ async function samplesPerMinute(
   const from = last - hourMs + minuteMs;
   const counts = await periodCountsOf(db, workspaceId, 'samples', from);
   return Array.from({ length: minutes }, (_, minute) => counts.get(from + minute * minuteMs) ?? 0);
+}
+
+// Devices that need attention: low batteries and silence, read from indexes (contract 37).
+
+interface NamedDevice {
+  readonly id: string;
+  readonly name: string;
+  /** Physical id. */
+  readonly deviceId: string;
+}
+
+interface LowBattery extends NamedDevice {
+  readonly batteryLevel: number;
+  readonly batteryAt: EpochMs;
+}
+
+interface SilentDevice extends NamedDevice {
+  readonly lastUplinkAt: EpochMs;
+  /** Null for a device that its network server does not know. */
+  readonly onlineUntil: EpochMs | null;
+}
+
+function statusesIn(db: RecordsDb, workspaceId: string) {
+  return db
+    .selectFrom('deviceStatus')
+    .innerJoin('devices', 'devices.id', 'deviceStatus.deviceId')
+    .select(['devices.id', 'devices.name', 'devices.deviceId'])
+    .where('deviceStatus.workspaceId', '=', workspaceId);
+}
+
+/** Devices of the workspace with a low battery, the lowest first. */
+async function lowBatteries(
+  db: RecordsDb,
+  workspaceId: string,
+  max: number,
+): Promise<readonly LowBattery[]> {
+  const rows = await statusesIn(db, workspaceId)
+    .select('deviceStatus.uplinkMetrics')
+    // The constant lets the partial index answer.
+    .where('deviceStatus.batteryLevel', '<', sql.lit(batteryPercents.medium))
+    .orderBy('deviceStatus.batteryLevel')
+    .limit(max)
+    .execute();
+  return rows.map(({ uplinkMetrics, ...device }) => {
+    const {
+      batteryLevel = 0,
+      batteryTimestamp,
+      timestamp,
+    } = fromJsonText<UplinkMetrics>(uplinkMetrics);
+    return { ...device, batteryLevel, batteryAt: batteryTimestamp ?? timestamp };
+  });
+}
+
+/** Devices of the workspace by their last uplink, the oldest first. Others never sent one. */
+function silentDevices(
+  db: RecordsDb,
+  workspaceId: string,
+  max: number,
+): Promise<readonly SilentDevice[]> {
+  return statusesIn(db, workspaceId)
+    .select(['deviceStatus.lastUplinkAt', 'deviceStatus.onlineUntil'])
+    .orderBy('deviceStatus.lastUplinkAt')
+    .limit(max)
+    .execute();
 }
