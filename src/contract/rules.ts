@@ -275,7 +275,7 @@ export const ruleDraft = namedObject('RuleDraft', {
   logic: logicDraft,
   actions: optional(actionsDraft),
 });
-export const draftSimulationRequest = namedObject('DraftSimulationRequest', {
+const draftSimulationRequest = namedObject('DraftSimulationRequest', {
   rule: ruleDraft,
   ...simulationRequest.properties,
 });
