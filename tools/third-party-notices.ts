@@ -28,7 +28,7 @@ const conditions: Readonly<Record<string, string>> = {
     'Licensed under LGPL-2.1-or-later. It is a package of its own, loaded at run time and unchanged; replace it in node_modules.',
 };
 /** Fonts of the console, subset to the characters that it shows. */
-const fonts = ['@fontsource-variable/geist', '@fontsource-variable/geist-mono'];
+export const consoleFonts = ['@fontsource-variable/geist', '@fontsource-variable/geist-mono'];
 const licenceName = /^(licen[cs]e|copying|notice|unlicense)/i;
 
 interface Manifest {
@@ -48,7 +48,7 @@ export function thirdPartyNotices(root: string, bundled: string): string {
     '# Packages of the platform',
     ...packages,
     '# Fonts of the console',
-    ...fonts.map((name) => noticeOf(join(root, 'node_modules', name))),
+    ...consoleFonts.map((name) => noticeOf(join(root, 'node_modules', name))),
     '# Packages inside the console',
     bundled.trim(),
     '',
