@@ -33,6 +33,7 @@ const started: Readonly<Record<string, [readonly string[], number, RegExp]>> = {
   command: [['--help'], 0, /^usage: heliograph COMMAND/],
   'import-types': [[], 2, /^usage: .*npm run import-types/m],
   package: [[], 2, /^Usage: npm run package/m],
+  release: [['--help'], 0, /^Usage: npm run release/m],
   start: [['nothing'], 2, /unknown command "nothing"/],
   simulate: [[], 2, /^usage: npm run simulate/m],
 };
@@ -51,6 +52,7 @@ const elsewhere: Readonly<Record<string, readonly [path: string, evidence: RegEx
   prepack: ['tests/packages/npm-package.test.ts', /shrinkwrap/],
   postpack: ['tests/packages/npm-package.test.ts', /shrinkwrap/],
   examples: ['tools/examples/chosen-examples.test.ts', /chosenExamples/],
+  'release-data': ['tests/releases/releases.test.ts', /tools\/release-data.ts/],
   pictures: ['console/journeys/every-page.ts', /everyPage/],
 };
 const packages = ['pack-client', 'pack-python'];
