@@ -39,6 +39,16 @@ test('every launch configuration starts files that exist', () => {
   expect(tasks.filter(({ script }) => scripts[script] === undefined)).toEqual([]);
 });
 
+test('every package has the version of package.json', () => {
+  const version = (path: string) => (JSON.parse(read(path)) as { version: string }).version;
+  const python = /^version = "(.*)"$/m.exec(read('clients/python/pyproject.toml'))?.[1];
+  expect([
+    version('package-lock.json'),
+    version('clients/typescript/package.json'),
+    python,
+  ]).toEqual(Array(3).fill(version('package.json')));
+});
+
 test('the workflow runs .ci/run as root of Debian 12, on a Node that begins', () => {
   const { jobs } = parse(read('.github/workflows/ci.yml')) as {
     jobs: Record<string, { container: { image: string }; steps: Record<string, unknown>[] }>;
