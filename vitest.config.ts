@@ -20,10 +20,10 @@ const everything = [
  * and one that replaces a module.
  */
 const isolated = [
-  'src/ingest/mqtt/mqtt-broker.test.ts',
+  'src/transports/mqtt/mqtt-broker.test.ts',
   'src/inventory/devices/device-table.test.ts',
-  'src/records/sqlite/connection.test.ts',
-  'src/samples/embedded/hostile-shapes.test.ts',
+  'src/storage/records/sqlite/connection.test.ts',
+  'src/storage/samples/embedded/hostile-shapes.test.ts',
   'src/structures/bounded-map.test.ts',
   'tests/journeys/sender-lookups.test.ts',
 ];
@@ -33,17 +33,17 @@ const isolated = [
  * how those in tests/nodes and tests/cluster run.
  */
 const onPostgresToo = [
-  'src/records/*.test.ts',
-  'src/records/rows/*.test.ts',
-  'src/records/postgres/*.test.ts',
-  'src/leases/postgres/*.test.ts',
+  'src/storage/records/*.test.ts',
+  'src/storage/records/rows/*.test.ts',
+  'src/storage/records/postgres/*.test.ts',
+  'src/cluster/leases/postgres/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
 /** Tests of the file of SQLite itself, and those that change or damage it. */
 const ofSqlite = [
-  'src/records/sqlite/**',
-  'src/records/migrations.test.ts',
+  'src/storage/records/sqlite/**',
+  'src/storage/records/migrations.test.ts',
   'tests/deliveries/deliveries-of-nodes.test.ts',
   'tests/journeys/every-file.test.ts',
   'tests/journeys/idempotency.test.ts',
@@ -170,7 +170,8 @@ export default defineConfig({
                 exclude: [
                   ...configDefaults.exclude,
                   ...isolated,
-                  'src/{records,leases}/postgres/**',
+                  'src/storage/records/postgres/**',
+                  'src/cluster/leases/postgres/**',
                   'tests/nodes/**',
                   'tests/cluster/**',
                   'tests/packages/**',

@@ -2,9 +2,9 @@
 // node bench/clickhouse-cost.ts [--samples 300000] [--write]
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { openClickHouseUplinks } from '../src/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
-import { openClickHouseSamples } from '../src/samples/clickhouse/testing-clickhouse.ts';
-import type { ClickHouse } from '../src/clickhouse/clickhouse.ts';
+import { openClickHouseUplinks } from '../src/storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
+import { openClickHouseSamples } from '../src/storage/samples/clickhouse/testing-clickhouse.ts';
+import type { ClickHouse } from '../src/storage/clickhouse/clickhouse.ts';
 import type { RawUplink } from '../src/model/raw-uplink.ts';
 import { missing } from '../src/structures/missing.ts';
 import {

@@ -2,8 +2,8 @@
 // node bench/coap-fuzz.ts [--datagrams 10000] [--rounds 5] [--seed 1]
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { CoapMessage } from '../src/ingest/coap/coap-message.ts';
-import { optionNumbers, uintOption } from '../src/ingest/coap/coap-request.ts';
+import type { CoapMessage } from '../src/transports/coap/coap-message.ts';
+import { optionNumbers, uintOption } from '../src/transports/coap/coap-request.ts';
 import { askCoap, freeUdpPort } from '../tests/world/coap-device.ts';
 import { stormOf } from '../tests/world/datagram-storm.ts';
 import { randomDatagrams } from '../tests/world/random-datagrams.ts';

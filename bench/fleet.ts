@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openTestSamples, type TestSamples } from '../src/samples/testing-samples.ts';
+import { openTestSamples, type TestSamples } from '../src/storage/samples/testing-samples.ts';
 import { atLeast, figureNotes, under, upTo } from './load/figure-notes.ts';
 import { fleetDevice, fleetEntries, fleetF, samplesOfFleet } from './load/fleet-entries.ts';
 import { conditions, machineShape, markdownTable, writeMeasurement } from './measure.ts';

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
 import { attachDataStreams } from '../src/http/streams/data-streams.ts';
-import { createFanOut } from '../src/live/fan-out.ts';
-import { createWorkspaceFanOut } from '../src/live/workspace-fan-out.ts';
+import { createFanOut } from '../src/live/sessions/fan-out.ts';
+import { createWorkspaceFanOut } from '../src/live/sessions/workspace-fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
 import { machineShape, writeMeasurement } from './measure.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { leaseOfDevice } from '../src/leases/leases.ts';
+import { leaseOfDevice } from '../src/cluster/leases/leases.ts';
 import { startClickHouseCluster } from '../tests/servers/clickhouse-cluster.ts';
 import { startRecordsCluster } from '../tests/servers/records-cluster.ts';
 import { hexDecoder } from './load/hex-decoder.ts';

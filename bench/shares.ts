@@ -7,9 +7,9 @@ import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { generate, type IConnectPacket } from 'mqtt-packet';
-import { encodeMessage } from '../src/ingest/coap/coap-message.ts';
-import { blockOption, optionNumbers } from '../src/ingest/coap/coap-request.ts';
-import { mqttLimits } from '../src/ingest/mqtt/mqtt-limits.ts';
+import { encodeMessage } from '../src/transports/coap/coap-message.ts';
+import { blockOption, optionNumbers } from '../src/transports/coap/coap-request.ts';
+import { mqttLimits } from '../src/transports/mqtt/mqtt-limits.ts';
 import { everyPermission } from '../src/model/permission.ts';
 import { askCoap, freeUdpPort } from '../tests/world/coap-device.ts';
 import {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import proto from 'sparkplug-payload/lib/sparkplugPayloadProto.js';
 import sparkplugPayload from 'sparkplug-payload';
-import { createEdgeNode } from '../src/ingest/sparkplug/edge-node.ts';
-import { samplesOfReadings } from '../src/ingest/sparkplug/metric-samples.ts';
-import { readPayload } from '../src/ingest/sparkplug/sparkplug-payload.ts';
-import { sparkplugTopicOf } from '../src/ingest/sparkplug/sparkplug-topic.ts';
+import { createEdgeNode } from '../src/transports/sparkplug/edge-node.ts';
+import { samplesOfReadings } from '../src/transports/sparkplug/metric-samples.ts';
+import { readPayload } from '../src/transports/sparkplug/sparkplug-payload.ts';
+import { sparkplugTopicOf } from '../src/transports/sparkplug/sparkplug-topic.ts';
 import { missing } from '../src/structures/missing.ts';
 import { conditions, median } from './measure.ts';
 

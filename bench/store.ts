@@ -10,7 +10,7 @@ import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { JournalEntry } from '../src/model/journal-entry.ts';
-import { openTestSamples, type TestSamples } from '../src/samples/testing-samples.ts';
+import { openTestSamples, type TestSamples } from '../src/storage/samples/testing-samples.ts';
 import { atLeast, figureNotes, under, upTo } from './load/figure-notes.ts';
 import { timeManyDevices, timeOneDevice } from './load/store-queries.ts';
 import { entriesOf } from './load/workload-entries.ts';

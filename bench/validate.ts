@@ -1,5 +1,5 @@
 // Sample validation: simple, valid samples per second on one core.
-import { validateSample } from '../src/validate/sample-validation.ts';
+import { validateSample } from '../src/uplinks/validate/sample-validation.ts';
 
 const samples = Array.from({ length: 1_000 }, (_, i) => ({
   deviceId: `02${i}`,

@@ -1,18 +1,18 @@
 // Start and stop: starts the platform and stops it on a signal, or checks its data folder.
 import { constants } from 'node:os';
-import { ClickHouseStartError } from './clickhouse/clickhouse.ts';
-import { ConfigError } from './config-values.ts';
-import { type Config, readConfig } from './config.ts';
-import { startPlatform } from './composition/platform.ts';
-import type { RecordsMigration } from './composition/migrate-records.ts';
-import type { SamplesMigration } from './composition/migrate-samples.ts';
-import type { Platform } from './composition/platform-parts.ts';
+import { ClickHouseStartError } from './storage/clickhouse/clickhouse.ts';
+import { ConfigError } from './config/config-values.ts';
+import { type Config, readConfig } from './config/config.ts';
+import { startPlatform } from './app/platform.ts';
+import type { RecordsMigration } from './commands/migrate-records.ts';
+import type { SamplesMigration } from './commands/migrate-samples.ts';
+import type { Platform } from './app/platform-parts.ts';
 import { OtherFormatError } from './model/other-format.ts';
-import { giveBackStartMemory } from './start-memory.ts';
-import { startText } from './start-message.ts';
-import { DataFolderError } from './data-folder/data-folder.ts';
+import { giveBackStartMemory } from './app/start-memory.ts';
+import { startText } from './app/start-message.ts';
+import { DataFolderError } from './storage/data-folder/data-folder.ts';
 import { Problem } from './model/problem.ts';
-import { watchWrapper } from './wrapper-watch.ts';
+import { watchWrapper } from './app/wrapper-watch.ts';
 
 /** For the last lines of the log, when the stop has used its time. */
 const lastLinesMs = 1_000;
@@ -42,7 +42,7 @@ async function start(): Promise<void> {
 /** Loads the demo only when it is wanted, because most starts do not need it. */
 async function loadDemo({ demo }: Config) {
   if (!demo) return undefined;
-  return import('./composition/demo.ts');
+  return import('./app/demo.ts');
 }
 
 /**
@@ -92,8 +92,8 @@ function stopOnSignal(
  */
 async function verify(): Promise<void> {
   const [{ verifyDataFolder }, { verifyText }] = await Promise.all([
-    import('./composition/verify.ts'),
-    import('./verify-report.ts'),
+    import('./commands/verify.ts'),
+    import('./commands/verify-report.ts'),
   ]);
   const findings = await verifyDataFolder(readConfig());
   process.stdout.write(verifyText(findings));
@@ -107,7 +107,7 @@ async function verify(): Promise<void> {
 async function migrate(words: readonly string[]): Promise<void> {
   // The file with the records holds secrets.
   process.umask(ownerUmask);
-  const { migrationOf } = await import('./migration-report.ts');
+  const { migrationOf } = await import('./commands/migration-report.ts');
   const config = readConfig();
   const { samples, records } = migrationOf(words, config);
   const isSame = samples === undefined || (await moveSamples(config, samples));
@@ -119,14 +119,14 @@ async function migrate(words: readonly string[]): Promise<void> {
 /** Ships what a lost node had not: exit code 0 when nothing is left, 2 when it is not adopted. */
 async function adopt(words: readonly string[]): Promise<void> {
   process.umask(ownerUmask);
-  const { adoptCopy } = await import('./composition/adopt.ts');
+  const { adoptCopy } = await import('./commands/adopt.ts');
   await adoptCopy(readConfig(), words, (sentence) => process.stdout.write(`${sentence}\n`));
 }
 
 async function moveSamples(config: Config, migration: SamplesMigration): Promise<boolean> {
   const [{ migrateSamples }, { progressText, samplesText }] = await Promise.all([
-    import('./composition/migrate-samples.ts'),
-    import('./migration-report.ts'),
+    import('./commands/migrate-samples.ts'),
+    import('./commands/migration-report.ts'),
   ]);
   let toldAt = performance.now();
   const moved = await migrateSamples(config, migration, {
@@ -142,8 +142,8 @@ async function moveSamples(config: Config, migration: SamplesMigration): Promise
 
 async function moveRecords(config: Config, migration: RecordsMigration): Promise<boolean> {
   const [{ migrateRecords }, { migrationText }] = await Promise.all([
-    import('./composition/migrate-records.ts'),
-    import('./migration-report.ts'),
+    import('./commands/migrate-records.ts'),
+    import('./commands/migration-report.ts'),
   ]);
   const result = await migrateRecords(config, migration, ({ table, rows }) =>
     process.stderr.write(`${table}: ${rows} rows\n`),
@@ -155,7 +155,7 @@ async function moveRecords(config: Config, migration: RecordsMigration): Promise
 /** Exit code 0 when the account needs only its password now, 2 when nothing was changed. */
 async function resetSecondFactor(words: readonly string[]): Promise<void> {
   process.umask(ownerUmask);
-  const { resetSecondFactorOf } = await import('./composition/reset-second-factor.ts');
+  const { resetSecondFactorOf } = await import('./commands/reset-second-factor.ts');
   const { hadFactor, endedSessions } = await resetSecondFactorOf(readConfig(), words);
   const found = hadFactor ? 'MFA removed' : 'The account has no MFA set up';
   process.stdout.write(

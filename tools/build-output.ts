@@ -64,7 +64,7 @@ export function copyAssets(source: string, output: string): number {
   return assets.length;
 }
 
-/** The program reads its version two folders above src/composition, as in the source tree. */
+/** The program reads its version two folders above src/telemetry, as in the source tree. */
 function writeManifest(root: string, output: string): void {
   const text = readFileSync(join(root, 'package.json'), 'utf8');
   const { name, version, type } = JSON.parse(text) as Readonly<Record<string, string>>;

@@ -28,12 +28,24 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a stage in a flow',
-    files: { 'src/flows/uplink.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf },
+    files: { 'src/uplinks/uplink.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf },
   },
   {
     what: 'a stage in a stage',
     files: { 'src/query/kpi.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf },
     rule: 'imports-of-query',
+  },
+  {
+    what: 'an inner folder in the outer one',
+    files: {
+      'src/rules/runs.ts': uses('./evaluation/b.ts'),
+      'src/rules/evaluation/b.ts': leaf,
+    },
+  },
+  {
+    what: 'the outer folder in an inner one with a row',
+    files: { 'src/rules/evaluation/a.ts': uses('../runs.ts'), 'src/rules/runs.ts': leaf },
+    rule: 'imports-of-rules-evaluation',
   },
   {
     what: 'only a type of a neighbour',
@@ -53,8 +65,8 @@ const cases: readonly Case[] = [
   {
     what: 'the store in a test of a pure folder',
     files: {
-      'src/summaries/a.test.ts': uses('../samples/embedded/b.ts'),
-      'src/samples/embedded/b.ts': leaf,
+      'src/query/summaries/a.test.ts': uses('../../storage/samples/embedded/b.ts'),
+      'src/storage/samples/embedded/b.ts': leaf,
     },
   },
   {
@@ -65,26 +77,29 @@ const cases: readonly Case[] = [
   {
     what: 'an implementation in a stage',
     files: {
-      'src/query/kpi.ts': uses('../samples/embedded/b.ts'),
-      'src/samples/embedded/b.ts': leaf,
+      'src/query/kpi.ts': uses('../storage/samples/embedded/b.ts'),
+      'src/storage/samples/embedded/b.ts': leaf,
     },
     rule: 'composition-names-implementations',
   },
   {
     what: 'an implementation in its port',
-    files: { 'src/samples/port.ts': uses('./embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
+    files: {
+      'src/storage/samples/port.ts': uses('./embedded/b.ts'),
+      'src/storage/samples/embedded/b.ts': leaf,
+    },
     rule: 'composition-names-implementations',
   },
   {
     what: 'an implementation in compose',
     files: {
-      'src/composition/platform.ts': uses('../samples/embedded/b.ts'),
-      'src/samples/embedded/b.ts': leaf,
+      'src/app/platform.ts': uses('../storage/samples/embedded/b.ts'),
+      'src/storage/samples/embedded/b.ts': leaf,
     },
   },
   {
     what: 'the composition in a stage',
-    files: { 'src/query/kpi.ts': uses('../composition/b.ts'), 'src/composition/b.ts': leaf },
+    files: { 'src/query/kpi.ts': uses('../app/b.ts'), 'src/app/b.ts': leaf },
     rule: 'composition-is-the-top',
   },
   {

@@ -2,7 +2,7 @@
 import { cruise, type ICruiseResult, type IFlattenedRuleSet } from 'dependency-cruiser';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { compositionFolder, implementationFolders, importTable } from './import-table.ts';
+import { compositionFolders, implementationFolders, importTable } from './import-table.ts';
 
 type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
 
@@ -10,24 +10,28 @@ type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
 const testFile = '(?:\\.(?:test|conformance)|testing-[^/]+)\\.ts$';
 const outsideSrc = '^(tests|bench|tools|clients|console|bin)/';
 /** Folders that tests next to the code can import in addition: real parts to run against. */
-const testExtras = ['model', 'records', 'samples', 'log'];
+const testExtras = ['model', 'storage', 'access'];
+const composition = `^src/(${compositionFolders.join('|')})/`;
 
 function folderRules(folder: string, allowed: readonly string[]): Rule[] {
   const others = (names: readonly string[]) => `^src/(?!(${[folder, ...names].join('|')})/)`;
+  // A folder within this one can have a row of its own.
+  const inner = Object.keys(importTable).filter((name) => name.startsWith(`${folder}/`));
+  const notInner = inner.map((name) => `^src/${name}/`);
   const advice = `src/${folder} may import ${allowed.length === 0 ? 'no other folder' : allowed.join(', ')}`;
   return [
     {
-      name: `imports-of-${folder}`,
+      name: `imports-of-${folder.replaceAll('/', '-')}`,
       severity: 'error',
-      comment: `${advice}; for anything else take a function-typed parameter that src/composition fills`,
-      from: { path: `^src/${folder}/`, pathNot: testFile },
+      comment: `${advice}; for anything else take a parameter that src/app fills`,
+      from: { path: `^src/${folder}/`, pathNot: [testFile, ...notInner] },
       to: { path: others(allowed) },
     },
     {
-      name: `imports-of-${folder}-tests`,
+      name: `imports-of-${folder.replaceAll('/', '-')}-tests`,
       severity: 'error',
       comment: `${advice}, its tests also ${testExtras.join(', ')}; what needs more is a journey and belongs in tests/`,
-      from: { path: `^src/${folder}/.*${testFile}` },
+      from: { path: `^src/${folder}/.*${testFile}`, pathNot: notInner },
       to: { path: others([...allowed, ...testExtras]) },
     },
   ];
@@ -53,12 +57,12 @@ const generalRules: Rule[] = [
   {
     name: 'composition-names-implementations',
     severity: 'error',
-    comment: `only src/${compositionFolder} and tests name an implementation of a port`,
-    from: { path: '^src/', pathNot: `${testFile}|^src/${compositionFolder}/|${implementations}` },
+    comment: 'only src/app, src/commands and tests name an implementation of a port',
+    from: { path: '^src/', pathNot: `${testFile}|${composition}|${implementations}` },
     to: { path: implementations },
   },
   ...implementationFolders.map<Rule>((folder) => ({
-    name: `implementation-${folder.replace('/', '-')}`,
+    name: `implementation-${folder.replaceAll('/', '-')}`,
     severity: 'error',
     comment: 'implementations of one port know nothing of each other',
     from: { path: `^src/${folder}(/|\\.ts$)`, pathNot: testFile },
@@ -67,9 +71,9 @@ const generalRules: Rule[] = [
   {
     name: 'composition-is-the-top',
     severity: 'error',
-    comment: `only main.ts, the files at the root of src and tests import src/${compositionFolder}`,
-    from: { path: '^src/[^/]+/', pathNot: `${testFile}|^src/${compositionFolder}/` },
-    to: { path: `^src/${compositionFolder}/` },
+    comment: 'only main.ts and tests import src/app and src/commands',
+    from: { path: '^src/[^/]+/', pathNot: `${testFile}|${composition}` },
+    to: { path: composition },
   },
   {
     name: 'clients-know-only-the-model',
@@ -77,21 +81,23 @@ const generalRules: Rule[] = [
     comment:
       'clients talk to the platform over its interface; they may import src/model, src/structures, src/contract and readers of file formats',
     from: { path: '^clients/', pathNot: testFile },
-    to: { path: '^(src/(?!(model|structures|contract|ingest/line-protocol)/)|tests|bench|tools)' },
+    to: {
+      path: '^(src/(?!(model|structures|contract|transports/line-protocol)/)|tests|bench|tools)',
+    },
   },
   {
     name: 'src-stands-alone',
     severity: 'error',
     comment:
       'the product does not import its tests, benches, tools and clients; only the composition starts the demo client',
-    from: { path: '^src/', pathNot: `${testFile}|^src/${compositionFolder}/` },
+    from: { path: '^src/', pathNot: `${testFile}|${composition}` },
     to: { path: `${outsideSrc}|${testFile}` },
   },
   {
     name: 'composition-stands-alone',
     severity: 'error',
     comment: 'the composition does not import tests, benches and tools',
-    from: { path: `^src/${compositionFolder}/`, pathNot: testFile },
+    from: { path: composition, pathNot: testFile },
     to: { path: `${outsideSrc.replace('clients|', '')}|${testFile}` },
   },
   {

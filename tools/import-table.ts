@@ -1,111 +1,124 @@
 // Allowed imports: one row per folder of src. Type-only imports count. No other file repeats this table.
 
-const stages = [
-  'ingest',
-  'decode',
-  'validate',
-  'live',
-  'rules',
-  'deliveries',
-  'network-servers',
+/** Folders whose code neither logs nor reads a clock. */
+export const stageFolders: readonly string[] = [
+  'transports',
+  'transports/network-servers',
+  'uplinks/decode',
+  'uplinks/validate',
   'query',
+  'query/exports',
+  'rules/evaluation',
+  'deliveries/attempts',
+  'live/sessions',
+  'outputs/connectors',
   'inventory',
   'access',
-  'exports',
-] as const;
+];
 
-/** Folders whose code neither logs nor reads a clock. */
-export const stageFolders: readonly string[] = [...stages, 'connectors'];
-
-/** Folders that keep something on disk or in an engine. */
-const stores = ['log', 'samples', 'records', 'raw-uplinks', 'delivery-log', 'data-folder'] as const;
+/** What every folder may import. */
+const base = ['model', 'structures'];
+/** The stores as their users see them. */
+const stores = [
+  'storage/log',
+  'storage/samples',
+  'storage/records',
+  'storage/raw-uplinks',
+  'storage/delivery-log',
+  'storage/data-folder',
+];
+/** Areas that work on records and samples, each with its workers; a file of one may name types of another. */
+const areas = ['uplinks', 'rules', 'alarms', 'deliveries', 'downlinks', 'live', 'operations'];
 
 /**
- * Folder of src -> other folders of src that it may import. A folder without a row must not exist.
+ * Folder of src -> other folders of src that it may import. A folder within another one has a row
+ * of its own only where it may import less, and the outer folder may import it. A folder of src
+ * without a row must not exist.
  */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   structures: [],
-  telemetry: ['model', 'structures'],
-  summaries: ['model', 'structures'],
-  filters: ['model'],
-  templates: ['model'],
-  egress: ['model', 'structures'],
-  connectors: ['model', 'structures', 'templates', 'egress'],
-  contract: ['model', 'summaries', 'filters', 'connectors'],
-  scripting: ['model', 'structures'],
-  log: ['model', 'structures'],
-  'data-folder': ['model', 'log'],
-  copies: ['model', 'structures', 'log'],
-  clickhouse: ['model', 'structures'],
-  samples: ['model', 'structures', 'summaries', 'log', 'clickhouse'],
-  'raw-uplinks': ['model', 'structures', 'log', 'clickhouse'],
-  'delivery-log': ['model', 'structures', 'log'],
-  records: ['model', 'structures', 'filters', 'data-folder'],
-  leases: ['model', 'structures'],
-  nodes: ['model', 'structures'],
-  ingest: ['model', 'structures'],
-  inventory: ['model', 'structures', 'records', 'samples', 'delivery-log', 'filters', 'connectors'],
-  access: ['model', 'structures', 'records'],
-  decode: ['model', 'scripting'],
-  validate: ['model', 'structures'],
-  exports: ['model', 'structures'],
-  query: ['model', 'structures', 'summaries', 'samples'],
-  live: ['model', 'structures', 'contract'],
-  rules: ['model', 'structures', 'scripting', 'records', 'log', 'samples', 'templates'],
-  deliveries: ['model', 'structures', 'templates', 'egress', 'connectors', 'delivery-log'],
-  'network-servers': ['model', 'structures', 'egress'],
-  flows: [
-    'model',
-    'structures',
-    'telemetry',
-    'scripting',
-    'egress',
-    'connectors',
-    // Previews of templates render what deliveries will send.
-    'templates',
-    ...stores,
-    ...stages,
+  telemetry: base,
+  scripting: base,
+  'storage/log': base,
+  'storage/data-folder': ['model', 'storage/log'],
+  'storage/clickhouse': base,
+  'storage/samples': [...base, 'query/summaries', 'storage/log', 'storage/clickhouse'],
+  'storage/raw-uplinks': [...base, 'storage/log', 'storage/clickhouse'],
+  'storage/delivery-log': [...base, 'storage/log'],
+  'storage/records': [...base, 'query/filters', 'storage/data-folder'],
+  'outputs/templates': ['model'],
+  'outputs/egress': base,
+  'outputs/connectors': [...base, 'outputs/templates', 'outputs/egress'],
+  'query/summaries': base,
+  'query/filters': ['model'],
+  'query/exports': base,
+  query: [...base, 'storage/samples'],
+  contract: ['model', 'query/summaries', 'query/filters', 'outputs/connectors'],
+  transports: base,
+  'transports/network-servers': [...base, 'outputs/egress'],
+  'uplinks/decode': ['model', 'scripting'],
+  'uplinks/validate': base,
+  'rules/evaluation': [
+    ...[...base, 'scripting', 'storage/records', 'storage/log', 'storage/samples'],
+    'outputs/templates',
   ],
+  'deliveries/attempts': [
+    ...[...base, 'outputs/templates', 'outputs/egress', 'outputs/connectors'],
+    'storage/delivery-log',
+  ],
+  'live/sessions': [...base, 'contract'],
+  inventory: [
+    ...[...base, 'storage/records', 'storage/samples', 'storage/delivery-log'],
+    ...['query/filters', 'outputs/connectors'],
+  ],
+  access: [...base, 'storage/records'],
+  uplinks: [
+    ...[...base, ...stores, 'telemetry', 'scripting', 'transports', 'inventory', 'access'],
+    // Entries are accepted for devices that this node owns.
+    ...['outputs/connectors', 'cluster', 'live', 'rules', 'downlinks'],
+  ],
+  rules: [
+    ...[...base, ...stores, 'telemetry', 'scripting', 'inventory', 'outputs/templates'],
+    ...['uplinks', 'alarms', 'deliveries'],
+  ],
+  alarms: [...base, ...stores, 'telemetry', 'inventory', 'rules/evaluation', 'deliveries/attempts'],
+  deliveries: [
+    ...[...base, ...stores, 'telemetry', 'inventory', 'access', 'outputs', 'rules/evaluation'],
+    'uplinks',
+  ],
+  downlinks: [...base, ...stores, 'telemetry', 'inventory', 'outputs', 'transports', 'uplinks'],
+  live: [
+    ...[...base, ...stores, 'inventory', 'access', 'rules/evaluation', 'deliveries/attempts'],
+    ...['uplinks', 'alarms', 'cluster'],
+  ],
+  operations: [...base, ...stores, 'telemetry', 'inventory', 'query/exports'],
+  'cluster/leases': base,
+  'cluster/nodes': base,
+  'cluster/copies': [...base, 'storage/log'],
+  cluster: [...base, ...stores, 'telemetry', 'inventory', 'transports', ...areas],
   http: [
-    'model',
-    'structures',
-    'telemetry',
-    'contract',
-    'raw-uplinks',
-    'samples',
-    'connectors',
-    'nodes',
-    'flows',
-    ...stages,
+    ...[...base, 'telemetry', 'contract', 'storage/raw-uplinks', 'storage/samples'],
+    ...['outputs/connectors', 'cluster/nodes', 'transports', 'query', 'inventory', 'access'],
+    ...areas,
   ],
+  config: [...base, 'cluster/nodes'],
 };
 
-/** The folder that connects everything; it may import any file of src. */
-export const compositionFolder = 'composition';
+/** The folder that connects everything, and the commands of the operator; they may import any file of src. */
+export const compositionFolders: readonly string[] = ['app', 'commands'];
 
-/** Files at the root of src; they may import anything. */
-export const rootFiles: readonly string[] = [
-  'main',
-  'migration-report',
-  'config',
-  'config-provider',
-  'cluster-settings',
-  'config-values',
-  'start-memory',
-  'start-message',
-  'verify-report',
-  'wrapper-watch',
-];
+/** Files at the root of src. */
+export const rootFiles: readonly string[] = ['main'];
 
 /** Folders that implement a port. Only the composition and tests name them. */
 export const implementationFolders: readonly string[] = [
-  'samples/embedded',
-  'samples/clickhouse',
-  'records/sqlite',
-  'records/postgres',
-  'raw-uplinks/embedded',
-  'raw-uplinks/clickhouse',
-  'leases/postgres',
-  'nodes/http',
+  'storage/samples/embedded',
+  'storage/samples/clickhouse',
+  'storage/records/sqlite',
+  'storage/records/postgres',
+  'storage/raw-uplinks/embedded',
+  'storage/raw-uplinks/clickhouse',
+  'cluster/leases/postgres',
+  'cluster/nodes/http',
 ];

@@ -1,7 +1,7 @@
 // Store queries: the timed queries of the bench of the sample store, on workload W.
-import { type AccumulatorName, accumulators } from '../../src/summaries/accumulators.ts';
-import { noSlots } from '../../src/summaries/occupied-slots.ts';
-import type { TestSamples } from '../../src/samples/testing-samples.ts';
+import { type AccumulatorName, accumulators } from '../../src/query/summaries/accumulators.ts';
+import { noSlots } from '../../src/query/summaries/occupied-slots.ts';
+import type { TestSamples } from '../../src/storage/samples/testing-samples.ts';
 import { figure, summarize } from '../measure.ts';
 import { deviceName, endMsOf, samplesOf, type WorkloadShape, workloadW } from '../workload.ts';
 import { type figureNotes, type Goal, under, upTo } from './figure-notes.ts';

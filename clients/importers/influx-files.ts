@@ -6,7 +6,7 @@ import {
   isFault,
   type LineReader,
   type Point,
-} from '../../src/ingest/line-protocol/line-reader.ts';
+} from '../../src/transports/line-protocol/line-reader.ts';
 import { createCsvLines } from './annotated-csv.ts';
 import type { Place } from './moved.ts';
 

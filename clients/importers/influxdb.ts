@@ -1,13 +1,13 @@
 // InfluxDB: points of an export, one line a field, sorted on disk and joined to samples.
 import { lineProtocolDefaults } from '../../src/model/line-protocol-mapping.ts';
 import type { Json } from '../../src/model/json.ts';
-import { isFault, type Point } from '../../src/ingest/line-protocol/line-reader.ts';
-import { timeReader } from '../../src/ingest/line-protocol/line-values.ts';
+import { isFault, type Point } from '../../src/transports/line-protocol/line-reader.ts';
+import { timeReader } from '../../src/transports/line-protocol/line-values.ts';
 import {
   createPointSamples,
   type PointSample,
   type PointSamples,
-} from '../../src/ingest/line-protocol/point-samples.ts';
+} from '../../src/transports/line-protocol/point-samples.ts';
 import { readInfluxFile } from './influx-files.ts';
 import type { MovedDevice, MovedSample, Place, ReadOptions, Remark, Source } from './moved.ts';
 import { createSortedRuns, type SortedRuns } from './sorted-runs.ts';

@@ -1,11 +1,11 @@
 // A user's own account as the console shows it: who, in which organization, with which role.
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordsDb } from '../records/records.ts';
-import { organizationMembershipsOf } from '../records/rows/members.ts';
-import { findOrganizationNames } from '../records/rows/organizations.ts';
-import { hasFirstPassword } from '../records/rows/first-passwords.ts';
-import { findUser } from '../records/rows/users.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { organizationMembershipsOf } from '../storage/records/rows/members.ts';
+import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
+import { hasFirstPassword } from '../storage/records/rows/first-passwords.ts';
+import { findUser } from '../storage/records/rows/users.ts';
 
 /** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
 export async function readAccount(

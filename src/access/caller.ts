@@ -8,9 +8,9 @@ import {
 } from '../model/permission.ts';
 import { isClosed, type Principal } from '../model/principal.ts';
 import { callerWorkspacesMax } from '../model/user.ts';
-import type { RecordsDb } from '../records/records.ts';
-import { findOrganizationNames } from '../records/rows/organizations.ts';
-import { firstWorkspaceIds } from '../records/rows/workspaces.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
+import { firstWorkspaceIds } from '../storage/records/rows/workspaces.ts';
 import { readAccount } from './account.ts';
 import { isPermittedAt } from './authorize.ts';
 

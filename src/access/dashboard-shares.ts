@@ -3,13 +3,13 @@ import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { seriesOfTiles, type SharedSeries, shareTokenPrefix } from '../model/shared-dashboard.ts';
-import type { RecordsDb } from '../records/records.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
 import {
   dashboardOfToken,
   findConfiguration,
   type SharedBy,
-} from '../records/rows/dashboard-shares.ts';
-import { secretHash } from '../records/secret-encryption.ts';
+} from '../storage/records/rows/dashboard-shares.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { RequestHeaders } from './authenticator.ts';
 

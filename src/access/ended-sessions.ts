@@ -1,7 +1,11 @@
 // Ended sessions: removed in one transaction that empties the caches of every node.
-import type { Records } from '../records/records.ts';
-import { removeSession } from '../records/rows/sessions.ts';
-import { announceAfterCommit, transaction, type TransactionStep } from '../records/transaction.ts';
+import type { Records } from '../storage/records/records.ts';
+import { removeSession } from '../storage/records/rows/sessions.ts';
+import {
+  announceAfterCommit,
+  transaction,
+  type TransactionStep,
+} from '../storage/records/transaction.ts';
 
 type Announcing = Pick<Records, 'db' | 'announce'>;
 

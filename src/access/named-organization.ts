@@ -1,6 +1,6 @@
 // Named organization: in which organization a user of several acts, by the ids that a request contains (contract 36).
-import type { RecordsDb } from '../records/records.ts';
-import { findPlace } from '../records/rows/resource-refs.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { findPlace } from '../storage/records/rows/resource-refs.ts';
 
 /** Ids that a request contains outside its path. */
 export interface NamedIds {

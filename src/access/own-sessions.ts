@@ -3,8 +3,8 @@ import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
-import type { Records } from '../records/records.ts';
-import { findSession, sessionsOf } from '../records/rows/sessions.ts';
+import type { Records } from '../storage/records/records.ts';
+import { findSession, sessionsOf } from '../storage/records/rows/sessions.ts';
 import { endSessionsById } from './ended-sessions.ts';
 
 const recentMs = 10 * minuteMs;

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
 import type { Passkey } from '../model/passkey.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordsDb } from '../records/records.ts';
-import { findPasskey, passkeysOf, useChallenge } from '../records/rows/passkeys.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { findPasskey, passkeysOf, useChallenge } from '../storage/records/rows/passkeys.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 const challengeBytes = 32;

@@ -5,15 +5,15 @@ import { type Passkey, passkeysPerUserMax } from '../model/passkey.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
-import type { Records, RecordsDb } from '../records/records.ts';
+import type { Records, RecordsDb } from '../storage/records/records.ts';
 import {
   findPasskey,
   insertPasskey,
   passkeysOf,
   removePasskey,
   renamePasskey,
-} from '../records/rows/passkeys.ts';
-import { transaction } from '../records/transaction.ts';
+} from '../storage/records/rows/passkeys.ts';
+import { transaction } from '../storage/records/transaction.ts';
 import { type Attestation, newChallenge, provenCredential, webAuthn } from './passkey-proof.ts';
 import type { RelyingParty } from './relying-party.ts';
 import { afterRemoval, protect } from './second-factor.ts';

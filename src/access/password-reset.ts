@@ -4,18 +4,18 @@ import { emailAddressOf } from '../model/email-address.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
-import type { Records } from '../records/records.ts';
-import { announceAfterCommit, transaction } from '../records/transaction.ts';
-import { secretHash } from '../records/secret-encryption.ts';
+import type { Records } from '../storage/records/records.ts';
+import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import {
   findPasswordReset,
   removePasswordResetsOf,
   removeSessionsOf,
   addPasswordReset,
-} from '../records/rows/sessions.ts';
-import { hasSecondFactor } from '../records/rows/second-factors.ts';
-import { forgetFirstPassword } from '../records/rows/first-passwords.ts';
-import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
+} from '../storage/records/rows/sessions.ts';
+import { hasSecondFactor } from '../storage/records/rows/second-factors.ts';
+import { forgetFirstPassword } from '../storage/records/rows/first-passwords.ts';
+import { findUser, findUserByEmail, saveUser } from '../storage/records/rows/users.ts';
 import { newPasswordHash } from './password.ts';
 import { namesAround } from './sign-in.ts';
 

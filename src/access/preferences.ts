@@ -1,8 +1,8 @@
 // Preferences: what a user or a credential stores for a console, visible only to its owner (contract 37).
 import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
-import type { Records } from '../records/records.ts';
-import { findPreferences, savePreferences } from '../records/rows/preferences.ts';
+import type { Records } from '../storage/records/records.ts';
+import { findPreferences, savePreferences } from '../storage/records/rows/preferences.ts';
 
 type Owner = Pick<Principal, 'id'>;
 

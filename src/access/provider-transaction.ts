@@ -1,7 +1,7 @@
 // Provider transaction: what the browser keeps, sealed, while its user is at the provider.
 import { randomBytes } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
-import type { Sealer } from '../records/secret-encryption.ts';
+import type { Sealer } from '../storage/records/secret-encryption.ts';
 
 /** For one path, so that it cannot have the prefix of the session's. */
 export const providerCookieName = (secure: boolean) => (secure ? '__Secure-oidc' : 'oidc');

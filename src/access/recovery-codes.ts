@@ -1,6 +1,6 @@
 // Recovery codes: replace the second factor once each, for a user who lost the phone.
 import { randomBytes } from 'node:crypto';
-import { secretHash } from '../records/secret-encryption.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import { toBase32 } from './one-time-code.ts';
 
 const codeCount = 10;

@@ -3,7 +3,7 @@ import { formatInstant, type EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session, User } from '../model/user.ts';
-import type { Records, RecordsDb } from '../records/records.ts';
+import type { Records, RecordsDb } from '../storage/records/records.ts';
 import {
   confirmAuthenticatorApp,
   countRecoveryCodes,
@@ -15,11 +15,15 @@ import {
   replaceRecoveryCodes,
   useRecoveryCode,
   useStep,
-} from '../records/rows/second-factors.ts';
-import { passkeysOf } from '../records/rows/passkeys.ts';
-import { sessionsOf } from '../records/rows/sessions.ts';
-import { findUser } from '../records/rows/users.ts';
-import { announceAfterCommit, transaction, type TransactionStep } from '../records/transaction.ts';
+} from '../storage/records/rows/second-factors.ts';
+import { passkeysOf } from '../storage/records/rows/passkeys.ts';
+import { sessionsOf } from '../storage/records/rows/sessions.ts';
+import { findUser } from '../storage/records/rows/users.ts';
+import {
+  announceAfterCommit,
+  transaction,
+  type TransactionStep,
+} from '../storage/records/transaction.ts';
 import { removeInStep } from './ended-sessions.ts';
 import { codeAddress, newCodeSecret, stepOfCode } from './one-time-code.ts';
 import { type Assertion, provenPasskey } from './passkey-proof.ts';

@@ -11,20 +11,20 @@ import {
   workspaceRolePermissions,
 } from '../model/role.ts';
 import type { Session, User } from '../model/user.ts';
-import type { RecordsDb } from '../records/records.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
 import {
   type OrganizationMember,
   organizationMembershipsOf,
   workspaceMembershipsOf,
-} from '../records/rows/members.ts';
-import { secretHash } from '../records/secret-encryption.ts';
+} from '../storage/records/rows/members.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import {
   endedSessions,
   findSession,
   findSessionByTokenHash,
   saveLastSeen,
-} from '../records/rows/sessions.ts';
-import { findUser } from '../records/rows/users.ts';
+} from '../storage/records/rows/sessions.ts';
+import { findUser } from '../storage/records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
 import { createCacheByPart } from '../structures/cache-by-part.ts';
 import { cookieValue } from './cookie-value.ts';

@@ -6,19 +6,22 @@ import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session, SignInKind, User } from '../model/user.ts';
-import type { Records } from '../records/records.ts';
-import { findOrganizationMember, organizationMembershipsOf } from '../records/rows/members.ts';
-import { forgetFirstPassword } from '../records/rows/first-passwords.ts';
-import { findOrganizationNames } from '../records/rows/organizations.ts';
-import { secretHash } from '../records/secret-encryption.ts';
+import type { Records } from '../storage/records/records.ts';
+import {
+  findOrganizationMember,
+  organizationMembershipsOf,
+} from '../storage/records/rows/members.ts';
+import { forgetFirstPassword } from '../storage/records/rows/first-passwords.ts';
+import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import {
   findSessionByTokenHash,
   insertSession,
   saveSessionOrganization,
   sessionsOf,
-} from '../records/rows/sessions.ts';
-import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
-import { announceAfterCommit, transaction } from '../records/transaction.ts';
+} from '../storage/records/rows/sessions.ts';
+import { findUser, findUserByEmail, saveUser } from '../storage/records/rows/users.ts';
+import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
 import { endSessionsById, removeInStep } from './ended-sessions.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './session-authenticator.ts';

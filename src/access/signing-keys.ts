@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import { dayMs, type EpochMs, isWithin } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Records } from '../records/records.ts';
+import type { Records } from '../storage/records/records.ts';
 import {
   insertSigningKey,
   listSigningKeys,
   removeSigningKey,
   type SigningKeyRecord,
-} from '../records/rows/signing-keys.ts';
+} from '../storage/records/rows/signing-keys.ts';
 
 export const signingAlgorithm = 'ES256';
 const renewedAfterMs = 90 * dayMs;

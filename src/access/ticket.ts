@@ -1,6 +1,6 @@
 // Tickets: what one step of a sign-in has proven or asked, sealed, for the next step to show again.
 import { type EpochMs, minuteMs } from '../model/instant.ts';
-import type { Sealer } from '../records/secret-encryption.ts';
+import type { Sealer } from '../storage/records/secret-encryption.ts';
 
 const lifetimeMs = 5 * minuteMs;
 const sealedLengthMax = 4_096;

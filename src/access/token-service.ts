@@ -5,9 +5,9 @@ import type { OAuthClient } from '../model/credential.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { tokenPaths } from '../model/token-paths.ts';
-import type { RecordsDb } from '../records/records.ts';
-import { findOAuthClientByClientId } from '../records/rows/oauth-clients.ts';
-import { secretHash } from '../records/secret-encryption.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { findOAuthClientByClientId } from '../storage/records/rows/oauth-clients.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import { signingAlgorithm, type SigningKeys } from './signing-keys.ts';
 
 // Token requests: form fields and client authentication of the token endpoint (RFC 6749, interface 4.10).

@@ -1,6 +1,6 @@
 // Schemas and endpoints of output connectors (contract 9).
 import Type from 'typebox';
-import { type PropertiesKey, typesWithProperties } from '../connectors/connector-table.ts';
+import { type PropertiesKey, typesWithProperties } from '../outputs/connectors/connector-table.ts';
 import { outputScopes } from '../model/output-connector.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';

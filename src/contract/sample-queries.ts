@@ -1,7 +1,7 @@
 // Schemas and endpoints of stored samples (interface 4.1, 4.4).
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
-import { accumulatorNames, lastAlias } from '../summaries/accumulators.ts';
+import { accumulatorNames, lastAlias } from '../query/summaries/accumulators.ts';
 import { endpoint } from './endpoint.ts';
 import { filterExpression } from './filter-expression.ts';
 import { pageParameters } from './list-parameters.ts';

@@ -2,8 +2,8 @@
 import type { Scope, Verb } from '../model/permission.ts';
 import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { Records } from '../records/records.ts';
-import { findPlace } from '../records/rows/resource-refs.ts';
+import type { Records } from '../storage/records/records.ts';
+import { findPlace } from '../storage/records/rows/resource-refs.ts';
 
 export interface ListScope {
   readonly organizationId?: string | undefined;

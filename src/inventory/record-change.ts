@@ -3,10 +3,10 @@ import type { AuditEntry } from '../model/audit-entry.ts';
 import { formatInstant, formatInstantOrNull } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { AuditFields, ChangedRecord, RecordChange } from '../model/record.ts';
-import { insertAuditEntries } from '../records/rows/audit-log.ts';
-import type { Records } from '../records/records.ts';
-import { publishChanges } from '../records/lanes.ts';
-import { transaction } from '../records/transaction.ts';
+import { insertAuditEntries } from '../storage/records/rows/audit-log.ts';
+import type { Records } from '../storage/records/records.ts';
+import { publishChanges } from '../storage/records/lanes.ts';
+import { transaction } from '../storage/records/transaction.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 
 /**

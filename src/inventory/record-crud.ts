@@ -1,8 +1,8 @@
 // CRUD of one kind of record: each change checks the version and is announced when durable.
 import { newId } from '../model/ids.ts';
 import type { AuditFields, RecordChange } from '../model/record.ts';
-import type { Records } from '../records/records.ts';
-import { findWorkspace } from '../records/rows/workspaces.ts';
+import type { Records } from '../storage/records/records.ts';
+import { findWorkspace } from '../storage/records/rows/workspaces.ts';
 import {
   change,
   firstVersion,

@@ -1,8 +1,8 @@
 // Resource lookup: organization and workspace of a record, which the HTTP layer needs to authorize a request.
 import type { Place } from '../model/resource-ref.ts';
 import { problem } from '../model/problem.ts';
-import type { Records } from '../records/records.ts';
-import { findPlace, nameOfKind, type PlacedKind } from '../records/rows/resource-refs.ts';
+import type { Records } from '../storage/records/records.ts';
+import { findPlace, nameOfKind, type PlacedKind } from '../storage/records/rows/resource-refs.ts';
 
 /** The records that every function of the inventory needs. The HTTP layer only passes them on. */
 export type Inventory = Records;

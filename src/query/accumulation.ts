@@ -9,7 +9,7 @@ import {
   accumulatorNamed,
   accumulatorNames,
   lastAlias,
-} from '../summaries/accumulators.ts';
+} from './summaries/accumulators.ts';
 import type { Interval, Source } from './bucket-plan.ts';
 
 export interface AccumulationBody {

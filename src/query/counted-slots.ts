@@ -1,5 +1,5 @@
 // Which five-minute slots OCCUPANCY counts: those of the interval that have begun, within working hours if there are any.
-import { bitCount, type CountedSlots, slotMs } from '../summaries/occupied-slots.ts';
+import { bitCount, type CountedSlots, slotMs } from './summaries/occupied-slots.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
 
 const slotsAnHour = hourMs / slotMs;

@@ -2,7 +2,7 @@
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { ReadingStore } from './sample-reader.ts';
-import type { MeasuredType } from '../samples/sample-store.ts';
+import type { MeasuredType } from '../storage/samples/sample-store.ts';
 import { keysOfWide, measuredProperties, type MeasuredProperty } from './measured-properties.ts';
 
 const topicsMax = 50;

@@ -1,10 +1,10 @@
 // KPIs: one number per device, or one for all of them (interface 4.4 and 4.5).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dayMs, type EpochMs } from '../model/instant.ts';
-import type { BucketRequest } from '../samples/sample-store.ts';
-import { accumulators } from '../summaries/accumulators.ts';
-import { addTerm, type CompensatedSum, sumOf } from '../summaries/compensated-sum.ts';
-import { type CountedSlots, noSlots } from '../summaries/occupied-slots.ts';
+import type { BucketRequest } from '../storage/samples/sample-store.ts';
+import { accumulators } from './summaries/accumulators.ts';
+import { addTerm, type CompensatedSum, sumOf } from './summaries/compensated-sum.ts';
+import { type CountedSlots, noSlots } from './summaries/occupied-slots.ts';
 import {
   type Accumulation,
   type CalendarOf,

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { newestUntil } from '../model/newest.ts';
 import type { Sample } from '../model/sample.ts';
 import { sharedKeys, type SharedDashboard } from '../model/shared-dashboard.ts';
-import type { UnreadableSamples } from '../samples/sample-store.ts';
-import type { EndsTally } from '../summaries/facets/ends.ts';
+import type { UnreadableSamples } from '../storage/samples/sample-store.ts';
+import type { EndsTally } from './summaries/facets/ends.ts';
 import type { ReadingStore } from './sample-reader.ts';
 
 /** Limits of the search for values that the newest samples do not have. */

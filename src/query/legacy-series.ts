@@ -1,13 +1,13 @@
 // The two older forms of time series that clients in the field still send (contract 21).
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { refuseUnreadable } from '../samples/unreadable.ts';
+import { refuseUnreadable } from '../storage/samples/unreadable.ts';
 import type { ReadingStore } from './sample-reader.ts';
 import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
 import { parseBound } from '../model/timestamp.ts';
 import type { QueryParts } from './kpi.ts';
-import type { ReportedRange } from '../samples/reported-reads.ts';
+import type { ReportedRange } from '../storage/samples/reported-reads.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
 import { createThinning, type SeriesPoint } from './thinning.ts';
 import { deviceSeries } from './time-series.ts';

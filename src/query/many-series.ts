@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { type Accumulator, accumulators, type AccumulatorName } from '../summaries/accumulators.ts';
-import type { Facet, Tally } from '../summaries/facet.ts';
+import { type Accumulator, accumulators, type AccumulatorName } from './summaries/accumulators.ts';
+import type { Facet, Tally } from './summaries/facet.ts';
 import { type Accumulation, type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
 import {
   type BucketPlan,

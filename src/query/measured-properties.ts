@@ -1,8 +1,8 @@
 // Which keys samples have, with the types of their values: the paths that the store has measured as nested properties.
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { keyPaths } from '../model/key-paths.ts';
-import type { MeasuredTopic, MeasuredType } from '../samples/sample-store.ts';
-import type { Samples } from '../samples/samples.ts';
+import type { MeasuredTopic, MeasuredType } from '../storage/samples/sample-store.ts';
+import type { Samples } from '../storage/samples/samples.ts';
 
 export interface MeasuredProperty {
   /** JSON Schema names. */

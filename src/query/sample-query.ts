@@ -3,7 +3,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
-import type { SampleRange, SampleScan } from '../samples/sample-store.ts';
+import type { SampleRange, SampleScan } from '../storage/samples/sample-store.ts';
 import { parseBound } from '../model/timestamp.ts';
 
 const sampleLimitDefault = 8_000;

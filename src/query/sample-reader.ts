@@ -1,5 +1,5 @@
 // Sample reader: what queries read of the samples.
-import type { Samples } from '../samples/samples.ts';
+import type { Samples } from '../storage/samples/samples.ts';
 
 export type ReadingStore = Pick<
   Samples,

@@ -1,5 +1,5 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
-import { accumulators } from '../summaries/accumulators.ts';
+import { accumulators } from './summaries/accumulators.ts';
 import { formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {

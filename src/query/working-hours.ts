@@ -1,5 +1,5 @@
 // Working hours as five-minute slots: the local spans of each weekday, without public holidays (interface 4.6, contract 3).
-import { slotMs } from '../summaries/occupied-slots.ts';
+import { slotMs } from './summaries/occupied-slots.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';

@@ -16,7 +16,7 @@ test('a platform that starts does not load the compiler', () => {
     import { registerHooks } from 'node:module';
     const loaded = [];
     registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-    await import(${JSON.stringify(new URL('../composition/platform.ts', import.meta.url).href)});
+    await import(${JSON.stringify(new URL('../app/platform.ts', import.meta.url).href)});
     console.log(loaded.filter((url) => url.includes('typebox/build/compile')).length);`;
   const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',

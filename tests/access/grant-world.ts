@@ -3,17 +3,20 @@ import type { FastifyInstance } from 'fastify';
 import { authorize } from '../../src/access/authorize.ts';
 import { csrfTokenOf } from '../../src/access/session-authenticator.ts';
 import { startSession } from '../../src/access/sign-in.ts';
-import type { Access } from '../../src/composition/access.ts';
+import type { Access } from '../../src/app/access.ts';
 import { acceptInvitation, findOpenInvitation } from '../../src/inventory/members/invitations.ts';
 import { newId } from '../../src/model/ids.ts';
 import { scopes, verbs } from '../../src/model/permission.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
-import type { OpenRecords } from '../../src/records/records.ts';
-import { insertOrganizationMember, insertWorkspaceMember } from '../../src/records/rows/members.ts';
-import { insertOrganization } from '../../src/records/rows/organizations.ts';
-import { findUser, insertUser } from '../../src/records/rows/users.ts';
-import { insertWorkspace } from '../../src/records/rows/workspaces.ts';
+import type { OpenRecords } from '../../src/storage/records/records.ts';
+import {
+  insertOrganizationMember,
+  insertWorkspaceMember,
+} from '../../src/storage/records/rows/members.ts';
+import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
+import { findUser, insertUser } from '../../src/storage/records/rows/users.ts';
+import { insertWorkspace } from '../../src/storage/records/rows/workspaces.ts';
 import {
   type Holding,
   type OrganizationRole,

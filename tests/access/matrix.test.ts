@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { composeAccess, guardOf } from '../../src/composition/access.ts';
-import { readConfig } from '../../src/config.ts';
+import { composeAccess, guardOf } from '../../src/app/access.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { Answer, type Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import type { AlarmTrigger } from '../../src/model/alarm.ts';
@@ -16,14 +16,17 @@ import {
   type Verb,
   verbsOfScope,
 } from '../../src/model/permission.ts';
-import { saveAlarms } from '../../src/records/rows/alarms.ts';
-import { insertApiKey, removeApiKey } from '../../src/records/rows/api-keys.ts';
-import { type OpenRecords, openRecords } from '../../src/records/records.ts';
-import { testEngine } from '../../src/records/testing-engine.ts';
-import { insertOAuthClient, removeOAuthClient } from '../../src/records/rows/oauth-clients.ts';
-import { insertDeliveries } from '../../src/records/rows/deliveries.ts';
-import { insertOutputConnector } from '../../src/records/rows/output-connectors.ts';
-import { secretHash } from '../../src/records/secret-encryption.ts';
+import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
+import { insertApiKey, removeApiKey } from '../../src/storage/records/rows/api-keys.ts';
+import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
+import { testEngine } from '../../src/storage/records/testing-engine.ts';
+import {
+  insertOAuthClient,
+  removeOAuthClient,
+} from '../../src/storage/records/rows/oauth-clients.ts';
+import { insertDeliveries } from '../../src/storage/records/rows/deliveries.ts';
+import { insertOutputConnector } from '../../src/storage/records/rows/output-connectors.ts';
+import { secretHash } from '../../src/storage/records/secret-encryption.ts';
 import {
   type AccessWorld,
   addMember,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOfStep, fromBase32 } from '../../src/access/one-time-code.ts';
-import { recordsSettings } from '../../src/records/testing-engine.ts';
+import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { type Acting, actingBy, password, signIn } from './access-world.ts';
 

@@ -10,8 +10,8 @@ import { testedProgram } from '../world/tested-program.ts';
 import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { type LostNodeWorld, startLostNodeWorld } from '../world/lost-node.ts';
-import type { JournalCopyRow } from '../../src/records/rows/journal-copies.ts';
-import { nodeIdOf } from '../../src/data-folder/node-id.ts';
+import type { JournalCopyRow } from '../../src/storage/records/rows/journal-copies.ts';
+import { nodeIdOf } from '../../src/storage/data-folder/node-id.ts';
 import { freePort } from '../../bench/load/server-process.ts';
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 // Killed work: operations and rules with scripts of a node that is killed are continued by the next one.
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { leaseOfDevice } from '../../src/leases/leases.ts';
-import { leaseOfOperation, leaseOfWorkspace } from '../../src/leases/work-leases.ts';
+import { leaseOfDevice } from '../../src/cluster/leases/leases.ts';
+import { leaseOfOperation, leaseOfWorkspace } from '../../src/cluster/leases/work-leases.ts';
 import { type ActionSink, sinkEnvironment, startActionSink } from '../world/action-sink.ts';
 import { temperatureOf } from '../world/alarm-rules.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { amazonKinesis } from '../../src/connectors/amazon-kinesis/amazon-kinesis.ts';
-import { azureEventHubs } from '../../src/connectors/azure-event-hubs/azure-event-hubs.ts';
-import type { ConnectorType } from '../../src/connectors/connector-type.ts';
-import { gcpPubSub } from '../../src/connectors/gcp-pub-sub/gcp-pub-sub.ts';
+import { amazonKinesis } from '../../src/outputs/connectors/amazon-kinesis/amazon-kinesis.ts';
+import { azureEventHubs } from '../../src/outputs/connectors/azure-event-hubs/azure-event-hubs.ts';
+import type { ConnectorType } from '../../src/outputs/connectors/connector-type.ts';
+import { gcpPubSub } from '../../src/outputs/connectors/gcp-pub-sub/gcp-pub-sub.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { makeCertificate, type TestCertificate } from '../servers/certificate.ts';
 import {
@@ -22,7 +22,7 @@ import {
   message,
   targetOf,
   trySend,
-} from '../../src/connectors/testing-targets.ts';
+} from '../../src/outputs/connectors/testing-targets.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-clouds-'));
 const running: HttpsServer[] = [];

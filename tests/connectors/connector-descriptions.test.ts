@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { typesWithProperties } from '../../src/connectors/connector-table.ts';
+import { typesWithProperties } from '../../src/outputs/connectors/connector-table.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 const types = typesWithProperties.map(({ type }) => type);

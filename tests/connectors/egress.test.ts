@@ -1,20 +1,20 @@
 // Names that lead to forbidden addresses: found at the connection, for every connector with a host, and never tried again.
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { amazonKinesis } from '../../src/connectors/amazon-kinesis/amazon-kinesis.ts';
-import { amqp } from '../../src/connectors/amqp/amqp.ts';
-import { azureEventHubs } from '../../src/connectors/azure-event-hubs/azure-event-hubs.ts';
-import type { ConnectorType } from '../../src/connectors/connector-type.ts';
-import { gcpPubSub } from '../../src/connectors/gcp-pub-sub/gcp-pub-sub.ts';
-import { influxDb } from '../../src/connectors/influx-db/influx-db.ts';
-import { kafka } from '../../src/connectors/kafka/kafka.ts';
-import { mqtt } from '../../src/connectors/mqtt/mqtt.ts';
-import { nats } from '../../src/connectors/nats/nats.ts';
-import { sql } from '../../src/connectors/sql/sql.ts';
-import { plainOptions, testServices } from '../../src/connectors/testing-services.ts';
-import { createEgressGuard } from '../../src/egress/guard.ts';
+import { amazonKinesis } from '../../src/outputs/connectors/amazon-kinesis/amazon-kinesis.ts';
+import { amqp } from '../../src/outputs/connectors/amqp/amqp.ts';
+import { azureEventHubs } from '../../src/outputs/connectors/azure-event-hubs/azure-event-hubs.ts';
+import type { ConnectorType } from '../../src/outputs/connectors/connector-type.ts';
+import { gcpPubSub } from '../../src/outputs/connectors/gcp-pub-sub/gcp-pub-sub.ts';
+import { influxDb } from '../../src/outputs/connectors/influx-db/influx-db.ts';
+import { kafka } from '../../src/outputs/connectors/kafka/kafka.ts';
+import { mqtt } from '../../src/outputs/connectors/mqtt/mqtt.ts';
+import { nats } from '../../src/outputs/connectors/nats/nats.ts';
+import { sql } from '../../src/outputs/connectors/sql/sql.ts';
+import { plainOptions, testServices } from '../../src/outputs/connectors/testing-services.ts';
+import { createEgressGuard } from '../../src/outputs/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { trySend } from '../../src/connectors/testing-targets.ts';
+import { trySend } from '../../src/outputs/connectors/testing-targets.ts';
 import { serverThat } from './unreachable.ts';
 
 const tls = { caCertificate: null, clientCertificate: null, clientKey: null };

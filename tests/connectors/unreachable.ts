@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { freePort } from '../../bench/load/server-process.ts';
-import type { Target } from '../../src/connectors/target.ts';
-import { message, trySend } from '../../src/connectors/testing-targets.ts';
+import type { Target } from '../../src/outputs/connectors/target.ts';
+import { message, trySend } from '../../src/outputs/connectors/testing-targets.ts';
 
 /**
  * Declares the tests; `targetAt` makes a target whose server is at the loopback port, `goodPort`

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runDemo } from '../../clients/demo/demo.ts';
-import { demoConfig } from '../../src/composition/demo.ts';
-import { startPlatform } from '../../src/composition/platform.ts';
-import type { Platform } from '../../src/composition/platform-parts.ts';
-import { readConfig } from '../../src/config.ts';
-import { startText } from '../../src/start-message.ts';
+import { demoConfig } from '../../src/app/demo.ts';
+import { startPlatform } from '../../src/app/platform.ts';
+import type { Platform } from '../../src/app/platform-parts.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { startText } from '../../src/app/start-message.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-demo-'));

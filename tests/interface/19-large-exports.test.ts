@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createPartEncoder, type PartEncoder } from '../../src/exports/part-encoder.ts';
-import { createSampleExports, type SampleExportParts } from '../../src/flows/sample-exports.ts';
+import { createPartEncoder, type PartEncoder } from '../../src/query/exports/part-encoder.ts';
+import {
+  createSampleExports,
+  type SampleExportParts,
+} from '../../src/operations/sample-exports.ts';
 import {
   createSampleExport,
   findExport,
@@ -13,8 +16,8 @@ import {
 } from '../../src/inventory/exports/sample-exports.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import { sampleExportLimits } from '../../src/model/sample-export.ts';
-import { type OpenRecords, openRecords } from '../../src/records/records.ts';
-import { testEngine } from '../../src/records/testing-engine.ts';
+import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
+import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { typesWithProperties } from '../../src/connectors/connector-table.ts';
+import { typesWithProperties } from '../../src/outputs/connectors/connector-table.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type Acting, signIn } from '../access/access-world.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';

@@ -1,7 +1,7 @@
 // MQTT rejections: foreign topics, wrong secrets, wildcards, payloads that are not JSON, large packets (contract 18, 35).
 import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mqttLimits } from '../../src/ingest/mqtt/mqtt-limits.ts';
+import { mqttLimits } from '../../src/transports/mqtt/mqtt-limits.ts';
 import {
   closed,
   downTopic,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { startPlatform } from '../../src/composition/platform.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { startPlatform } from '../../src/app/platform.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { startWorld } from '../world/world.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { deleteDevice } from '../../src/inventory/devices/devices.ts';
-import { saveUplinkMetrics } from '../../src/records/rows/device-status.ts';
+import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
 import { expectRefusal } from '../world/expectations.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';

@@ -3,9 +3,9 @@
 // may wait for; it kills at any time.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
-import { entryOf, type Given } from '../../src/samples/conformance/sample-entries.ts';
-import { keeping } from '../../src/samples/conformance/retention-times.ts';
-import { openTestSamples } from '../../src/samples/testing-samples.ts';
+import { entryOf, type Given } from '../../src/storage/samples/conformance/sample-entries.ts';
+import { keeping } from '../../src/storage/samples/conformance/retention-times.ts';
+import { openTestSamples } from '../../src/storage/samples/testing-samples.ts';
 import { crashDevice, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
 
 const [folder, first] = process.argv.slice(2);

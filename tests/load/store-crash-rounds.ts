@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { allSamples } from '../../src/samples/conformance/sample-entries.ts';
-import { openTestSamples } from '../../src/samples/testing-samples.ts';
-import { verifyStore } from '../../src/samples/embedded/verify-chunks.ts';
+import { allSamples } from '../../src/storage/samples/conformance/sample-entries.ts';
+import { openTestSamples } from '../../src/storage/samples/testing-samples.ts';
+import { verifyStore } from '../../src/storage/samples/embedded/verify-chunks.ts';
 import {
   crashDevices,
   crashLimits,

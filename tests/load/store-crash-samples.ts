@@ -1,6 +1,6 @@
 // Samples of the crash test: derived from their id, so that a wrong one is detected.
-import type { Given } from '../../src/samples/conformance/sample-entries.ts';
-import type { StoreLimits } from '../../src/samples/embedded/store-limits.ts';
+import type { Given } from '../../src/storage/samples/conformance/sample-entries.ts';
+import type { StoreLimits } from '../../src/storage/samples/embedded/store-limits.ts';
 
 /** Some send often, most rarely. */
 const busyDevices = ['d1', 'd2', 'd3', 'd4', 'd5'];

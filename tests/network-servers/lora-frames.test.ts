@@ -1,7 +1,7 @@
 // Frames of every LoRaWAN server: MAC traffic, frames without payload, and what else is a sign of life (contract 42).
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { serverOfIntegration } from '../../src/network-servers/network-server-table.ts';
+import { serverOfIntegration } from '../../src/transports/network-servers/network-server-table.ts';
 import { eui } from './webhook-fixture.ts';
 
 interface Sent {

@@ -6,7 +6,7 @@ import { Problem } from '../../src/model/problem.ts';
 import {
   serverOfDecodingType,
   serverOfIntegration,
-} from '../../src/network-servers/network-server-table.ts';
+} from '../../src/transports/network-servers/network-server-table.ts';
 import { otherWebhooks } from './other-webhooks.ts';
 import { stackWebhooks } from './stack-webhooks.ts';
 

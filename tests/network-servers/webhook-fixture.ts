@@ -1,10 +1,13 @@
 // Webhook fixture: one message of a network server, and the events that it contains.
 import type { JsonObject } from '../../src/model/json.ts';
-import type { ServerEvent, WebhookQuery } from '../../src/network-servers/network-server.ts';
+import type {
+  ServerEvent,
+  WebhookQuery,
+} from '../../src/transports/network-servers/network-server.ts';
 import type {
   serverOfDecodingType,
   serverOfIntegration,
-} from '../../src/network-servers/network-server-table.ts';
+} from '../../src/transports/network-servers/network-server-table.ts';
 
 export interface WebhookFixture {
   readonly server: keyof typeof serverOfIntegration | keyof typeof serverOfDecodingType;

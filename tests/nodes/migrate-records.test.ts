@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrateRecords, type RecordsMigration } from '../../src/composition/migrate-records.ts';
-import { readConfig } from '../../src/config.ts';
-import { migrationOf, migrationText } from '../../src/migration-report.ts';
-import { recordsSettings } from '../../src/records/testing-engine.ts';
+import { migrateRecords, type RecordsMigration } from '../../src/commands/migrate-records.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { migrationOf, migrationText } from '../../src/commands/migration-report.ts';
+import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 /** The state of a decoder is a record too. */

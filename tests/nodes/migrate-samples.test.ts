@@ -6,30 +6,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { migrateSamples, type SamplesMigration } from '../../src/composition/migrate-samples.ts';
-import { readConfig } from '../../src/config.ts';
-import { claimDataFolder } from '../../src/data-folder/data-folder.ts';
-import { samplesText } from '../../src/migration-report.ts';
+import { migrateSamples, type SamplesMigration } from '../../src/commands/migrate-samples.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { claimDataFolder } from '../../src/storage/data-folder/data-folder.ts';
+import { samplesText } from '../../src/commands/migration-report.ts';
 import { hourMs } from '../../src/model/instant.ts';
 import {
   addUplinks,
   expectAll,
   startOfRuns,
-} from '../../src/raw-uplinks/conformance/testing-uplinks.ts';
-import { openEmbeddedUplinks } from '../../src/raw-uplinks/embedded/embedded-uplinks.ts';
-import { openClickHouseSamples } from '../../src/samples/clickhouse/testing-clickhouse.ts';
+} from '../../src/storage/raw-uplinks/conformance/testing-uplinks.ts';
+import { openEmbeddedUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { openClickHouseSamples } from '../../src/storage/samples/clickhouse/testing-clickhouse.ts';
 import {
   randomFrom,
   randomStream,
   streamKeys,
   streamStart,
   streamTopics,
-} from '../../src/samples/conformance/random-entries.ts';
-import { answers, expectSame } from '../../src/samples/conformance/random-streams.conformance.ts';
-import { allSamples, entryOf } from '../../src/samples/conformance/sample-entries.ts';
-import type { Samples } from '../../src/samples/samples.ts';
-import { openTestSamples } from '../../src/samples/testing-samples.ts';
-import { accumulatorNames } from '../../src/summaries/accumulators.ts';
+} from '../../src/storage/samples/conformance/random-entries.ts';
+import {
+  answers,
+  expectSame,
+} from '../../src/storage/samples/conformance/random-streams.conformance.ts';
+import { allSamples, entryOf } from '../../src/storage/samples/conformance/sample-entries.ts';
+import type { Samples } from '../../src/storage/samples/samples.ts';
+import { openTestSamples } from '../../src/storage/samples/testing-samples.ts';
+import { accumulatorNames } from '../../src/query/summaries/accumulators.ts';
 import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
 import { currentClickHouse, startCurrentClickHouse } from '../servers/current-clickhouse.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';

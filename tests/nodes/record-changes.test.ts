@@ -10,23 +10,23 @@ import {
   type ChangeFollowing,
   changeFollowing,
   createChangeFollowing,
-} from '../../src/flows/change-following.ts';
+} from '../../src/cluster/change-following.ts';
 import type { RecordChange } from '../../src/model/record.ts';
-import { publishChanges } from '../../src/records/lanes.ts';
-import { type OpenRecords, openRecords } from '../../src/records/records.ts';
+import { publishChanges } from '../../src/storage/records/lanes.ts';
+import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
 import {
   adoptFollowerPositions,
   findFollowerPosition,
   saveFollowerPosition,
-} from '../../src/records/rows/follower-positions.ts';
+} from '../../src/storage/records/rows/follower-positions.ts';
 import {
   dropOldRecordChanges,
   findRecordChanges,
   newestRecordChange,
-} from '../../src/records/rows/record-changes.ts';
-import { dropReferences, recordsSettings } from '../../src/records/testing-engine.ts';
-import { transaction } from '../../src/records/transaction.ts';
-import { postgresEngine } from '../../src/records/postgres/postgres-engine.ts';
+} from '../../src/storage/records/rows/record-changes.ts';
+import { dropReferences, recordsSettings } from '../../src/storage/records/testing-engine.ts';
+import { transaction } from '../../src/storage/records/transaction.ts';
+import { postgresEngine } from '../../src/storage/records/postgres/postgres-engine.ts';
 
 let directory: string;
 let url: string;

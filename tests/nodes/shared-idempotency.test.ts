@@ -4,13 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createOnce, type FirstAnswer, type IdempotentCall } from '../../src/flows/idempotency.ts';
-import { createIdempotencyRecords } from '../../src/flows/idempotency-records.ts';
-import { createSharedIdempotency, sharedIdempotency } from '../../src/flows/shared-idempotency.ts';
+import {
+  createOnce,
+  type FirstAnswer,
+  type IdempotentCall,
+} from '../../src/uplinks/idempotency/idempotency.ts';
+import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-records.ts';
+import {
+  createSharedIdempotency,
+  sharedIdempotency,
+} from '../../src/cluster/shared-idempotency.ts';
 import { problem } from '../../src/model/problem.ts';
-import { postgresEngine } from '../../src/records/postgres/postgres-engine.ts';
-import { openRecords } from '../../src/records/records.ts';
-import { recordsSettings } from '../../src/records/testing-engine.ts';
+import { postgresEngine } from '../../src/storage/records/postgres/postgres-engine.ts';
+import { openRecords } from '../../src/storage/records/records.ts';
+import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 
 let directory: string;
 let url: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../bench/load/server-process.ts';
-import { recordsSettings } from '../../src/records/testing-engine.ts';
+import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { signIn } from '../access/access-world.ts';
 import { startWorld, type World } from '../world/world.ts';
 

@@ -1,7 +1,7 @@
 // Asset filters: results equal the reference, invalid ones are rejected; `npm run bench -- filters` tests more.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deviceFilterOf } from '../../src/inventory/devices/assets.ts';
-import { findDeviceIds } from '../../src/records/rows/device-lists.ts';
+import { findDeviceIds } from '../../src/storage/records/rows/device-lists.ts';
 import { filterRun } from './filter-run.ts';
 import { filterNow, openFilteredInventory, principal } from './filtered-inventory.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openClickHouseSamples } from '../../src/samples/clickhouse/testing-clickhouse.ts';
+import { openClickHouseSamples } from '../../src/storage/samples/clickhouse/testing-clickhouse.ts';
 import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { appendAll, type FillStore } from './filled-store.ts';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sample } from '../../src/model/sample.ts';
-import { openTestSamples } from '../../src/samples/testing-samples.ts';
-import type { Samples } from '../../src/samples/samples.ts';
+import { openTestSamples } from '../../src/storage/samples/testing-samples.ts';
+import type { Samples } from '../../src/storage/samples/samples.ts';
 
 export interface FilledStore {
   readonly store: Samples;

@@ -14,11 +14,11 @@ import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { fitsConnector } from '../../src/model/connector.ts';
 import type { CustomFieldType } from '../../src/model/custom-field.ts';
 import type { Principal } from '../../src/model/principal.ts';
-import { openRecords } from '../../src/records/records.ts';
-import { testEngine } from '../../src/records/testing-engine.ts';
-import { saveUplinkMetrics } from '../../src/records/rows/device-status.ts';
-import { insertOrganization } from '../../src/records/rows/organizations.ts';
-import { insertUser } from '../../src/records/rows/users.ts';
+import { openRecords } from '../../src/storage/records/records.ts';
+import { testEngine } from '../../src/storage/records/testing-engine.ts';
+import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
+import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
+import { insertUser } from '../../src/storage/records/rows/users.ts';
 
 export type Random = () => number;
 

@@ -1,7 +1,11 @@
 // Line protocol compared with InfluxDB 1: the same lines are good, and good ones say the same.
 import { expect, test } from 'vitest';
-import { createLineReader, isFault, seriesOf } from '../../src/ingest/line-protocol/line-reader.ts';
-import { timeReader } from '../../src/ingest/line-protocol/line-values.ts';
+import {
+  createLineReader,
+  isFault,
+  seriesOf,
+} from '../../src/transports/line-protocol/line-reader.ts';
+import { timeReader } from '../../src/transports/line-protocol/line-values.ts';
 import { influxdb, startInfluxDb } from '../servers/influxdb.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { dayMs } from '../../src/model/instant.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
-import { createFleetModel } from '../../src/samples/conformance/fleet-model.ts';
-import { keeping } from '../../src/samples/conformance/retention-times.ts';
-import { entryOf, type Given } from '../../src/samples/conformance/sample-entries.ts';
-import { createSeriesRegistry } from '../../src/samples/embedded/rows/series-registry.ts';
-import { createInterners, openSegments } from '../../src/samples/embedded/store-loader.ts';
-import { type StoreLimits, storeLimits } from '../../src/samples/embedded/store-limits.ts';
-import { openTestSamples, type TestSamples } from '../../src/samples/testing-samples.ts';
-import { createShapeInterner } from '../../src/log/data-shape.ts';
+import { createFleetModel } from '../../src/storage/samples/conformance/fleet-model.ts';
+import { keeping } from '../../src/storage/samples/conformance/retention-times.ts';
+import { entryOf, type Given } from '../../src/storage/samples/conformance/sample-entries.ts';
+import { createSeriesRegistry } from '../../src/storage/samples/embedded/rows/series-registry.ts';
+import { createInterners, openSegments } from '../../src/storage/samples/embedded/store-loader.ts';
+import { type StoreLimits, storeLimits } from '../../src/storage/samples/embedded/store-limits.ts';
+import { openTestSamples, type TestSamples } from '../../src/storage/samples/testing-samples.ts';
+import { createShapeInterner } from '../../src/storage/log/data-shape.ts';
 import { below, pick, randomData, randomMoment, randomTopic } from './random-queries.ts';
 
 /** Devices of a fleet have few shapes. */

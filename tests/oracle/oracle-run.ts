@@ -5,7 +5,7 @@ import { openPublicHolidays } from '../../src/query/public-holidays.ts';
 import { deviceSeries } from '../../src/query/time-series.ts';
 import { openTimeZones } from '../../src/model/time-zone.ts';
 import { type FillStore, filledStore } from './filled-store.ts';
-import type { Samples } from '../../src/samples/samples.ts';
+import type { Samples } from '../../src/storage/samples/samples.ts';
 import {
   type OracleQuery,
   type QueryScope,

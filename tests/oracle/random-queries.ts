@@ -1,5 +1,5 @@
 // Random samples and queries from a seed: the same seed gives the same ones.
-import { type AccumulatorName, accumulatorNames } from '../../src/summaries/accumulators.ts';
+import { type AccumulatorName, accumulatorNames } from '../../src/query/summaries/accumulators.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/instant.ts';

@@ -4,18 +4,22 @@ import {
   nodeUnreachable,
   openSamplesCall,
   openSamplesReceiver,
-} from '../../src/flows/open-samples-call.ts';
-import { createOpenElsewhere } from '../../src/flows/open-samples-elsewhere.ts';
-import { createUsageElsewhere, usageCall, usageReceiver } from '../../src/flows/usage-elsewhere.ts';
-import { leaseOfDevice, partitionLeases } from '../../src/leases/leases.ts';
+} from '../../src/cluster/open-samples-call.ts';
+import { createOpenElsewhere } from '../../src/cluster/open-samples-elsewhere.ts';
+import {
+  createUsageElsewhere,
+  usageCall,
+  usageReceiver,
+} from '../../src/cluster/usage-elsewhere.ts';
+import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { NodeAddress } from '../../src/model/node-address.ts';
-import { type Carry, createNodeSwitch } from '../../src/nodes/in-process-nodes.ts';
-import { NodeUnreachable } from '../../src/nodes/nodes.ts';
+import { type Carry, createNodeSwitch } from '../../src/cluster/nodes/in-process-nodes.ts';
+import { NodeUnreachable } from '../../src/cluster/nodes/nodes.ts';
 import {
   openClickHouseSamples,
   type TestClickHouseSamples,
-} from '../../src/samples/clickhouse/testing-clickhouse.ts';
+} from '../../src/storage/samples/clickhouse/testing-clickhouse.ts';
 
 export interface ReadingNode {
   readonly address: NodeAddress;

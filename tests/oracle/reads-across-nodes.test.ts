@@ -3,24 +3,31 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { leaseOfDevice, partitionLeases } from '../../src/leases/leases.ts';
+import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
 import { dayMs, hourMs } from '../../src/model/instant.ts';
 import type { Sample } from '../../src/model/sample.ts';
-import { type Random, randomFrom } from '../../src/samples/conformance/random-entries.ts';
-import { fleetKeys, fleetStart, randomFleet } from '../../src/samples/conformance/random-fleet.ts';
-import { answers, expectSame } from '../../src/samples/conformance/random-streams.conformance.ts';
+import { type Random, randomFrom } from '../../src/storage/samples/conformance/random-entries.ts';
+import {
+  fleetKeys,
+  fleetStart,
+  randomFleet,
+} from '../../src/storage/samples/conformance/random-fleet.ts';
+import {
+  answers,
+  expectSame,
+} from '../../src/storage/samples/conformance/random-streams.conformance.ts';
 import {
   referenceStore,
   type ReferenceStore,
-} from '../../src/samples/conformance/reference-store.ts';
-import { keeping } from '../../src/samples/conformance/retention-times.ts';
+} from '../../src/storage/samples/conformance/reference-store.ts';
+import { keeping } from '../../src/storage/samples/conformance/retention-times.ts';
 import {
   allSamples,
   collect,
   entryOf,
   type Given,
-} from '../../src/samples/conformance/sample-entries.ts';
-import { accumulatorNames } from '../../src/summaries/accumulators.ts';
+} from '../../src/storage/samples/conformance/sample-entries.ts';
+import { accumulatorNames } from '../../src/query/summaries/accumulators.ts';
 import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
 import { currentClickHouse, startCurrentClickHouse } from '../servers/current-clickhouse.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';

@@ -1,6 +1,6 @@
 // The answers that SQL gives: rows in SQLite, its own aggregate functions, and buckets found by walking with Temporal.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { AccumulatorName } from '../../src/summaries/accumulators.ts';
+import type { AccumulatorName } from '../../src/query/summaries/accumulators.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import type { OracleQuery } from './random-queries.ts';

@@ -1,9 +1,9 @@
 // Writes raw uplinks and deliveries, syncs only some of them, says what it found damaged, and kills itself.
 import { join } from 'node:path';
 import process from 'node:process';
-import { openTestLog, storedDelivery } from '../../src/delivery-log/testing-log.ts';
-import { addUplinks } from '../../src/raw-uplinks/conformance/testing-uplinks.ts';
-import { openEmbeddedUplinks } from '../../src/raw-uplinks/embedded/embedded-uplinks.ts';
+import { openTestLog, storedDelivery } from '../../src/storage/delivery-log/testing-log.ts';
+import { addUplinks } from '../../src/storage/raw-uplinks/conformance/testing-uplinks.ts';
+import { openEmbeddedUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
 
 export interface TornEnds {
   readonly damage: readonly unknown[];

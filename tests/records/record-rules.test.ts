@@ -167,7 +167,9 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   });
   const changed = { ...body.webhookProperties, method: 'PUT' };
   await admin('PUT', `/v3/output-connectors/${body.id}`, { webhookProperties: changed });
-  const { findOutputConnector } = await import('../../src/records/rows/output-connectors.ts');
+  const { findOutputConnector } = await import(
+    '../../src/storage/records/rows/output-connectors.ts'
+  );
   expect((await findOutputConnector(records, body.id))!.properties).toMatchObject({
     method: 'PUT',
     bearerToken: 'tok',

@@ -6,9 +6,9 @@ import { createApiKeyAuthenticator } from '../../src/access/api-key-authenticato
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
-import { createOnce } from '../../src/flows/idempotency.ts';
-import { createIdempotencyRecords } from '../../src/flows/idempotency-records.ts';
-import { createOperationRunner } from '../../src/flows/operation-runner.ts';
+import { createOnce } from '../../src/uplinks/idempotency/idempotency.ts';
+import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-records.ts';
+import { createOperationRunner } from '../../src/operations/operation-runner.ts';
 import type { Route } from '../../src/http/edge/route.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
@@ -40,10 +40,10 @@ import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
-import { type OpenRecords, openRecords } from '../../src/records/records.ts';
-import { testEngine } from '../../src/records/testing-engine.ts';
-import { findOperation, unfinishedOperations } from '../../src/records/rows/operations.ts';
-import { insertOrganization } from '../../src/records/rows/organizations.ts';
+import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
+import { testEngine } from '../../src/storage/records/testing-engine.ts';
+import { findOperation, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
+import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any

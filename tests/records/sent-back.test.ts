@@ -1,6 +1,6 @@
 // Records sent back as read: clients PUT complete records, with read-only and unknown members.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { saveUplinkMetrics } from '../../src/records/rows/device-status.ts';
+import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
 import { type Body, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 
 let world: RecordsWorld;

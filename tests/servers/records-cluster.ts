@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { freePort, startServer, untilReady } from '../../bench/load/server-process.ts';
 import { accountOf } from '../../bench/peers/debian-package.ts';
-import { postgresEngine } from '../../src/records/postgres/postgres-engine.ts';
-import { templateDatabase } from '../../src/records/testing-engine.ts';
+import { postgresEngine } from '../../src/storage/records/postgres/postgres-engine.ts';
+import { templateDatabase } from '../../src/storage/records/testing-engine.ts';
 import { type KillableServer, startKillable } from './killable-server.ts';
 import { postgresql } from './postgresql.ts';
 

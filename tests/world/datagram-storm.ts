@@ -1,6 +1,10 @@
 // Datagram storm: sends as fast as the server reads; a ping after each group confirms that.
-import { codeText } from '../../src/ingest/coap/coap-answer.ts';
-import { emptyMessage, encodeMessage, parseMessage } from '../../src/ingest/coap/coap-message.ts';
+import { codeText } from '../../src/transports/coap/coap-answer.ts';
+import {
+  emptyMessage,
+  encodeMessage,
+  parseMessage,
+} from '../../src/transports/coap/coap-message.ts';
 import { rawCoapSocket } from './coap-device.ts';
 
 const groupSize = 50;

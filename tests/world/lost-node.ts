@@ -1,7 +1,7 @@
 // Lost node: a cluster of which a third node stores samples that are only on its disk, and is killed.
 import pg from 'pg';
 import { expect } from 'vitest';
-import { leaseOfDevice } from '../../src/leases/leases.ts';
+import { leaseOfDevice } from '../../src/cluster/leases/leases.ts';
 import { startCutProxy } from '../faults/cut-proxy.ts';
 import { checkedFetch } from './checked-fetch.ts';
 import { type AddedNode, startCluster, type TestCluster } from './cluster.ts';

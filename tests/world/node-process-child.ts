@@ -1,8 +1,8 @@
 // Node child: a platform as one node of a cluster, which says its port when it is ready.
-import { startPlatform } from '../../src/composition/platform.ts';
-import type { ClusterConfig } from '../../src/cluster-settings.ts';
-import { readConfig } from '../../src/config.ts';
-import { watchWrapper } from '../../src/wrapper-watch.ts';
+import { startPlatform } from '../../src/app/platform.ts';
+import type { ClusterConfig } from '../../src/config/cluster-settings.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { watchWrapper } from '../../src/app/wrapper-watch.ts';
 
 // Tests choose shorter leases than settings allow.
 const { CLUSTER: chosen, ...environment } = process.env;

@@ -1,9 +1,9 @@
 // Paired platform: with CLUSTER=2, two nodes behind a proxy that gives them requests in turns, used as one platform.
 import type { AddressInfo } from 'node:net';
 import { freePort } from '../../bench/load/server-process.ts';
-import { startPlatform } from '../../src/composition/platform.ts';
-import type { Platform } from '../../src/composition/platform-parts.ts';
-import { readConfig } from '../../src/config.ts';
+import { startPlatform } from '../../src/app/platform.ts';
+import type { Platform } from '../../src/app/platform-parts.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { startRoundRobin } from './round-robin.ts';
 

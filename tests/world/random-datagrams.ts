@@ -1,5 +1,5 @@
 // Malformed CoAP traffic from a seed: whole requests with bits flipped, cut, repeated and spliced, and plain noise.
-import { type CoapMessage, encodeMessage } from '../../src/ingest/coap/coap-message.ts';
+import { type CoapMessage, encodeMessage } from '../../src/transports/coap/coap-message.ts';
 
 /**
  * A stream of datagrams; `valid` makes a request that would be accepted, of a message id. None that

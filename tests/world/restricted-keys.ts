@@ -4,11 +4,11 @@ import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
-import { testEngine } from '../../src/records/testing-engine.ts';
-import { insertOrganization } from '../../src/records/rows/organizations.ts';
-import { insertUser } from '../../src/records/rows/users.ts';
-import { insertWorkspace } from '../../src/records/rows/workspaces.ts';
+import { openRecords, type Records } from '../../src/storage/records/records.ts';
+import { testEngine } from '../../src/storage/records/testing-engine.ts';
+import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
+import { insertUser } from '../../src/storage/records/rows/users.ts';
+import { insertWorkspace } from '../../src/storage/records/rows/workspaces.ts';
 import type { World } from './world.ts';
 
 export interface KeyWanted {

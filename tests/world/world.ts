@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPlatform } from '../../src/composition/platform.ts';
-import type { Platform } from '../../src/composition/platform-parts.ts';
-import type { ClusterConfig } from '../../src/cluster-settings.ts';
-import { readConfig } from '../../src/config.ts';
+import { startPlatform } from '../../src/app/platform.ts';
+import type { Platform } from '../../src/app/platform-parts.ts';
+import type { ClusterConfig } from '../../src/config/cluster-settings.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Answered, checkedFetch } from './checked-fetch.ts';
-import { recordsSettings } from '../../src/records/testing-engine.ts';
+import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { isPaired, startPair } from './paired-platform.ts';
 import { samplesSettings } from './samples-settings.ts';

@@ -1,8 +1,8 @@
 // Surroundings: who may read the environment and the clock, and who may print.
 import ts from 'typescript';
-import { stageFolders } from '../import-table.ts';
+import { importTable, stageFolders } from '../import-table.ts';
 import type { Violation } from './violation.ts';
-import { folderOfSrc, lineOf, walk, type ProjectFile } from './project-files.ts';
+import { lineOf, walk, type ProjectFile } from './project-files.ts';
 
 const environment = /^process\s*(\?\.|\.)\s*env$/;
 const clockCalls = new Set([
@@ -15,12 +15,12 @@ const clockCalls = new Set([
 ]);
 
 /**
- * Reads of the environment outside src/config.ts; clocks and output inside stages. Tests are
+ * Reads of the environment outside src/config/config.ts; clocks and output inside stages. Tests are
  * exempt.
  */
 export function environmentViolations(file: ProjectFile): Violation[] {
   if (!file.path.startsWith('src/') || file.isTest) return [];
-  const inStage = stageFolders.includes(folderOfSrc(file) ?? '');
+  const inStage = stageFolders.includes(rowOf(file.path));
   const violations: Violation[] = [];
   walk(file, (node) => {
     const message = environmentMessage(file, node) ?? (inStage ? stageMessage(node) : undefined);
@@ -30,8 +30,14 @@ export function environmentViolations(file: ProjectFile): Violation[] {
   return violations;
 }
 
+/** The row of the import table that a file of src belongs to: its longest one. */
+function rowOf(path: string): string {
+  const rows = Object.keys(importTable).filter((folder) => path.startsWith(`src/${folder}/`));
+  return rows.toSorted((a, b) => b.length - a.length)[0] ?? '';
+}
+
 function environmentMessage(file: ProjectFile, node: ts.Node): string | undefined {
-  if (file.path === 'src/config.ts') return undefined;
+  if (file.path === 'src/config/config.ts') return undefined;
   const reads =
     (ts.isPropertyAccessExpression(node) && environment.test(node.getText())) ||
     (ts.isElementAccessExpression(node) && /^process\[['"]env['"]\]$/.test(node.getText())) ||
@@ -41,7 +47,9 @@ function environmentMessage(file: ProjectFile, node: ts.Node): string | undefine
     (ts.isImportSpecifier(node) &&
       (node.propertyName ?? node.name).text === 'env' &&
       importsProcess(node));
-  return reads ? 'only src/config.ts reads the environment: take the value from Config' : undefined;
+  return reads
+    ? 'only src/config/config.ts reads the environment: take the value from Config'
+    : undefined;
 }
 
 function importsProcess(node: ts.ImportSpecifier): boolean {

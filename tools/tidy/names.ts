@@ -1,5 +1,5 @@
 // Names: files and folders are called by the field's words, never by a bag's.
-import { compositionFolder, importTable, rootFiles } from '../import-table.ts';
+import { compositionFolders, importTable, rootFiles } from '../import-table.ts';
 import type { Violation } from './violation.ts';
 import { folderOfSrc, type ProjectFile } from './project-files.ts';
 
@@ -16,6 +16,11 @@ const bagWords = [
   'others',
 ];
 const bagForm = new RegExp(`^(index|types|(.*[.-])?(${bagWords.join('|')}))$`);
+/** Folders of src with a row, or with folders that have one. */
+const knownFolders = new Set([
+  ...compositionFolders,
+  ...Object.keys(importTable).map((folder) => folder.split('/')[0]),
+]);
 const nameForm = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
 
 /**
@@ -38,7 +43,7 @@ export function nameViolations(file: ProjectFile): Violation[] {
       });
   }
   const folder = folderOfSrc(file);
-  if (folder !== undefined && folder !== compositionFolder && !(folder in importTable))
+  if (folder !== undefined && !knownFolders.has(folder))
     violations.push({
       path: file.path,
       message: `src/${folder} has no row in tools/import-table.ts`,

@@ -1,7 +1,7 @@
 // Body parsers: JSON, SenML and forms, by the content type and the endpoint.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { parseSenmlCbor } from '../../ingest/senml/senml-cbor.ts';
+import { parseSenmlCbor } from '../../transports/senml/senml-cbor.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { utf8Fault } from '../../structures/utf8.ts';

@@ -1,6 +1,6 @@
 // Exchange: what the edge reads of a request and sets of its answer, by whichever way it is served.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { WorkTurns } from '../../ingest/work-turns.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 
 export type RequestTurns = Pick<WorkTurns, 'run' | 'wait' | 'charge' | 'large'>;

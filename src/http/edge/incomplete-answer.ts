@@ -1,6 +1,6 @@
 // Incomplete answers: damaged samples are skipped, and the answer says so (contract 36).
-import type { UnreadableSamples } from '../../samples/sample-store.ts';
-import { refuseUnreadable } from '../../samples/unreadable.ts';
+import type { UnreadableSamples } from '../../storage/samples/sample-store.ts';
+import { refuseUnreadable } from '../../storage/samples/unreadable.ts';
 import { Answer } from './route.ts';
 
 /** On every answer that skips damaged samples. */

@@ -1,5 +1,5 @@
 // Request state: the route of a request, and the results of admission and body parsing.
-import { largeWorkLimits } from '../../ingest/large-work.ts';
+import { largeWorkLimits } from '../../transports/large-work.ts';
 import type { EdgeRequest, RequestState } from './exchange.ts';
 import type { Route } from './route.ts';
 

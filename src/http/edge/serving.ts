@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
-import type { Found } from '../../flows/capture-senders.ts';
+import type { Found } from '../../uplinks/capture/capture-senders.ts';
 import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
 import { sendOutput } from './answering.ts';
 import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';

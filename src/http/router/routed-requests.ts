@@ -1,7 +1,7 @@
 // Routed requests: those about one device, which its owner answers, and how the device is found.
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'fast-querystring';
-import type { CaptureSenders } from '../../flows/capture-senders.ts';
+import type { CaptureSenders } from '../../uplinks/capture/capture-senders.ts';
 import { createRouteTree } from '../edge/direct/route-tree.ts';
 import type { NodeAddress } from '../../model/node-address.ts';
 import { bodyBytesMaxDefault, type Route } from '../edge/route.ts';

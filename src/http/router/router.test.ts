@@ -4,9 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { NodeAddress } from '../../model/node-address.ts';
-import { type ForwardedAnswer, type ForwardedRequest, NodeUnreachable } from '../../nodes/nodes.ts';
+import {
+  type ForwardedAnswer,
+  type ForwardedRequest,
+  NodeUnreachable,
+} from '../../cluster/nodes/nodes.ts';
 import { type Problem, problem } from '../../model/problem.ts';
-import { ownerSearchLimits } from '../../nodes/owner-search.ts';
+import { ownerSearchLimits } from '../../cluster/nodes/owner-search.ts';
 import { createRouter, routerLimits } from './router.ts';
 
 type Outcome = 'notHeld' | 'unreachable' | 'lost' | number;

@@ -8,8 +8,8 @@ import {
   type ForwardedRequest,
   type Nodes,
   NodeUnreachable,
-} from '../../nodes/nodes.ts';
-import { askOwner, type Ownership, type OwnerSearch } from '../../nodes/owner-search.ts';
+} from '../../cluster/nodes/nodes.ts';
+import { askOwner, type Ownership, type OwnerSearch } from '../../cluster/nodes/owner-search.ts';
 import { readBody } from '../edge/direct/plain-body.ts';
 import type { FindDevice } from './routed-requests.ts';
 

@@ -5,10 +5,10 @@ import {
   backfillLimits,
   type BackfillReceipt,
   type NamedBackfill,
-} from '../../flows/backfill.ts';
-import type { Attempt, Once } from '../../flows/idempotency.ts';
-import type { OnceStreamed } from '../../flows/streamed-idempotency.ts';
-import { sampleGroups, sampleLineGroups } from '../../ingest/http/sample-groups.ts';
+} from '../../uplinks/bulk/backfill.ts';
+import type { Attempt, Once } from '../../uplinks/idempotency/idempotency.ts';
+import type { OnceStreamed } from '../../uplinks/idempotency/streamed-idempotency.ts';
+import { sampleGroups, sampleLineGroups } from '../../transports/http/sample-groups.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';

@@ -1,10 +1,10 @@
 // POST /v3/capture: a device sends a payload; the answer comes when it is durable (contract 18).
 import type { Static } from 'typebox';
 import { capture, type receiptSchema } from '../../contract/capture.ts';
-import type { CaptureSenders } from '../../flows/capture-senders.ts';
-import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
-import type { Webhook } from '../../flows/network-server-capture.ts';
-import { captureBodyOf, webhookBodyOf } from '../../ingest/http/capture-request.ts';
+import type { CaptureSenders } from '../../uplinks/capture/capture-senders.ts';
+import type { Capture, CaptureReceipt } from '../../uplinks/capture/capture.ts';
+import type { Webhook } from '../../uplinks/capture/network-server-capture.ts';
+import { captureBodyOf, webhookBodyOf } from '../../transports/http/capture-request.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { isSenml } from '../edge/body-parsers.ts';
 import { idempotencyKeyOf } from '../edge/idempotency-key.ts';

@@ -1,5 +1,5 @@
 // Creates that are done once per Idempotency-Key (contract 35).
-import type { Once } from '../../flows/idempotency.ts';
+import type { Once } from '../../uplinks/idempotency/idempotency.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';

@@ -1,7 +1,7 @@
 // Route of the demo workspace (contract 37).
 import type { IncomingHttpHeaders } from 'node:http';
 import { workspaces } from '../../contract/workspaces.ts';
-import type { WantedDemo } from '../../flows/demo-workspaces.ts';
+import type { WantedDemo } from '../../operations/demo-workspaces.ts';
 import {
   ensureDemoWorkspace,
   keepDemoDeviceTypes,

@@ -1,7 +1,7 @@
 // Routes of downlinks (contract 17, 35).
 import { downlinks } from '../../contract/downlinks.ts';
-import { deviceEvents, type EventSources } from '../../flows/device-events.ts';
-import type { DownlinkCause } from '../../flows/downlink.ts';
+import { deviceEvents, type EventSources } from '../../uplinks/device-events.ts';
+import type { DownlinkCause } from '../../downlinks/downlink.ts';
 import { listDownlinks } from '../../inventory/devices/downlinks.ts';
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { Json } from '../../model/json.ts';

@@ -2,14 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { lineProtocol } from '../../contract/line-protocol.ts';
-import type { CaptureSenders, Found } from '../../flows/capture-senders.ts';
-import type { PointWrite, WriteOutcome } from '../../flows/line-protocol-write.ts';
-import type { Refusals } from '../../flows/refusals.ts';
-import { createByteBudget } from '../../ingest/byte-budget.ts';
+import type { CaptureSenders, Found } from '../../uplinks/capture/capture-senders.ts';
+import type { PointWrite, WriteOutcome } from '../../uplinks/bulk/line-protocol-write.ts';
+import type { Refusals } from '../../uplinks/refusals.ts';
+import { createByteBudget } from '../../transports/byte-budget.ts';
 import {
   type InfluxCredentials,
   influxSecretOf,
-} from '../../ingest/line-protocol/influx-secret.ts';
+} from '../../transports/line-protocol/influx-secret.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 import { refusalLimits } from '../../model/refused-uplink.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { assistants } from '../../contract/assistants.ts';
 import { allEndpoints } from '../../contract/endpoint-table.ts';
-import type { WorkTurns } from '../../ingest/work-turns.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, type RouteInput, route } from '../edge/route.ts';

@@ -9,7 +9,7 @@ import {
   updateOutputConnector,
 } from '../../inventory/flows/output-connectors.ts';
 import { healthOfOutputs, type OutputHealthParts } from '../../inventory/health/output-health.ts';
-import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';

@@ -1,12 +1,12 @@
 // Routes of raw uplinks and of the dry run of a decoder (contract 35).
 import type { Static } from 'typebox';
 import { rawUplinks, type replayRequest } from '../../contract/raw-uplinks.ts';
-import { replayLimits, type ReplayReport, type ReplayRequest } from '../../flows/decoder-test.ts';
-import { listRawUplinks } from '../../flows/raw-uplink-list.ts';
+import { replayLimits, type ReplayReport, type ReplayRequest } from '../../uplinks/decoder-test.ts';
+import { listRawUplinks } from '../../uplinks/raw-uplink-list.ts';
 import { readDeviceType } from '../../inventory/flows/device-types.ts';
 import { devicesOfType } from '../../inventory/flows/devices-of-type.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { RawUplinkPage, RawUplinkRange } from '../../raw-uplinks/raw-uplink-store.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../../storage/raw-uplinks/raw-uplink-store.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';

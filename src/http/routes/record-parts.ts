@@ -1,5 +1,5 @@
 // Parts of the routes of records, and how they find the resource of a request.
-import type { Once } from '../../flows/idempotency.ts';
+import type { Once } from '../../uplinks/idempotency/idempotency.ts';
 import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/resource-lookup.ts';
 import type { Place } from '../../model/resource-ref.ts';
 

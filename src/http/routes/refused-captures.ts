@@ -1,10 +1,10 @@
 // Refused captures: the owner of the connector finds what was wrong, and the start of the payload (contract 39.3).
-import type { Refusals } from '../../flows/refusals.ts';
+import type { Refusals } from '../../uplinks/refusals.ts';
 import {
   captureDeviceIdOf,
   type CaptureQuery,
   captureSecretOf,
-} from '../../ingest/http/capture-request.ts';
+} from '../../transports/http/capture-request.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Problem } from '../../model/problem.ts';
 import { refusalLimits, refusalReasonOf } from '../../model/refused-uplink.ts';

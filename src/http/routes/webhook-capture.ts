@@ -1,9 +1,9 @@
 // POST /v3/capture/lora/:integrationId: the webhook of a LoRaWAN network server (contract 35).
 import { capture } from '../../contract/capture.ts';
-import type { CaptureSenders } from '../../flows/capture-senders.ts';
-import type { CaptureReceipt } from '../../flows/capture.ts';
-import type { Webhook } from '../../flows/network-server-capture.ts';
-import { webhookBodyOf } from '../../ingest/http/capture-request.ts';
+import type { CaptureSenders } from '../../uplinks/capture/capture-senders.ts';
+import type { CaptureReceipt } from '../../uplinks/capture/capture.ts';
+import type { Webhook } from '../../uplinks/capture/network-server-capture.ts';
+import { webhookBodyOf } from '../../transports/http/capture-request.ts';
 import { problem } from '../../model/problem.ts';
 import { admittedRoute, type Route } from '../edge/route.ts';
 import { receiptView } from './capture.ts';

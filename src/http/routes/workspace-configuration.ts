@@ -2,7 +2,7 @@
 import { workspaceConfiguration } from '../../contract/workspace-configuration.ts';
 import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
 import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
-import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { checkHolidayRegion } from './workspaces.ts';

@@ -4,8 +4,8 @@ import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { FanOut } from '../../live/fan-out.ts';
-import { liveLimits } from '../../live/live-limits.ts';
+import type { FanOut } from '../../live/sessions/fan-out.ts';
+import { liveLimits } from '../../live/sessions/live-limits.ts';
 import {
   type Received,
   storedSample,
@@ -13,7 +13,7 @@ import {
   testLog,
   testPrincipal,
   testFanOut,
-} from '../../live/testing-session.ts';
+} from '../../live/sessions/testing-session.ts';
 import { problem } from '../../model/problem.ts';
 import {
   attachDataStreams,

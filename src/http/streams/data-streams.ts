@@ -2,18 +2,18 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Replay } from '../../live/catch-up.ts';
+import type { Replay } from '../../live/sessions/catch-up.ts';
 import type {
   AccessChanges,
   AssetsOfTag,
   FindAssets,
   Followable,
   MessageContext,
-} from '../../live/client-message.ts';
-import type { FanOut } from '../../live/fan-out.ts';
-import { liveLimits } from '../../live/live-limits.ts';
-import { createFlusher, type Flusher } from '../../live/outbox.ts';
-import { LiveMemory } from '../../live/session-memory.ts';
+} from '../../live/sessions/client-message.ts';
+import type { FanOut } from '../../live/sessions/fan-out.ts';
+import { liveLimits } from '../../live/sessions/live-limits.ts';
+import { createFlusher, type Flusher } from '../../live/sessions/outbox.ts';
+import { LiveMemory } from '../../live/sessions/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';

@@ -2,8 +2,8 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { mqttLimits } from '../../ingest/mqtt/mqtt-limits.ts';
-import type { MqttTransport } from '../../ingest/mqtt/mqtt-transport.ts';
+import { mqttLimits } from '../../transports/mqtt/mqtt-limits.ts';
+import type { MqttTransport } from '../../transports/mqtt/mqtt-transport.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 import { clientAddress } from '../edge/client-address.ts';
 import { checkRequestHead } from '../edge/request-head.ts';

@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import type { Replay } from '../../live/catch-up.ts';
+import type { Replay } from '../../live/sessions/catch-up.ts';
 import type {
   AccessChanges,
   AssetsOfTag,
   FindAssets,
   Followable,
   MessageContext,
-} from '../../live/client-message.ts';
-import type { FanOut } from '../../live/fan-out.ts';
-import { liveLimits } from '../../live/live-limits.ts';
-import { createOutbox, type Flusher } from '../../live/outbox.ts';
-import { createSession, type Session } from '../../live/session.ts';
-import type { LiveMemory, SessionMemory } from '../../live/session-memory.ts';
+} from '../../live/sessions/client-message.ts';
+import type { FanOut } from '../../live/sessions/fan-out.ts';
+import { liveLimits } from '../../live/sessions/live-limits.ts';
+import { createOutbox, type Flusher } from '../../live/sessions/outbox.ts';
+import { createSession, type Session } from '../../live/sessions/session.ts';
+import type { LiveMemory, SessionMemory } from '../../live/sessions/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { OpenCounts } from '../../model/quota-count.ts';

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { generate } from 'mqtt-packet';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { AcceptMqtt } from '../../ingest/mqtt/mqtt-broker-on-demand.ts';
-import type { MqttTransport } from '../../ingest/mqtt/mqtt-transport.ts';
-import { secret, startTestBroker } from '../../ingest/mqtt/testing-mqtt-broker.ts';
+import type { AcceptMqtt } from '../../transports/mqtt/mqtt-broker-on-demand.ts';
+import type { MqttTransport } from '../../transports/mqtt/mqtt-transport.ts';
+import { secret, startTestBroker } from '../../transports/mqtt/testing-mqtt-broker.ts';
 import { attachMqttSocket } from './mqtt-socket.ts';
 
 const closers: (() => void)[] = [];

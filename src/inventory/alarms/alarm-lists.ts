@@ -10,13 +10,13 @@ import type { Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { parseOptionalBound } from '../../model/timestamp.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   type AlarmFilter,
   alarmIdsAfter,
   listAlarms as listRows,
-} from '../../records/rows/alarm-lists.ts';
-import { findAlarms } from '../../records/rows/alarms.ts';
+} from '../../storage/records/rows/alarm-lists.ts';
+import { findAlarms } from '../../storage/records/rows/alarms.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { found } from '../record-change.ts';
 import { type AlarmView, alarmViews } from './alarm-view.ts';

@@ -1,8 +1,8 @@
 // Alarm view: an alarm with its comments as answers, messages and live events show it (contract 37).
 import type { Alarm, AlarmComment } from '../../model/alarm.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
-import type { RecordsDb } from '../../records/records.ts';
-import { commentsOfAlarms } from '../../records/rows/alarm-parts.ts';
+import type { RecordsDb } from '../../storage/records/records.ts';
+import { commentsOfAlarms } from '../../storage/records/rows/alarm-parts.ts';
 
 export type AlarmView = ReturnType<typeof alarmView>;
 

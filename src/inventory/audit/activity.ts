@@ -6,8 +6,8 @@ import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Scope } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { parseOptionalBound } from '../../model/timestamp.ts';
-import type { Records } from '../../records/records.ts';
-import { listActivities } from '../../records/rows/activities.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { listActivities } from '../../storage/records/rows/activities.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { resourceTypeOf } from './audit.ts';
 

@@ -9,8 +9,8 @@ import {
   type AuditFilter,
   auditEntriesBefore,
   listAuditEntries,
-} from '../../records/rows/audit-log.ts';
-import type { Records } from '../../records/records.ts';
+} from '../../storage/records/rows/audit-log.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { csvLine, withoutFormula } from '../../structures/csv.ts';
 import { resourceTypeOf } from './audit.ts';
 import { type ListScope, ownOrganization } from '../list-scope.ts';

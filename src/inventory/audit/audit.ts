@@ -5,9 +5,9 @@ import type { AuditAction, AuditEntry, FieldChange } from '../../model/audit-ent
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { RecordChange } from '../../model/record.ts';
-import { insertAuditEntries } from '../../records/rows/audit-log.ts';
-import { type AuditedRow, auditedRow } from '../../records/audited-rows.ts';
-import type { Records } from '../../records/records.ts';
+import { insertAuditEntries } from '../../storage/records/rows/audit-log.ts';
+import { type AuditedRow, auditedRow } from '../../storage/records/audited-rows.ts';
+import type { Records } from '../../storage/records/records.ts';
 
 /** Longer values are logged by length and hash: a script may have 1 MiB. */
 const valueLengthMax = 2_000;

@@ -1,16 +1,16 @@
 // Asset list: devices by access, filters, search and expression, page by page (interface 4.2, contract 4).
-import type { Condition } from '../../filters/condition.ts';
-import { type FilterableCustomField, readExpression } from '../../filters/expression.ts';
+import type { Condition } from '../../query/filters/condition.ts';
+import { type FilterableCustomField, readExpression } from '../../query/filters/expression.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
 import type { LoraField } from '../../model/lora-fields.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Rows } from '../../records/list.ts';
-import { findCustomFields } from '../../records/rows/custom-fields.ts';
-import type { Records } from '../../records/records.ts';
-import type { DeviceFilter } from '../../records/rows/device-filter.ts';
-import { listDevices } from '../../records/rows/device-lists.ts';
+import type { Rows } from '../../storage/records/list.ts';
+import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
+import type { Records } from '../../storage/records/records.ts';
+import type { DeviceFilter } from '../../storage/records/rows/device-filter.ts';
+import { listDevices } from '../../storage/records/rows/device-lists.ts';
 import { deviceViews } from './device-view.ts';
 import { valueTypeOf } from './filter-options.ts';
 import { type ListScope, listReach } from '../list-scope.ts';

@@ -1,9 +1,9 @@
 // Created devices: those that a device connector creates for senders that name them first.
 import { type DeviceConnector, deviceCreationOf } from '../../model/connector.ts';
 import { Problem, type ProblemName, problem } from '../../model/problem.ts';
-import { devicesOfDataFlow, oldestFlowOf } from '../../records/rows/data-flows.ts';
-import { placesByName } from '../../records/rows/named-devices.ts';
-import type { Records } from '../../records/records.ts';
+import { devicesOfDataFlow, oldestFlowOf } from '../../storage/records/rows/data-flows.ts';
+import { placesByName } from '../../storage/records/rows/named-devices.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
 import { change } from '../record-change.ts';
 import { createDeviceStep, DeviceLookups } from './device-steps.ts';

@@ -15,8 +15,8 @@ import {
   listCustomFields as listRows,
   removeCustomField,
   saveCustomField,
-} from '../../records/rows/custom-fields.ts';
-import type { Records } from '../../records/records.ts';
+} from '../../storage/records/rows/custom-fields.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   auditView,
   orCurrent,

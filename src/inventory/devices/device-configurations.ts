@@ -3,7 +3,7 @@ import { formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   configurationId,
   type DeviceConfiguration,
@@ -12,8 +12,8 @@ import {
   listDeviceConfigurations as listRows,
   nextConfigurationVersion,
   removeDeviceConfiguration,
-} from '../../records/rows/device-configurations.ts';
-import { findDevice } from '../../records/rows/devices.ts';
+} from '../../storage/records/rows/device-configurations.ts';
+import { findDevice } from '../../storage/records/rows/devices.ts';
 import { change, found } from '../record-change.ts';
 
 const configurationLengthMax = 256 * 1024;

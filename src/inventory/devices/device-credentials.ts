@@ -6,13 +6,13 @@ import { newId } from '../../model/ids.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { unpagedOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findDeviceCredentials,
   insertDeviceCredential,
   removeDeviceCredential,
-} from '../../records/rows/device-credentials.ts';
-import { findDevice } from '../../records/rows/devices.ts';
+} from '../../storage/records/rows/device-credentials.ts';
+import { findDevice } from '../../storage/records/rows/devices.ts';
 import { expirationFrom } from '../expiration.ts';
 import { change, found } from '../record-change.ts';
 

@@ -1,9 +1,9 @@
 // Device profiles: data flow, tags, custom fields and common properties of devices, each kept once for all its devices.
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Tag } from '../../model/tag.ts';
-import type { Records } from '../../records/records.ts';
-import { findCustomFieldsInOrder } from '../../records/rows/custom-fields.ts';
-import { findTagsInOrder } from '../../records/rows/tags.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findCustomFieldsInOrder } from '../../storage/records/rows/custom-fields.ts';
+import { findTagsInOrder } from '../../storage/records/rows/tags.ts';
 import type { RecordChanges } from '../../structures/record-changes.ts';
 import type { ProfileContent } from './compact-device.ts';
 import type { FlowCache, SharedFlow } from './flow-route-cache.ts';

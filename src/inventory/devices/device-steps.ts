@@ -9,18 +9,23 @@ import {
   customFieldsOfDevices,
   findCustomFields,
   saveCustomFieldValues,
-} from '../../records/rows/custom-fields.ts';
-import { findDataFlow } from '../../records/rows/data-flows.ts';
-import { findDeviceConnector } from '../../records/rows/device-connectors.ts';
+} from '../../storage/records/rows/custom-fields.ts';
+import { findDataFlow } from '../../storage/records/rows/data-flows.ts';
+import { findDeviceConnector } from '../../storage/records/rows/device-connectors.ts';
 import {
   findDevice,
   findDeviceByDeviceId,
   insertDevice,
   removeDevice,
   saveDevice,
-} from '../../records/rows/devices.ts';
-import { findPlace } from '../../records/rows/resource-refs.ts';
-import { findTags, findTagsNamed, saveDeviceTags, tagsOfDevices } from '../../records/rows/tags.ts';
+} from '../../storage/records/rows/devices.ts';
+import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import {
+  findTags,
+  findTagsNamed,
+  saveDeviceTags,
+  tagsOfDevices,
+} from '../../storage/records/rows/tags.ts';
 import { firstVersion, found, nextVersion, orCurrent, type Step } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
 import { checkRequired, customFieldsFrom } from './custom-field-values.ts';

@@ -2,8 +2,8 @@
 import type { Device } from '../../model/device.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
-import { findDevice, findDeviceByDeviceId } from '../../records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findDevice, findDeviceByDeviceId } from '../../storage/records/rows/devices.ts';
 import { change, found } from '../record-change.ts';
 import {
   createDeviceStep,

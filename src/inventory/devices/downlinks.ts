@@ -3,15 +3,15 @@ import { type Downlink, downlinkLimits, type DownlinkState } from '../../model/d
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
-import { transaction } from '../../records/transaction.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { transaction } from '../../storage/records/transaction.ts';
 import {
   dropOldDownlinks,
   insertDownlinks,
   listDownlinks as listRows,
   saveDownlink,
   waitingDownlinks,
-} from '../../records/rows/downlinks.ts';
+} from '../../storage/records/rows/downlinks.ts';
 
 function view(downlink: Downlink) {
   const { id, created, updated, state, port, confirmed, payloadHex, topic, payload, error } =

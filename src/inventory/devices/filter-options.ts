@@ -1,19 +1,23 @@
 // Filter options of assets: all that a client needs to build a filter form (interface 4.2, contract 4).
-import { type AssetField, type AssetFieldName, assetFields } from '../../filters/asset-fields.ts';
-import { expressionLimits } from '../../filters/expression.ts';
+import {
+  type AssetField,
+  type AssetFieldName,
+  assetFields,
+} from '../../query/filters/asset-fields.ts';
+import { expressionLimits } from '../../query/filters/expression.ts';
 import {
   type PredicateName,
   predicateNames,
   predicates,
   predicatesOf,
-} from '../../filters/predicate-table.ts';
+} from '../../query/filters/predicate-table.ts';
 import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import { type FilterType, filterTypes } from '../../model/filter-type.ts';
 import type { Principal } from '../../model/principal.ts';
-import { isOneOf } from '../../records/columns.ts';
-import type { WorkspaceFilter } from '../../records/list.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
-import { findCustomFields } from '../../records/rows/custom-fields.ts';
+import { isOneOf } from '../../storage/records/columns.ts';
+import type { WorkspaceFilter } from '../../storage/records/list.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 
 interface FilterOption {

@@ -3,15 +3,15 @@ import type { DeviceConnector } from '../../model/connector.ts';
 import type { DataFlow } from '../../model/data-flow.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import { UnreadableRecord } from '../../model/unreadable-record.ts';
-import type { Records } from '../../records/records.ts';
-import { findDataFlow } from '../../records/rows/data-flows.ts';
-import { findDeviceConnector } from '../../records/rows/device-connectors.ts';
-import { findDeviceType } from '../../records/rows/device-types.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findDataFlow } from '../../storage/records/rows/data-flows.ts';
+import { findDeviceConnector } from '../../storage/records/rows/device-connectors.ts';
+import { findDeviceType } from '../../storage/records/rows/device-types.ts';
 import {
   findOpenOutputConnectors,
   type OpenOutputConnector,
-} from '../../records/rows/output-connectors.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
+} from '../../storage/records/rows/output-connectors.ts';
+import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
 import { createCacheByPart } from '../../structures/cache-by-part.ts';
 import type { RecordChanges } from '../../structures/record-changes.ts';
 

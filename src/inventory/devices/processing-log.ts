@@ -3,8 +3,8 @@ import { formatInstant, parseInstant, plusRestored } from '../../model/instant.t
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { NoteLevel } from '../../model/processing-note.ts';
-import type { Records } from '../../records/records.ts';
-import { listProcessingLog } from '../../records/rows/processing-log.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { listProcessingLog } from '../../storage/records/rows/processing-log.ts';
 
 /** `from` inclusive, `to` exclusive, ISO-8601; newest first. */
 export async function readProcessingLog(

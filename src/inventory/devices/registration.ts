@@ -3,8 +3,8 @@ import type { Device } from '../../model/device.ts';
 import type { NetworkWork, Operation, OperationAction } from '../../model/operation.ts';
 import { networkWorks } from '../../model/operation.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
-import { findDevice, saveDevice } from '../../records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findDevice, saveDevice } from '../../storage/records/rows/devices.ts';
 import { found, nextVersion, type Step } from '../record-change.ts';
 
 /**

@@ -1,8 +1,8 @@
 // Name of a device in The Things Stack, learned from its uplinks, because downlinks need it (contract 36).
 import type { Device } from '../../model/device.ts';
 import { type JsonObject, objectOrEmpty } from '../../model/json.ts';
-import { findDevice, saveDevice } from '../../records/rows/devices.ts';
-import type { Records } from '../../records/records.ts';
+import { findDevice, saveDevice } from '../../storage/records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { change } from '../record-change.ts';
 
 function ttnPropertiesOf({ loraProperties }: Pick<Device, 'loraProperties'>): JsonObject {

@@ -3,8 +3,8 @@ import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Tag } from '../../model/tag.ts';
-import type { Records } from '../../records/records.ts';
-import { namesOfRulesUsing } from '../../records/rows/rules.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
 import {
   findTag,
   insertTag,
@@ -12,7 +12,7 @@ import {
   removeTag,
   saveTag,
   taggedDeviceCounts,
-} from '../../records/rows/tags.ts';
+} from '../../storage/records/rows/tags.ts';
 import { auditView, orCurrent, type RecordUpdate, usersNamedMax } from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';

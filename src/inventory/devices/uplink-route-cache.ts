@@ -7,7 +7,7 @@ import { isLongName, refuseLongName } from '../../model/outside-name.ts';
 import { problem } from '../../model/problem.ts';
 import type { ChangeFollower } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   devicesByDeviceIds,
   devicesByIds,
@@ -15,9 +15,9 @@ import {
   type DeviceWithLabels,
   type FoundDevice,
   labeledDevice,
-} from '../../records/rows/device-batches.ts';
-import { findDeviceConnectorBySecret } from '../../records/rows/device-connectors.ts';
-import { findDeviceByEui } from '../../records/rows/devices.ts';
+} from '../../storage/records/rows/device-batches.ts';
+import { findDeviceConnectorBySecret } from '../../storage/records/rows/device-connectors.ts';
+import { findDeviceByEui } from '../../storage/records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createRecordChanges, type RecordChanges } from '../../structures/record-changes.ts';
 import { createDeviceProfiles, type ProfileParts } from './device-profiles.ts';

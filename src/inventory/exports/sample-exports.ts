@@ -13,9 +13,13 @@ import {
   type SampleExportPlan,
 } from '../../model/sample-export.ts';
 import { parseBound } from '../../model/timestamp.ts';
-import type { Records } from '../../records/records.ts';
-import { findDeviceIds } from '../../records/rows/device-lists.ts';
-import { findOperation, insertOperation, saveProgress } from '../../records/rows/operations.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
+import {
+  findOperation,
+  insertOperation,
+  saveProgress,
+} from '../../storage/records/rows/operations.ts';
 import {
   countExportedDevices,
   countSampleExports,
@@ -23,8 +27,8 @@ import {
   insertSampleExport,
   listSampleExports as listRows,
   removeSampleExport,
-} from '../../records/rows/sample-exports.ts';
-import { findTags } from '../../records/rows/tags.ts';
+} from '../../storage/records/rows/sample-exports.ts';
+import { findTags } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { change, found } from '../record-change.ts';

@@ -7,20 +7,20 @@ import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { isTopic } from '../../model/topic.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findDataFlow,
   insertDataFlow,
   listDataFlows as listRows,
   removeDataFlow,
   saveDataFlow,
-} from '../../records/rows/data-flows.ts';
-import { findDeviceConnectors } from '../../records/rows/device-connectors.ts';
-import { findDeviceType, findDeviceTypeNames } from '../../records/rows/device-types.ts';
-import { devicesUsingDataFlow } from '../../records/rows/devices.ts';
-import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
-import { findPlace } from '../../records/rows/resource-refs.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
+} from '../../storage/records/rows/data-flows.ts';
+import { findDeviceConnectors } from '../../storage/records/rows/device-connectors.ts';
+import { findDeviceType, findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
+import { devicesUsingDataFlow } from '../../storage/records/rows/devices.ts';
+import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
+import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,

@@ -11,15 +11,15 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { sparkplugDefaults, type SparkplugMapping } from '../../model/sparkplug-mapping.ts';
 import { isTopic } from '../../model/topic.ts';
-import type { Records } from '../../records/records.ts';
-import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import {
   findDeviceConnector,
   insertDeviceConnector,
   listDeviceConnectors as listRows,
   removeDeviceConnector,
   saveDeviceConnector,
-} from '../../records/rows/device-connectors.ts';
+} from '../../storage/records/rows/device-connectors.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';

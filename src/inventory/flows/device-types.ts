@@ -12,15 +12,15 @@ import { parsedJson } from '../../model/json-keys.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
-import type { Records } from '../../records/records.ts';
+import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findDeviceType,
   insertDeviceType,
   listDeviceTypes as listRows,
   removeDeviceType,
   saveDeviceType,
-} from '../../records/rows/device-types.ts';
+} from '../../storage/records/rows/device-types.ts';
 import {
   auditView,
   change,

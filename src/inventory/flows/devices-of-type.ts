@@ -1,7 +1,7 @@
 // Devices of a device type that a principal may change, for tests of a decoder on all of them.
 import { holds, type Principal } from '../../model/principal.ts';
-import type { Records } from '../../records/records.ts';
-import { findDevicesOfType } from '../../records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findDevicesOfType } from '../../storage/records/rows/devices.ts';
 
 /** Of a type with more devices, the first by id are checked. */
 const candidatesMax = 1_000;

@@ -13,13 +13,13 @@ import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Place } from '../../model/resource-ref.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
-import type { Records } from '../../records/records.ts';
+import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findConnectorOfIntegration,
   insertDeviceConnector,
   removeDeviceConnector,
-} from '../../records/rows/device-connectors.ts';
+} from '../../storage/records/rows/device-connectors.ts';
 import {
   devicesOfIntegration,
   findIntegration,
@@ -27,8 +27,8 @@ import {
   listIntegrations as listRows,
   removeIntegration,
   saveIntegration,
-} from '../../records/rows/integrations.ts';
-import { oldestWorkspaceOf } from '../../records/rows/workspaces.ts';
+} from '../../storage/records/rows/integrations.ts';
+import { oldestWorkspaceOf } from '../../storage/records/rows/workspaces.ts';
 import {
   auditView,
   change,

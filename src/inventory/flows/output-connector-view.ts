@@ -3,8 +3,8 @@ import {
   findConnectorType,
   type PropertiesKey,
   typesWithProperties,
-} from '../../connectors/connector-table.ts';
-import { masked } from '../../connectors/secret-mask.ts';
+} from '../../outputs/connectors/connector-table.ts';
+import { masked } from '../../outputs/connectors/secret-mask.ts';
 import { databaseConnectorId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { OutputConnector } from '../../model/output-connector.ts';

@@ -1,22 +1,22 @@
 // Output connectors: create, read, list, update, delete (contract 9).
-import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import {
   connectorTypeNames,
   findConnectorType,
   typeNamed,
   typesNamingConnectors,
-} from '../../connectors/connector-table.ts';
-import type { ConnectorType } from '../../connectors/connector-type.ts';
-import { namedDevices } from '../../connectors/named-devices.ts';
-import { parseProperties } from '../../connectors/sent-properties.ts';
+} from '../../outputs/connectors/connector-table.ts';
+import type { ConnectorType } from '../../outputs/connectors/connector-type.ts';
+import { namedDevices } from '../../outputs/connectors/named-devices.ts';
+import { parseProperties } from '../../outputs/connectors/sent-properties.ts';
 import { databaseConnectorId, newId } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
-import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
-import { workspacesOfDevices } from '../../records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
+import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
   findOpenOutputConnectors,
   findOutputConnector,
@@ -25,9 +25,9 @@ import {
   listOutputConnectors as listRows,
   removeOutputConnector,
   saveOutputConnector,
-} from '../../records/rows/output-connectors.ts';
-import { namesOfRulesUsing } from '../../records/rows/rules.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
+} from '../../storage/records/rows/output-connectors.ts';
+import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
+import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   change,

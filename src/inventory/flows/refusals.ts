@@ -2,8 +2,12 @@
 import { formatInstant } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { type Refusal, refusalLimits } from '../../model/refused-uplink.ts';
-import type { Records } from '../../records/records.ts';
-import { listRefusals, type RefusalsOf, removeRefusals } from '../../records/rows/refusals.ts';
+import type { Records } from '../../storage/records/records.ts';
+import {
+  listRefusals,
+  type RefusalsOf,
+  removeRefusals,
+} from '../../storage/records/rows/refusals.ts';
 
 /** Of a connector or a workspace; the last ones first unless the page asks for another order. */
 export async function readRefusals({ db, now }: Records, of: RefusalsOf, page: PageRequest) {

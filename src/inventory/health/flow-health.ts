@@ -1,8 +1,8 @@
 // Health of data flows and device types: their devices, and when the last sample came (contract 37).
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { holds, type Principal } from '../../model/principal.ts';
-import { isOneOf } from '../../records/columns.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
+import { isOneOf } from '../../storage/records/columns.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 
 export interface FlowHealthParts {
   /** Resolves when the records have what samples changed. */

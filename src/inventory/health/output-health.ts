@@ -2,8 +2,12 @@
 import { dayMs, type EpochMs, formatInstant } from '../../model/instant.ts';
 import { databaseConnectorId } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { Records } from '../../records/records.ts';
-import { hourlyPeriodCounts, periodKinds, periodOf } from '../../records/rows/period-counts.ts';
+import type { Records } from '../../storage/records/records.ts';
+import {
+  hourlyPeriodCounts,
+  periodKinds,
+  periodOf,
+} from '../../storage/records/rows/period-counts.ts';
 
 export type WaitingOf = (connectorIds: readonly string[]) => Promise<
   ReadonlyMap<

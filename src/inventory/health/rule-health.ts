@@ -2,8 +2,8 @@
 import { dayMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { RunOutcome } from '../../model/rule.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
-import { periodOf, sumPeriodCounts } from '../../records/rows/period-counts.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { periodOf, sumPeriodCounts } from '../../storage/records/rows/period-counts.ts';
 
 export interface RuleHealthParts {
   /** Time and outcome of the newest run of each rule that has one. */

@@ -1,9 +1,12 @@
 // Device export: the devices of a workspace as a file, read page by page to limit memory (contract 4).
-import { findCustomFields, customFieldsOfDevices } from '../../records/rows/custom-fields.ts';
-import { findWorkspaceDataFlows } from '../../records/rows/data-flows.ts';
-import type { Records } from '../../records/records.ts';
-import { devicesAfter } from '../../records/rows/devices.ts';
-import { tagsOfDevices } from '../../records/rows/tags.ts';
+import {
+  findCustomFields,
+  customFieldsOfDevices,
+} from '../../storage/records/rows/custom-fields.ts';
+import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { devicesAfter } from '../../storage/records/rows/devices.ts';
+import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import { csvDeviceLine, csvHead, fileDevice } from './device-file.ts';
 
 const devicesPerRead = 500;

@@ -3,13 +3,13 @@ import type { Blob } from '../../model/blob.ts';
 import type { DeviceType, Script } from '../../model/device-type.ts';
 import { newId } from '../../model/ids.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
-import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../records/rows/blobs.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../storage/records/rows/blobs.ts';
 import {
   findLibraryTypes,
   insertDeviceType,
   saveDeviceType,
-} from '../../records/rows/device-types.ts';
+} from '../../storage/records/rows/device-types.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
 import { checkedContentType } from '../workspaces/blob-content.ts';
 import { blobLimits, sha256Of } from '../workspaces/blobs.ts';

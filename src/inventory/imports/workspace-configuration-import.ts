@@ -1,9 +1,9 @@
 // Workspace configuration import: creates missing records and updates different ones in one transaction; deletes nothing.
 import { isDeepStrictEqual } from 'node:util';
-import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { createCustomField, updateCustomField } from '../devices/custom-fields.ts';
 import { createTag, updateTag } from '../devices/tags.ts';
 import { createDataFlow, updateDataFlow } from '../flows/data-flows.ts';

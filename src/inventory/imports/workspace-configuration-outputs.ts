@@ -1,5 +1,5 @@
 // Output connectors that name others in a workspace's document: by name, because ids differ between workspaces.
-import { typesWithProperties } from '../../connectors/connector-table.ts';
+import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
 import { isJsonObject } from '../../model/json.ts';
 
 type Item = Readonly<Record<string, unknown>>;

@@ -2,8 +2,8 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
-import type { Records } from '../../records/records.ts';
-import { physicalIdsOf, serviceIdsOf } from '../../records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
 import type { RuleDraft } from '../rules/rule-draft.ts';
 import type { RuleView } from '../rules/rule-view.ts';
 

@@ -1,9 +1,9 @@
 // Target devices of output connectors in a workspace's document: physical ids, because service ids differ between workspaces.
-import { typesWithProperties } from '../../connectors/connector-table.ts';
-import { namedDevices, renamedDevices } from '../../connectors/named-devices.ts';
+import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
+import { namedDevices, renamedDevices } from '../../outputs/connectors/named-devices.ts';
 import { isJsonObject } from '../../model/json.ts';
-import type { Records } from '../../records/records.ts';
-import { physicalIdsOf, serviceIdsOf } from '../../records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 type Place = { readonly organizationId: string; readonly workspaceId: string };

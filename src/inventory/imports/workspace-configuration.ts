@@ -1,11 +1,11 @@
 // Workspace configuration: a workspace as one JSON document with names instead of ids, and without secrets.
 import type { Json, JsonObject } from '../../model/json.ts';
-import { propertiesAliases } from '../../connectors/connector-table.ts';
+import { propertiesAliases } from '../../outputs/connectors/connector-table.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { listCustomFields } from '../devices/custom-fields.ts';
 import { listCustomLogic } from '../rules/custom-logic.ts';
 import { listDataFlows } from '../flows/data-flows.ts';

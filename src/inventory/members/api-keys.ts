@@ -11,9 +11,9 @@ import {
   insertApiKey,
   listApiKeys as listRows,
   removeApiKey,
-} from '../../records/rows/api-keys.ts';
-import type { Records } from '../../records/records.ts';
-import { secretHash, secretPrefix } from '../../records/secret-encryption.ts';
+} from '../../storage/records/rows/api-keys.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { secretHash, secretPrefix } from '../../storage/records/secret-encryption.ts';
 import { change, found } from '../record-change.ts';
 import { expirationFrom } from '../expiration.ts';
 import { type GrantDraft, grantFrom } from './grant.ts';

@@ -4,7 +4,10 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { covers, organizationRolePermissions, workspaceRolePermissions } from '../../model/role.ts';
 import type { OrganizationRole, WorkspaceRole } from '../../model/user.ts';
-import { type OrganizationMember, workspaceMembershipsOf } from '../../records/rows/members.ts';
+import {
+  type OrganizationMember,
+  workspaceMembershipsOf,
+} from '../../storage/records/rows/members.ts';
 import type { Step } from '../record-change.ts';
 
 /** Whether the caller holds the permissions in every workspace, or in each of those named. */

@@ -3,7 +3,7 @@ import type { Grant } from '../../model/credential.ts';
 import { type Permissions, type Scope, type Verb, verbsOfScope } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { findPlace } from '../../records/rows/resource-refs.ts';
+import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import type { Step } from '../record-change.ts';
 import { refuseHigherGrant } from './grant-limit.ts';
 

@@ -3,18 +3,21 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import type { Invitation, User } from '../../model/user.ts';
-import type { Records } from '../../records/records.ts';
-import { findOrganizationMember, saveOrganizationMember } from '../../records/rows/members.ts';
-import { findOrganization } from '../../records/rows/organizations.ts';
-import { removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
-import { secretHash } from '../../records/secret-encryption.ts';
+import type { Records } from '../../storage/records/records.ts';
+import {
+  findOrganizationMember,
+  saveOrganizationMember,
+} from '../../storage/records/rows/members.ts';
+import { findOrganization } from '../../storage/records/rows/organizations.ts';
+import { removeSecondFactorsOf } from '../../storage/records/rows/second-factors.ts';
+import { secretHash } from '../../storage/records/secret-encryption.ts';
 import {
   findInvitation,
   removeInvitation,
   removeSessionsOf,
   replaceInvitation,
-} from '../../records/rows/sessions.ts';
-import { findUser, saveUser } from '../../records/rows/users.ts';
+} from '../../storage/records/rows/sessions.ts';
+import { findUser, saveUser } from '../../storage/records/rows/users.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { dayMs } from '../../model/instant.ts';
 

@@ -4,13 +4,13 @@ import { newId } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
   insertOrganizationMember,
   type OrganizationMember,
-} from '../../records/rows/members.ts';
-import { findUserByEmail, insertUser } from '../../records/rows/users.ts';
+} from '../../storage/records/rows/members.ts';
+import { findUserByEmail, insertUser } from '../../storage/records/rows/users.ts';
 import { firstVersion, type Step } from '../record-change.ts';
 import { refuseHigherInvitation } from './grant-limit.ts';
 import {

@@ -1,13 +1,13 @@
 // Member view: members of an organization or a workspace as answers show them (contract 2).
 import { formatInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   listMembers as listRows,
   type MembersOf,
   type NamedMember,
-} from '../../records/rows/members.ts';
-import { findUser } from '../../records/rows/users.ts';
+} from '../../storage/records/rows/members.ts';
+import { findUser } from '../../storage/records/rows/users.ts';
 import { found, type Step } from '../record-change.ts';
 
 export type MemberView = ReturnType<typeof memberView>;

@@ -4,15 +4,15 @@ import type { OAuthClient } from '../../model/credential.ts';
 import { newId } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findOAuthClient,
   insertOAuthClient,
   listOAuthClients as listRows,
   removeOAuthClient,
   saveOAuthClientSecret,
-} from '../../records/rows/oauth-clients.ts';
-import { secretHash } from '../../records/secret-encryption.ts';
+} from '../../storage/records/rows/oauth-clients.ts';
+import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { change, found } from '../record-change.ts';
 import { type GrantDraft, grantFrom } from './grant.ts';
 import { refuseHigherGrant } from './grant-limit.ts';

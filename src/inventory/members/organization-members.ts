@@ -2,7 +2,7 @@
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole } from '../../model/user.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
   type OrganizationMember,
@@ -10,9 +10,9 @@ import {
   ownersOf,
   removeOrganizationMember,
   saveOrganizationMember,
-} from '../../records/rows/members.ts';
-import { findOrganization, saveOrganization } from '../../records/rows/organizations.ts';
-import { removeUser } from '../../records/rows/users.ts';
+} from '../../storage/records/rows/members.ts';
+import { findOrganization, saveOrganization } from '../../storage/records/rows/organizations.ts';
+import { removeUser } from '../../storage/records/rows/users.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { refuseHigherRole } from './grant-limit.ts';
 import {

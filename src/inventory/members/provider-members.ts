@@ -3,8 +3,8 @@ import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import type { GroupRole, ProvenPerson } from '../../model/sign-in-provider.ts';
 import type { OrganizationRole, User, WorkspaceRole } from '../../model/user.ts';
-import { toFlag } from '../../records/columns.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
+import { toFlag } from '../../storage/records/columns.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
   findWorkspaceMember,
@@ -17,19 +17,23 @@ import {
   removeWorkspaceMember,
   saveOrganizationMember,
   saveWorkspaceRole,
-} from '../../records/rows/members.ts';
-import { findOrganization } from '../../records/rows/organizations.ts';
-import { findPlace } from '../../records/rows/resource-refs.ts';
-import { removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
-import { removeSessionsOf } from '../../records/rows/sessions.ts';
-import { findIdentity, hasIdentityOf, insertIdentity } from '../../records/rows/user-identities.ts';
+} from '../../storage/records/rows/members.ts';
+import { findOrganization } from '../../storage/records/rows/organizations.ts';
+import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { removeSecondFactorsOf } from '../../storage/records/rows/second-factors.ts';
+import { removeSessionsOf } from '../../storage/records/rows/sessions.ts';
+import {
+  findIdentity,
+  hasIdentityOf,
+  insertIdentity,
+} from '../../storage/records/rows/user-identities.ts';
 import {
   findUser,
   findUserByEmail,
   insertUser,
   removeUser,
   saveUser,
-} from '../../records/rows/users.ts';
+} from '../../storage/records/rows/users.ts';
 import { change, firstVersion, type Step } from '../record-change.ts';
 import { type WantedRoles, wantedRoles } from './group-roles.ts';
 import { passOnOwnership } from './organization-members.ts';

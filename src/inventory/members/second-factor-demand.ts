@@ -1,13 +1,13 @@
 // Second factor demand of an organization: whether its members must have a second factor.
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   demandsSecondFactor,
   saveSecondFactorDemand,
-} from '../../records/rows/second-factor-demands.ts';
-import { hasSecondFactor } from '../../records/rows/second-factors.ts';
-import { findSession } from '../../records/rows/sessions.ts';
+} from '../../storage/records/rows/second-factor-demands.ts';
+import { hasSecondFactor } from '../../storage/records/rows/second-factors.ts';
+import { findSession } from '../../storage/records/rows/sessions.ts';
 import { change } from '../record-change.ts';
 
 export async function readSecondFactorDemand({ db }: Pick<Records, 'db'>, organizationId: string) {

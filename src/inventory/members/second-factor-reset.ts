@@ -4,15 +4,18 @@ import { emailAddressOf } from '../../model/email-address.ts';
 import { type Principal, isClosed } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
   type OrganizationMember,
   organizationMembershipsOf,
-} from '../../records/rows/members.ts';
-import { hasSecondFactor, removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
-import { removeSessionsOf } from '../../records/rows/sessions.ts';
-import { findUser, findUserByEmail } from '../../records/rows/users.ts';
+} from '../../storage/records/rows/members.ts';
+import {
+  hasSecondFactor,
+  removeSecondFactorsOf,
+} from '../../storage/records/rows/second-factors.ts';
+import { removeSessionsOf } from '../../storage/records/rows/sessions.ts';
+import { findUser, findUserByEmail } from '../../storage/records/rows/users.ts';
 import { auditAction } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { refuseHigherRole } from './grant-limit.ts';

@@ -3,14 +3,14 @@ import { newId } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { WorkspaceRole } from '../../model/user.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
   findWorkspaceMember,
   insertWorkspaceMember,
   removeWorkspaceMember,
   saveWorkspaceRole,
-} from '../../records/rows/members.ts';
+} from '../../storage/records/rows/members.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
 import { refuseHigherWorkspaceRole } from './grant-limit.ts';

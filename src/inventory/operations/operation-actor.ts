@@ -1,10 +1,10 @@
 // In whose name an operation works on, also when its request was answered long ago or the platform started again in between.
 import type { Actor } from '../../model/actor.ts';
-import { findApiKey } from '../../records/rows/api-keys.ts';
-import type { Records } from '../../records/records.ts';
-import { findOAuthClient } from '../../records/rows/oauth-clients.ts';
-import { findOperation } from '../../records/rows/operations.ts';
-import { findUser } from '../../records/rows/users.ts';
+import { findApiKey } from '../../storage/records/rows/api-keys.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findOAuthClient } from '../../storage/records/rows/oauth-clients.ts';
+import { findOperation } from '../../storage/records/rows/operations.ts';
+import { findUser } from '../../storage/records/rows/users.ts';
 
 /** Undefined for an operation that is gone. Somebody who was deleted meanwhile is told by id. */
 export async function actorOfOperation(

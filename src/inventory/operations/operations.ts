@@ -17,8 +17,8 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { RecordChange } from '../../model/record.ts';
-import type { Records } from '../../records/records.ts';
-import { findDevice } from '../../records/rows/devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findDevice } from '../../storage/records/rows/devices.ts';
 import {
   actionsFrom,
   actionsInState,
@@ -28,7 +28,7 @@ import {
   listOperations as listRows,
   saveAction,
   saveProgress,
-} from '../../records/rows/operations.ts';
+} from '../../storage/records/rows/operations.ts';
 import {
   createDeviceStep,
   deleteDeviceStep,

@@ -17,9 +17,9 @@ import {
   listCustomLogics as listRows,
   removeCustomLogic,
   saveCustomLogic,
-} from '../../records/rows/custom-logic.ts';
-import type { Records } from '../../records/records.ts';
-import { namesOfRulesUsing, rulesUsing } from '../../records/rows/rules.ts';
+} from '../../storage/records/rows/custom-logic.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { namesOfRulesUsing, rulesUsing } from '../../storage/records/rows/rules.ts';
 import { auditView, type Step, usersNamedMax } from '../record-change.ts';
 import { createCrud } from '../record-crud.ts';
 import { ownOrganization } from '../list-scope.ts';

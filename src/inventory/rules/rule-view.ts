@@ -1,11 +1,11 @@
 // Rule view: rules in answers, with the names of the records that they refer to (contract 13).
 import { formatInstantOrNull } from '../../model/instant.ts';
 import type { Rule, RuleInput } from '../../model/rule.ts';
-import { findCustomLogics } from '../../records/rows/custom-logic.ts';
-import type { Records } from '../../records/records.ts';
-import { findDeviceNames } from '../../records/rows/devices.ts';
-import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
-import { findTags } from '../../records/rows/tags.ts';
+import { findCustomLogics } from '../../storage/records/rows/custom-logic.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findDeviceNames } from '../../storage/records/rows/devices.ts';
+import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
+import { findTags } from '../../storage/records/rows/tags.ts';
 import { auditView } from '../record-change.ts';
 import { type ConnectorViewOptions, typeName } from '../flows/output-connector-view.ts';
 

@@ -5,20 +5,20 @@ import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Rule } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
-import type { Records } from '../../records/records.ts';
-import { findCustomLogic } from '../../records/rows/custom-logic.ts';
-import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
-import { findPlace } from '../../records/rows/resource-refs.ts';
-import { removeRuns } from '../../records/rows/rule-queue.ts';
-import { clearRuleState } from '../../records/rows/rule-state.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findCustomLogic } from '../../storage/records/rows/custom-logic.ts';
+import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
+import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { removeRuns } from '../../storage/records/rows/rule-queue.ts';
+import { clearRuleState } from '../../storage/records/rows/rule-state.ts';
 import {
   findRule,
   insertRule,
   listRules as listRows,
   removeRule,
   saveRule,
-} from '../../records/rows/rules.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
+} from '../../storage/records/rows/rules.ts';
+import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
 import type { ConnectorViewer, ConnectorViewOptions } from '../flows/output-connector-view.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {

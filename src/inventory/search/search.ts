@@ -8,7 +8,7 @@ import {
   searchKinds,
   searchLimitDefault,
 } from '../../model/search.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   findById,
   findByNameStart,
@@ -20,7 +20,7 @@ import {
   type FoundRow,
   type NamedKind,
   type SearchedPlace,
-} from '../../records/rows/search.ts';
+} from '../../storage/records/rows/search.ts';
 import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
 
 // Ranking of search hits: exact ids, then names by how they match, then other fields.

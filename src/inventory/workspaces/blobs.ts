@@ -13,8 +13,8 @@ import {
   insertBlob,
   listBlobs as listRows,
   removeBlob,
-} from '../../records/rows/blobs.ts';
-import type { Records } from '../../records/records.ts';
+} from '../../storage/records/rows/blobs.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { checkedContentType, downloadHeaders } from './blob-content.ts';
 import { change, firstVersion, found } from '../record-change.ts';
 import { type ListScope, listReach } from '../list-scope.ts';

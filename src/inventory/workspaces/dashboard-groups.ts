@@ -9,8 +9,8 @@ import {
   listDashboardGroups as listRows,
   removeDashboardGroup,
   saveDashboardGroup,
-} from '../../records/rows/dashboards.ts';
-import type { Records } from '../../records/records.ts';
+} from '../../storage/records/rows/dashboards.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';

@@ -4,7 +4,7 @@ import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
-import { findDashboard } from '../../records/rows/dashboards.ts';
+import { findDashboard } from '../../storage/records/rows/dashboards.ts';
 import {
   type DashboardShare,
   insertShare,
@@ -13,11 +13,11 @@ import {
   saveShareUse,
   type SharedBy,
   sharesOf,
-} from '../../records/rows/dashboard-shares.ts';
-import type { Records } from '../../records/records.ts';
+} from '../../storage/records/rows/dashboard-shares.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { shareTokenPrefix } from '../../model/shared-dashboard.ts';
-import { secretHash } from '../../records/secret-encryption.ts';
-import { transaction } from '../../records/transaction.ts';
+import { secretHash } from '../../storage/records/secret-encryption.ts';
+import { transaction } from '../../storage/records/transaction.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';
 

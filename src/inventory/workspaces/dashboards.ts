@@ -11,8 +11,8 @@ import {
   listDashboards as listRows,
   removeDashboard,
   saveDashboard,
-} from '../../records/rows/dashboards.ts';
-import type { Records } from '../../records/records.ts';
+} from '../../storage/records/rows/dashboards.ts';
+import type { Records } from '../../storage/records/records.ts';
 import { auditView, orCurrent, type RecordUpdate, type Step } from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';

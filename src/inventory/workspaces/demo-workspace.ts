@@ -3,7 +3,7 @@ import { demoWorkspaceDraft } from '../../model/demo-workspace.ts';
 import type { Scope } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   contentsInOrder,
   type DemoContent,
@@ -13,7 +13,7 @@ import {
   newInactiveRules,
   saveDemoDeviceTypes,
   simulatedWorkspaceOf,
-} from '../../records/rows/demo-workspaces.ts';
+} from '../../storage/records/rows/demo-workspaces.ts';
 import { deleteCustomField } from '../devices/custom-fields.ts';
 import { deleteDevice } from '../devices/devices.ts';
 import { deleteTag } from '../devices/tags.ts';

@@ -5,8 +5,11 @@ import type { Organization } from '../../model/organization.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Records } from '../../records/records.ts';
-import { insertOrganizationMember, organizationMembershipsOf } from '../../records/rows/members.ts';
+import type { Records } from '../../storage/records/records.ts';
+import {
+  insertOrganizationMember,
+  organizationMembershipsOf,
+} from '../../storage/records/rows/members.ts';
 import {
   findOrganization,
   findOrganizationPage,
@@ -14,8 +17,8 @@ import {
   organizationContents,
   removeOrganization,
   saveOrganization,
-} from '../../records/rows/organizations.ts';
-import { findUser } from '../../records/rows/users.ts';
+} from '../../storage/records/rows/organizations.ts';
+import { findUser } from '../../storage/records/rows/users.ts';
 import {
   auditView,
   change,

@@ -1,8 +1,8 @@
 // Retention effect: what a workspace stores, and about how much of it another retention would drop (contract 37).
 import type { EpochMs } from '../../model/instant.ts';
-import type { Records } from '../../records/records.ts';
-import { readRetentionRules } from '../../records/rows/retention-rules.ts';
-import type { RetentionTimes, WorkspaceUsage } from '../../samples/sample-store.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { readRetentionRules } from '../../storage/records/rows/retention-rules.ts';
+import type { RetentionTimes, WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import { retentionTimes } from './retention.ts';
 
 export interface EffectSources {

@@ -1,8 +1,8 @@
 // Usage: stored samples of workspaces, and used quotas of the organization, as far as a principal may see them.
 import type { Principal } from '../../model/principal.ts';
-import type { Records } from '../../records/records.ts';
-import { listWorkspaceNames } from '../../records/rows/workspaces.ts';
-import type { WorkspaceUsage } from '../../samples/sample-store.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { listWorkspaceNames } from '../../storage/records/rows/workspaces.ts';
+import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import type { QuotaUse } from './quota-use.ts';
 import { type ListScope, listReach, ownOrganization } from '../list-scope.ts';
 

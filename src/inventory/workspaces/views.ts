@@ -4,7 +4,7 @@ import { type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type View, viewContentBytesMax, viewsMax } from '../../model/view.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   countViewsOf,
   findView,
@@ -12,7 +12,7 @@ import {
   listViews as listRows,
   removeView,
   saveView,
-} from '../../records/rows/views.ts';
+} from '../../storage/records/rows/views.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, found, type RecordUpdate, type Step } from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';

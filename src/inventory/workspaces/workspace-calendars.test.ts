@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultWorkspaceSettings } from '../../model/workspace.ts';
-import { type OpenRecords, openRecords } from '../../records/records.ts';
-import { testEngine } from '../../records/testing-engine.ts';
-import { insertOrganization } from '../../records/rows/organizations.ts';
-import { insertUser } from '../../records/rows/users.ts';
+import { type OpenRecords, openRecords } from '../../storage/records/records.ts';
+import { testEngine } from '../../storage/records/testing-engine.ts';
+import { insertOrganization } from '../../storage/records/rows/organizations.ts';
+import { insertUser } from '../../storage/records/rows/users.ts';
 import { createWorkspaceCalendars, type WorkspaceCalendars } from './workspace-calendars.ts';
 import { createWorkspace, updateWorkspace } from './workspaces.ts';
 

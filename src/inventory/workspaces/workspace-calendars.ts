@@ -1,8 +1,8 @@
 // Workspace calendars: the settings that queries need, in memory until their workspace changes.
 import type { ChangeFollower } from '../../model/record.ts';
 import { defaultWorkspaceSettings, type WorkspaceSettings } from '../../model/workspace.ts';
-import type { RecordsDb } from '../../records/records.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
+import type { RecordsDb } from '../../storage/records/records.ts';
+import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createRecordChanges } from '../../structures/record-changes.ts';
 

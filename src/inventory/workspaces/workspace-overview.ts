@@ -3,13 +3,17 @@ import { sql } from 'kysely';
 import { dayMs, type EpochMs, formatInstant, hourMs, minuteMs } from '../../model/instant.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { batteryPercents, type UplinkMetrics } from '../../model/uplink-metrics.ts';
-import { fromJsonText } from '../../records/columns.ts';
-import type { Records, RecordsDb } from '../../records/records.ts';
-import { countAlarms } from '../../records/rows/alarms.ts';
-import { stateCounts } from '../../records/rows/device-totals.ts';
-import { connectorIdsOf } from '../../records/rows/output-connectors.ts';
-import { periodCountsOf, periodOf, sumPeriodCounts } from '../../records/rows/period-counts.ts';
-import type { WorkspaceUsage } from '../../samples/sample-store.ts';
+import { fromJsonText } from '../../storage/records/columns.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { countAlarms } from '../../storage/records/rows/alarms.ts';
+import { stateCounts } from '../../storage/records/rows/device-totals.ts';
+import { connectorIdsOf } from '../../storage/records/rows/output-connectors.ts';
+import {
+  periodCountsOf,
+  periodOf,
+  sumPeriodCounts,
+} from '../../storage/records/rows/period-counts.ts';
+import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import type { WaitingOf } from '../health/output-health.ts';
 
 export interface OverviewSources {

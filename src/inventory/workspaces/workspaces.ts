@@ -11,7 +11,7 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../../model/workspace.ts';
-import type { Records } from '../../records/records.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findWorkspace,
   insertWorkspace,
@@ -19,7 +19,7 @@ import {
   removeWorkspace,
   saveWorkspace,
   workspaceContents,
-} from '../../records/rows/workspaces.ts';
+} from '../../storage/records/rows/workspaces.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { auditView, orCurrent, type RecordUpdate } from '../record-change.ts';
 import { createCrud } from '../record-crud.ts';

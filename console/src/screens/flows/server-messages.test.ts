@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest';
 import { decodingTypes, integrationTypes } from '../../../../src/model/integration.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import type { NetworkServer } from '../../../../src/network-servers/network-server.ts';
+import type { NetworkServer } from '../../../../src/transports/network-servers/network-server.ts';
 import {
   serverOfDecodingType,
   serverOfIntegration,
-} from '../../../../src/network-servers/network-server-table.ts';
+} from '../../../../src/transports/network-servers/network-server-table.ts';
 import { serverMessage } from './server-messages.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00.000Z');

@@ -1,7 +1,7 @@
 // Integration settings: the form asks for exactly what the platform needs for commands.
 import { expect, test } from 'vitest';
 import { integrationTypes } from '../../../../../src/model/integration.ts';
-import { serverOfIntegration } from '../../../../../src/network-servers/network-server-table.ts';
+import { serverOfIntegration } from '../../../../../src/transports/network-servers/network-server-table.ts';
 import { settingsOf } from './integration-settings.ts';
 
 test.each(integrationTypes)('%s', (type) => {

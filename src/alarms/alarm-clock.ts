@@ -1,0 +1,78 @@
+// Alarm clock: clears alarms without a further trigger, escalates them, and removes old ones (contract 37).
+import { type Alarm, type AlarmEvent, alarmLimits } from '../model/alarm.ts';
+import { clearedAlarm, escalatedAlarm } from '../model/alarm-transitions.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import {
+  findDueAlarms,
+  removeAlarmsClearedBefore,
+  removeSurplusAlarms,
+  saveAlarms,
+} from '../storage/records/rows/alarms.ts';
+import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
+import type { AlarmEffectParts } from './alarm-effects.ts';
+import { notifyOfAlarms } from './alarm-notifications.ts';
+
+const alarmsPerStep = 200;
+
+export interface AlarmClockParts extends AlarmEffectParts {
+  readonly db: RecordsDb;
+  readonly now: () => EpochMs;
+}
+
+/** Clears and escalates what is due, some alarms per transaction. */
+export async function runDueAlarms(parts: AlarmClockParts): Promise<void> {
+  const { db, now, pause } = parts;
+  const at = now();
+  for (;;) {
+    const changed = await transaction(db, (step) => runSome(parts, step, at));
+    if (changed < alarmsPerStep) return;
+    await pause();
+  }
+}
+
+/** Resolves to the number of alarms that were changed. */
+async function runSome(
+  parts: AlarmClockParts,
+  step: TransactionStep,
+  at: EpochMs,
+): Promise<number> {
+  const due = await findDueAlarms(step.db, at, alarmsPerStep);
+  const events = due.map((alarm) => dueEvent(alarm, at));
+  await saveAlarms(
+    step.db,
+    events.map(({ alarm }) => alarm),
+  );
+  const shown = await notifyOfAlarms(parts, step, events);
+  step.afterCommit(() => parts.changed(events, shown, 0));
+  return events.length;
+}
+
+/** An alarm that is due for both is cleared. */
+function dueEvent(alarm: Alarm, at: EpochMs): AlarmEvent {
+  const sampleTime = alarm.sampleTime?.last ?? null;
+  const isOver = alarm.clearAt !== null && alarm.clearAt <= at;
+  const event = { at, hops: 0, sampleTime };
+  if (!isOver) return { change: 'ESCALATED', alarm: escalatedAlarm(alarm, at), ...event };
+  const cleared = clearedAlarm(alarm, { at, by: null, reason: 'CLEAR_AFTER' });
+  return { change: 'CLEARED', alarm: cleared, ...event };
+}
+
+/** Removes cleared alarms past their retention. */
+export async function dropOldAlarms({ db, now, pause }: AlarmRemovalParts): Promise<void> {
+  const before = now() - alarmLimits.clearedKeptMs;
+  while ((await removeAlarmsClearedBefore(db, before, alarmsPerStep)) === alarmsPerStep)
+    await pause();
+}
+
+/** Removes cleared alarms of the workspaces beyond the limit. */
+export async function dropSurplusAlarms(
+  { db, pause }: Pick<AlarmRemovalParts, 'db' | 'pause'>,
+  workspaceIds: readonly string[],
+): Promise<void> {
+  const limits = { kept: alarmLimits.clearedPerWorkspaceMax, max: alarmsPerStep };
+  for (const id of workspaceIds)
+    while ((await removeSurplusAlarms(db, id, limits)) === alarmsPerStep) await pause();
+}
+
+type AlarmRemovalParts = Pick<AlarmClockParts, 'db' | 'now' | 'pause'>;

@@ -1,0 +1,214 @@
+// Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
+import { randomUUID } from 'node:crypto';
+import { change, found, type Step } from '../inventory/record-change.ts';
+import { acknowledgedAlarm, clearedAlarm, commentedAlarm } from '../model/alarm-transitions.ts';
+import {
+  type Alarm,
+  type AlarmActor,
+  type AlarmEvent,
+  alarmLimits,
+  endlessSource,
+} from '../model/alarm.ts';
+import { Problem, problem } from '../model/problem.ts';
+import type { Rule } from '../model/rule.ts';
+import type { Records } from '../storage/records/records.ts';
+import { insertAlarmComment, sourcesOfAlarms } from '../storage/records/rows/alarm-parts.ts';
+import { findAlarms, saveAlarms } from '../storage/records/rows/alarms.ts';
+import { findConditionStates, saveConditionStates } from '../storage/records/rows/rule-state.ts';
+import { findActiveRules } from '../storage/records/rows/rules.ts';
+import type { AlarmEffectParts } from './alarm-effects.ts';
+import { notifyOfAlarms } from './alarm-notifications.ts';
+
+/** Alarms per transaction, so that rules and requests have their turns in between. */
+const alarmsPerStep = 100;
+
+export type AlarmAction =
+  | { readonly action: 'ACKNOWLEDGE' }
+  | { readonly action: 'CLEAR'; readonly reason: string | null };
+
+export interface RefusedAlarm {
+  readonly id: string;
+  readonly reason: string;
+  readonly errorCode: string;
+}
+
+export interface AlarmDesk {
+  /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
+  act(id: string, action: AlarmAction, by: AlarmActor): Promise<void>;
+  /**
+   * Comments within `step`: the records, or a transaction of them. Throws 404, or 409 for a further
+   * comment above the limit.
+   */
+  comment(
+    step: Records,
+    comment: { readonly id: string; readonly text: string; readonly by: AlarmActor },
+  ): Promise<void>;
+  /** Resolves to the number of changed alarms, and to those that could not be. */
+  actOnMany(
+    ids: readonly string[],
+    action: AlarmAction,
+    by: AlarmActor,
+  ): Promise<{ readonly changed: number; readonly refused: readonly RefusedAlarm[] }>;
+}
+
+export interface AlarmDeskParts extends AlarmEffectParts {
+  readonly records: Records;
+}
+
+export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
+  /** One transaction; what `work` returns is published after it. */
+  async function perform(
+    work: (step: Step) => Promise<readonly AlarmEvent[]>,
+    records: Records = parts.records,
+  ): Promise<number> {
+    return change(records, async (step) => {
+      const events = await work(step);
+      const shown = await notifyOfAlarms(parts, step, events);
+      step.afterCommit(() => parts.changed(events, shown, 0));
+      return events.length;
+    });
+  }
+
+  async function actOnSome(
+    ids: readonly string[],
+    action: AlarmAction,
+    by: AlarmActor,
+    refused: RefusedAlarm[],
+  ): Promise<number> {
+    return perform(async (step) => {
+      const alarms = new Map((await findAlarms(step.db, ids)).map((alarm) => [alarm.id, alarm]));
+      const events = ids.flatMap((id) => {
+        try {
+          return acted(found(alarms.get(id), 'alarm', id), action, by, step.now()) ?? [];
+        } catch (error) {
+          refused.push(refusal(id, error));
+          return [];
+        }
+      });
+      await saveActed(step, events);
+      return events;
+    });
+  }
+
+  return {
+    async act(id, action, by) {
+      await perform(async (step) => {
+        const [alarm] = await findAlarms(step.db, [id]);
+        const event = acted(found(alarm, 'alarm', id), action, by, step.now());
+        const events = event === undefined ? [] : [event];
+        await saveActed(step, events);
+        return events;
+      });
+    },
+    async comment(records, { id, text, by }) {
+      const work = async (step: Step) => [await commented(step, id, { text, by })];
+      await perform(work, records);
+    },
+    async actOnMany(ids, action, by) {
+      const refused: RefusedAlarm[] = [];
+      let changed = 0;
+      for (let from = 0; from < ids.length; from += alarmsPerStep) {
+        if (from > 0) await parts.pause();
+        changed += await actOnSome(ids.slice(from, from + alarmsPerStep), action, by, refused);
+      }
+      return { changed, refused };
+    },
+  };
+}
+
+/** Undefined when the alarm is already so. Throws 409 for an acknowledgement of a cleared one. */
+function acted(
+  alarm: Alarm,
+  action: AlarmAction,
+  by: AlarmActor,
+  at: number,
+): AlarmEvent | undefined {
+  const event = { at, hops: 0, sampleTime: alarm.sampleTime?.last ?? null };
+  if (action.action === 'CLEAR') {
+    if (alarm.state === 'CLEARED') return undefined;
+    const cleared = clearedAlarm(alarm, { at, by, reason: action.reason });
+    return { change: 'CLEARED', alarm: cleared, ...event };
+  }
+  if (alarm.state === 'CLEARED') throw problem('alarmCleared', { id: alarm.id });
+  if (alarm.state === 'ACKNOWLEDGED') return undefined;
+  return { change: 'ACKNOWLEDGED', alarm: acknowledgedAlarm(alarm, at, by), ...event };
+}
+
+async function saveActed(step: Step, events: readonly AlarmEvent[]): Promise<void> {
+  await forgetThatRulesWereTrue(step, events);
+  await saveAlarms(
+    step.db,
+    events.map(({ alarm }) => alarm),
+  );
+  for (const { alarm } of events) step.announce({ kind: 'alarm', id: alarm.id, action: 'updated' });
+}
+
+async function commented(
+  step: Step,
+  id: string,
+  { text, by }: { readonly text: string; readonly by: AlarmActor },
+): Promise<AlarmEvent> {
+  const [known] = await findAlarms(step.db, [id]);
+  const before = found(known, 'alarm', id);
+  const { commentsMax } = alarmLimits;
+  if (before.commentCount >= commentsMax) throw problem('alarmCommentsFull', { id, commentsMax });
+  const alarm = commentedAlarm(before);
+  const at = step.now();
+  await insertAlarmComment(step.db, id, { id: randomUUID(), at, by, text });
+  await saveAlarms(step.db, [alarm]);
+  step.announce({ kind: 'alarm', id, action: 'updated' });
+  return { change: 'COMMENTED', alarm, at, hops: 0, sampleTime: alarm.sampleTime?.last ?? null };
+}
+
+function refusal(id: string, error: unknown): RefusedAlarm {
+  if (!(error instanceof Problem)) throw error;
+  return { id, reason: error.message, errorCode: error.code };
+}
+
+// Alarm memory: who clears an alarm by hand makes its rules forget that they were true, so that it can open again (contract 42).
+
+/** Call it before the alarms lose their sources, in the transaction of the change. */
+async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]): Promise<void> {
+  const { db } = step;
+  const cleared = events.filter(({ change }) => change === 'CLEARED').map(({ alarm }) => alarm);
+  if (cleared.length === 0) return;
+  const deviceOf = new Map(cleared.map(({ id, device }) => [id, device?.id ?? '']));
+  const sources = await sourcesOfAlarms(db, [...deviceOf.keys()]);
+  const wanted = sources.map(({ alarmId, ruleId, connectorId, deviceId }) => ({
+    ...{ ruleId, connectorId },
+    deviceId: deviceId === endlessSource ? (deviceOf.get(alarmId) ?? '') : deviceId,
+  }));
+  const { rules } = await findActiveRules(db, [...new Set(wanted.map(({ ruleId }) => ruleId))]);
+  const ruleOf = new Map(rules.map((rule) => [rule.id, rule]));
+  const states = new Map(
+    (await findConditionStates(db, wanted)).map((state) => [
+      `${state.ruleId} ${state.deviceId}`,
+      state,
+    ]),
+  );
+  for (const { ruleId, connectorId, deviceId } of wanted) {
+    const name = `${ruleId} ${deviceId}`;
+    const rule = ruleOf.get(ruleId);
+    if (rule === undefined) continue;
+    const { activation } = rule;
+    const state = states.get(name) ?? { ruleId, deviceId, activation, holds: '' };
+    states.set(name, { ...state, holds: withoutOutput(state.holds, rule, connectorId) });
+  }
+  await saveConditionStates(db, [...states.values()]);
+  for (const { ruleId, deviceId } of states.values())
+    step.announce({ kind: 'conditionState', id: deviceId || ruleId, action: 'updated' });
+}
+
+/** Comparisons have a state of each logic block, scripts one, geofences whether it was inside. */
+function withoutOutput(holds: string, { logic }: Rule, connectorId: string): string {
+  if (logic.type === 'GEO_FENCE')
+    return String(
+      Number(logic.geoFenceLogicBlock?.outsideActionIds.includes(connectorId) === true),
+    );
+  if (logic.type === 'CUSTOM_LOGIC') return '0';
+  const blocks = logic.logicBlocks ?? [];
+  return holds
+    .split('')
+    .map((holdsThen, i) => (blocks[i]?.actionIds.includes(connectorId) ? '0' : holdsThen))
+    .join('');
+}

@@ -1,0 +1,201 @@
+// Alarm ledger: applies the effects of many runs in their order, so that each alarm is written once (contract 37).
+import {
+  type Alarm,
+  type AlarmClearing,
+  type AlarmEffect,
+  type AlarmEvent,
+  type AlarmKeyEnd,
+  alarmLimits,
+  type AlarmSource,
+  type AlarmSourceEnd,
+  type AlarmTrigger,
+  endlessSource,
+} from '../model/alarm.ts';
+import { clearedAlarm, openedAlarm, triggeredAlarm } from '../model/alarm-transitions.ts';
+import type { AlarmSourceRow } from '../storage/records/rows/alarm-parts.ts';
+
+export interface AlarmLedgerParts {
+  /** The open alarms of the keys and sources of the effects. */
+  readonly alarms: readonly Alarm[];
+  /** The rows of the sources of the effects. */
+  readonly rows: readonly AlarmSourceRow[];
+  /** Alarms that each workspace and organization may still open; unlimited without a number. */
+  readonly room: ReadonlyMap<string, number>;
+  readonly newId: () => string;
+}
+
+/** A trigger that opened no alarm, because its workspace or organization has too many. */
+export interface RefusedTrigger extends AlarmTrigger {
+  readonly per: 'workspace' | 'organization';
+}
+
+export interface AlarmLedger {
+  apply(effect: AlarmEffect): void;
+  /** Changed alarms; one that ends is before a new one of its key. */
+  changed(): readonly Alarm[];
+  /** In their order. Further triggers of one alarm are one event. */
+  readonly events: readonly AlarmEvent[];
+  readonly refused: readonly RefusedTrigger[];
+  addedRows(): readonly AlarmSourceRow[];
+  readonly removedRows: readonly AlarmSourceRow[];
+}
+
+interface State {
+  readonly parts: AlarmLedgerParts;
+  readonly byId: Map<string, Alarm>;
+  readonly changed: Set<string>;
+  /** Ids of open alarms. */
+  readonly byKey: Map<string, string>;
+  /** By source, the alarms that it keeps open. */
+  readonly keeping: Map<string, Map<string, AlarmSourceRow>>;
+  readonly room: Map<string, number>;
+  readonly events: AlarmEvent[];
+  /** Place of the last UPDATED event of each alarm. */
+  readonly updates: Map<string, number>;
+  readonly refused: RefusedTrigger[];
+  readonly added: Map<AlarmSourceRow, true>;
+  readonly removed: AlarmSourceRow[];
+}
+
+export function createAlarmLedger(parts: AlarmLedgerParts): AlarmLedger {
+  const state: State = {
+    parts,
+    byId: new Map(parts.alarms.map((alarm) => [alarm.id, alarm])),
+    changed: new Set(),
+    byKey: new Map(parts.alarms.map((alarm) => [keyOf(alarm), alarm.id])),
+    keeping: new Map(),
+    room: new Map(parts.room),
+    events: [],
+    updates: new Map(),
+    refused: [],
+    added: new Map(),
+    removed: [],
+  };
+  for (const row of parts.rows) keepingOf(state, row).set(row.alarmId, row);
+  const isOpen = (id: string) => state.byId.get(id)?.state !== 'CLEARED';
+  return {
+    events: state.events,
+    refused: state.refused,
+    removedRows: state.removed,
+    apply(effect) {
+      if (effect.kind === 'TRIGGER') applyTrigger(state, effect);
+      else if (effect.kind === 'SOURCE_ENDED') endSource(state, effect);
+      else endKey(state, effect);
+    },
+    changed: () => [...state.changed].flatMap((id) => state.byId.get(id) ?? []),
+    addedRows: () => [...state.added.keys()].filter(({ alarmId }) => isOpen(alarmId)),
+  };
+}
+
+function keyOf({ workspaceId, key }: Pick<Alarm, 'workspaceId' | 'key'>): string {
+  return `${workspaceId}\n${key}`;
+}
+
+function keepingOf(
+  { keeping }: State,
+  { ruleId, connectorId, deviceId }: AlarmSource,
+): Map<string, AlarmSourceRow> {
+  const id = `${ruleId}\n${connectorId}\n${deviceId}`;
+  const alarms = keeping.get(id) ?? new Map<string, AlarmSourceRow>();
+  keeping.set(id, alarms);
+  return alarms;
+}
+
+function keep(state: State, alarm: Alarm): void {
+  state.byId.set(alarm.id, alarm);
+  state.changed.add(alarm.id);
+}
+
+function openOf(state: State, key: string): Alarm | undefined {
+  return state.byId.get(state.byKey.get(key) ?? '');
+}
+
+function applyTrigger(state: State, trigger: AlarmTrigger): void {
+  const key = keyOf(trigger);
+  const known = openOf(state, key);
+  const alarm = known === undefined ? open(state, trigger, key) : triggeredAlarm(known, trigger);
+  if (alarm === undefined) return;
+  keep(state, withSource(state, alarm, trigger));
+  if (known !== undefined) update(state, alarm.id, trigger);
+}
+
+/** Undefined when the workspace or the organization has no room. */
+function open(state: State, trigger: AlarmTrigger, key: string): Alarm | undefined {
+  const { workspaceId, organizationId, at, hops } = trigger;
+  const hasRoom = (id: string) => (state.room.get(id) ?? Infinity) > 0;
+  if (!hasRoom(workspaceId) || !hasRoom(organizationId)) {
+    const per = hasRoom(workspaceId) ? 'organization' : 'workspace';
+    state.refused.push({ ...trigger, per });
+    return undefined;
+  }
+  changeRoom(state, trigger, -1);
+  const alarm = openedAlarm(state.parts.newId(), trigger);
+  state.byKey.set(key, alarm.id);
+  state.events.push({ change: 'OPENED', alarm, at, hops, sampleTime: trigger.sampleTime });
+  return alarm;
+}
+
+function changeRoom(
+  { room }: State,
+  { workspaceId, organizationId }: Pick<Alarm, 'workspaceId' | 'organizationId'>,
+  by: number,
+): void {
+  for (const id of [workspaceId, organizationId]) {
+    const left = room.get(id);
+    if (left !== undefined) room.set(id, left + by);
+  }
+}
+
+function update({ byId, events, updates }: State, id: string, trigger: AlarmTrigger): void {
+  const { at, hops, sampleTime } = trigger;
+  const alarm = byId.get(id);
+  if (alarm === undefined) return;
+  const place = updates.get(id) ?? events.length;
+  updates.set(id, place);
+  events[place] = { change: 'UPDATED', alarm, at, hops, sampleTime };
+}
+
+function withSource(state: State, alarm: Alarm, { source, isEndless }: AlarmTrigger): Alarm {
+  const isFull = alarm.sources >= alarmLimits.sourcesMax;
+  const deviceId = isEndless || isFull ? endlessSource : source.deviceId;
+  const row = { ...source, deviceId, alarmId: alarm.id };
+  const keeping = keepingOf(state, row);
+  if (keeping.has(alarm.id)) return alarm;
+  keeping.set(alarm.id, row);
+  state.added.set(row, true);
+  return { ...alarm, sources: alarm.sources + 1 };
+}
+
+function endSource(state: State, effect: AlarmSourceEnd): void {
+  const keeping = keepingOf(state, effect.source);
+  for (const [alarmId, row] of keeping) {
+    keeping.delete(alarmId);
+    if (!state.added.delete(row)) state.removed.push(row);
+    const alarm = state.byId.get(alarmId);
+    if (alarm === undefined || alarm.state === 'CLEARED') continue;
+    const left = { ...alarm, sources: alarm.sources - 1 };
+    keep(state, left);
+    if (left.sources <= 0) end(state, left, effect, effect.reason);
+  }
+}
+
+function endKey(state: State, effect: AlarmKeyEnd): void {
+  const alarm = openOf(state, keyOf(effect));
+  if (alarm !== undefined) end(state, alarm, effect, effect.reason);
+}
+
+/** Its other sources are removed with it. */
+function end(
+  state: State,
+  alarm: Alarm,
+  { at, hops, sampleTime }: Pick<AlarmEffect, 'at' | 'hops' | 'sampleTime'>,
+  reason: NonNullable<AlarmClearing['reason']>,
+): void {
+  const cleared = clearedAlarm(alarm, { at, by: null, reason });
+  keep(state, cleared);
+  state.byKey.delete(keyOf(alarm));
+  state.updates.delete(alarm.id);
+  changeRoom(state, alarm, 1);
+  const time = sampleTime ?? alarm.sampleTime?.last ?? null;
+  state.events.push({ change: 'CLEARED', alarm: cleared, at, hops, sampleTime: time });
+}

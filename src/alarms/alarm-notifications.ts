@@ -1,0 +1,144 @@
+// Alarm notifications: messages to outputs and notes for devices, in the transaction of the change (contract 37).
+import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-view.ts';
+import type {
+  AlarmChange,
+  AlarmEvent,
+  AlarmNotification,
+  AlarmProperties,
+} from '../model/alarm.ts';
+import type { DeliveryDraft } from '../model/delivery.ts';
+import { formatInstant } from '../model/instant.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { TemplateContext } from '../model/template-context.ts';
+import type { Records, RecordsDb } from '../storage/records/records.ts';
+import type { TransactionStep } from '../storage/records/transaction.ts';
+import { findReadableProperties } from '../storage/records/rows/output-connectors.ts';
+import { appendProcessingLog } from '../storage/records/rows/processing-log.ts';
+
+/** An event with the alarm as others see it. Values only, so that any part may keep it. */
+export interface ShownAlarmEvent {
+  readonly kind: 'ALARM';
+  readonly change: AlarmChange;
+  readonly alarm: AlarmView;
+  readonly timestamp: string;
+}
+
+/** Events that are shown and noted before others have their turn. */
+const eventsPerTurn = 200;
+
+export interface AlarmNotificationParts {
+  /** Lets others have their turn. */
+  readonly pause: () => Promise<unknown>;
+  readonly sealer: Records['sealer'];
+  /** The deliveries are committed or rolled back with the step. */
+  readonly enqueueDeliveries: (
+    deliveries: readonly DeliveryDraft[],
+    step: TransactionStep,
+  ) => Promise<unknown>;
+}
+
+/** Resolves to the events as others see them, once their messages and notes are written. */
+export async function notifyOfAlarms(
+  parts: AlarmNotificationParts,
+  step: TransactionStep,
+  events: readonly AlarmEvent[],
+): Promise<readonly ShownAlarmEvent[]> {
+  const shown: ShownAlarmEvent[] = [];
+  for (let from = 0; from < events.length; from += eventsPerTurn) {
+    if (from > 0) await parts.pause();
+    shown.push(...(await notifyOfSome(parts, step, events.slice(from, from + eventsPerTurn))));
+  }
+  return shown;
+}
+
+async function notifyOfSome(
+  { sealer, enqueueDeliveries }: AlarmNotificationParts,
+  step: TransactionStep,
+  events: readonly AlarmEvent[],
+): Promise<readonly ShownAlarmEvent[]> {
+  const { db } = step;
+  const shown = await shownEvents(db, events);
+  const isNotified = ({ change }: AlarmEvent) => change !== 'UPDATED' && change !== 'COMMENTED';
+  const connectorIds = new Set(events.filter(isNotified).map(({ alarm }) => alarm.connectorId));
+  const properties = await findReadableProperties({ db, sealer }, [...connectorIds]);
+  const drafts = events.flatMap((event, place) => {
+    const own = properties.get(event.alarm.connectorId) as AlarmProperties | undefined;
+    const wanted = (own?.notify ?? []).filter(({ on }) => on === event.change);
+    if (wanted.length === 0) return [];
+    const context = contextOf(event, shown[place]);
+    return wanted.map((one) => draftOf(event, one, context));
+  });
+  if (drafts.length > 0) await enqueueDeliveries(drafts, step);
+  await appendProcessingLog(db, events.flatMap(eventNotes));
+  return shown;
+}
+
+async function shownEvents(step: RecordsDb, events: readonly AlarmEvent[]) {
+  const alarms = events.map(({ alarm }) => alarm);
+  const views = await alarmViews(step, alarms);
+  return events.map(({ change, at }, place): ShownAlarmEvent => {
+    const alarm = views[place];
+    if (alarm === undefined) throw new Error('An alarm has no view');
+    return { kind: 'ALARM', change, alarm, timestamp: formatInstant(at) };
+  });
+}
+
+function draftOf(
+  { change, alarm, hops }: AlarmEvent,
+  { outputConnectorId }: AlarmNotification,
+  context: TemplateContext,
+): DeliveryDraft {
+  return {
+    idempotencyKey: `alarm:${alarm.id}:${alarm.version}:${change}:${outputConnectorId}`,
+    connectorId: outputConnectorId,
+    organizationId: alarm.organizationId,
+    workspaceId: alarm.workspaceId,
+    deviceId: alarm.orderedBy,
+    correlationId: alarm.correlationId,
+    cause: 'RULE',
+    ruleId: alarm.rule.id,
+    context,
+    ruleHops: hops,
+  };
+}
+
+/** What templates of the output can contain; without a template the whole is sent. */
+function contextOf(
+  { change, alarm, at, sampleTime }: AlarmEvent,
+  shown: ShownAlarmEvent | undefined,
+): TemplateContext {
+  const { device, rule, workspaceId, correlationId } = alarm;
+  return {
+    data: alarm.data,
+    timestamp: formatInstant(sampleTime ?? at),
+    ...(shown !== undefined && { alarm: shown.alarm }),
+    change,
+    correlationId,
+    ...(device !== null && {
+      deviceId: device.deviceId,
+      svcDeviceId: device.id,
+      akenzaDeviceId: device.id,
+      device: { ...device },
+    }),
+    rule: { ruleId: rule.id, name: rule.name, description: null, workspaceId },
+  };
+}
+
+/** Of an alarm that opened or ended, for its device. */
+function eventNotes({ change, alarm, at }: AlarmEvent): readonly ProcessingLogEntry[] {
+  const { id, name, device, rule, cleared, correlationId, connectorId } = alarm;
+  if (device === null || (change !== 'OPENED' && change !== 'CLEARED')) return [];
+  const end = cleared === null ? 'opened' : `cleared: ${cleared.reason ?? 'without a reason'}`;
+  return [
+    {
+      id: `alarm-${id}-${change}`,
+      deviceId: device.id,
+      timestamp: at,
+      correlationId,
+      level: 'INFO',
+      source: 'RULE',
+      message: `Rule ${rule.name}: alarm ${name} ${end}`,
+      details: { ruleId: rule.id, alarmId: id, outputConnectorId: connectorId },
+    },
+  ];
+}

@@ -1,0 +1,139 @@
+// Connects access: authenticators, token service, signing keys and the limits of sign-in.
+import {
+  type ApiKeyAuthenticator,
+  createApiKeyAuthenticator,
+} from '../access/api-key-authenticator.ts';
+import { type Attempts, codeLimits, createAttempts } from '../access/sign-in-throttle.ts';
+import { type Authenticator, identify } from '../access/authenticator.ts';
+import { authorize } from '../access/authorize.ts';
+import {
+  type BearerAuthenticator,
+  createBearerAuthenticator,
+} from '../access/bearer-authenticator.ts';
+import { endSessionsById } from '../access/ended-sessions.ts';
+import { createShareAuthenticator, type ShareAuthenticator } from '../access/dashboard-shares.ts';
+import { type NamedIds, namedOrganization } from '../access/named-organization.ts';
+import { createRequestLimit } from '../access/rate-limit.ts';
+import {
+  type SessionAuthenticator,
+  createSessionAuthenticator,
+} from '../access/session-authenticator.ts';
+import { type SigningKeys, createSigningKeys } from '../access/signing-keys.ts';
+import {
+  clockSkewSeconds,
+  tokenLifetimeSeconds,
+  type TokenService,
+  createTokenService,
+} from '../access/token-service.ts';
+import type { Config } from '../config/config.ts';
+import type { Guard } from '../http/edge/admission.ts';
+import { noteShareUse } from '../inventory/workspaces/dashboard-shares.ts';
+import type { Actor } from '../model/actor.ts';
+import { minuteMs } from '../model/instant.ts';
+import type { ChangeFollower } from '../model/record.ts';
+import { nodeOf } from '../storage/records/node-rows.ts';
+import { dropOldAuditEntries } from '../storage/records/rows/audit-log.ts';
+import type { OpenRecords } from '../storage/records/records.ts';
+
+export interface Access extends ChangeFollower {
+  readonly apiKeys: ApiKeyAuthenticator;
+  readonly bearer: BearerAuthenticator;
+  readonly sessions: SessionAuthenticator;
+  readonly keys: SigningKeys;
+  readonly tokens: TokenService;
+  readonly attempts: Attempts;
+  /** Of one-time codes. */
+  readonly codeAttempts: Attempts;
+  readonly authenticators: readonly Authenticator[];
+  /** Tokens of shared dashboards count for requests, not for the live stream. */
+  readonly shares: ShareAuthenticator;
+  readonly actAs: <T>(actor: Actor, work: () => T) => T;
+  readonly organizationOf: (named: NamedIds) => Promise<string | undefined>;
+  /** Writes when keys and sessions were used; once a minute, and before the records close. */
+  readonly saveUses: () => Promise<void>;
+  /** Ends old sessions, renews signing keys and removes old audit entries, for all nodes. */
+  readonly endOld: () => Promise<void>;
+}
+
+/** How long other nodes may keep to themselves that a session was used. */
+const othersSaveWithinMs = 2 * minuteMs;
+
+/** `actAs` runs work in the name of an actor, which the records write to the audit log. */
+export function composeAccess(
+  publicUrl: () => string,
+  records: OpenRecords,
+  actAs: Access['actAs'],
+  now: () => number,
+  {
+    failed = () => undefined,
+    secure = false,
+  }: {
+    readonly failed?: (what: string, error: unknown) => void;
+    /** Whether browsers reach the platform by https. */
+    readonly secure?: boolean;
+  } = {},
+): Access {
+  const { db } = records;
+  const useFailed = (error: unknown) => failed('noting the use of a shared dashboard', error);
+  const isShared = nodeOf(db) !== '';
+  const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
+  const keys = createSigningKeys({ records, now, tokenLifetimeMs });
+  const tokens = createTokenService({ db, keys, now, publicUrl });
+  const apiKeys = createApiKeyAuthenticator({ db, now });
+  const bearer = createBearerAuthenticator({ db, tokens, now });
+  const sessions = createSessionAuthenticator({ db, now, secure });
+  return {
+    apiKeys,
+    bearer,
+    sessions,
+    keys,
+    tokens,
+    attempts: createAttempts(now),
+    codeAttempts: createAttempts(now, codeLimits),
+    authenticators: [apiKeys, bearer, sessions],
+    shares: createShareAuthenticator({
+      ...{ db, now },
+      used: (share, before) => void noteShareUse({ db, now }, share, before).catch(useFailed),
+    }),
+    actAs,
+    organizationOf: (named) => namedOrganization(db, named),
+    recordChanged(change) {
+      for (const { recordChanged } of [apiKeys, bearer, sessions]) recordChanged(change);
+    },
+    changesMissed() {
+      for (const { changesMissed } of [apiKeys, bearer, sessions]) changesMissed();
+      keys.discard();
+    },
+    async saveUses() {
+      await apiKeys.saveUses();
+      await sessions.saveUses();
+      // Another node may have renewed them.
+      if (isShared) keys.discard();
+    },
+    async endOld() {
+      await endSessionsById(records, await sessions.oldIds(isShared ? othersSaveWithinMs : 0));
+      // Of several nodes, the one that looks after the keys may have needed none.
+      if (isShared) await keys.current();
+      await keys.runMaintenance();
+      await dropOldAuditEntries(db, now());
+    },
+  };
+}
+
+/** The checks of every request. */
+export function guardOf(
+  { authenticators, shares, actAs, organizationOf: findOrganization }: Access,
+  config: Config,
+  now: () => number,
+  turns?: Guard['turns'],
+): Guard {
+  return {
+    identify: (headers, method) =>
+      shares.authenticate(headers) ?? identify(authenticators, headers, method),
+    authorize,
+    organizationOf: findOrganization,
+    limit: createRequestLimit(config.rateLimitPerSecond, now),
+    turns,
+    actAs,
+  };
+}

@@ -1,0 +1,250 @@
+// Connects delivery: output connectors, the delivery log and the outputs of data flows.
+import { join } from 'node:path';
+import { setImmediate as pause } from 'node:timers/promises';
+import { withoutMemory } from '../model/record.ts';
+import type { Parts } from './platform-parts.ts';
+import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
+import type { Uplinks } from './uplinks.ts';
+import {
+  type AvailableOutputs,
+  createAvailableOutputs,
+} from '../outputs/connectors/available-outputs.ts';
+import type { ConnectorServices } from '../outputs/connectors/connector-services.ts';
+import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
+import { createConfiguredMails, type MailSender } from '../outputs/connectors/mail/mail-sender.ts';
+import { openDeliveryLog } from '../storage/delivery-log/delivery-log.ts';
+import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
+import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
+import { createOpenTargets, type OpenTargets } from '../deliveries/attempts/open-targets.ts';
+import type { EgressGuard } from '../outputs/egress/guard.ts';
+import { testConnector } from '../deliveries/connector-test.ts';
+import { createDeliveryBook } from '../deliveries/delivery-book.ts';
+import { createDeliveryCounts } from '../deliveries/delivery-counts.ts';
+import { createDeliveryHandover } from '../deliveries/delivery-handover.ts';
+import { createDeliveryIntake, type DeliveryIntake } from '../deliveries/delivery-intake.ts';
+import { recordOutcome } from '../deliveries/delivery-outcomes.ts';
+import type { JournalFollower } from '../uplinks/followers/journal-follower.ts';
+import { recoverDeliveries } from '../deliveries/delivery-recovery.ts';
+import { createDeliveryUpkeep } from '../deliveries/delivery-upkeep.ts';
+import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
+import { createRuleBudget } from '../rules/rule-budget.ts';
+import { previewTemplate } from '../deliveries/template-preview.ts';
+import { storeWrittenSample } from '../uplinks/written-sample.ts';
+import { deliveryRoutes } from '../http/routes/deliveries.ts';
+import { templatePreviewRoute } from '../http/routes/template-preview.ts';
+import type { Route } from '../http/edge/route.ts';
+import type { InvitationMail } from '../inventory/members/invitations.ts';
+import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
+import {
+  existingOutputConnectors,
+  findOutputConnector,
+} from '../storage/records/rows/output-connectors.ts';
+import {
+  findFollowerPosition,
+  saveFollowerPosition,
+} from '../storage/records/rows/follower-positions.ts';
+import { deliveryLogMark } from '../storage/records/rows/recorded-positions.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+
+export interface Deliveries extends Omit<KeptDeliveries, 'book'> {
+  readonly availableOutputs: AvailableOutputs;
+  /**
+   * Sends one mail. Undefined without a mail server. A failure is logged, and the inviter has the
+   * link.
+   */
+  readonly sendInvitation: ((mail: InvitationMail) => void) | undefined;
+  readonly routes: readonly Route[];
+}
+
+/** Starts the delivery of what waits. */
+export async function composeDeliveries(
+  parts: Parts,
+  uplinks: Uplinks,
+  egress: EgressGuard,
+  orderDownlink: OrderDownlink,
+): Promise<Deliveries> {
+  const { config, records, directory, now, newId, store } = parts;
+  const services = connectorServices(parts, uplinks, egress, orderDownlink);
+  const mails = 'missingSetting' in services.mails ? undefined : services.mails;
+  const vendorNames = config.vendorAliases !== 'off';
+  const targets = createOpenTargets({
+    services,
+    findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
+    vendorNames,
+  });
+  parts.followChanges({
+    recordChanged({ kind, id }) {
+      if (kind === 'outputConnector') targets.forget(id);
+    },
+    changesMissed: targets.discardAll,
+  });
+  const kept = await keptDeliveries(parts, targets);
+  const recordParts = { records, now, once: uplinks.once };
+  const findRoute = (id: string) => directory.byDevice(id);
+  const previews = { db: records.db, store, findRoute, now, newId, targets };
+  return {
+    sendInvitation: mails && invitationsBy(mails, parts),
+    availableOutputs: createAvailableOutputs(services),
+    routes: [
+      ...deliveryRoutes({
+        ...recordParts,
+        book: kept.book,
+        vendorNames,
+        testConnector: (connectorId, deviceId, principal, signal) =>
+          testConnector({ connectorId, deviceId, signal }, principal, previews),
+      }),
+      templatePreviewRoute({
+        ...recordParts,
+        preview: (request, principal) => previewTemplate(request, principal, previews),
+      }),
+    ],
+    enqueueDeliveries: kept.enqueueDeliveries,
+    settled: kept.settled,
+    dropDevices: kept.dropDevices,
+    waitingOf: kept.waitingOf,
+    counted: kept.counted,
+    runMaintenance: kept.runMaintenance,
+    dropOld: kept.dropOld,
+    close: () => closeInOrder(kept.close, targets.close, () => mails?.close()),
+  };
+}
+
+/** Deliveries of several nodes are rows of the records; those of the only process are in its log. */
+async function keptDeliveries(parts: Parts, targets: OpenTargets): Promise<KeptDeliveries> {
+  const { sharedWork } = parts;
+  if (sharedWork === undefined) return loggedDeliveries(parts, targets);
+  const { composeSharedDeliveries } = await import('./shared-deliveries.ts');
+  return composeSharedDeliveries(parts, targets, sharedWork);
+}
+
+async function loggedDeliveries(parts: Parts, targets: OpenTargets): Promise<KeptDeliveries> {
+  const { now } = parts;
+  const waiting = await composeWaiting(parts, targets);
+  const { log, deliverer, counts, intake, handover, upkeep, isKnown } = waiting;
+  parts.followChanges(
+    withoutMemory(({ kind, id, action }) => {
+      if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
+    }),
+  );
+  const outputs = composeOutputs(parts, intake);
+  return {
+    book: createDeliveryBook({ log, deliverer, intake, isKnown, pause, now }),
+    enqueueDeliveries: handover.enqueue,
+    async settled() {
+      await outputs.settled();
+      await handover.move();
+      await deliverer.settled();
+    },
+    dropDevices: upkeep.dropDevices,
+    waitingOf: async (connectorIds) =>
+      new Map(
+        connectorIds.map((id) => [
+          id,
+          { waiting: deliverer.waitingOf(id), nextRetry: deliverer.nextRetryOf(id) },
+        ]),
+      ),
+    counted: counts.settled,
+    runMaintenance: upkeep.compact,
+    dropOld: async () => undefined,
+    close: () =>
+      closeInOrder(
+        ...[outputs.close, handover.close, deliverer.close, upkeep.close, counts.close, log.close],
+      ),
+  };
+}
+
+/** Everything about deliveries that wait, with what the last process left. */
+async function composeWaiting(parts: Parts, targets: OpenTargets) {
+  const { config, records, telemetry, log: journal, diskIsFull, now, newId } = parts;
+  const failed = (error: unknown) => telemetry.backgroundFailed('keeping the delivery log', error);
+  const { db } = records;
+  const expected = (await findFollowerPosition(db, deliveryLogMark)) !== undefined;
+  const log = await openDeliveryLog({
+    expected,
+    directory: join(config.dataDirectory, 'deliveries'),
+    now,
+    setTimer,
+    checkRoom() {
+      if (diskIsFull()) throw problem('storageFull');
+    },
+    damaged: (damage) => telemetry.damageFound({ what: 'deliveries', ...damage }),
+    failed,
+  });
+  if (!expected && log.isNoted) await saveFollowerPosition(db, deliveryLogMark, 0);
+  telemetry.gauge('delivery_log_bytes', 'Bytes of the delivery log on disk.', () => log.bytes);
+  const existing = (ids: readonly string[]) => existingOutputConnectors(records.db, ids);
+  const from = journal.followerPosition('outputs') ?? journal.position;
+  const recovered = await recoverDeliveries(log, { from, existing });
+  const counts = createDeliveryCounts({ db, setRepeatingTimer, failed });
+  const recorded = (tried: TriedDelivery) => {
+    intake.release(tried.waiting);
+    counts.tried(tried);
+    parts.liveEvents.delivered(tried);
+  };
+  const deliverer = composeDeliverer(parts, targets, {
+    load: (waiting) => loadDelivery(waiting, log),
+    record: (tried) => recordOutcome(tried, { log, telemetry, recorded }),
+    isBlocked: () => log.isBehind,
+  });
+  const { known } = recovered;
+  const knownTo = journal.position;
+  const intake = createDeliveryIntake({ log, deliverer, now, from, known, knownTo });
+  deliverer.add(recovered.waiting);
+  const handover = await createDeliveryHandover({
+    ...{ records, log, deliverer, from, newId, now, failed, setTimer },
+    newestWaiting: recovered.waiting.at(-1)?.sequence,
+    position: () => journal.position,
+  });
+  const upkeep = createDeliveryUpkeep({
+    ...{ journal, log, deliverer, intake, existing, setRepeatingTimer, failed },
+    follower: 'outputs',
+  });
+  const isKnown = async (id: string) => (await existing([id])).has(id);
+  return { log, deliverer, counts, intake, handover, upkeep, isKnown };
+}
+
+function connectorServices(
+  { config, directory, now, newId }: Parts,
+  { appendEntry, admit }: Uplinks,
+  egress: EgressGuard,
+  orderDownlink: OrderDownlink,
+): ConnectorServices {
+  const { smsGatewayUrl, gcpServiceAccountKey, quotas } = config;
+  const budget = createRuleBudget(quotas.ruleSamples);
+  const findRoute = (id: string) => directory.byDevice(id);
+  const stages = { findRoute, budget, admit, appendEntry, newId, now };
+  return {
+    egress,
+    now,
+    mails: createConfiguredMails(config),
+    smsGatewayUrl,
+    gcpServiceAccountKey,
+    writeSample: (sample) => storeWrittenSample(sample, stages),
+    orderDownlink,
+  };
+}
+
+function composeOutputs(parts: Parts, intake: DeliveryIntake): JournalFollower {
+  const { directory, followers, telemetry } = parts;
+  const stages = outputStagesOf(parts, intake.add);
+  const handle = async (entries: readonly DurableEntry[]) => {
+    await queueOutputs(entries, stages);
+    intake.followed((entries.at(-1)?.position ?? -1) + 1);
+  };
+  const keepRows = (rows: DurableRows) => rowsForOutputs(rows, directory.cachedFlowOutputs);
+  const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
+  return followers.start('outputs', { handle, keepRows, failed });
+}
+
+function invitationsBy(
+  mails: MailSender,
+  { telemetry, newId }: Parts,
+): (mail: InvitationMail) => void {
+  return ({ to, subject, text }) => {
+    mails
+      .send({ id: newId(), to: [to], subject, text })
+      .catch((error: unknown) => telemetry.backgroundFailed('mailing an invitation', error));
+  };
+}

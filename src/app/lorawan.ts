@@ -1,0 +1,282 @@
+// Connects LoRaWAN: webhooks of network servers, downlinks through their APIs, registration and integrations.
+import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
+import { planDownlinks } from '../uplinks/decode/downlink-command.ts';
+import type { EgressGuard } from '../outputs/egress/guard.ts';
+import { type CaptureSenders, createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
+import type { CaptureReceipt } from '../uplinks/capture/capture.ts';
+import type { EventSources } from '../uplinks/device-events.ts';
+import { createDeviceNotes, type NoteDevice } from '../uplinks/device-notes.ts';
+import { createDownlinkOrders } from '../downlinks/downlink-order.ts';
+import {
+  createDownlinkQueue,
+  type DownlinkOwners,
+  type DownlinkQueue,
+} from '../downlinks/downlink-queue.ts';
+import type { DownlinkTransports, SendDownlink } from '../downlinks/downlink-transport.ts';
+import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../downlinks/downlink.ts';
+import { createLoraRegistration, createLoraTransport } from '../downlinks/lora-transport.ts';
+import { createMqttTransport } from '../downlinks/mqtt-transport.ts';
+import {
+  captureWebhook,
+  type Webhook,
+  type WebhookStages,
+} from '../uplinks/capture/network-server-capture.ts';
+import { createServerLookup } from '../uplinks/capture/server-lookup.ts';
+import type { Route } from '../http/edge/route.ts';
+import { downlinkRoutes } from '../http/routes/downlinks.ts';
+import { integrationRoutes } from '../http/routes/integrations.ts';
+import { webhookRoute } from '../http/routes/webhook-capture.ts';
+import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
+import { addDownlinks, forgetOldDownlinks } from '../inventory/devices/downlinks.ts';
+import { learnServerDeviceId } from '../inventory/devices/server-device-id.ts';
+import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
+import { newId } from '../model/ids.ts';
+import { withoutMemory } from '../model/record.ts';
+import { findDevice } from '../storage/records/rows/devices.ts';
+import {
+  devicesOfIntegrationWithDownlinks,
+  devicesWithDownlinks,
+  expiredDownlinks,
+  listDownlinks,
+  nextDownlink,
+  reportedDownlink,
+  saveDownlink,
+} from '../storage/records/rows/downlinks.ts';
+import { findIntegration } from '../storage/records/rows/integrations.ts';
+import { listProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { setTimer } from '../structures/timers.ts';
+import type { Mqtt } from './mqtt.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
+
+export interface Lora {
+  readonly senders: CaptureSenders;
+  readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
+  readonly orderDownlink: OrderDownlink;
+  readonly routes: readonly Route[];
+  /** Sends the downlinks that waited when the platform stopped. */
+  readonly start: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** What downlinks and webhooks are connected to. */
+export interface LoraSources {
+  readonly uplinks: Uplinks;
+  readonly duplicates: DuplicateFilter;
+  readonly mqtt: Pick<
+    Mqtt,
+    'publishToDevice' | 'onDeviceConnected' | 'onSubscribersKnown' | 'commandEdgeNode'
+  >;
+  readonly egress: EgressGuard;
+}
+
+export async function composeLora(parts: Parts, sources: LoraSources): Promise<Lora> {
+  const { records, directory, now, newId } = parts;
+  const { uplinks, duplicates, mqtt, egress } = sources;
+  const stopping = new AbortController();
+  const server = {
+    findDevice: (id: string) => findDevice(records, id),
+    findIntegration: (id: string) => findIntegration(records, id),
+    egress,
+    now,
+  };
+  parts.useNetworkServers(createLoraRegistration(server, stopping.signal));
+  const downlinks = await composeDownlinks(parts, uplinks, mqtt, createLoraTransport(server));
+  const { queue, send: sendDownlink } = downlinks;
+  const webhookStages = webhookStagesOf(parts, uplinks, duplicates, downlinks);
+  const takeWebhook = (webhook: Webhook) => captureWebhook(webhook, webhookStages);
+  const senders = createCaptureSenders(directory, parts.uplinkLimit);
+  const { once, settled } = uplinks;
+  const eventSources = eventSourcesOf(parts, uplinks);
+  const shared = { records, now, once };
+  return {
+    senders,
+    captureWebhook: takeWebhook,
+    orderDownlink: downlinks.order,
+    routes: [
+      webhookRoute({
+        findConnector: senders.ofWebhook,
+        captureWebhook: takeWebhook,
+        refusals: parts.refusals,
+        connectorOf: directory.connector,
+      }),
+      ...downlinkRoutes({ ...shared, sendDownlink, newId, settled, eventSources }),
+      ...integrationRoutes({ ...shared, checkHost: (host) => egress.checkLiteral(host) }),
+    ],
+    start: queue.wakeAll,
+    async runMaintenance() {
+      await queue.expire();
+      await forgetOldDownlinks(records, now());
+    },
+    async close() {
+      stopping.abort();
+      await queue.close();
+    },
+  };
+}
+
+function webhookStagesOf(
+  { records, directory, now, newId }: Parts,
+  { handleUplink }: Uplinks,
+  duplicates: DuplicateFilter,
+  { note, queue }: Downlinks,
+): WebhookStages {
+  return {
+    serverOf: createServerLookup((id) => findIntegration(records, id)),
+    findRoute: (connector, deviceEui) => directory.byEui(connector, deviceEui),
+    unlessRepeated: duplicates.once,
+    handleUplink,
+    note,
+    learnServerDeviceId: (device, serverDeviceId) =>
+      learnServerDeviceId(records, device, serverDeviceId),
+    downlinkReported: queue.reported,
+    newId,
+    now,
+  };
+}
+
+function eventSourcesOf({ records: { db } }: Parts, { raw }: Uplinks): EventSources {
+  const newest = (size: number) => ({ page: 0, size, sort: [] });
+  return {
+    uplinks: async (deviceId, limit) => (await raw.list({ deviceId, skip: 0, limit })).uplinks,
+    downlinks: async (deviceId, max) => (await listDownlinks(db, { deviceId }, newest(max))).rows,
+    notes: async (deviceId, source, max) =>
+      (await listProcessingLog(db, { deviceId, source }, newest(max))).rows,
+  };
+}
+
+// Connects downlinks: the queue of each device, its transports, and the orders of requests and rules.
+
+/** Devices move in many changes, and their subscribers follow a moment later. */
+const wakeAfterMs = 1_000;
+
+interface Downlinks {
+  readonly note: NoteDevice;
+  readonly queue: DownlinkQueue;
+  readonly send: (
+    deviceId: string,
+    command: DownlinkCommand,
+    cause: DownlinkCause,
+  ) => Promise<readonly Downlink[]>;
+  /**
+   * Throws Problem 404 for a device of another workspace than that of the device that triggered the
+   * order.
+   */
+  readonly order: OrderDownlink;
+}
+
+async function composeDownlinks(
+  parts: Parts,
+  uplinks: Uplinks,
+  mqtt: Pick<
+    Mqtt,
+    'publishToDevice' | 'onDeviceConnected' | 'onSubscribersKnown' | 'commandEdgeNode'
+  >,
+  loraTransport: SendDownlink,
+): Promise<Downlinks> {
+  const { records, directory, telemetry, now } = parts;
+  const { appendEntry, encodeDownlink: encode, stateOf } = uplinks;
+  const note = createDeviceNotes({ appendEntry, newId: parts.newId, now });
+  const transports: DownlinkTransports = new Map([
+    ['LORA', loraTransport],
+    ['MQTT', createMqttTransport(mqtt.publishToDevice, mqtt.commandEdgeNode)],
+  ]);
+  const queue = await openQueue(parts, transports, note);
+  const { failed } = queueEvents(parts);
+  mqtt.onDeviceConnected((deviceId) => queue.wake(deviceId, true));
+  const recordChanged = withoutMemory(({ kind, id, action }) => {
+    // Downlinks that wait for their network server may go now.
+    if (kind === 'integration' && action === 'updated') queue.wakeIntegration(id).catch(failed);
+    if (kind === 'device' && action === 'updated') queue.wakeOwn(id, true);
+  });
+  parts.followChanges(recordChanged);
+  const findRoute = (deviceId: string) => directory.byDevice(deviceId);
+  const stages: DownlinkStages = {
+    findRoute,
+    plan: (command, target) => planDownlinks(command, target, { encode, stateOf }),
+    add: (deviceId, downlinks) => addDownlinks(records, deviceId, downlinks, now()),
+    note,
+    wake: queue.wake,
+    newId: () => newId('downlink'),
+    now,
+  };
+  const sendOwn: Downlinks['send'] = async (deviceId, command, cause) => {
+    const downlinks = await sendDownlink(deviceId, command, cause, stages);
+    for (const { state } of downlinks) telemetry.downlinkChanged(state);
+    return downlinks;
+  };
+  const send = await sendAtOwners(parts, mqtt, queue, sendOwn);
+  return { note, queue, send, order: createDownlinkOrders({ findRoute, send }) };
+}
+
+/** With several nodes, what waits is resumed when devices come to this node. */
+async function sendAtOwners(
+  parts: Parts,
+  mqtt: Pick<Mqtt, 'onSubscribersKnown'>,
+  queue: DownlinkQueue,
+  send: Downlinks['send'],
+): Promise<Downlinks['send']> {
+  const { messages } = parts;
+  if (messages === undefined) return send;
+  const { failed } = queueEvents(parts);
+  const { sendAtOwner } = await import('../cluster/remote-downlinks.ts');
+  let cancel: (() => void) | undefined;
+  const wakeSoon = () => {
+    cancel?.();
+    cancel = setTimer(() => void queue.wakeAll().catch(failed), wakeAfterMs);
+  };
+  messages.onMoved((gained) => {
+    if (gained.size > 0) wakeSoon();
+  });
+  mqtt.onSubscribersKnown(wakeSoon);
+  return sendAtOwner({ messages, queue: { wake: queue.wakeOwn }, send });
+}
+
+async function openQueue(
+  parts: Parts,
+  transports: DownlinkTransports,
+  note: NoteDevice,
+): Promise<DownlinkQueue> {
+  const { db } = parts.records;
+  const queue: DownlinkQueue = createDownlinkQueue({
+    owners: await ownersOf(parts, (...wanted) => queue.wakeOwn(...wanted)),
+    transports,
+    note,
+    now: parts.now,
+    ...queueEvents(parts),
+    setTimer,
+    records: {
+      next: (deviceId) => nextDownlink(db, deviceId),
+      save: (downlink, whileIn) => saveDownlink(db, downlink, whileIn),
+      // An acknowledgement without a name belongs to the oldest downlink that asked for one.
+      reported: (deviceId, report) =>
+        reportedDownlink(db, deviceId, report, {
+          state: 'SENT',
+          confirmedOnly: report.state === 'ACKNOWLEDGED',
+        }),
+      expired: (at, max) => expiredDownlinks(db, at, max),
+      devicesWaiting: (after, max) => devicesWithDownlinks(db, after, max),
+      devicesOfIntegration: (id) => devicesOfIntegrationWithDownlinks(db, id),
+    },
+  });
+  return queue;
+}
+
+async function ownersOf(
+  parts: Parts,
+  wakeOwn: DownlinkQueue['wake'],
+): Promise<DownlinkOwners | undefined> {
+  const { messages } = parts;
+  if (messages === undefined) return undefined;
+  const { wakeOwner } = await import('../cluster/remote-downlinks.ts');
+  const { failed } = queueEvents(parts);
+  return { isOwn: messages.isOwn, wake: wakeOwner(messages, wakeOwn, failed) };
+}
+
+function queueEvents({ telemetry }: Parts) {
+  return {
+    changed: telemetry.downlinkChanged,
+    failed: (error: unknown) => telemetry.backgroundFailed('sending downlinks', error),
+  };
+}

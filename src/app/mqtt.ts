@@ -1,0 +1,379 @@
+// Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
+import type { Server } from 'node:http';
+import { networkOf } from '../access/network-of.ts';
+import { createAttempts, secretLimits } from '../access/sign-in-throttle.ts';
+import { createConfigurationPush, pushOnConnect } from '../downlinks/configuration-push.ts';
+import { createDeviceNotes } from '../uplinks/device-notes.ts';
+import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
+import { createSparkplugIntake } from '../uplinks/capture/sparkplug-intake.ts';
+import { createSparkplugNodes, type SparkplugNodes } from '../uplinks/capture/sparkplug-nodes.ts';
+import { parseReadingsBody } from '../http/edge/json-body.ts';
+import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
+import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
+import { looksLikeToken, tokenAudiences } from '../transports/mqtt/device-token.ts';
+import {
+  createBrokerOnDemand,
+  type MqttBrokerOnDemand,
+} from '../transports/mqtt/mqtt-broker-on-demand.ts';
+import type { BrokerParts } from '../transports/mqtt/mqtt-broker-state.ts';
+import type { MqttBroker } from '../transports/mqtt/mqtt-broker.ts';
+import { listenMqtt } from '../transports/mqtt/mqtt-listeners.ts';
+import {
+  type Login,
+  logIn,
+  type LoginParts,
+  type MqttIdentity,
+} from '../transports/mqtt/mqtt-login.ts';
+import type { DroppedPublish } from '../transports/mqtt/mqtt-publish.ts';
+import { createMqttPublisher, type PublishToDevice } from '../transports/mqtt/mqtt-publisher.ts';
+import { createRetainedMessages, type Retained } from '../transports/mqtt/mqtt-retained.ts';
+import { createMqttRevocation } from '../transports/mqtt/mqtt-revocation.ts';
+import type { FindRoute } from '../transports/mqtt/mqtt-route.ts';
+import { takeUntilClose } from '../transports/mqtt/mqtt-web-socket-count.ts';
+import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-client.ts';
+import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
+import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { findDeviceConfiguration } from '../storage/records/rows/device-configurations.ts';
+import { findDeviceConnector } from '../storage/records/rows/device-connectors.ts';
+import {
+  findDeviceCredentials,
+  findDevicesWithCredentials,
+} from '../storage/records/rows/device-credentials.ts';
+import { findDevice } from '../storage/records/rows/devices.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { followCertificate, readCertificate } from './certificates.ts';
+import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
+
+export interface Mqtt {
+  readonly publishToDevice: PublishToDevice;
+  /**
+   * Adds a listener, which is called with the service device id when a client has subscribed for
+   * the device.
+   */
+  readonly onDeviceConnected: (listener: (serviceDeviceId: string) => void) => void;
+  /**
+   * Adds a listener, which is called when subscribers of devices that came from another node are
+   * known.
+   */
+  readonly onSubscribersKnown: (listener: () => void) => void;
+  /** Sends a command to a device of an edge node; undefined when none has it. */
+  readonly commandEdgeNode: Sparkplug['command'];
+  readonly pushConfiguration: PushConfiguration;
+  /** Opens the ports, and `/mqtt` of the server. */
+  readonly listen: (server: Server) => Promise<void>;
+  /** Ends all connections. May be called again. */
+  readonly close: () => Promise<void>;
+}
+
+export async function composeMqtt(
+  parts: Parts,
+  uplinks: Uplinks,
+  duplicates: DuplicateFilter,
+): Promise<Mqtt> {
+  const { telemetry, now } = parts;
+  const connected: ((serviceDeviceId: string) => void)[] = [];
+  const retained = createRetainedMessages(parts.directory.organizationOf);
+  const login = loginPartsOf(parts);
+  const findRoute = findRouteIn(parts);
+  const reachable = reachableOf(parts, connected, () => broker.opened());
+  const stages = uplinkStagesOf(parts, uplinks, duplicates);
+  const { takeOwnUplink } = uplinks;
+  const opened = () => broker.opened();
+  const nodes = await nodesOf(parts, { stages, takeOwnUplink, retained, opened });
+  const sparkplug = composeSparkplug(parts, uplinks, (id) => {
+    for (const tell of connected) tell(id);
+  });
+  const { intake } = sparkplug;
+  const brokerParts = {
+    ...brokerPartsOf(parts, { stages, retained, login, reachable, sparkplug: intake }),
+    ...nodes?.broker,
+  };
+  const broker = brokerOnDemand(parts, brokerParts);
+  const publishHere = createMqttPublisher(broker.opened, retained, nodes?.sendElsewhere);
+  const publishToDevice = nodes?.publishAtOwner(publishHere) ?? publishHere;
+  const revocation = createMqttRevocation({
+    broker: broker.opened,
+    login,
+    findRoute,
+    failed: (error) => telemetry.backgroundFailed('ending MQTT connections', error),
+  });
+  parts.followChanges({
+    recordChanged(change) {
+      revocation.recordChanged(change);
+      if (change.kind === 'device' && change.action === 'deleted') retained.forget(change.id);
+    },
+    changesMissed: revocation.changesMissed,
+  });
+  addGauges(parts, broker.opened);
+  const tick = () => {
+    revocation.endExpired(now());
+    broker.opened()?.store.dropOld();
+  };
+  const ports = composeMqttPorts(parts, broker, tick);
+  let closing: Promise<void> | undefined;
+  const closeAll = async () => {
+    await ports.close();
+    await nodes?.close();
+  };
+  return {
+    publishToDevice,
+    onSubscribersKnown: (listener) => nodes?.onKnownAgain(listener),
+    commandEdgeNode: sparkplug.command,
+    onDeviceConnected: (listener) => void connected.push(listener),
+    pushConfiguration: createConfigurationPush(publishToDevice),
+    listen: ports.listen,
+    close() {
+      closing ??= closeAll();
+      return closing;
+    },
+  };
+}
+
+function brokerOnDemand({ telemetry }: Parts, brokerParts: BrokerParts<UplinkRoute>) {
+  return createBrokerOnDemand(
+    async () => {
+      const { openMqttBroker } = await import('../transports/mqtt/mqtt-broker.ts');
+      return openMqttBroker(brokerParts);
+    },
+    (error) => telemetry.backgroundFailed('starting MQTT', error),
+  );
+}
+
+function reachableOf(
+  { directory, records, telemetry }: Parts,
+  connected: readonly ((serviceDeviceId: string) => void)[],
+  opened: () => MqttBroker | undefined,
+): BrokerParts<UplinkRoute>['reachable'] {
+  return (session, subscription) => {
+    for (const tell of connected) tell(subscription.id);
+    pushOnConnect(session, subscription, {
+      findRoute: (id) => directory.byDevice(id),
+      findLatest: (id) => findDeviceConfiguration(records.db, id, 'latest'),
+      sendTo: (...message) => opened()?.deliveries.sendTo(...message),
+    }).catch((error: unknown) => telemetry.backgroundFailed('pushing a configuration', error));
+  };
+}
+
+/** Loaded only with several nodes. */
+async function nodesOf(
+  parts: Parts,
+  sources: Omit<MqttNodesSources, 'messages'>,
+): Promise<MqttNodes | undefined> {
+  const { messages } = parts;
+  if (messages === undefined) return undefined;
+  const { composeMqttNodes } = await import('./mqtt-nodes.ts');
+  return composeMqttNodes(parts, { messages, ...sources });
+}
+
+function uplinkStagesOf(
+  { telemetry, now, newId }: Parts,
+  { handleUplink, appendEntry }: Uplinks,
+  duplicates: DuplicateFilter,
+): MqttUplinkStages {
+  const { mqttRepeated: repeated } = telemetry;
+  const parseJson = parseReadingsBody;
+  return { handleUplink, appendEntry, duplicates, repeated, newId, now, parseJson };
+}
+
+interface BrokerSources {
+  readonly stages: MqttUplinkStages;
+  readonly retained: Retained;
+  readonly login: LoginParts;
+  readonly reachable: BrokerParts<UplinkRoute>['reachable'];
+  readonly sparkplug: Sparkplug['intake'];
+}
+
+function brokerPartsOf(
+  parts: Parts,
+  { stages, retained, login, reachable, sparkplug }: BrokerSources,
+): BrokerParts<UplinkRoute> {
+  const { telemetry, now, openCounts, quotaUse, uplinkLimit } = parts;
+  const guesses = createAttempts(now, secretLimits);
+  quotaUse.readBy('mqttConnections', openCounts.mqttConnections.usedBy);
+  return {
+    findRoute: findRouteIn(parts),
+    store: (route, payload) => handleMqttPayload(route, payload, stages),
+    retained,
+    async logIn(address, credential) {
+      const outcome = await guesses.run(
+        { ip: address },
+        () => logIn(credential, login),
+        (tried) => 'refused' in tried,
+      );
+      if ('refused' in outcome) tellWrongLogin(parts, address, credential, outcome.refused);
+      return outcome;
+    },
+    dropped: droppedIn(parts),
+    countWebSocket: (organizationId, conn) =>
+      takeUntilClose(openCounts.webSockets, organizationId, conn),
+    connectionCount: openCounts.mqttConnections,
+    publishLimit: {
+      hasRoomFor: (id) => uplinkLimit.hasRoomFor(id),
+      count: (id) => uplinkLimit.count(id),
+    },
+    networkOf,
+    reachable,
+    sparkplug,
+    doubt: stages.duplicates.doubt,
+    refused: telemetry.mqttRefused,
+    ended: telemetry.mqttEnded,
+    now,
+    setTimer,
+  };
+}
+
+/** The owner of the connector that the user name names, or of the device, finds a wrong login. */
+function tellWrongLogin(
+  { refusals }: Parts,
+  address: string,
+  { userName, clientId, password }: Login,
+  message: string,
+): void {
+  const isOfDevice = looksLikeToken(password);
+  refusals.add(
+    { address, ...(!isOfDevice && { connectorId: userName }) },
+    {
+      transport: 'MQTT',
+      failure: { status: 401, message },
+      deviceId: isOfDevice ? clientId : null,
+      bytes: 0,
+    },
+  );
+}
+
+/** The owner of the connector finds what its clients published in vain. */
+function droppedIn({ refusals, directory }: Parts): BrokerParts<UplinkRoute>['dropped'] {
+  const tell = async (identity: MqttIdentity, publish: DroppedPublish): Promise<void> => {
+    const connectorId =
+      identity.mode === 'secret'
+        ? identity.connectorId
+        : (await directory.byDevice(identity.id)).connector.id;
+    refusals.add({ connectorId }, { transport: 'MQTT', ...publish });
+  };
+  // Without a connector there is no owner to tell.
+  return (identity, publish) => void tell(identity, publish).catch(() => undefined);
+}
+
+function loginPartsOf({ config, address, directory, records, now }: Parts): LoginParts {
+  return {
+    knownConnector: directory.knownConnector,
+    findConnector: (id) => findDeviceConnector(records, id),
+    findDevices: (deviceId) => findDevicesWithCredentials(records, deviceId),
+    findDevice: (id) => findDevice(records, id),
+    findCredentials: (id) => findDeviceCredentials(records.db, id),
+    audiencesOf: (deviceId) =>
+      tokenAudiences(address.deviceAudience(), config.vendorAliases, deviceId),
+    now,
+  };
+}
+
+function findRouteIn({ directory }: Parts): FindRoute<UplinkRoute> {
+  return (identity, deviceId) =>
+    identity.mode === 'secret'
+      ? directory.bySecret(identity.secret, deviceId)
+      : directory.byDevice(identity.id);
+}
+
+function addGauges({ telemetry }: Parts, broker: () => MqttBroker | undefined): void {
+  telemetry.gauge('mqtt_connections', 'Open MQTT connections.', () => broker()?.sessions.size ?? 0);
+  telemetry.gauge(
+    'mqtt_publishes_under_way',
+    'MQTT publishes waiting for a durable write.',
+    () => broker()?.flowControl.inFlight ?? 0,
+  );
+  telemetry.gauge(
+    'mqtt_sessions_kept',
+    'Persistent MQTT sessions.',
+    () => broker()?.store.size ?? 0,
+  );
+}
+
+// Connects Sparkplug: the edge nodes of the broker, their devices, and the memory of their births.
+
+interface Sparkplug {
+  readonly intake: SparkplugIntake;
+  readonly command: SparkplugNodes['command'];
+}
+
+/** `reachable` is called with the service id of a device that can be sent commands. */
+function composeSparkplug(
+  { directory, records, refusals, telemetry, newId, now }: Parts,
+  { handleUplink, appendEntry }: Uplinks,
+  reachable: (serviceDeviceId: string) => void,
+): Sparkplug {
+  const nodes = createSparkplugNodes(now);
+  telemetry.gauge('sparkplug_nodes', 'Connected Sparkplug edge nodes.', () => nodes.size);
+  const intake = createSparkplugIntake({
+    nodes,
+    connectorOf: (id) => directory.knownConnector(id) ?? findDeviceConnector(records, id),
+    routeOf: directory.byConnector,
+    routeOfDevice: (id) => directory.byDevice(id),
+    createDevices: createDeviceCreation(records),
+    handleUplink,
+    note: createDeviceNotes({ appendEntry, newId, now }),
+    refused: telemetry.mqttRefused,
+    dropped: (connectorId, uplink) =>
+      refusals.add({ connectorId }, { transport: 'MQTT', ...uplink }),
+    reachable,
+    failed: (error) => telemetry.backgroundFailed('storing Sparkplug messages', error),
+    newId,
+    now,
+  });
+  return { intake, command: nodes.command };
+}
+
+// Connects the ports of MQTT: TCP, TLS with a certificate that is read again when it changes, and WebSockets.
+
+const tickEveryMs = 10_000;
+
+interface MqttPorts {
+  readonly listen: (server: Server) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** `tick` runs every ten seconds while the ports are open. */
+function composeMqttPorts(
+  parts: Parts,
+  { accept, close }: Pick<MqttBrokerOnDemand, 'accept' | 'close'>,
+  tick: () => void,
+): MqttPorts {
+  const { config, now } = parts;
+  const { host, mqttPort, trustedProxies, publicUrl } = config;
+  const closers: (() => unknown)[] = [];
+  return {
+    async listen(server) {
+      if (mqttPort !== 0) {
+        const listener = await listenMqtt({ host, port: mqttPort }, undefined, accept);
+        closers.push(listener.close);
+      }
+      await listenTls(parts, accept, closers);
+      closers.push(
+        attachMqttSocket(server, { accept, trustedProxies, now, publicUrl }),
+        setRepeatingTimer(tick, tickEveryMs),
+      );
+    },
+    close: () => closeInOrder(...closers, close),
+  };
+}
+
+/**
+ * Adds what it opened to the closers. Throws ConfigError when a file of the certificate cannot be
+ * read.
+ */
+async function listenTls(
+  { config, telemetry }: Parts,
+  accept: MqttBrokerOnDemand['accept'],
+  closers: (() => unknown)[],
+): Promise<void> {
+  const { host, mqttTlsPort: port, mqttTls: files } = config;
+  if (files === undefined) return;
+  const certificate = readCertificate(files);
+  if (port === 0) return;
+  const { close, renew } = await listenMqtt({ host, port }, certificate, accept);
+  const followed = { what: 'MQTT', files, inUse: certificate, renew };
+  closers.push(close, followCertificate(followed, telemetry));
+}

@@ -1,0 +1,421 @@
+// Connects the nodes of a cluster: leases of devices, the internal port, and the router of requests.
+import type { RequestListener, Server } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { ClusterConfig } from '../config/cluster-settings.ts';
+import { nodeIdOf } from '../storage/data-folder/node-id.ts';
+import { createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
+import { clockWatch, createClockWatch } from '../cluster/clock-watch.ts';
+import { entryFeed } from '../cluster/entry-feed.ts';
+import { createEventsElsewhere, type EventsElsewhere } from '../cluster/events-elsewhere.ts';
+import { replayFeed } from '../live/journal-replay.ts';
+import type { DeviceOwnership } from '../cluster/owned-devices.ts';
+import { createOwnedWork, type OwnedWork } from '../cluster/owned-work.ts';
+import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
+import type { Route } from '../http/edge/route.ts';
+import { refusalWith } from '../http/router/refusal.ts';
+import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
+import { createRouter } from '../http/router/router.ts';
+import type { SharedWork } from '../cluster/leases/held-work.ts';
+import { createEpochs } from '../cluster/leases/lease-epochs.ts';
+import {
+  isOfDevices,
+  type Lease,
+  type LeaseName,
+  leaseOfDevice,
+  type Leases,
+  partitionLeases,
+} from '../cluster/leases/leases.ts';
+import { otherNodes } from '../cluster/leases/other-nodes.ts';
+import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
+import { createSharedLeases, type SharedLeases } from '../cluster/leases/shared-leases.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeMessages } from '../model/node-messages.ts';
+import { problem } from '../model/problem.ts';
+import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
+import {
+  createInternalPort,
+  type InternalPort,
+  type InternalPortParts,
+} from '../cluster/nodes/http/internal-port.ts';
+import { createWebSocketLinks } from '../cluster/nodes/http/web-socket-links.ts';
+import type { FeedHandlers } from '../cluster/nodes/links/links.ts';
+import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
+import {
+  askOwners,
+  type OwnerSearch,
+  type Ownership,
+  unlessUnsent,
+} from '../cluster/nodes/owner-search.ts';
+import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/silent-nodes.ts';
+import { openOwnSession } from '../storage/records/postgres/own-session.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { leasesOfNode } from '../storage/records/rows/node-leases.ts';
+import { findSampleExport } from '../storage/records/rows/sample-exports.ts';
+import type { Closers } from '../structures/closers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { shareChanges } from './change-sharing.ts';
+import { offerEntries } from './entry-feeds.ts';
+import { shareCopies } from './journal-copies.ts';
+import { offerReplay, openLiveNodes } from './live-nodes.ts';
+import { composeNodeMessages } from './node-messages.ts';
+import { reportCutOff, watchNodes } from './outages.ts';
+import type { Parts } from './platform-parts.ts';
+import { readElsewhere } from './read-elsewhere.ts';
+import { composeSharedWork } from './shared-work.ts';
+
+export interface Cluster {
+  /** What other parts need of it. */
+  readonly parts: Required<Pick<Parts, 'ownership' | 'openLiveNodes' | 'messages'>>;
+  readonly work: SharedWork;
+  /**
+   * Takes a share of the devices, and serves them to other nodes. The server does not listen yet;
+   * from now on it forwards requests for other devices.
+   */
+  join(served: ServedNode): Promise<void>;
+  /** Gives all devices to the other nodes, within a time; requests for them are forwarded from then on. */
+  drain(msMax: number): Promise<void>;
+}
+
+/** How long devices wait for rules before they move. */
+const judgedMsMax = 2_000;
+
+export interface ServedNode {
+  readonly server: Server;
+  readonly routes: readonly Route[];
+  readonly raw: Pick<RawUplinks, 'share'>;
+  /** Further calls of other nodes. */
+  readonly storingCalls: CallHandlers | undefined;
+  /** Resolves when rules have judged all that this node has stored. */
+  readonly judge: () => Promise<void>;
+  /** Writes the status of devices that move, and drops what is known of them. */
+  readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
+}
+
+export async function openCluster(
+  parts: Parts,
+  cluster: ClusterConfig,
+  closers: Closers,
+): Promise<Cluster> {
+  const id = await nodeIdOf(parts.config.dataDirectory);
+  const nodes = nodesOf(cluster, id, () => others());
+  closers.push('connections to other nodes', () => nodes.close());
+  const links = createWebSocketLinks({
+    ...{ id, secret: cluster.secret, ca: cluster.tls?.ca, plaintext: cluster.plaintext },
+  });
+  closers.push('links to other nodes', () => links.close());
+  const leases = leasesOf(parts, cluster, id);
+  parts.useLeases(leases);
+  reportCutOff(parts, leases);
+  watchNodes(parts.telemetry, leases, nodes);
+  const messages = openMessages(parts, leases, nodes, closers);
+  const underWay = createOwnedWork();
+  const rules: { judge?: () => Promise<unknown> } = {};
+  /** Rules judge in the order of time: what this node has stored comes before what the next owner stores. */
+  const judgeAll = async (): Promise<void> => {
+    await underWay.ended();
+    const late = wait(judgedMsMax, undefined, { ref: false });
+    // What is not judged by then is judged late, as after a crash.
+    await Promise.race([rules.judge?.().catch(() => undefined), late]);
+  };
+  let last: { readonly lost: readonly Lease[]; readonly done: Promise<void> } | undefined;
+  /** Once for the leases that are lost together, whoever waits for it. */
+  const judged = async (lost: readonly Lease[]): Promise<void> => {
+    if (!lost.some((lease) => lease.isValid())) return;
+    if (last?.lost !== lost) last = { lost, done: judgeAll() };
+    await last.done;
+  };
+  const work = composeSharedWork(parts, leases, nodes, judged);
+  shareChanges(parts, work);
+  const others = () => otherNodes(leases);
+  const events = openEvents(parts, messages, others, closers);
+  const nodeOfLive = { ...{ parts, id, links, events }, nodes: others };
+  const feeds: FeedHandlers = new Map([
+    [entryFeed, offerEntries(parts, id)],
+    [replayFeed, offerReplay(nodeOfLive)],
+  ]);
+  const leaving = new AbortController();
+  const failed = (what: string) => (error: unknown) =>
+    parts.telemetry.backgroundFailed(what, error);
+  const epochs = createEpochs(await leasesOfNode(parts.records.db, id));
+  return {
+    work,
+    parts: {
+      openLiveNodes: () => openLiveNodes(nodeOfLive),
+      messages,
+      ownership: ownershipOver({ leases, nodes, underWay, leaving, epochOf: epochs.of }),
+    },
+    drain: (msMax) => drained(leases, failed('giving devices to other nodes'), msMax),
+    async join(served) {
+      rules.judge = served.judge;
+      const reads = readElsewhere(parts, leases, nodes);
+      leases.onChange(async (allGained, allLost) => {
+        const gained = allGained.filter(isOfDevices);
+        const lost = allLost.filter(isOfDevices);
+        if (gained.length + lost.length === 0) return;
+        if (gained.length > 0) reads.gained();
+        // What was accepted for devices that leave belongs to their state.
+        if (lost.length > 0) await underWay.ended();
+        await judged(allLost);
+        await served.dropDevices(devicesOf([...gained, ...lost]));
+        const isGained = gained.length > 0 ? devicesOf(gained) : undefined;
+        const shipping = failed('shipping samples of moved devices');
+        await parts.sharedSamples?.moveDevices(isGained).catch(shipping);
+        const sharing = failed('shipping raw uplinks of moved devices');
+        if (lost.length > 0) await served.raw.share().catch(sharing);
+        // What was written until now belongs to the time before.
+        epochs.add(gained);
+      });
+      leases.want(partitionLeases);
+      const serve = requestListenerOf(served.server);
+      const copies = await shareCopies({ parts, leases, nodes, closers });
+      const stored = [served.storingCalls ?? [], copies];
+      const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
+      const handlers = new Map(calls.flatMap((some) => [...some]));
+      const internal = internalPortOf(parts, cluster, leases, { serve, handlers, feeds });
+      const { host, shipsOnly, nodeUrl } = cluster;
+      if (shipsOnly !== true) await internal.listen({ host, port: Number(new URL(nodeUrl).port) });
+      closers.push('the internal port', () => internal.close());
+      closers.push('leases', () => leave(leases, leaving));
+      closers.push('the watch on the clock', watchClock(parts));
+      // What an earlier run has not shipped is of devices that may be of other nodes now; they ask for it.
+      void parts.sharedSamples?.moveDevices().catch(failed('shipping samples of the last run'));
+      await leases.start();
+      served.server.removeAllListeners('request');
+      served.server.on('request', routerOf(parts, served.routes, { leases, nodes, serve }));
+    },
+  };
+}
+
+function devicesOf(leases: readonly Lease[]): (deviceId: string) => boolean {
+  const names = new Set<LeaseName>(leases.map(({ name }) => name));
+  return (deviceId) => names.has(leaseOfDevice(deviceId));
+}
+
+function nodesOf(cluster: ClusterConfig, id: string, others: () => readonly NodeAddress[]): Nodes {
+  const { secret, tls, plaintext } = cluster;
+  return withoutSilentNodes(createHttpNodes({ id, secret, ca: tls?.ca, plaintext }), {
+    isOwner: (node) => others().some((other) => other.id === node),
+    setRepeatingTimer,
+  });
+}
+
+function openMessages({ telemetry }: Parts, leases: Leases, nodes: Nodes, closers: Closers) {
+  const messages = composeNodeMessages(leases, nodes);
+  const about = 'Messages to other nodes without an answer.';
+  telemetry.gauge('node_messages_waiting', about, messages.waiting);
+  closers.push('messages to other nodes', async () => messages.close());
+  return messages;
+}
+
+/** From now on, live events reach sessions of other nodes. */
+function openEvents(
+  { workspaceFanOut: here, telemetry, now, newId, shareEvents }: Parts,
+  messages: Pick<NodeMessages, 'toNode' | 'handle'>,
+  nodes: () => readonly NodeAddress[],
+  closers: Closers,
+): EventsElsewhere {
+  const events = createEventsElsewhere({
+    ...{ run: newId(), messages, nodes, here, now, clock: () => performance.now() },
+    ...{ setTimer, setRepeatingTimer },
+    failed(error) {
+      // Its sessions get the count of what they lack, or end with it.
+      if (error instanceof NodeUnreachable) return;
+      telemetry.backgroundFailed('sending live events to another node', error);
+    },
+  });
+  shareEvents(events);
+  closers.push('live events of other nodes', async () => events.close());
+  return events;
+}
+
+/** A database that does not answer must not keep the node from stopping. */
+async function drained(
+  leases: Leases,
+  failed: (error: unknown) => void,
+  msMax: number,
+): Promise<void> {
+  const late = new AbortController();
+  const given = leases.drain().catch(failed);
+  await Promise.race([given, wait(msMax, undefined, { signal: late.signal })]);
+  late.abort();
+}
+
+/** From now on, work for devices of others waits for no owner. */
+function leave(leases: Leases, leaving: AbortController): Promise<void> {
+  leaving.abort(problem('deviceWithoutOwner'));
+  return leases.close();
+}
+
+interface OwnershipParts extends Pick<DeviceOwnership, 'epochOf'> {
+  readonly leases: Leases;
+  readonly nodes: Nodes;
+  readonly underWay: OwnedWork;
+  readonly leaving: AbortController;
+}
+
+function ownershipOver({
+  leases,
+  nodes,
+  underWay,
+  leaving: { signal },
+  epochOf,
+}: OwnershipParts): DeviceOwnership {
+  const ownershipOf = ownershipBy(leases);
+  const search: OwnerSearch = {
+    ...searchBy(leases),
+    async wait(ms) {
+      signal.throwIfAborted();
+      await wait(ms);
+    },
+  };
+  return {
+    heldFor(deviceId) {
+      const lease = leases.held(leaseOfDevice(deviceId));
+      return lease && underWay.heldBy(lease);
+    },
+    epochOf,
+    askOwners: (items, ask) =>
+      askOwners(
+        items,
+        ({ deviceId }) => ownershipOf(deviceId),
+        search,
+        (owner, ofNode) =>
+          ask(ofNode, (name, request) => unlessUnsent(nodes.call(owner, name, request))),
+      ),
+  };
+}
+
+function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLeases {
+  const { config, telemetry } = parts;
+  const { leaseMs, nodeUrl: url, shipsOnly } = cluster;
+  const leases = createSharedLeases({
+    node: { id, url },
+    openTable: async () => {
+      const session = await openOwnSession(config.recordsUrl ?? '', leaseMs / 4);
+      return postgresLeaseTable(session, leaseMs);
+    },
+    ...{ leaseMs, now: () => performance.now(), setTimer, setRepeatingTimer },
+    takesNone: shipsOnly === true,
+    events: {
+      failed: telemetry.backgroundFailed,
+      superseded: reportSuperseded(parts, id),
+      changed: () => undefined,
+    },
+  });
+  const count = () => partitionLeases.filter((name) => leases.held(name) !== undefined).length;
+  telemetry.gauge('partitions_held', 'Device partitions served by this node.', count);
+  return leases;
+}
+
+function internalPortOf(
+  { telemetry }: Parts,
+  { secret, tls }: ClusterConfig,
+  leases: Leases,
+  offered: Pick<InternalPortParts, 'serve' | 'handlers' | 'feeds'>,
+): InternalPort {
+  const self = placeOfNode(leases.node.id);
+  return createInternalPort({
+    ...{ id: leases.node.id, secret, tls, ...offered },
+    holds: (lease) => lease === self || leases.held(lease as LeaseName) !== undefined,
+    refused: (address, reason) =>
+      telemetry.credentialRefused({ route: 'the internal port', reason, address }),
+    failed: (call, error) => telemetry.backgroundFailed(`answering ${call}`, error),
+  });
+}
+
+/** What serves a request on this node. */
+function requestListenerOf(server: Server): RequestListener {
+  const [listener] = server.listeners('request');
+  if (listener === undefined) throw new Error('The server serves nothing');
+  return listener;
+}
+
+// Connects what an operator learns of a node: whether its id is used twice, and how its clock differs.
+
+/** Returns the function that ends the comparisons. */
+function watchClock({ records, telemetry, now }: Parts): () => void {
+  const failed = (error: unknown) => telemetry.backgroundFailed('comparing clocks', error);
+  const serverTime = () => timeOfServer(records.db);
+  const watch = createClockWatch({ serverTime, now, differs: failed });
+  telemetry.gauge(
+    'clock_ahead_seconds',
+    'Clock offset from PostgreSQL; positive when this node is ahead.',
+    () => watch.aheadMs() / 1_000,
+  );
+  const compare = () => void watch.compare().catch(failed);
+  compare();
+  return setRepeatingTimer(compare, clockWatch.everyMs);
+}
+
+async function timeOfServer(db: RecordsDb): Promise<number> {
+  const query = sql<{ at: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as "at"`;
+  const { rows } = await query.execute(db);
+  return Number(rows[0]?.at);
+}
+
+/** Reports another process with the id of this node; from then on this one is not ready. */
+function reportSuperseded({ readiness, telemetry }: Parts, id: string): () => void {
+  let isSuperseded = false;
+  readiness.add('node', () => (isSuperseded ? 'another process uses this node id' : undefined));
+  return () => {
+    isSuperseded = true;
+    telemetry.backgroundFailed('holding leases', supersededError(id));
+  };
+}
+
+function supersededError(id: string): Error {
+  return new Error(
+    `Another process uses node id ${id}, so this one serves no devices. Stop it, and give each node its own data folder.`,
+  );
+}
+
+// Connects the router: which node a request is about, and how its owner is found.
+
+/** The owner of a device, or the node of a place. */
+function ownershipBy(leases: Leases): (place: string) => Ownership {
+  return (place) => {
+    const node = nodeOfPlace(place);
+    if (node !== undefined) return ownershipOfNode(leases, place, node);
+    const lease = leaseOfDevice(place);
+    return {
+      lease,
+      isOwn: () => leases.held(lease) !== undefined,
+      owner: () => leases.owners().get(lease)?.node,
+    };
+  };
+}
+
+function ownershipOfNode(leases: Leases, lease: string, id: string): Ownership {
+  return {
+    lease,
+    isOwn: () => id === leases.node.id,
+    owner: () => otherNodes(leases).find((node) => node.id === id),
+  };
+}
+
+/** How an unknown owner is waited for. */
+function searchBy({ refresh }: Leases): OwnerSearch {
+  return { refresh, now: () => performance.now(), wait: (ms) => wait(ms) };
+}
+
+/** Forwards requests to the nodes that own what they are about. */
+function routerOf(
+  { config, directory, records, telemetry, now }: Parts,
+  routes: readonly Route[],
+  { leases, nodes, serve }: { leases: Leases; nodes: Nodes; serve: RequestListener },
+): RequestListener {
+  const { publicUrl, trustedProxies } = config;
+  return createRouter({
+    findDevice: deviceFinder(routes, createCaptureSenders(directory).ofCapture, async (id) => {
+      const found = await findSampleExport(records.db, id);
+      return otherNodes(leases).find((node) => node.id === found?.node);
+    }),
+    ownershipOf: ownershipBy(leases),
+    ...searchBy(leases),
+    forward: nodes.forward,
+    serve,
+    refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, routes, now }),
+  });
+}

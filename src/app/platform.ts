@@ -1,0 +1,432 @@
+// The composition root: opens all parts, connects them, starts listening, and stops in reverse order.
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance } from 'fastify';
+import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
+import { ConfigError } from '../config/config-values.ts';
+import type { Config } from '../config/config.ts';
+import { createEgressGuard } from '../outputs/egress/guard.ts';
+import type { OwnPlace } from '../outputs/egress/host-check.ts';
+import { createHttpThread } from '../outputs/egress/http-thread.ts';
+import { createCoapUplinks } from '../uplinks/capture/coap-uplink.ts';
+import { recoverDuplicates } from '../uplinks/idempotency/duplicate-recovery.ts';
+import { hideExpired } from '../operations/expired-samples.ts';
+import { createCoapErrors } from '../http/edge/coap-errors.ts';
+import { consoleOf } from '../http/edge/console.ts';
+import { addDocsPolicy } from '../http/edge/docs-policy.ts';
+import { addDocs } from '../http/edge/docs.ts';
+import { parseReadingsBody } from '../http/edge/json-body.ts';
+import type { Route } from '../http/edge/route.ts';
+import { createServer, renewCertificate } from '../http/edge/server.ts';
+import { stopServer } from '../http/edge/stop-server.ts';
+import type { McpHandler } from '../http/mcp/mcp-handler.ts';
+import { mcpRoutes } from '../http/routes/mcp.ts';
+import { codeText } from '../transports/coap/coap-answer.ts';
+import { createCoapCapture, type RefusedCoap } from '../transports/coap/coap-capture.ts';
+import { startCoapServer } from '../transports/coap/coap-server.ts';
+import { createDuplicateFilter, type DuplicateFilter } from '../transports/duplicate-filter.ts';
+import { captureDeviceIdOf, captureSecretOf } from '../transports/http/capture-request.ts';
+import { mqttLimits } from '../transports/mqtt/mqtt-limits.ts';
+import { isDiskFull } from '../model/disk-full.ts';
+import { tileOrigin } from '../model/map-tiles.ts';
+import { refusalLimits } from '../model/refused-uplink.ts';
+import { openPublicHolidays } from '../query/public-holidays.ts';
+import { firstWorkspace } from '../storage/records/rows/workspaces.ts';
+import type { Certificate } from '../structures/certificate-watch.ts';
+import { type Closers, createClosers, StopTime } from '../structures/closers.ts';
+import { missing } from '../structures/missing.ts';
+import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
+import { programVersion } from '../telemetry/build-info.ts';
+import { createTelemetry } from '../telemetry/events.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { guardOf } from './access.ts';
+import { composeAlarms } from './alarms.ts';
+import { followCertificate, readCertificate } from './certificates.ts';
+import { composeDeliveries } from './deliveries.ts';
+import { composeDemoWorkspaces } from './demo-workspaces.ts';
+import { composeExports } from './exports.ts';
+import { composeLive } from './live.ts';
+import { composeLora } from './lorawan.ts';
+import { composeMaintenance } from './maintenance.ts';
+import { composeMqtt } from './mqtt.ts';
+import type { Cluster } from './nodes.ts';
+import { answerUplinks } from './owned-uplinks.ts';
+import { openParts } from './parts.ts';
+import type { JournalProgress, Parts, Platform, Tenant } from './platform-parts.ts';
+import { composeRoutes } from './routes.ts';
+import { composeRules } from './rules.ts';
+import { shareRunner } from './shared-runner.ts';
+import { refuseUnsupported } from './supported-settings.ts';
+import { composeUplinks, type Uplinks } from './uplinks.ts';
+
+/**
+ * Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open
+ * then. `now` is its only clock.
+ */
+export async function startPlatform(
+  config: Config,
+  now: () => number = Date.now,
+  log: Log = createLog(config.logLevel),
+): Promise<Platform> {
+  refuseUnsupported(config);
+  const telemetry = createTelemetry(log);
+  // Everything that was acknowledged is durable, so that a full disk is no failure of the stop.
+  const closers = createClosers({ failed: telemetry.backgroundFailed, isHarmless: isDiskFull });
+  try {
+    return await open(await openParts({ config, telemetry, closers, now }), closers);
+  } catch (error) {
+    // Failures of the closers are in the log; the caller gets the reason why the start failed.
+    await closers.closeAll(new StopTime(config.stopMs)).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function open(opened: Parts, closers: Closers): Promise<Platform> {
+  const cluster = await clusterOf(opened, closers);
+  const parts = cluster === undefined ? opened : inCluster(opened, cluster, closers);
+  const { config, readiness, records, store, telemetry, now } = parts;
+  const hidden = await hideExpired({ db: records.db, store, telemetry, now });
+  closers.push('the retention of samples', hidden);
+  const tenant = await openTenant(parts);
+  let notReady: string | undefined = 'starting';
+  readiness.add('lifecycle', () => notReady);
+  const flows = await openFlows(parts, closers, () => notReady === 'stopping');
+  const { port, routes, streams } = await listen(parts, flows, closers, cluster);
+  notReady = undefined;
+  telemetry.started({ port, dataDirectory: config.dataDirectory });
+  await parts.operations.resume();
+  await flows.exports.resume();
+  await flows.lora.start();
+  const maintenance = composeMaintenance(parts, flows, {
+    ofNode: {
+      'ending connections of expired keys': async () => streams.endExpired(),
+      'ending downlinks': () => flows.lora.runMaintenance(),
+      'dropping old deliveries': () => flows.deliveries.runMaintenance(),
+      'dropping surplus alarms': () => flows.alarms.dropSurplus(),
+      'resuming exports': () => flows.exports.resume(),
+      'dropping old exports': () => flows.exports.runMaintenance(),
+    },
+    ofAll: {
+      'dropping old alarms': () => flows.alarms.dropOld(),
+      'dropping old refusals': () => parts.refusals.dropOld(),
+      'dropping deliveries that ended': () => flows.deliveries.dropOld(),
+    },
+  });
+  closers.push('maintenance', () => maintenance.close());
+  await loadSchemaCompiler();
+  return {
+    port,
+    publicUrl: parts.address.url(),
+    tenant: tenant ?? (await storedTenant(parts)),
+    routes,
+    runMaintenance: maintenance.run,
+    journal: progressOf(parts),
+    async close(reason) {
+      const startedAt = performance.now();
+      const time = new StopTime(config.stopMs);
+      telemetry.stopping(reason);
+      // Requests are served, or forwarded, until the other nodes have the devices.
+      notReady = 'draining';
+      if (cluster !== undefined) {
+        // What is in flight is still of this node, and its clients connect to another one meanwhile.
+        const failed = (error: unknown) =>
+          telemetry.backgroundFailed('ending MQTT connections', error);
+        await flows.mqtt.close().catch(failed);
+        await cluster.drain(time.partMs);
+      }
+      notReady = 'stopping';
+      records.hurry();
+      try {
+        await closers.closeAll(time);
+        telemetry.stopped(performance.now() - startedAt);
+      } finally {
+        await telemetry.flushed();
+      }
+    },
+  };
+}
+
+function progressOf({ log, sharedSamples }: Parts): JournalProgress {
+  return {
+    end: () => log.position,
+    isDone: (before) =>
+      log.slowestFollower() >= before && (sharedSamples?.shippedTo() ?? before) >= before,
+    flushHours: async () => sharedSamples?.flushHours(),
+  };
+}
+
+/** Loaded only with several nodes, because one process needs nothing of it. */
+async function clusterOf(parts: Parts, closers: Closers): Promise<Cluster | undefined> {
+  const { cluster } = parts.config;
+  if (cluster === undefined) return undefined;
+  const { openCluster } = await import('./nodes.ts');
+  return openCluster(parts, cluster, closers);
+}
+
+/** The parts as those of one of several nodes. */
+function inCluster(
+  parts: Parts,
+  { parts: added, work: sharedWork }: Cluster,
+  closers: Closers,
+): Parts {
+  parts.divideOperations(sharedWork.holds);
+  const { operations: runner } = parts;
+  const shared = { runner, call: 'operation', what: 'resuming operations' };
+  const operations = shareRunner(parts, sharedWork, shared);
+  closers.push('operations of this node', () => operations.close());
+  return { ...parts, ...added, sharedWork, operations };
+}
+
+type Flows = Awaited<ReturnType<typeof openFlows>>;
+
+/** What tenants never reach, because it trusts whoever reaches it. */
+function ownPlaces(config: Config): OwnPlace[] {
+  const { port, mqttPort, mqttTlsPort, recordsUrl, samplesUrl, cluster } = config;
+  const ports = [port, mqttPort, mqttTlsPort].filter((one) => one !== 0);
+  const urls = [recordsUrl, ...(samplesUrl ?? '').split(','), cluster?.nodeUrl];
+  return [
+    ...ports.map((one) => ({ host: undefined, port: one })),
+    ...urls.flatMap((url) => placeOfUrl(url?.trim()) ?? []),
+  ];
+}
+
+const usualPorts: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'postgres:': 5432,
+  'postgresql:': 5432,
+};
+
+function placeOfUrl(text: string | undefined): OwnPlace | undefined {
+  if (text === undefined || !URL.canParse(text)) return undefined;
+  const { hostname, port, protocol } = new URL(text);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(port) || (usualPorts[protocol] ?? 0) };
+}
+
+/** Opens everything that uplinks go through and that follows from them, without any port. */
+async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean) {
+  const uplinks = await composeUplinks(parts, stopping);
+  closers.push('uplinks', () => uplinks.close());
+  const duplicates = await composeDuplicates(parts);
+  await answerUplinks(parts, uplinks, duplicates);
+  const mqtt = await composeMqtt(parts, uplinks, duplicates);
+  const { egressAllow: allow, egressOnlyAllowed: onlyAllowed } = parts.config;
+  const limits = { allow, onlyAllowed, own: ownPlaces(parts.config) };
+  const failed = (error: Error) => parts.telemetry.backgroundFailed('sending HTTP requests', error);
+  const egress = createEgressGuard(limits, createHttpThread({ ...limits, failed }));
+  closers.push('the egress guard', () => egress.close());
+  const lora = await composeLora(parts, { uplinks, duplicates, mqtt, egress });
+  closers.push('network servers', () => lora.close());
+  const deliveries = await composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
+  closers.push('deliveries', () => deliveries.close());
+  const { enqueueDeliveries } = deliveries;
+  const alarms = composeAlarms(parts, enqueueDeliveries);
+  closers.push('alarms', () => alarms.close());
+  const { applyAlarms } = alarms;
+  const rules = await composeRules(parts, uplinks, { enqueueDeliveries, applyAlarms });
+  closers.push('rules', () => rules.close());
+  const exports = composeExports(parts, uplinks.once);
+  closers.push('exports', () => exports.close());
+  return { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports };
+}
+
+/** Opens the ports, HTTP first, because its port tells the caller that the platform started. */
+async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Cluster | undefined) {
+  const { config, log, telemetry } = parts;
+  const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports } = flows;
+  const { pushConfiguration } = mqtt;
+  const demos = composeDemoWorkspaces(parts);
+  const publicHolidays = openPublicHolidays();
+  const extras = {
+    ...{ publicHolidays, pushConfiguration, deliveries, alarms, rules, demos, egress, exports },
+  };
+  const assistants = composeMcp(parts);
+  const routes = [...composeRoutes(parts, uplinks, lora, extras), ...assistants.routes];
+  const app = await composeHttpServer(parts, routes);
+  assistants.useServer(app);
+  demos.useServer(app);
+  closers.push('the HTTP server', () => stopServer(app));
+  closers.push('the demo workspaces', () => demos.stopAll());
+  const streams = composeLive(app.server, parts, uplinks);
+  closers.push('live connections', () => streams.close());
+  // On a full disk nothing is acknowledged before there is room, and the positions of the last run
+  // are on disk.
+  await log.saveFollowerPositions().catch((error: unknown) => {
+    if (!isDiskFull(error)) throw error;
+    telemetry.backgroundFailed('saving positions of followers', error);
+  });
+  await cluster?.join({ ...uplinks, server: app.server, routes, judge: rules.judged });
+  await app.listen({ host: config.host, port: config.port });
+  const { port } = app.server.address() as AddressInfo;
+  parts.address.bound(port);
+  await demos.begin();
+  closers.push('MQTT', () => mqtt.close());
+  await mqtt.listen(app.server);
+  closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
+  return { port, routes, streams };
+}
+
+/**
+ * Returns undefined when the data folder has a tenant already. Throws ConfigError for a weak
+ * `ADMIN_PASSWORD`.
+ */
+async function openTenant({ config, records, now }: Parts): Promise<Tenant | undefined> {
+  const { adminEmail, adminPassword, adminApiKey, demo } = config;
+  const weakness = await ownerPasswordWeakness(records, adminEmail, adminPassword);
+  if (weakness !== undefined) throw new ConfigError(`Invalid ADMIN_PASSWORD: ${weakness}`);
+  const first = await bootstrap(records, {
+    adminEmail,
+    adminPassword,
+    adminApiKey,
+    demo,
+    now: now(),
+  });
+  return first && { isNew: true, ...first };
+}
+
+async function storedTenant({ records }: Parts): Promise<Tenant | undefined> {
+  const workspace = await firstWorkspace(records.db);
+  if (workspace === undefined) return undefined;
+  const { id: workspaceId, organizationId } = workspace;
+  return { isNew: false, organizationId, workspaceId, apiKeyId: null, generatedPassword: null };
+}
+
+// Connects the duplicate filter: repetitions of uplinks are recognized across a restart.
+
+async function composeDuplicates(parts: Parts): Promise<DuplicateFilter> {
+  const { log, telemetry, now } = parts;
+  const filter = createDuplicateFilter(now);
+  const { confirmedAfterMs } = mqttLimits;
+  await recoverDuplicates({ filter, log, confirmedAfterMs, now: now() });
+  telemetry.gauge(
+    'duplicate_keys',
+    'Recent uplink keys held by the duplicate filter.',
+    () => filter.size,
+  );
+  return filter;
+}
+
+// Connects the MCP server: its tools make requests to the server of this process.
+
+interface ComposedMcp {
+  readonly routes: readonly Route[];
+  /** Call with the server before the first request. */
+  readonly useServer: (server: FastifyInstance) => void;
+}
+
+/** Without routes when it is switched off. */
+function composeMcp({ config, address, telemetry, turns }: Parts): ComposedMcp {
+  let server: FastifyInstance | undefined;
+  let handler: Promise<McpHandler> | undefined;
+  const failed = (error: unknown) => telemetry.backgroundFailed('answering an assistant', error);
+  const open = async () => {
+    const { createMcpHandler } = await import('../http/mcp/mcp-handler.ts');
+    return createMcpHandler({ version: programVersion(), failed });
+  };
+  const routes = mcpRoutes({
+    turns,
+    handler: () => (handler ??= open()),
+    async send(method, url, headers, body) {
+      const target = server ?? missing('server of the assistants');
+      const payload = body !== undefined && { payload: body };
+      const answer = await target.inject({ method, url, headers, ...payload });
+      return { status: answer.statusCode, body: answer.body };
+    },
+    publicUrl: address.url,
+    corsOrigins: config.corsOrigins,
+  });
+  return {
+    routes: config.mcp ? routes : [],
+    useServer: (composed) => void (server = composed),
+  };
+}
+
+// The same place in the source tree and in the build.
+const consoleFolder = fileURLToPath(new URL('../../console/dist', import.meta.url));
+
+/** The caller makes it listen. */
+async function composeHttpServer(parts: Parts, routes: readonly Route[]): Promise<FastifyInstance> {
+  const { config, telemetry, access, now } = parts;
+  const { publicUrl, trustedProxies, corsOrigins, mapTiles, tls } = config;
+  const guard = guardOf(access, config, now, parts.turns);
+  const edge = { routes, guard, events: telemetry, now };
+  const { addFiles, serveScreen } = consoleOf(
+    consoleFolder,
+    mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)],
+  );
+  const certificate = tls && readCertificate(tls);
+  const app = await createServer({
+    ...edge,
+    ...{ publicUrl, trustedProxies, corsOrigins, serveScreen, certificate },
+  });
+  addFiles(app);
+  addDocs(app, routes);
+  addDocsPolicy(app);
+  if (tls !== undefined && certificate !== undefined) {
+    const renew = (next: Certificate) => renewCertificate(app, next);
+    const followed = { what: 'HTTPS', files: tls, inUse: certificate, renew };
+    const stopFollowing = followCertificate(followed, telemetry);
+    app.addHook('onClose', async () => stopFollowing());
+  }
+  return app;
+}
+
+// Connects CoAP: the same capture as over HTTP, behind a UDP socket.
+
+/** The owner of the connector finds what was wrong. */
+function refusedCoap({ refusals, directory }: Parts): (refused: RefusedCoap) => void {
+  const tell = async ({ failure, sender, query, payload }: RefusedCoap): Promise<void> => {
+    const deviceId = captureDeviceIdOf(query, {});
+    const uplink = { transport: 'COAP', failure, deviceId, bytes: payload.length } as const;
+    const [address = ''] = sender.split(' ');
+    if (failure.status === 401) return refusals.add({ address }, uplink);
+    // The datagram's memory is used again.
+    const start = Buffer.from(payload.subarray(0, refusalLimits.payloadBytesMax));
+    const { id: connectorId } = await directory.connector(captureSecretOf(query, {}));
+    refusals.add({ connectorId }, { ...uplink, payload: start });
+  };
+  // Without a connector there is no owner to tell.
+  return (refused) => void tell(refused).catch(() => undefined);
+}
+
+/** Listens on the configured port, unless it is 0. Resolves with the function that stops it. */
+async function composeCoap(
+  parts: Parts,
+  { capture, captureSenml }: Uplinks,
+  duplicates: DuplicateFilter,
+): Promise<() => Promise<void>> {
+  const { config, telemetry, directory, uplinkLimit, now, newId } = parts;
+  if (config.coapPort === 0) return async () => undefined;
+  const server = await startCoapServer({
+    host: config.host,
+    port: config.coapPort,
+    handle: createCoapCapture({
+      async admit({ secret, deviceId }) {
+        const connector = await directory.connector(secret);
+        // Before the device is looked up, so that guesses count.
+        uplinkLimit.take(connector.id);
+        return directory.byConnector(connector, deviceId);
+      },
+      organizationOf: ({ device }) => device.organizationId,
+      capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
+      parseJson: parseReadingsBody,
+      errorBody: createCoapErrors(telemetry, now),
+      refused: refusedCoap(parts),
+      now,
+    }),
+    events: {
+      answered: (code, ms) => telemetry.coapAnswered(codeText(code), ms),
+      ignored: (reason) => telemetry.coapIgnored(reason),
+      failed: (error) => telemetry.backgroundFailed('receiving CoAP datagrams', error),
+    },
+    now,
+  });
+  telemetry.gauge('coap_requests_under_way', 'CoAP requests being answered.', server.open);
+  telemetry.gauge(
+    'coap_exchanges_remembered',
+    'CoAP requests whose repetition would be recognized.',
+    server.remembered,
+  );
+  return () => server.close();
+}

@@ -1,0 +1,39 @@
+// Records of the platform: in the data folder, or in PostgreSQL when RECORDS_URL names a server.
+import type { Config } from '../config/config.ts';
+import type { OpenEngine } from '../storage/records/engine.ts';
+import { checkPostgres } from '../storage/records/postgres/postgres-check.ts';
+import { postgresEngine } from '../storage/records/postgres/postgres-engine.ts';
+import { verifyPostgres } from '../storage/records/postgres/verify-postgres.ts';
+import type { CheckRecords, RecordsFindings } from '../storage/records/records-check.ts';
+import { checkSqlite } from '../storage/records/sqlite/sqlite-check.ts';
+import { sqliteEngine } from '../storage/records/sqlite/sqlite-engine.ts';
+import { verifySqlite } from '../storage/records/sqlite/verify-sqlite.ts';
+
+export interface RecordsPlace {
+  /** Opens the database and creates what is missing. */
+  readonly engine: OpenEngine;
+  /** What a start would refuse, and what the records know of the journal. */
+  readonly check: CheckRecords;
+  /** Reads the whole database; `refusal` is why a start would refuse it. */
+  readonly verify: (refusal: string | undefined) => Promise<RecordsFindings>;
+}
+
+/** `node` is the id of this node where several share the records. */
+export function recordsPlaceOf(
+  { recordsUrl, dataDirectory: directory }: Pick<Config, 'recordsUrl' | 'dataDirectory'>,
+  node?: string,
+): RecordsPlace {
+  if (recordsUrl !== undefined) {
+    const server = { url: recordsUrl, node };
+    return {
+      engine: postgresEngine(server),
+      check: checkPostgres(server),
+      verify: (refusal) => verifyPostgres(server, refusal),
+    };
+  }
+  return {
+    engine: sqliteEngine(directory),
+    check: checkSqlite,
+    verify: async (refusal) => verifySqlite(directory, refusal),
+  };
+}

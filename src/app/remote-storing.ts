@@ -1,0 +1,42 @@
+// Connects what is stored for devices of other nodes: samples and entries go to the owners of their devices.
+import type { Parts } from './platform-parts.ts';
+import type { BatchStages } from '../uplinks/bulk/backfill-batches.ts';
+import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
+import { listAtOwner, rawUplinksCall, rawUplinksReceiver } from '../cluster/remote-raw-uplinks.ts';
+import type { DeviceOwnership } from '../cluster/owned-devices.ts';
+import {
+  type AppendEntry,
+  createRemoteEntries,
+  entriesCall,
+  entriesReceiver,
+} from '../cluster/remote-entries.ts';
+import { createRemoteSamples, samplesCall, samplesReceiver } from '../cluster/remote-samples.ts';
+import type { CallHandlers } from '../cluster/nodes/nodes.ts';
+
+export interface RemoteStoring extends Required<Pick<BatchStages, 'storeElsewhere'>> {
+  readonly appendEntry: AppendEntry;
+  readonly listRawUplinks: RawUplinks['list'];
+  /** What other nodes ask this one to store. */
+  readonly handlers: CallHandlers;
+}
+
+type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'validate'> &
+  Pick<RawUplinks, 'list'>;
+
+export function composeRemoteStoring(
+  { newId }: Pick<Parts, 'newId'>,
+  { heldFor, askOwners }: DeviceOwnership,
+  { list, ...stages }: Stages,
+): RemoteStoring {
+  const own = { ...stages, newId, heldFor };
+  return {
+    storeElsewhere: createRemoteSamples(askOwners, own),
+    listRawUplinks: listAtOwner(askOwners, list),
+    appendEntry: createRemoteEntries(askOwners, own),
+    handlers: new Map([
+      [samplesCall, samplesReceiver(own)],
+      [entriesCall, entriesReceiver(own)],
+      [rawUplinksCall, rawUplinksReceiver(heldFor, list)],
+    ]),
+  };
+}

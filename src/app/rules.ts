@@ -1,0 +1,289 @@
+// Connects rules: the registry, its follower of the journal, scripts, timers, runs and simulation.
+import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
+import { everywhere } from './everywhere.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
+import { createRuleDeviceLookup } from '../rules/rule-devices.ts';
+import {
+  createRuleFollower,
+  type RuleFollower,
+  type RuleFollowerParts,
+} from '../rules/rule-follower.ts';
+import type { RuleLaneParts } from '../rules/rule-lane-worker.ts';
+import { createRuleRuns, type RuleRuns } from '../rules/rule-runs.ts';
+import { createRuleScripts, type RuleScripts } from '../rules/rule-scripts.ts';
+import type { SimulatedRuns } from '../rules/rule-simulation.ts';
+import { createRuleTimers } from '../rules/rule-timers.ts';
+import type { RuleOutlets } from '../rules/rule-writes.ts';
+import type { SharedRules } from '../cluster/shared-rules.ts';
+import { simulateStoredRule, simulateUnstoredRule } from '../rules/stored-rule-simulation.ts';
+import type { RuleDraft } from '../inventory/rules/rule-draft.ts';
+import { draftedRule } from '../inventory/rules/rules.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { rulesFollower } from '../storage/records/rows/recorded-positions.ts';
+import {
+  findRulePositions,
+  positionsAfter,
+  type RulePositions,
+} from '../storage/records/rows/rule-positions.ts';
+import { nextRuleTime } from '../storage/records/rows/rule-state.ts';
+import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
+import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
+import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
+import { createRunLog } from '../rules/evaluation/run-log.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { watchClockSteps } from '../operations/clock-steps.ts';
+
+const entriesWaitMs = 500;
+const scriptsWaitMs = 1_500;
+/** Longer than another node waits for its own. */
+const waitMsMax = 2_500;
+
+export interface Rules extends Pick<RuleRuns, 'lastRunsOf' | 'runsOf'> {
+  readonly simulate: (
+    ruleId: string,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<SimulatedRuns>;
+  readonly simulateDraft: (
+    draft: RuleDraft,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<SimulatedRuns>;
+  /** Resolves when the entries of this node were evaluated, here or at other nodes. */
+  readonly judged: () => Promise<void>;
+  /**
+   * Resolves when all durable samples were evaluated, and the scripts that they triggered have run.
+   */
+  readonly settled: () => Promise<void>;
+  /**
+   * The same for an organization, but soon: it does not wait for the scripts of others, and for no
+   * more than two seconds.
+   */
+  readonly settledFor: (organizationId: string) => Promise<void>;
+  /** Runs the timers that are due now, as happens every second. */
+  readonly runDue: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export async function composeRules(
+  parts: Parts,
+  uplinks: Pick<Uplinks, 'scripts' | 'scriptTrials'>,
+  outlets: RuleOutlets,
+): Promise<Rules> {
+  const { records, store, now, followers } = parts;
+  const { db } = records;
+  const { sharedWork } = parts;
+  const sharing = sharedWork && (await import('./shared-rules.ts'));
+  const searched =
+    sharedWork && sharing ? sharing.searchedByOwner(parts, sharedWork) : searchedStore(parts);
+  const state = composeRuleState(parts, searched);
+  const { registry, log, lookUp, failed } = state;
+  const waiting: RuleFollowerParts['waiting'] = {
+    count: (id) => scripts.count(id),
+    added: (ids) => scripts.added(ids),
+  };
+  const evaluated = () => entries.tell();
+  const shared: SharedRules | undefined =
+    sharedWork &&
+    sharing?.composeSharedRules(parts, sharedWork, { registry, follower: () => follower }, () => ({
+      async begin() {
+        await follower.alone(() => scripts.start());
+        timers.changed();
+      },
+      end: () => runs.saveAll(),
+    }));
+  const follower: RuleFollower = await composeRuleFollower(parts, state, {
+    ...{ outlets, waiting, evaluated },
+    ...(shared !== undefined && { shared }),
+  });
+  const { runDue, handle } = follower;
+  const timers = createRuleTimers({
+    nextTime: () => nextRuleTime(db, shared?.workspaces()),
+    runDue,
+    now,
+    setTimer,
+    failed: failed('running timers of rules'),
+  });
+  const stopWatching = watchClockSteps({
+    ...{ now, clock: () => performance.now(), setRepeatingTimer },
+    setBack(byMs) {
+      follower.setBack(byMs).then(timers.changed, failed('planning timers of rules anew'));
+    },
+  });
+  const scripts: RuleScripts = createRuleScripts({
+    db,
+    scripts: uplinks.scripts,
+    alarmSources: registry.alarmSources,
+    ruleOf: (id) => follower.alone(async () => registry.rule(id)),
+    outlets,
+    log,
+    now,
+    failed: failed('running scripts of rules'),
+    setTimer,
+    timersSet: () => timers.changed(),
+    ...(shared !== undefined && { isOwn: shared.isOwn, fence: shared.fence }),
+  });
+  parts.followChanges({
+    recordChanged({ kind }) {
+      if (kind === 'rule') timers.changed();
+    },
+    changesMissed: () => timers.changed(),
+  });
+  const entries = followers.start('rules', {
+    ...(shared === undefined
+      ? { handle, neededFrom: follower.neededFrom }
+      : { handle: shared.handle, retryDelaysMs: movingDelaysMs }),
+    failed: failed('judging samples by rules'),
+  });
+  // With several nodes, they start with the leases of their rules.
+  if (shared === undefined) await scripts.start();
+  follower.start();
+  timers.changed();
+  const saving = { db, log, setRepeatingTimer, failed: failed('saving runs of rules') };
+  const runs: RuleRuns = createRuleRuns({
+    ...saving,
+    ...(shared !== undefined && { isOwn: shared.isOwn }),
+    ...(sharedWork && sharing && sharing.runsElsewhere(sharedWork, parts, () => runs)),
+  });
+  const simulation = {
+    db,
+    store,
+    scripts: uplinks.scriptTrials,
+    lookUp,
+    pause: () => pause(),
+    now,
+  };
+  const entriesHere = async (organizationId: string) => {
+    const own = workspacesWithRules(registry.rules(), organizationId);
+    const caughtUp = () => follower.caughtUp((id) => own.has(id));
+    await soon(settleInOrder(entries.settled, caughtUp), entriesWaitMs);
+  };
+  const scriptsHere = async (organizationId: string) => {
+    const isOwn = (id: string) => registry.rule(id)?.rule.organizationId === organizationId;
+    if (scripts.waitingRules().some(isOwn)) await soon(scripts.settled(), scriptsWaitMs);
+  };
+  // Entries of one node are evaluated at others.
+  const [entriesSettled, scriptsSettled] = [
+    everywhere(sharedWork, { call: 'rulesSettled', here: entriesHere, askMsMax: waitMsMax }),
+    everywhere(sharedWork, { call: 'scriptsSettled', here: scriptsHere, askMsMax: waitMsMax }),
+  ];
+  return {
+    runsOf: runs.runsOf,
+    lastRunsOf: runs.lastRunsOf,
+    simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
+    simulateDraft: async (draft, range) =>
+      simulateUnstoredRule(await draftedRule(records, draft), range, simulation),
+    judged: () => entries.settled(),
+    settled: () => settleInOrder(entries.settled, () => follower.caughtUp(all), scripts.settled),
+    async settledFor(organizationId) {
+      await entriesSettled(organizationId);
+      await scriptsSettled(organizationId);
+    },
+    runDue: () => settleInOrder(runDue, scripts.settled),
+    close: () =>
+      closeInOrder(
+        async () => stopWatching(),
+        ...[timers.close, entries.close, follower.close, scripts.close, runs.close],
+      ),
+  };
+}
+
+function searchedStore({ store, log }: Parts): SearchedStore {
+  return {
+    samples: store.samples,
+    entriesFrom: log.entriesFrom,
+    get position() {
+      return log.position;
+    },
+  };
+}
+
+/** What evaluation, scripts and simulation share. */
+function composeRuleState(parts: Parts, searched: SearchedStore) {
+  const { records, telemetry, directory, followChanges, liveEvents, now } = parts;
+  const { backgroundFailed } = telemetry;
+  const registry = createRuleRegistry(
+    records,
+    searched,
+    (ruleId, error) => backgroundFailed(`reading rule ${ruleId}`, error),
+    now,
+  );
+  followChanges(registry);
+  const log = createRunLog({
+    wants: (workspaceId) => liveEvents.wants(workspaceId, 'RULE_RUN'),
+    ran: liveEvents.ran,
+  });
+  telemetry.counts('rule_runs_total', 'Rule runs by outcome.', 'outcome', () => log.counts);
+  const findRoute = (id: string) => directory.byDevice(id);
+  const lookUp = createRuleDeviceLookup({ findRoute, failed: backgroundFailed });
+  const failed = (what: string) => (error: unknown) => backgroundFailed(what, error);
+  return { registry, log, lookUp, failed };
+}
+
+async function composeRuleFollower(
+  parts: Parts,
+  { registry, log, lookUp, failed }: ReturnType<typeof composeRuleState>,
+  {
+    evaluated,
+    ...effects
+  }: Pick<RuleFollowerParts, 'outlets' | 'waiting' | 'shared'> & Pick<RuleLaneParts, 'evaluated'>,
+): Promise<RuleFollower> {
+  const { records, now, newId } = parts;
+  const saved = await evaluatedPositions(parts);
+  const hasLanes = effects.shared === undefined;
+  return createRuleFollower({
+    db: records.db,
+    registry,
+    log,
+    lookUp,
+    ...effects,
+    now,
+    newId,
+    clock: () => performance.now(),
+    pause: (ms) => pauseFor(ms),
+    position: hasLanes ? saved.evaluated : -1,
+    ...(hasLanes && {
+      lanes: {
+        saved,
+        log: parts.log,
+        evaluated,
+        failed: failed('evaluating rules of a workspace'),
+        setTimer,
+      },
+    }),
+    failed: failed('evaluating a rule'),
+  });
+}
+
+/** Another node has the rules a moment later; samples that wait longer are judged late. */
+const movingDelaysMs = [200, 500, 1_000] as const;
+
+/** Resolves with the work, or after the time. What failed is reported where it failed. */
+async function soon(work: Promise<unknown>, ms: number): Promise<void> {
+  await Promise.race([work.catch(() => undefined), pauseFor(ms, undefined, { ref: false })]);
+}
+
+async function settleInOrder(...steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const step of steps) await step();
+}
+
+/**
+ * What was evaluated before the stop. Entries without effect are not in the records, only the log
+ * knows them.
+ */
+async function evaluatedPositions({ records, log }: Parts): Promise<RulePositions> {
+  const saved = await findRulePositions(records.db);
+  return positionsAfter(saved, log.followerPosition(rulesFollower) ?? 0);
+}
+
+const all = () => true;
+
+function workspacesWithRules(
+  rules: Iterable<CompiledRule>,
+  organizationId: string,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { rule } of rules)
+    if (rule.organizationId === organizationId) found.add(rule.workspaceId);
+  return found;
+}

@@ -1,0 +1,103 @@
+// Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
+import type { Parts } from './platform-parts.ts';
+import type { RuleRuns, RuleRunsParts } from '../rules/rule-runs.ts';
+import {
+  createSharedRules,
+  type SharedRules,
+  type SharedRulesParts,
+} from '../cluster/shared-rules.ts';
+import type { SharedWork } from '../cluster/leases/held-work.ts';
+import { leaseOfDevice, type LeaseName } from '../cluster/leases/leases.ts';
+import { leaseOfWorkspace, shardOfLease } from '../cluster/leases/work-leases.ts';
+import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import type { Sample } from '../model/sample.ts';
+import { findRule } from '../storage/records/rows/rules.ts';
+import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
+import { missing } from '../structures/missing.ts';
+
+const entriesCall = 'ruleEntries';
+const samplesCall = 'samplesOfDevice';
+const runsCall = 'runsOfRule';
+
+export interface RuleWorkers {
+  /** Called when rules came here: their scripts and timers begin. */
+  readonly begin: () => Promise<void>;
+  /** Resolves when what runs of rules that have left is saved. */
+  readonly end: () => Promise<void>;
+}
+
+export function composeSharedRules(
+  { records, telemetry, node }: Parts,
+  work: SharedWork,
+  { registry, follower }: Pick<SharedRulesParts, 'registry' | 'follower'>,
+  workers: () => RuleWorkers,
+): SharedRules {
+  const shared = createSharedRules({
+    ...{ db: records.db, node: node?.id ?? missing('node'), registry, follower },
+    leaseOf: leaseOfWorkspace,
+    shardOf: (lease) => shardOfLease(lease as LeaseName),
+    ask: (lease, request) => work.askHolder(lease as LeaseName, entriesCall, request),
+  });
+  const failed = (error: unknown) => telemetry.backgroundFailed('taking rules of a node', error);
+  work.answer(entriesCall, shared.receive);
+  work.follow({
+    family: 'rules/',
+    gained(leases) {
+      shared
+        .take(leases)
+        .then(() => workers().begin())
+        .catch(failed);
+    },
+    async lost(names) {
+      await shared.leave(names);
+      await workers().end();
+    },
+  });
+  return shared;
+}
+
+/** Runs that are not saved yet are in the memory of the node with the rule. */
+export function runsElsewhere(
+  work: SharedWork,
+  { records }: Pick<Parts, 'records'>,
+  runs: () => Pick<RuleRuns, 'ownRunsOf'>,
+): Required<Pick<RuleRunsParts, 'askRuns'>> {
+  work.answer(runsCall, async (ruleId) => {
+    const own = await runs().ownRunsOf(String(ruleId));
+    return own === undefined ? null : [...own];
+  });
+  return {
+    async askRuns(ruleId) {
+      const rule = await findRule(records.db, ruleId);
+      if (rule === undefined) return undefined;
+      const lease = leaseOfWorkspace(rule.workspaceId);
+      // What a silent node has saved is shown.
+      const answer = await work.askHolder(lease, runsCall, ruleId).catch(() => undefined);
+      return Array.isArray(answer) ? (answer as readonly Json[]) : undefined;
+    },
+  };
+}
+
+/** The samples of a device are with its owner, some of them only there. */
+export function searchedByOwner(
+  { store, ownership }: Pick<Parts, 'store' | 'ownership'>,
+  work: SharedWork,
+): SearchedStore {
+  work.answer(samplesCall, async (range) => {
+    const found = await store.samples(range as unknown as Parameters<typeof store.samples>[0]);
+    return found as unknown as Json;
+  });
+  return {
+    async samples(range) {
+      if (ownership?.heldFor(range.deviceId) !== undefined) return store.samples(range);
+      const { unreadable: _, ...sent } = range;
+      const found = await work.askHolder(leaseOfDevice(range.deviceId), samplesCall, sent);
+      if (found === undefined) throw problem('deviceWithoutOwner');
+      return found as unknown as Sample[];
+    },
+    // Entries behind the batch are in other journals.
+    entriesFrom: async function* none() {},
+    position: 0,
+  };
+}

@@ -1,0 +1,67 @@
+// Shared work: what one node of several does for all, how the others reach it, and what has moved.
+import type { Lease, Leases } from '../cluster/leases/leases.ts';
+import { createHeldWork, type SharedWork } from '../cluster/leases/held-work.ts';
+import { otherNodes } from '../cluster/leases/other-nodes.ts';
+import { workLeases } from '../cluster/leases/work-leases.ts';
+import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import { createNodeRounds } from '../cluster/nodes/node-rounds.ts';
+import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
+import type { Parts } from './platform-parts.ts';
+import { setTimer } from '../structures/timers.ts';
+
+/** With the calls that other nodes can make. */
+export interface ComposedWork extends SharedWork {
+  readonly handlers: CallHandlers;
+}
+
+export function composeSharedWork(
+  { telemetry }: Pick<Parts, 'telemetry'>,
+  leases: Leases,
+  nodes: Pick<Nodes, 'call'>,
+  beforeLoss: (lost: readonly Lease[]) => Promise<void>,
+): ComposedWork {
+  const handlers = new Map<string, (request: Json) => Promise<Json>>();
+  const held = createHeldWork(leases, telemetry.backgroundFailed, beforeLoss);
+  leases.want(workLeases);
+  const askHolder: SharedWork['askHolder'] = async (lease, call, request) => {
+    const holder = leases.owners().get(lease)?.node;
+    if (holder === undefined || holder.id === leases.node.id) return undefined;
+    return nodes.call(holder, call, request).catch((error: unknown) => {
+      if (!(error instanceof NodeUnreachable)) throw error;
+      throw Object.assign(problem('nodeUnreachable'), { cause: error });
+    });
+  };
+  const skipped = new Map<string, () => number>();
+  telemetry.labeledGauge('nodes_not_waited_for', 'Nodes considered unresponsive.', 'call', () =>
+    [...skipped].map(([call, nodesSkipped]) => [call, nodesSkipped()] as const),
+  );
+  const count = () => workLeases.filter((name) => held.holds(name)).length;
+  telemetry.gauge('work_leases_held', 'Work leases held by this node.', count);
+  return {
+    ...held,
+    handlers,
+    answer: (call, handler) => void handlers.set(call, handler),
+    askHolder,
+    atOthers: ({ call, here, askMsMax }) => {
+      handlers.set(call, async (request) => {
+        await here(String(request));
+        return null;
+      });
+      const rounds = createNodeRounds({
+        ...{ askMsMax, setTimer, clock: () => performance.now() },
+        others: () => otherNodes(leases),
+        ask: (to, request) => nodes.call(to, call, request),
+        failed: (error) => telemetry.backgroundFailed(`waiting for ${call} at other nodes`, error),
+      });
+      skipped.set(call, rounds.skipped);
+      return rounds.ask;
+    },
+    tellHolders(names, call, request) {
+      const owners = leases.owners();
+      const holders = new Map(names.map((name) => [owners.get(name)?.node.id, name]));
+      for (const name of holders.values())
+        void askHolder(name, call, request).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+// Supported settings: refuses those that this version does not support together, or at all.
+import { serverAddresses } from '../storage/clickhouse/server-addresses.ts';
+import { ConfigError } from '../config/config-values.ts';
+import type { Config } from '../config/config.ts';
+
+/** Throws ConfigError for settings that this version does not support together, or at all. */
+export function refuseUnsupported(config: Config): void {
+  const { recordsUrl, secretsKey, samplesUrl, busUrl } = config;
+  if (busUrl !== undefined) throw new ConfigError('BUS_URL is not supported. Unset it.');
+  if (samplesUrl !== undefined && serverAddresses(samplesUrl) === undefined)
+    throw new ConfigError(
+      'Invalid SAMPLES_URL: use a ClickHouse URL such as http://user:password@host:8123/heliograph. Separate replicas with commas and shards with semicolons.',
+    );
+  if (recordsUrl !== undefined && !/^postgres(?:ql)?:\/\/.*\/./.test(recordsUrl))
+    throw new ConfigError(
+      'Invalid RECORDS_URL: use a PostgreSQL URL such as postgres://user:password@host/heliograph',
+    );
+  // A key file in the folder would be missing where the database is restored next to another one.
+  if (recordsUrl !== undefined && secretsKey === undefined)
+    throw new ConfigError(
+      'RECORDS_URL is set but SECRETS_KEY is not. Set SECRETS_KEY to a long random string, which encrypts the secrets in the database, and store it with your backups.',
+    );
+}

@@ -1,0 +1,415 @@
+// Connects the uplink pipeline: capture, decoding, validation, the journal and its followers.
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { authorize } from '../access/authorize.ts';
+import { decodeUplink, passThrough } from '../uplinks/decode/decode-uplink.ts';
+import {
+  type CommandToEncode,
+  type EncodedCommand,
+  encodeDownlink,
+} from '../uplinks/decode/encode-downlink.ts';
+import { appendOwned } from '../uplinks/bulk/backfill-batches.ts';
+import {
+  backfill,
+  type Backfill,
+  backfillNamed,
+  type BackfillReceipt,
+  type BackfillStages,
+  type NamedBackfill,
+} from '../uplinks/bulk/backfill.ts';
+import {
+  capture,
+  type Capture,
+  type CaptureReceipt,
+  type CaptureStages,
+  uplinkDeviceOf,
+} from '../uplinks/capture/capture.ts';
+import {
+  type ReplayReport,
+  type ReplayRequest,
+  type ReplayStages,
+  replayUplinks,
+} from '../uplinks/decoder-test.ts';
+import { createIdempotencyRecords } from '../uplinks/idempotency/idempotency-records.ts';
+import { recoverDurableParts } from '../uplinks/idempotency/idempotency-recovery.ts';
+import {
+  createOnce,
+  idempotencyKeptMs,
+  type IdempotencyRecords,
+  type Once,
+} from '../uplinks/idempotency/idempotency.ts';
+import { createKnownDevices } from '../uplinks/bulk/known-devices.ts';
+import {
+  type PointWrite,
+  type WriteOutcome,
+  writePoints,
+  type WriteStages,
+} from '../uplinks/bulk/line-protocol-write.ts';
+import type { NamedDeviceStages } from '../uplinks/bulk/named-devices.ts';
+import { removeRawUplinks } from '../uplinks/no-raw-uplinks.ts';
+import { openRawUplinks, type RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
+import { createSenmlCapture } from '../uplinks/capture/senml-capture.ts';
+import { openStatusFollower, type StatusFollower } from '../uplinks/followers/status-follower.ts';
+import {
+  createOnceStreamed,
+  type OnceStreamed,
+} from '../uplinks/idempotency/streamed-idempotency.ts';
+import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
+import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
+import { createIntake, type Intake, intakeLimits } from '../transports/intake.ts';
+import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
+import type { Principal } from '../model/principal.ts';
+import type { Uplink } from '../model/uplink.ts';
+import type { CallHandlers } from '../cluster/nodes/nodes.ts';
+import { storedNames } from '../query/measured-properties.ts';
+import {
+  openClickHouseUplinks,
+  removeClickHouseUplinks,
+} from '../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
+import { openEmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import type { OpenRawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
+import { hasDeviceTypes } from '../storage/records/rows/device-types.ts';
+import { dropOldKeptAnswers } from '../storage/records/rows/idempotency-keys.ts';
+import { placesByName } from '../storage/records/rows/named-devices.ts';
+import { dropOldPeriodCounts } from '../storage/records/rows/period-counts.ts';
+import { dropOldProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { shardOf } from '../storage/samples/clickhouse/shipper.ts';
+import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
+import { runScript } from '../scripting/run-script.ts';
+import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
+import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { missing } from '../structures/missing.ts';
+import { createDeviceNames, type DeviceNames } from '../uplinks/validate/device-names.ts';
+import { withTimeNote } from '../uplinks/validate/sample-time.ts';
+import { validateSample } from '../uplinks/validate/sample-validation.ts';
+import { uplinksOfAll, whileOwnedIn } from './owned-uplinks.ts';
+import type { Parts } from './platform-parts.ts';
+import type { SharedSamples } from './samples.ts';
+
+export interface Uplinks {
+  readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  /** The same for a SenML pack. */
+  readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
+  readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
+  /** The same for a device of this node. Throws Problem `deviceMoved` for another one. */
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
+  /** What other nodes ask this one to store; undefined without other nodes. */
+  readonly storingCalls: CallHandlers | undefined;
+  /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
+  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
+  /** Removes from samples what exceeds the limits of their device. */
+  readonly admit: DeviceNames['admit'];
+  readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
+  /** State of the device's decoder. */
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  readonly runScript: (
+    source: string,
+    event: Json,
+    principal: Principal,
+    signal: AbortSignal,
+  ) => Promise<{ type: string; event: Json }[]>;
+  readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
+  readonly backfillNamed: (input: NamedBackfill) => Promise<BackfillReceipt>;
+  /** Stores points in line protocol. */
+  readonly writePoints: (write: PointWrite) => Promise<WriteOutcome>;
+  readonly once: Once;
+  readonly onceStreamed: OnceStreamed;
+  /** Resolves when what was acknowledged so far can be read from the records too. */
+  readonly settled: () => Promise<void>;
+  /** Writes the status of devices, then drops what is known of those that another node serves. */
+  readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
+  readonly scripts: Pick<ScriptMachine, 'run'>;
+  /** Runs scripts that users try out, after all others. */
+  readonly scriptTrials: Pick<ScriptMachine, 'run'>;
+  readonly raw: RawUplinks;
+  /** Tries a decoder on raw uplinks. */
+  readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
+  /** Drops outdated processing notes and idempotency keys. */
+  readonly runMaintenance: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the pipeline and its followers, which read the rest of the journal first. */
+export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
+  const { telemetry, records, log, followers, now, newId } = parts;
+  const { db } = records;
+  const scripts = await composeScripts(parts);
+  const { liveEvents } = parts;
+  const online = {
+    isWatched: (workspaceId: string) => liveEvents.wants(workspaceId, 'DEVICE_STATE'),
+    changed: liveEvents.deviceCameOnline,
+  };
+  const takesTurns = parts.node !== undefined;
+  const epochOf = parts.ownership?.epochOf;
+  const following = { db, log, followers, telemetry, online, takesTurns, epochOf };
+  const status = await openStatusFollower(following);
+  const ownRaw = await composeRawUplinks(parts);
+  const intake = createIntake(intakeLimits);
+  telemetry.gauge('uplinks_under_way', 'Uplinks being processed.', () => intake.size);
+  const stages = uplinkStagesOf(parts, scripts, status, intake);
+  const { admit, append, announce } = stages;
+  const owned = whileOwnedIn(parts);
+  const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
+    const work = () => owned(uplink.device.id, () => handleUplink(uplink, stages));
+    return keptOf(await countUplink(telemetry, work), uplink, uplink.receivedAt);
+  };
+  const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
+  const { once, onceStreamed } = await composeIdempotency(parts);
+  const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
+  const remote = await remoteStoringOf(parts, stages, ownRaw);
+  const raw = { ...ownRaw, list: remote?.listRawUplinks ?? ownRaw.list };
+  const backfillStages = {
+    ...backfillStagesOf(parts, stages, stopping),
+    ...{ heldFor: parts.ownership?.heldFor, storeElsewhere: remote?.storeElsewhere },
+  };
+  const replayStages = replayStagesOf(parts, stages, scripts, raw);
+  const takeCapture = (input: Capture) => capture(input, captureStages);
+  const { byConnector } = parts.directory;
+  return {
+    capture: takeCapture,
+    captureSenml: createSenmlCapture({
+      ...captureStages,
+      capture: takeCapture,
+      byConnector,
+      turns: parts.turns,
+    }),
+    handleUplink: takeUplink,
+    takeOwnUplink,
+    storingCalls: remote?.handlers,
+    appendEntry: remote?.appendEntry ?? ((entry) => appendOwned(entry, { append, announce })),
+    admit,
+    encodeDownlink: encodeDownlink(scripts),
+    stateOf: status.stateOf,
+    backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
+    backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
+    writePoints: createPointWriter(parts, backfillStages),
+    runScript: (source, event, principal, signal) =>
+      runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
+    once,
+    onceStreamed,
+    raw,
+    replay: (request) => replayUplinks(request, replayStages),
+    settled: status.settled,
+    async dropDevices(isDropped) {
+      await status.settled();
+      status.dropStates(isDropped);
+    },
+    scripts,
+    scriptTrials: scripts.trials,
+    async runMaintenance() {
+      await dropOldProcessingLog(db, now());
+      await dropOldKeptAnswers(db, now() - idempotencyKeptMs);
+      await dropOldPeriodCounts(db, now());
+    },
+    close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
+  };
+}
+
+/** Loaded only with several nodes. */
+async function remoteStoringOf(parts: Parts, stages: UplinkStages, raw: RawUplinks) {
+  const { ownership } = parts;
+  if (ownership === undefined) return undefined;
+  const { composeRemoteStoring } = await import('./remote-storing.ts');
+  return composeRemoteStoring(parts, ownership, { ...stages, list: raw.list });
+}
+
+function uplinkStagesOf(
+  { config, store, followers, telemetry, turns, newId, now }: Parts,
+  scripts: Scripts,
+  { stateOf, setState }: StatusFollower,
+  intake: Intake,
+): UplinkStages {
+  const { admit } = createDeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
+  return {
+    intake,
+    turns,
+    stateOf,
+    setState,
+    decode: decodeUplink(scripts, config.quotas.stateBytes),
+    passThrough,
+    validate: (sample) => withTimeNote(validateSample(sample), now()),
+    admit,
+    append: (entry) => store.append(entry),
+    announce: (entry) => {
+      for (const note of entry.notes) telemetry.noted(note);
+      followers.announce(entry);
+    },
+    newId,
+    now,
+  };
+}
+
+function backfillStagesOf(
+  { directory, records, store, followers, turns, newId }: Parts,
+  { validate, admit, append, announce }: UplinkStages,
+  stopping: () => boolean,
+): BackfillStages & NamedDeviceStages {
+  return {
+    findRoute: (deviceId) => directory.byDevice(deviceId),
+    cached: directory.cached,
+    known: createKnownDevices(() => directory.revision),
+    placesByName: (organizationId, names) => placesByName(records.db, organizationId, names),
+    authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
+    validate,
+    admit,
+    append,
+    appendColumns: (entry) => store.appendColumns(entry),
+    announce,
+    announceRows: followers.announceRows,
+    turns,
+    stopping,
+    newId,
+  };
+}
+
+function createPointWriter(
+  { records, directory, telemetry, turns, now }: Parts,
+  stages: BackfillStages,
+): Uplinks['writePoints'] {
+  const on: WriteStages = {
+    ...stages,
+    routeOf: directory.byConnector,
+    createDevices: createDeviceCreation(records),
+    turns,
+    now,
+  };
+  return async (write) => {
+    let outcome: WriteOutcome | undefined;
+    await countBackfill(telemetry, async () => {
+      outcome = await writePoints(write, on);
+      return outcome.receipt;
+    });
+    return outcome ?? missing('outcome');
+  };
+}
+
+function replayStagesOf(
+  { config, directory, now }: Parts,
+  { validate }: UplinkStages,
+  scripts: Scripts,
+  { list }: RawUplinks,
+): ReplayStages {
+  return {
+    list,
+    deviceOf: async (deviceId) => uplinkDeviceOf(await directory.byDevice(deviceId)),
+    decode: decodeUplink(scripts.trials, config.quotas.stateBytes),
+    validate,
+    now,
+  };
+}
+
+// Connects Idempotency-Key: the records store keys and answers, the journal proves what was durable before a crash.
+
+interface Idempotency {
+  readonly once: Once;
+  readonly onceStreamed: OnceStreamed;
+}
+
+/** With several nodes, requests with one key arrive at each of them. */
+async function storedFor(parts: Parts): Promise<IdempotencyRecords> {
+  const own = createIdempotencyRecords(parts);
+  const { node, records, log, newId } = parts;
+  if (node === undefined) return own;
+  const { createSharedIdempotency } = await import('../cluster/shared-idempotency.ts');
+  const clock = { now: () => performance.now(), wait: (ms: number) => wait(ms) };
+  return createSharedIdempotency({ records, log, own, runBy: `${node.id}/${newId()}`, ...clock });
+}
+
+async function composeIdempotency(parts: Parts): Promise<Idempotency> {
+  const { records, log, now } = parts;
+  await recoverDurableParts(records.db, log, now());
+  const stored = await storedFor(parts);
+  return { once: createOnce(stored, now), onceStreamed: createOnceStreamed(stored, now) };
+}
+
+// Connects users' scripts: one machine for all, started with the first run.
+
+interface Scripts extends Pick<ScriptMachine, 'run' | 'close'> {
+  /** Runs scripts that users try out. They wait for all other runs. */
+  readonly trials: Pick<ScriptMachine, 'run'>;
+}
+
+/** Starts the script workers now only if a device type exists, because idle workers use memory. */
+async function composeScripts(parts: Parts): Promise<Scripts> {
+  const { config, telemetry, quotaUse, records } = parts;
+  const { runScriptsRunning, runScriptsWaiting } = config.quotas;
+  const machine = createScriptMachineOnDemand(() =>
+    createScriptMachine({
+      workers: config.scriptWorkers,
+      limits: { trialsRunningMax: runScriptsRunning, trialsWaitingMax: runScriptsWaiting },
+      ran: telemetry.scriptRan,
+      troubled: telemetry.scriptThreadLost,
+    }),
+  );
+  const { run, close, started } = machine;
+  telemetry.gauge('script_runs_waiting', 'Queued script runs.', () => started()?.waiting ?? 0);
+  telemetry.gauge('script_threads', 'Threads that run scripts.', () => started()?.threads ?? 0);
+  quotaUse.readBy('runScriptsRunning', (id) => started()?.trials(id).underWay ?? 0);
+  quotaUse.readBy('runScriptsWaiting', (id) => started()?.trials(id).waiting ?? 0);
+  if (await hasDeviceTypes(records.db)) machine.warmUp();
+  return { run, close, trials: { run: (trial) => run({ ...trial, kind: 'trial' }) } };
+}
+
+// Connects raw uplinks: a follower of the journal stores them with the samples, unless their retention is 0.
+
+/** Removes the raw uplinks of earlier starts when their retention is 0 now. */
+async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
+  const { config, log, followers, telemetry, sharedSamples } = parts;
+  const directory = join(config.dataDirectory, 'uplinks');
+  if (config.rawUplinkRetentionMs === 0) {
+    if (sharedSamples !== undefined) await removeClickHouseUplinks(sharedSamples.clickHouse);
+    return removeRawUplinks(log, directory);
+  }
+  const followed = { log, followers, telemetry };
+  if (sharedSamples === undefined)
+    return openRawUplinks({
+      ...followed,
+      openStore: embeddedUplinks(parts, directory),
+      hasRoom: () => !parts.diskIsFull(),
+    });
+  // Nothing is written to this disk, which may even get room when the journal is released.
+  const raw = await openRawUplinks({
+    ...followed,
+    openStore: clickHouseUplinks(parts, sharedSamples),
+    hasRoom: () => true,
+  });
+  return { ...raw, list: (range) => raw.list(range).catch(failWithProblem) };
+}
+
+function failWithProblem(error: unknown): never {
+  throw samplesError(error);
+}
+
+function embeddedUplinks(parts: Parts, directory: string): OpenRawUplinkStore {
+  const { config, telemetry, now } = parts;
+  return ({ followedFrom, isLost }) =>
+    openEmbeddedUplinks({
+      directory,
+      now,
+      retentionMs: config.rawUplinkRetentionMs,
+      bytesMax: config.rawUplinkBytesMax,
+      followedFrom,
+      isLost,
+      damaged: (damage) => telemetry.damageFound({ what: 'raw uplinks', ...damage }),
+    });
+}
+
+function clickHouseUplinks(parts: Parts, shared: SharedSamples): OpenRawUplinkStore {
+  const { config, now, telemetry } = parts;
+  const { clickHouse, journal } = shared;
+  return ({ position }) =>
+    openClickHouseUplinks({
+      clickHouse,
+      shardOf: (deviceId) => shardOf(deviceId, clickHouse.shards),
+      journal: journal(),
+      position,
+      now,
+      retentionMs: config.rawUplinkRetentionMs,
+      bytesMax: config.rawUplinkBytesMax,
+      failed: (error) => telemetry.backgroundFailed('keeping raw uplinks on all replicas', error),
+    });
+}

@@ -1,0 +1,318 @@
+// Shared leases: one node's part in dividing the leases among all nodes, by their common table.
+import type { NodeAddress } from '../../model/node-address.ts';
+import { problem } from '../../model/problem.ts';
+import type { SetTimer } from '../../structures/timers.ts';
+import { createHeldLeases, type HeldLeases } from './held-leases.ts';
+import { createLeaseListeners, type LeaseListeners } from './lease-listeners.ts';
+import { giftsOf, sharesOf } from './lease-shares.ts';
+import type { LeaseTable, LeaseView, OwnerRow } from './lease-table.ts';
+import type { Lease, LeaseName, Leases, Owner } from './leases.ts';
+import { createTableSession, type TableSession } from './table-session.ts';
+
+export interface SharedLeases extends Leases {
+  /** Joins the other nodes. Rejects when the table cannot be used. */
+  start(): Promise<void>;
+  /** See `HeldLeases`. */
+  continuity(): number;
+  /** Resolves when the changes and moves begun so far are done. */
+  idle(): Promise<void>;
+}
+
+const turnsPerLease = 10;
+
+export function createSharedLeases(parts: MemberParts): SharedLeases {
+  const { node, openTable, leaseMs, now, events } = parts;
+  const wanted = new Set<LeaseName>();
+  const held = createHeldLeases(now);
+  const session = createTableSession({
+    ...{ node, openTable, wanted },
+    hasLeft: () => member.hasLeft,
+    isDraining: () => member.isDraining,
+  });
+  const failed = (error: unknown) => events.failed('changing leases', error);
+  const listeners = createLeaseListeners({ ready: held.use, failed });
+  const member: Member = {
+    ...{ parts, wanted, held, session, listeners },
+    owners: new Map(),
+    renewedAt: Number.NEGATIVE_INFINITY,
+    isFailing: false,
+    giving: undefined,
+    isDraining: parts.takesNone ?? false,
+    hasLeft: false,
+  };
+  let waiting: Promise<void> | undefined;
+  let stopTimer: (() => void) | undefined;
+
+  const isCutOff = (): boolean =>
+    member.isFailing && now() - member.renewedAt >= leaseMs * validPart;
+
+  /** One turn at a time: callers share the one in progress. */
+  function takeTurn(): Promise<void> {
+    waiting ??= runTurn(member)
+      .then(
+        () => void (member.isFailing = false),
+        (error: unknown) => {
+          member.isFailing = true;
+          throw error;
+        },
+      )
+      .finally(() => {
+        waiting = undefined;
+      });
+    return waiting;
+  }
+
+  return {
+    node,
+    ...{ held: held.held, continuity: held.continuity },
+    want(names) {
+      for (const name of names) wanted.add(name);
+    },
+    onChange: listeners.add,
+    owners: () => member.owners,
+    isCutOff,
+    async refresh() {
+      // The next turn of the timer finds out whether the table is back.
+      if (!isCutOff()) await takeTurn().catch(() => undefined);
+      if (isCutOff()) throw problem('recordsUnreachable');
+    },
+    async start() {
+      await takeTurn();
+      await listeners.idle();
+      const inBackground = () =>
+        void takeTurn().catch((error) => events.failed('renewing leases', error));
+      stopTimer = parts.setRepeatingTimer(inBackground, leaseMs / turnsPerLease);
+    },
+    async idle() {
+      await listeners.idle();
+      await member.giving;
+      await listeners.idle();
+    },
+    drain: () => drain(member),
+    async close() {
+      stopTimer?.();
+      await drain(member).catch((error) => events.failed('releasing leases', error));
+      member.hasLeft = true;
+      await announceLeaving(member, endAll(held));
+      await session.close();
+    },
+  };
+}
+
+// Lease member: the turns of one node: it renews, takes what is missing, gives what is too much.
+
+/** A fifth of the time is left for clocks that do not run alike, and for answers on their way. */
+const validPart = 4 / 5;
+const renewals = 5;
+/** What was accepted has this part of the time to end, before its lease moves. */
+const leavingPart = 1 / 2;
+
+interface LeaseEvents {
+  /** The table cannot be used, or a listener failed. It is tried again. */
+  readonly failed: (what: string, error: unknown) => void;
+  /** Another process runs with the id of this node: this one takes no leases any longer. */
+  readonly superseded: () => void;
+  readonly changed: (change: { readonly gained: number; readonly lost: number }) => void;
+}
+
+interface MemberParts {
+  readonly node: NodeAddress;
+  /** Opens a session of the table. */
+  readonly openTable: () => Promise<LeaseTable>;
+  /** Whether it never takes leases: it works on what it has, and others serve. */
+  readonly takesNone?: boolean;
+  /** How long the table keeps a lease for a node that is silent. */
+  readonly leaseMs: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  readonly setTimer: SetTimer;
+  readonly setRepeatingTimer: SetTimer;
+  readonly events: LeaseEvents;
+}
+
+interface Member {
+  readonly parts: MemberParts;
+  readonly wanted: ReadonlySet<LeaseName>;
+  readonly held: HeldLeases;
+  readonly session: TableSession;
+  readonly listeners: LeaseListeners;
+  owners: ReadonlyMap<LeaseName, Owner>;
+  /** By the clock of the node, before the renewal was sent. */
+  renewedAt: number;
+  /** Whether the last turn could not use the table. */
+  isFailing: boolean;
+  /** Leases on their way to other nodes. */
+  giving: Promise<void> | undefined;
+  isDraining: boolean;
+  /** Whether it takes and renews nothing any longer. */
+  hasLeft: boolean;
+}
+
+/** One turn; leases that are too many are given in the background. */
+async function runTurn(member: Member): Promise<void> {
+  const plan = await member.session.run((table) => turn(member, table, false));
+  if (plan === undefined || plan.gifts.length === 0) return;
+  if (member.hasLeft || member.giving !== undefined) return;
+  member.giving = giveAll(member, plan)
+    .catch((error) => member.parts.events.failed('moving leases', error))
+    .finally(() => {
+      member.giving = undefined;
+    });
+}
+
+async function turn(
+  member: Member,
+  table: LeaseTable,
+  mustRenew: boolean,
+): Promise<LeaseTurn | undefined> {
+  const { parts, wanted, held } = member;
+  const isDue = parts.now() - member.renewedAt >= parts.leaseMs / renewals;
+  if (!member.hasLeft && (mustRenew || isDue)) await renew(member, table);
+  const view = await table.view();
+  member.owners = ownersOf(view);
+  if (member.hasLeft) return undefined;
+  const plan = planTurn({ view, wanted, nodeId: parts.node.id, leases: held.all() });
+  if (plan.hasUnknown && !mustRenew) return turn(member, table, true);
+  if (member.isDraining || plan.takes.length === 0) return plan;
+  await take(member, table, plan);
+  member.owners = ownersOf(await table.view());
+  return plan;
+}
+
+async function renew(member: Member, table: LeaseTable): Promise<void> {
+  const { parts, held } = member;
+  const sentAt = parts.now();
+  const rows = await table.renew(member.isDraining);
+  if (rows === undefined) {
+    member.hasLeft = true;
+    parts.events.superseded();
+    return announceAll(member, [], endAll(held));
+  }
+  member.renewedAt = sentAt;
+  const { gained, lost } = held.renewed(rows, sentAt + parts.leaseMs * validPart);
+  announceAll(member, gained, lost);
+}
+
+async function take(member: Member, table: LeaseTable, { takes }: LeaseTurn): Promise<void> {
+  const { parts, held } = member;
+  for (const { names, countMax } of takes) {
+    const sentAt = parts.now();
+    const rows = await table.take(names, countMax);
+    announceAll(member, held.taken(rows, sentAt + parts.leaseMs * validPart), []);
+  }
+}
+
+async function giveAll(member: Member, { gifts }: LeaseTurn): Promise<void> {
+  const { held, session } = member;
+  const moves = gifts.map(({ names, to }) => ({ leases: held.leave(names), to }));
+  const leases = moves.flatMap((move) => move.leases);
+  await announceLeaving(member, leases);
+  await session
+    .run(async (table) => {
+      // Before another node can hold them.
+      held.end(leases);
+      for (const { leases: moved, to } of moves) await table.move(moved, to);
+    })
+    // Without a session they are not moved, and the next renewal finds them again.
+    .finally(() => held.end(leases));
+}
+
+/** Gives everything to other nodes; without one, others can take it immediately. */
+async function drain(member: Member): Promise<void> {
+  if (member.hasLeft) return;
+  member.isDraining = true;
+  await member.giving;
+  member.renewedAt = Number.NEGATIVE_INFINITY;
+  await runTurn(member);
+  await member.giving;
+  const { held, session } = member;
+  await announceLeaving(member, held.leave(held.all().map(({ name }) => name)));
+  await session.run(async (table) => {
+    member.hasLeft = true;
+    endAll(held);
+    await table.release();
+  });
+}
+
+/** Ends all leases by the clock of this process only. */
+function endAll(held: HeldLeases): readonly Lease[] {
+  const ended = held.all();
+  held.end(ended);
+  return ended;
+}
+
+function announceAll(member: Member, gained: readonly Lease[], lost: readonly Lease[]): void {
+  if (gained.length + lost.length === 0) return;
+  member.parts.events.changed({ gained: gained.length, lost: lost.length });
+  void member.listeners.announce(gained, lost);
+}
+
+/** Resolves when the listeners are ready, or the time for it is over. */
+function announceLeaving({ parts, listeners }: Member, leases: readonly Lease[]): Promise<void> {
+  if (leases.length > 0) parts.events.changed({ gained: 0, lost: leases.length });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = parts.setTimer(resolve, parts.leaseMs * leavingPart);
+  return Promise.race([listeners.announce([], leases), promise]).finally(cancel);
+}
+
+function ownersOf({ rows }: LeaseView): ReadonlyMap<LeaseName, Owner> {
+  const owners = new Map<LeaseName, Owner>();
+  for (const { name, epoch, node, isLive } of rows)
+    if (isLive && node !== undefined) owners.set(name, { node, epoch });
+  return owners;
+}
+
+// Lease plan: what a node takes and gives in one turn, from what the lease table shows.
+
+interface LeaseTurn {
+  /** Whether the table says that the node holds a lease of which it does not know. */
+  readonly hasUnknown: boolean;
+  readonly takes: readonly { readonly names: readonly LeaseName[]; readonly countMax: number }[];
+  readonly gifts: readonly { readonly names: readonly LeaseName[]; readonly to: string }[];
+}
+
+interface PlanParts {
+  readonly view: LeaseView;
+  readonly wanted: ReadonlySet<LeaseName>;
+  readonly nodeId: string;
+  /** What the node holds. */
+  readonly leases: readonly Lease[];
+}
+
+function planTurn({ view, wanted, nodeId, leases }: PlanParts): LeaseTurn {
+  const epochs = new Map(leases.map(({ name, epoch }) => [name, epoch]));
+  const isOwn = ({ node, isLive }: OwnerRow): boolean => isLive && node?.id === nodeId;
+  const hasUnknown = view.rows.some((row) => isOwn(row) && epochs.get(row.name) !== row.epoch);
+  const kinds = Map.groupBy(
+    view.rows.filter(({ name }) => wanted.has(name)),
+    ({ name }) => name.slice(0, name.indexOf('/') + 1),
+  );
+  const plans = [...kinds.values()].map((rows) => planKind(rows, view.nodes, nodeId, isOwn));
+  return {
+    hasUnknown,
+    takes: plans.flatMap(({ takes }) => takes),
+    gifts: plans.flatMap(({ gifts }) => gifts),
+  };
+}
+
+function planKind(
+  rows: readonly OwnerRow[],
+  nodes: readonly string[],
+  nodeId: string,
+  isOwn: (row: OwnerRow) => boolean,
+): Pick<LeaseTurn, 'takes' | 'gifts'> {
+  const counts = new Map<string, number>();
+  for (const { node, isLive } of rows)
+    if (isLive && node !== undefined) counts.set(node.id, (counts.get(node.id) ?? 0) + 1);
+  const free = rows.filter(({ isLive }) => !isLive).map(({ name }) => name);
+  if (free.length > 0) {
+    const share = sharesOf(rows.length, nodes, counts).get(nodeId) ?? 0;
+    const countMax = share - (counts.get(nodeId) ?? 0);
+    return { takes: countMax > 0 ? [{ names: free, countMax }] : [], gifts: [] };
+  }
+  const own = rows.filter(isOwn).map(({ name }) => name);
+  const gifts = giftsOf(rows.length, nodes, counts)
+    .filter(({ from }) => from === nodeId)
+    .map(({ to, count }) => ({ to, names: own.splice(-count) }));
+  return { takes: [], gifts };
+}

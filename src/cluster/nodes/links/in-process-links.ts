@@ -1,0 +1,93 @@
+// Links of one process: pairs of sockets that are queues, for tests with messages that are lost or doubled.
+import type { NodeAddress } from '../../../model/node-address.ts';
+import type { SetTimer } from '../../../structures/timers.ts';
+import { createDialedLinks } from './dialed-links.ts';
+import { type LinkSender, openLinkSender } from './link-sender.ts';
+import type { LinkSocket, LinkSocketListener } from './link-socket.ts';
+import type { FeedHandlers, Links } from './links.ts';
+
+/** How often a message arrives: usually once. */
+export type Carried = 0 | 1 | 2;
+
+export interface LinkSwitchParts {
+  readonly carry: () => Carried;
+  readonly setTimer: SetTimer;
+  readonly setRepeatingTimer: SetTimer;
+  readonly failed: (feed: string, error: unknown) => void;
+}
+
+export interface LinkSwitch {
+  /** Connects a node; the function disconnects it. */
+  connect(id: string, feeds: FeedHandlers): () => Promise<void>;
+  linksOf(id: string): Links;
+  /** Breaks all links. */
+  cut(): void;
+  /** Messages to and from the node are kept back, as if it had stopped. */
+  stop(id: string): void;
+}
+
+export function createLinkSwitch(parts: LinkSwitchParts): LinkSwitch {
+  const connected = new Map<string, FeedHandlers>();
+  const senders = new Map<string, Set<LinkSender>>();
+  const sockets = new Set<LinkSocket>();
+  const stopped = new Set<string>();
+
+  function dial(from: string, to: NodeAddress): LinkSocket {
+    const feeds = connected.get(to.id);
+    if (feeds === undefined) throw new Error('not connected');
+    const [near, far] = socketPair(() => (stopped.has(to.id) ? 0 : parts.carry()));
+    sockets.add(near);
+    const sender = openLinkSender({ ...parts, socket: far, from, feeds });
+    senders.set(to.id, (senders.get(to.id) ?? new Set()).add(sender));
+    return near;
+  }
+
+  return {
+    connect(id, feeds) {
+      connected.set(id, feeds);
+      return async () => {
+        connected.delete(id);
+        await Promise.all([...(senders.get(id) ?? [])].map((sender) => sender.close()));
+      };
+    },
+    linksOf: (from) => createDialedLinks({ ...parts, dial: (to) => Promise.try(dial, from, to) }),
+    cut() {
+      for (const socket of sockets) socket.close();
+      sockets.clear();
+    },
+    stop: (id) => void stopped.add(id),
+  };
+}
+
+function socketPair(carry: () => Carried): readonly [LinkSocket, LinkSocket] {
+  const listeners: (LinkSocketListener | undefined)[] = [undefined, undefined];
+  const early: [end: number, message: string][] = [];
+  let isOpen = true;
+
+  function deliver(end: number, message: string): void {
+    const listener = listeners[end];
+    if (!isOpen) return;
+    if (listener === undefined) early.push([end, message]);
+    else listener.received(message);
+  }
+
+  function endOf(own: number): LinkSocket {
+    const other = 1 - own;
+    return {
+      send(message) {
+        for (let times = carry(); times > 0; times--) setImmediate(deliver, other, message);
+      },
+      listen(listener) {
+        listeners[own] = listener;
+        for (const [end, message] of early.splice(0)) deliver(end, message);
+      },
+      close() {
+        if (!isOpen) return;
+        isOpen = false;
+        for (const listener of listeners) listener?.closed('the connection was closed');
+      },
+    };
+  }
+
+  return [endOf(0), endOf(1)];
+}

@@ -1,0 +1,87 @@
+// Link channel: numbers the messages of a link, sends heartbeats, and notices what is lost, doubled or silent.
+import type { Json } from '../../../model/json.ts';
+import type { SetTimer } from '../../../structures/timers.ts';
+import type { LinkSocket } from './link-socket.ts';
+import { linkLimits } from './links.ts';
+
+/** A kind, the number of a feed, and what the kind needs. */
+export type LinkMessage = readonly [kind: string, feed: number, ...rest: readonly Json[]];
+
+export interface LinkChannel {
+  /** Returns what the message counts in a window. */
+  send(message: LinkMessage): number;
+  /** Ends the link; `broken` is called with the reason. */
+  close(reason: string): void;
+}
+
+export interface LinkChannelParts {
+  readonly socket: LinkSocket;
+  /** Gets each message once, in order, with what it counts in a window. */
+  readonly received: (message: LinkMessage, cost: number) => void;
+  /** Called once. */
+  readonly broken: (reason: string) => void;
+  readonly setRepeatingTimer: SetTimer;
+}
+
+const heartbeat: LinkMessage = ['beat', 0];
+
+export function openLinkChannel(parts: LinkChannelParts): LinkChannel {
+  const { socket } = parts;
+  let sent = 0;
+  let received = 0;
+  let hasSent = false;
+  let silentBeats = 0;
+  let isOver = false;
+
+  function send(message: LinkMessage): number {
+    if (isOver) return 0;
+    hasSent = true;
+    const line = JSON.stringify([sent++, ...message]);
+    socket.send(line);
+    return costOf(line);
+  }
+
+  function end(reason: string): void {
+    if (isOver) return;
+    isOver = true;
+    stopBeats();
+    socket.close();
+    parts.broken(reason);
+  }
+
+  function receive(line: string): void {
+    if (isOver) return;
+    silentBeats = 0;
+    const [number, ...message] = JSON.parse(line) as readonly [number, ...LinkMessage];
+    // A message that was received already.
+    if (number < received) return;
+    if (number > received) return end(`message ${received} of the link is lost`);
+    received += 1;
+    if (message[0] !== heartbeat[0]) parts.received(message, costOf(line));
+  }
+
+  // Timers that are late fire once, so a pause of this process does not count as silence.
+  const stopBeats = parts.setRepeatingTimer(() => {
+    silentBeats += 1;
+    if (silentBeats > linkLimits.missedBeatsMax) return end('the other node is silent');
+    if (!hasSent) send(heartbeat);
+    hasSent = false;
+  }, linkLimits.heartbeatMs);
+
+  socket.listen({
+    received(line) {
+      try {
+        receive(line);
+      } catch (error) {
+        end(`a message of the link cannot be read: ${(error as Error).message}`);
+      }
+    },
+    closed: end,
+  });
+  return { send, close: end };
+}
+
+/** Short messages count more than their length, because each is work and memory. */
+function costOf({ length }: string): number {
+  return length + linkLimits.messageCost;
+}

@@ -1,0 +1,366 @@
+// Message sender: messages to owners of leases and to nodes, in batches, in the order of each queue.
+import type { Json } from '../../../model/json.ts';
+import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeMessage, OwnedMessage } from '../../../model/node-messages.ts';
+import { problem } from '../../../model/problem.ts';
+import type { SetTimer } from '../../../structures/timers.ts';
+import { NodeUnreachable } from '../nodes.ts';
+import { ownerSearchLimits } from '../owner-search.ts';
+import {
+  type BatchAnswer,
+  errorOf,
+  type MessageOfBatch,
+  messagesCall,
+  type Outcome,
+  outcomesCall,
+  queueOfNode,
+} from './message-form.ts';
+
+export interface MessageSender {
+  /**
+   * The answer of the lease's owner. Messages of one lease begin in the order of the calls, also
+   * while it moves. Throws the Problem of the owner, `intakeFull`, and `deviceWithoutOwner` after a
+   * time without one.
+   */
+  toOwner(lease: string, message: OwnedMessage): Promise<Json>;
+  /** The answer of the node. Messages begin in order. Throws NodeUnreachable. */
+  toNode(to: NodeAddress, message: NodeMessage): Promise<Json>;
+  /** Whether messages of the lease wait, which later work must not pass. */
+  hasWaiting(lease: string): boolean;
+  readonly size: number;
+  /** Ends what waits. */
+  close(): void;
+}
+
+export interface SenderParts {
+  readonly call: (to: NodeAddress, name: string, request: Json) => Promise<Json>;
+  readonly isOwn: (lease: string) => boolean;
+  /** Another node that holds the lease, as far as this one knows. */
+  readonly owner: (lease: string) => NodeAddress | undefined;
+  /** See `OwnerSearch`. */
+  readonly refresh: () => Promise<void>;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  readonly setTimer: SetTimer;
+}
+
+interface State {
+  readonly parts: SenderParts;
+  readonly queues: Map<string, Queue>;
+  /** Batches without an answer, by node. */
+  readonly underWay: Map<string, number>;
+  size: number;
+  bytes: number;
+  ownerless: number;
+  isPlanned: boolean;
+  stopPolling: (() => void) | undefined;
+  isClosed: boolean;
+}
+
+export function createMessageSender(parts: SenderParts): MessageSender {
+  const state: State = {
+    ...{ parts, queues: new Map(), underWay: new Map(), size: 0, bytes: 0, ownerless: 0 },
+    ...{ isPlanned: false, stopPolling: undefined, isClosed: false },
+  };
+  return {
+    toOwner: (lease, message) => add(state, lease, undefined, message),
+    toNode: (to, message) => add(state, queueOfNode(to.id), to, message),
+    hasWaiting: (lease) => state.queues.has(lease),
+    get size() {
+      return state.size;
+    },
+    close() {
+      state.isClosed = true;
+      state.stopPolling?.();
+      for (const queue of state.queues.values())
+        for (const waiting of queue.waiting.splice(0)) waiting.reject(problem('nodeUnreachable'));
+    },
+  };
+}
+
+async function add(
+  state: State,
+  name: string,
+  to: NodeAddress | undefined,
+  message: Waiting['message'],
+): Promise<Json> {
+  const { messagesMax, bytesMax, ownerlessMax } = senderLimits;
+  if (state.isClosed) throw problem('nodeUnreachable');
+  const queue = state.queues.get(name) ?? newQueue(name, to);
+  if (queue.isOwnerless && state.ownerless >= ownerlessMax) throw problem('deviceWithoutOwner');
+  if (state.size >= messagesMax || state.bytes + message.bytes > bytesMax)
+    throw problem('intakeFull');
+  state.queues.set(name, queue);
+  state.size++;
+  state.bytes += message.bytes;
+  if (queue.isOwnerless) state.ownerless++;
+  const { promise, resolve, reject } = Promise.withResolvers<Json>();
+  const since = state.parts.now();
+  queue.waiting.push({ message, since, request: message.request, resolve, reject });
+  plan(state);
+  try {
+    return await promise;
+  } finally {
+    state.size--;
+    state.bytes -= message.bytes;
+  }
+}
+
+/** Messages of one turn of the event loop leave together. */
+function plan(state: State): void {
+  if (state.isPlanned || state.isClosed) return;
+  state.isPlanned = true;
+  setImmediate(() => {
+    state.isPlanned = false;
+    sendAll(state);
+  });
+}
+
+function sendAll(state: State): void {
+  const batches = new Map<string, { readonly to: NodeAddress; readonly taken: Taken[] }>();
+  for (const queue of state.queues.values()) {
+    if (queue.isSent || queue.isOwnerless || queue.waiting.length === 0) continue;
+    if (queue.to === undefined && state.parts.isOwn(queue.name)) {
+      rejectForeign(queue, undefined);
+      doOwn(state, queue);
+      continue;
+    }
+    const to = queue.to ?? state.parts.owner(queue.name);
+    if (to === undefined) {
+      missOwner(state, queue);
+      continue;
+    }
+    rejectForeign(queue, to);
+    leave(state, queue);
+    if (queue.waiting.length === 0) continue;
+    if ((state.underWay.get(to.id) ?? 0) >= senderLimits.batchesPerNodeMax) continue;
+    const batch = batches.get(to.id) ?? { to, taken: [] };
+    batches.set(to.id, batch);
+    takeInto(batch.taken, queue);
+  }
+  for (const { to, taken } of batches.values()) {
+    for (const queue of queuesOf(taken)) putLast(state.queues, queue);
+    void send(state, to, taken);
+  }
+}
+
+/** Whether the former owner has kept them is not known, and the present one cannot ask it. */
+function rejectForeign(queue: Queue, owner: NodeAddress | undefined): void {
+  for (const { reject } of takeForeign(queue, owner?.id)) reject(problem('nodeUnreachable'));
+}
+
+/** In the order in which the messages came, before any later work of this node. */
+function doOwn(state: State, queue: Queue): void {
+  for (const { message, resolve, reject } of queue.waiting.splice(0))
+    Promise.try(message.own ?? notOwn).then(resolve, reject);
+  leave(state, queue);
+}
+
+const notOwn = () => Promise.reject(problem('deviceMoved'));
+
+function leave({ queues }: State, queue: Queue): void {
+  if (queue.waiting.length === 0 && !queue.isSent) queues.delete(queue.name);
+}
+
+/** The messages wait until there is an owner, for a limited time. */
+function missOwner(state: State, queue: Queue): void {
+  queue.isOwnerless = true;
+  state.ownerless += queue.waiting.length;
+  state.stopPolling ??= state.parts.setTimer(() => void poll(state), ownerSearchLimits.pollMs);
+}
+
+async function poll(state: State): Promise<void> {
+  const { refresh, now } = state.parts;
+  const refusal = await refresh().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  state.stopPolling = undefined;
+  state.ownerless = 0;
+  const before = now() - ownerSearchLimits.ownerMsMax;
+  for (const queue of state.queues.values()) {
+    if (!queue.isOwnerless) continue;
+    queue.isOwnerless = false;
+    if (refusal !== undefined) for (const { reject } of queue.waiting.splice(0)) reject(refusal);
+    const count = queue.waiting.findIndex(({ since }) => since > before);
+    const late = queue.waiting.splice(0, count === -1 ? queue.waiting.length : count);
+    for (const { reject } of late) reject(problem('deviceWithoutOwner'));
+    leave(state, queue);
+  }
+  plan(state);
+}
+
+async function send(state: State, to: NodeAddress, taken: readonly Taken[]): Promise<void> {
+  const { underWay, parts } = state;
+  underWay.set(to.id, (underWay.get(to.id) ?? 0) + 1);
+  const messages = taken.map(
+    ({ queue, waiting }): MessageOfBatch => [queue.name, waiting.message.kind, waiting.request],
+  );
+  const answer = await parts
+    .call(to, messagesCall, messages as unknown as Json)
+    .catch((error: unknown) => error as Error);
+  underWay.set(to.id, (underWay.get(to.id) ?? 1) - 1);
+  for (const queue of queuesOf(taken)) queue.isSent = false;
+  settleBatch(state, taken, answer, to);
+}
+
+/** Queues continue when some of their messages take longer, because these have begun. */
+function settleBatch(
+  state: State,
+  taken: readonly Taken[],
+  answer: Json | Error,
+  to: NodeAddress,
+): void {
+  if (answer instanceof Error) failAll(state, taken, answer, to);
+  else settleAll(state, taken, answer as unknown as BatchAnswer, to);
+  for (const queue of queuesOf(taken)) leave(state, queue);
+  plan(state);
+}
+
+function settleAll(
+  state: State,
+  taken: readonly Taken[],
+  { outcomes, ticket }: BatchAnswer,
+  to: NodeAddress,
+): void {
+  const moved: Taken[] = [];
+  const left: Taken[] = [];
+  for (const [place, one] of taken.entries()) {
+    const outcome = outcomes[place];
+    if (outcome === null && ticket !== undefined) left.push(one);
+    else if (outcome && 'moved' in outcome) moved.push(one);
+    else settle(one.waiting, outcome ?? { error: 'it has not answered the message' });
+  }
+  putBack(state, moved);
+  if (ticket === undefined) return;
+  void state.parts
+    .call(to, outcomesCall, ticket)
+    .catch((error: unknown) => error as Error)
+    .then((later) => settleBatch(state, left, later, to));
+}
+
+function settle({ resolve, reject }: Waiting, outcome: Exclude<Outcome, { moved: true }>): void {
+  if ('answer' in outcome) resolve(outcome.answer);
+  else reject(errorOf(outcome));
+}
+
+/** In front of those that came later. They wait until the owners were read again. */
+function putBack(state: State, taken: readonly Taken[]): void {
+  const back = new Set<Queue>();
+  for (const { queue, waiting } of taken.toReversed()) {
+    if (queue.to !== undefined) {
+      waiting.reject(new NodeUnreachable(queue.to, false, 'another node uses its address'));
+      continue;
+    }
+    // It may have become empty meanwhile.
+    const present = state.queues.get(queue.name) ?? queue;
+    state.queues.set(queue.name, present);
+    present.waiting.unshift(waiting);
+    present.hasBound ||= waiting.receiver !== undefined;
+    back.add(present);
+  }
+  for (const queue of back) if (!queue.isOwnerless) missOwner(state, queue);
+}
+
+function failAll(state: State, taken: readonly Taken[], error: Error, to: NodeAddress): void {
+  const back: Taken[] = [];
+  for (const one of taken) {
+    const { queue, waiting } = one;
+    const { again, isReceiverBound = false } = waiting.message;
+    if (!(error instanceof NodeUnreachable) || queue.to !== undefined) waiting.reject(error);
+    else if (!error.wasSent) back.push(one);
+    else if (again === undefined) waiting.reject(problem('nodeUnreachable'));
+    else {
+      waiting.request = again;
+      if (isReceiverBound) waiting.receiver = to.id;
+      back.push(one);
+    }
+  }
+  putBack(state, back);
+}
+
+// Message queues: the messages of each lease or node in order, and the part of them that a batch takes.
+
+export const senderLimits = {
+  /** Messages without an answer, and their bytes; a further one gets 503. */
+  messagesMax: 4_096,
+  bytesMax: 128 * 1024 * 1024,
+  /** Messages for leases without a holder; a further one gets 503, and the others keep their room. */
+  ownerlessMax: 1_024,
+  batchMessagesMax: 512,
+  batchBytesMax: 1024 * 1024,
+  /** Messages of one queue in a batch. */
+  queueMessagesMax: 128,
+  /** Batches without an answer, of one node. */
+  batchesPerNodeMax: 2,
+} as const;
+
+interface Waiting {
+  readonly message: NodeMessage & Partial<OwnedMessage>;
+  readonly since: number;
+  /** What is sent, which changes when a node may have received it. */
+  request: Json;
+  /** Id of the node that may have received it, when no other one may get it. */
+  receiver?: string;
+  readonly resolve: (answer: Json) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Queue {
+  readonly name: string;
+  /** The receiver of all messages; undefined when it is the owner of a lease. */
+  readonly to: NodeAddress | undefined;
+  waiting: Waiting[];
+  /** Whether messages of it are in a batch; the next ones follow after the answer. */
+  isSent: boolean;
+  /** Whether its owner was not found, until the owners were read again. */
+  isOwnerless: boolean;
+  /** Whether some may have a receiver. */
+  hasBound: boolean;
+}
+
+function newQueue(name: string, to: NodeAddress | undefined): Queue {
+  return { name, to, waiting: [], isSent: false, isOwnerless: false, hasBound: false };
+}
+
+interface Taken {
+  readonly queue: Queue;
+  readonly waiting: Waiting;
+}
+
+/** Queues of one batch come after the others in the next one. */
+function putLast(queues: Map<string, Queue>, queue: Queue): void {
+  queues.delete(queue.name);
+  queues.set(queue.name, queue);
+}
+
+function queuesOf(taken: readonly Taken[]): ReadonlySet<Queue> {
+  return new Set(taken.map(({ queue }) => queue));
+}
+
+function takeInto(taken: Taken[], queue: Queue): void {
+  const { batchMessagesMax, batchBytesMax, queueMessagesMax } = senderLimits;
+  let bytes = 0;
+  for (const { waiting } of taken) bytes += waiting.message.bytes;
+  let count = 0;
+  for (const waiting of queue.waiting) {
+    bytes += waiting.message.bytes;
+    const isFull = taken.length > 0 && bytes > batchBytesMax;
+    if (isFull || taken.length >= batchMessagesMax || count >= queueMessagesMax) break;
+    taken.push({ queue, waiting });
+    count++;
+  }
+  if (count === 0) return;
+  queue.waiting.splice(0, count);
+  queue.isSent = true;
+}
+
+/** Removes those that only another node than the owner may get, and returns them. */
+function takeForeign(queue: Queue, owner: string | undefined): readonly Waiting[] {
+  if (!queue.hasBound) return [];
+  const isForeign = ({ receiver = owner }: Waiting) => receiver !== owner;
+  const foreign = queue.waiting.filter(isForeign);
+  queue.waiting = queue.waiting.filter((waiting) => !isForeign(waiting));
+  queue.hasBound = queue.waiting.some(({ receiver }) => receiver !== undefined);
+  return foreign;
+}

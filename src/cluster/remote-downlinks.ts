@@ -1,0 +1,77 @@
+// Remote downlinks: commands reach the owner of their device, whose queue sends them.
+import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
+import type { Json } from '../model/json.ts';
+import type { NodeMessages } from '../model/node-messages.ts';
+import type { DownlinkCause } from '../downlinks/downlink.ts';
+import type { DownlinkQueue } from '../downlinks/downlink-queue.ts';
+
+const kinds = { send: 'downlinkSend', wake: 'downlinkWake' } as const;
+/** Bytes of a request to run the queue, roughly. */
+const wakeBytes = 100;
+
+type Send = (
+  deviceId: string,
+  command: DownlinkCommand,
+  cause: DownlinkCause,
+) => Promise<readonly Downlink[]>;
+
+interface RemoteDownlinksParts {
+  readonly messages: NodeMessages;
+  /** Both work on devices of this node. */
+  readonly queue: Pick<DownlinkQueue, 'wake'>;
+  readonly send: Send;
+}
+
+interface SendRequest {
+  readonly deviceId: string;
+  readonly command: DownlinkCommand;
+  readonly cause: DownlinkCause;
+}
+
+interface WakeRequest {
+  readonly deviceId: string;
+  readonly isImmediate: boolean;
+}
+
+/** Runs the queue at the device's owner. When the request is lost, the next owner runs it. */
+export function wakeOwner(
+  messages: Pick<NodeMessages, 'toOwner'>,
+  wakeOwn: DownlinkQueue['wake'],
+  failed: (error: unknown) => void,
+): DownlinkQueue['wake'] {
+  return (deviceId, isImmediate = false) => {
+    const request: WakeRequest = { deviceId, isImmediate };
+    const sent = request as unknown as Json;
+    const own = async () => {
+      wakeOwn(deviceId, isImmediate);
+      return null;
+    };
+    messages
+      .toOwner(deviceId, { kind: kinds.wake, request: sent, again: sent, bytes: wakeBytes, own })
+      .catch(failed);
+  };
+}
+
+/** Queues the downlinks at the owner, whose encoder knows the state of the device. */
+export function sendAtOwner({ messages, queue, send }: RemoteDownlinksParts): Send {
+  messages.handle(kinds.wake, async (request) => {
+    const { deviceId, isImmediate } = request as unknown as WakeRequest;
+    queue.wake(deviceId, isImmediate);
+    return null;
+  });
+  messages.handle(kinds.send, async (request) => {
+    const { deviceId, command, cause } = request as unknown as SendRequest;
+    return (await send(deviceId, command, cause)) as unknown as Json;
+  });
+  return async (deviceId, command, cause) => {
+    if (messages.isOwn(deviceId)) return send(deviceId, command, cause);
+    const request = { deviceId, command, cause } as unknown as Json;
+    const queued = await messages.toOwner(deviceId, {
+      ...{ kind: kinds.send, request, bytes: JSON.stringify(request).length },
+      // With a key, a repetition makes the same downlinks, which are queued once.
+      ...(cause.idempotencyKey !== undefined && { again: request }),
+      own: async () => (await send(deviceId, command, cause)) as unknown as Json,
+    });
+    return queued as unknown as readonly Downlink[];
+  };
+}

@@ -1,0 +1,69 @@
+// Remote entries: finished journal entries for devices of other nodes, which their owners append.
+import type { Json } from '../model/json.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
+import type { Sample } from '../model/sample.ts';
+import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
+import { appendOwned, type BatchStages } from '../uplinks/bulk/backfill-batches.ts';
+import type { AskOwners } from './owned-devices.ts';
+import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
+
+/** The call between nodes. */
+export const entriesCall = 'entries';
+
+export type AppendEntry = (entry: JournalEntry) => Promise<DurableEntry>;
+
+export type EntryStages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'heldFor' | 'newId'>;
+
+type Outcome = DurableEntry | Refusal;
+
+/** Appends an entry at the owner of its device. The position is one of the owner's journal. */
+export function createRemoteEntries(askOwners: AskOwners, on: EntryStages): AppendEntry {
+  return async (entry) => {
+    const { deviceId } = entry;
+    let durable: DurableEntry | undefined;
+    const own = await askOwners([{ deviceId }], async (items, call) => {
+      const outcomes = (await call(entriesCall, [entry] as unknown as Json)) as unknown;
+      if (outcomes === undefined) return items;
+      const [outcome] = outcomes as readonly Outcome[];
+      if (outcome === undefined) throw problem('nodeUnreachable');
+      if (isRefused(outcome) && outcome.problem === 'deviceMoved') return items;
+      if (isRefused(outcome)) throw problemOf(outcome);
+      durable = outcome;
+      return [];
+    });
+    if (own.length > 0) return appendOwned(entry, on);
+    return durable ?? Promise.reject(problem('deviceWithoutOwner'));
+  };
+}
+
+/** Answers the call of another node: for each entry what became durable of it, or why nothing did. */
+export function entriesReceiver(on: EntryStages) {
+  return async (request: Json): Promise<Json> => {
+    const entries = request as unknown as readonly JournalEntry[];
+    const outcomes = await Promise.all(
+      entries.map((entry): Promise<Outcome> => appendAdmitted(entry, on).catch(refusalOf)),
+    );
+    return outcomes as unknown as Json;
+  };
+}
+
+/** The owner knows the names of the device that are not stored for all yet. */
+async function appendAdmitted(entry: JournalEntry, on: EntryStages): Promise<DurableEntry> {
+  const { deviceId, receivedAt, samples } = entry;
+  if (samples.length === 0) return appendOwned(entry, on);
+  const given = samples.map(
+    (sample): ValidatedSample<Sample> => ({
+      ...{ sample, notes: [], metrics: {} },
+    }),
+  );
+  const admitted = await on.admit(deviceId, given);
+  const notes = admitted.flatMap((one, i) =>
+    one.notes.map((note) => ({
+      ...{ id: on.newId(), deviceId, timestamp: receivedAt, ...note },
+      correlationId: samples[i]?.correlationId ?? '',
+    })),
+  );
+  const permitted = admitted.map(({ sample }) => sample as (typeof samples)[number]);
+  return appendOwned({ ...entry, samples: permitted, notes: [...entry.notes, ...notes] }, on);
+}

@@ -1,0 +1,77 @@
+// Remote raw uplinks: lists come from the owner of the device, which has the newest in memory.
+import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import type { RawUplink } from '../model/raw-uplink.ts';
+import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
+import type { AskOwners, HeldFor } from './owned-devices.ts';
+
+/** The call between nodes. */
+export const rawUplinksCall = 'rawUplinks';
+
+/** Characters of uplinks in one answer; see `remote-samples.ts`. */
+const answerCharsMax = 2_000_000;
+
+type ListUplinks = (range: RawUplinkRange) => Promise<RawUplinkPage>;
+
+/** Asks the owner, in pieces of bounded size. Throws its Problem, or `nodeUnreachable`. */
+export function listAtOwner(askOwners: AskOwners, list: ListUplinks): ListUplinks {
+  return async (range) => {
+    const uplinks: RawUplink[] = [];
+    for (;;) {
+      const left = {
+        ...range,
+        skip: range.skip + uplinks.length,
+        limit: range.limit - uplinks.length,
+      };
+      const page = await onePiece(left, askOwners, list);
+      uplinks.push(...page.uplinks);
+      const isEnd = page.uplinks.length === 0 || uplinks.length >= range.limit;
+      if (isEnd || left.skip + page.uplinks.length >= page.total)
+        return { uplinks, total: page.total };
+    }
+  };
+}
+
+async function onePiece(
+  range: RawUplinkRange,
+  askOwners: AskOwners,
+  list: ListUplinks,
+): Promise<RawUplinkPage> {
+  let page: RawUplinkPage | undefined;
+  const own = await askOwners([{ deviceId: range.deviceId }], async (items, call) => {
+    const given = await call(rawUplinksCall, range as unknown as Json);
+    if (given === undefined) return items;
+    const answer = given as unknown as RawUplinkPage | Refusal;
+    if (!isRefused(answer)) page = answer;
+    else if (answer.problem === 'deviceMoved') return items;
+    else throw problemOf(answer);
+    return [];
+  });
+  if (own.length > 0) return list(range);
+  return page ?? Promise.reject(problem('deviceWithoutOwner'));
+}
+
+/** Answers the call of another node, for devices of this one. */
+export function rawUplinksReceiver(heldFor: HeldFor, list: ListUplinks) {
+  return async (request: Json): Promise<Json> => {
+    const range = request as unknown as RawUplinkRange;
+    try {
+      if (heldFor(range.deviceId) === undefined) throw problem('deviceMoved');
+      const { uplinks, total } = await list(range);
+      return { uplinks: piece(uplinks), total } as unknown as Json;
+    } catch (error) {
+      return refusalOf(error) as unknown as Json;
+    }
+  };
+}
+
+/** At least one, when there is one. */
+function piece(uplinks: readonly RawUplink[]): readonly RawUplink[] {
+  let chars = 0;
+  const end = uplinks.findIndex((uplink, place) => {
+    chars += JSON.stringify(uplink).length;
+    return chars > answerCharsMax && place > 0;
+  });
+  return end < 0 ? uplinks : uplinks.slice(0, end);
+}

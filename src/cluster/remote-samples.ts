@@ -1,0 +1,257 @@
+// Remote samples: those of a request for devices of other nodes, whose owners admit and store them.
+import type { EpochMs } from '../model/instant.ts';
+import type { Json } from '../model/json.ts';
+import type { Sample } from '../model/sample.ts';
+import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
+import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
+import {
+  appendOwned,
+  type BackfillDevice,
+  type BackfillProgress,
+  type BatchStages,
+  countDurable,
+  notStoredOf,
+  type SamplesOfOwner,
+  type StoredSamples,
+  type StoreElsewhere,
+} from '../uplinks/bulk/backfill-batches.ts';
+import { entryOf } from '../uplinks/bulk/backfill-entry.ts';
+import type { AskOwners, CallOwner } from './owned-devices.ts';
+import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
+
+/** The call between nodes. */
+export const samplesCall = 'samples';
+
+/**
+ * Characters of samples in one call. One character is at most three bytes, and a quote is two in a
+ * string, so that a call is shorter than `nodeLimits.callBytesMax`.
+ */
+const callCharsMax = 2_000_000;
+
+/** Samples of one device, as one entry. */
+interface DeviceMessage {
+  readonly device: Omit<BackfillDevice, 'storedTopics'> & {
+    readonly storedTopics: '*' | readonly string[];
+  };
+  /** JSON of `SampleMessage`s, because its length is counted. */
+  readonly samples: string;
+  readonly indices: readonly number[];
+  /** Notes of the request on the device so far. */
+  readonly notes: number;
+  readonly duplicateKey?: string | undefined;
+}
+
+type SampleMessage = Omit<Sample, 'deviceId'> & {
+  readonly notes?: ValidatedSample<Sample>['notes'];
+};
+
+interface SamplesMessage {
+  readonly correlationId: string;
+  readonly receivedAt: EpochMs;
+  readonly devices: readonly DeviceMessage[];
+}
+
+type DeviceOutcome = (StoredSamples & { readonly notes: number }) | Refusal;
+
+/** What of a device goes into one call. */
+interface Piece {
+  readonly deviceId: string;
+  readonly of: SamplesOfOwner;
+  readonly samples: string;
+  readonly chars: number;
+  readonly indices: readonly number[];
+  /** Only of the last piece: a part that is repeated is complete when that one is stored. */
+  readonly isLast: boolean;
+}
+
+/**
+ * Sends samples to the owners of their devices, and counts what they have stored. Groups of one
+ * request are sent in order. Throws the first Problem of an owner, when all have answered.
+ */
+export function createRemoteSamples(
+  askOwners: AskOwners,
+  on: Omit<BatchStages, 'storeElsewhere'>,
+): StoreElsewhere {
+  const orders = new WeakMap<BackfillProgress, SerialQueue>();
+  return async (samples, request) => {
+    const { progress } = request;
+    const order = orders.get(progress) ?? createSerialQueue();
+    orders.set(progress, order);
+    await order.run(async () => {
+      const pieces = samples.flatMap(piecesOf);
+      const own = await askOwners(pieces, (ofNode, call) => sendPieces(ofNode, request, call));
+      // Devices that moved to this node meanwhile.
+      const stored = own.map((piece) => storePiece(piece, request, on));
+      for (const result of await Promise.allSettled(stored))
+        if (result.status === 'rejected') throw result.reason;
+    });
+  };
+}
+
+type Request = Parameters<StoreElsewhere>[1];
+
+function piecesOf(of: SamplesOfOwner): Piece[] {
+  const pieces: Piece[] = [];
+  let texts: string[] = [];
+  let indices: number[] = [];
+  let chars = 0;
+  const end = (isLast: boolean): void => {
+    pieces.push({
+      ...{ deviceId: of.device.id, of, samples: `[${texts.join(',')}]`, chars, indices, isLast },
+    });
+    [texts, indices, chars] = [[], [], 0];
+  };
+  for (const [i, { sample, notes }] of of.checked.entries()) {
+    const { topic, timestamp, data, meta } = sample;
+    const text = JSON.stringify({
+      ...{ topic, timestamp, data, meta, notes: notes.length > 0 ? notes : undefined },
+    });
+    if (chars + text.length > callCharsMax && texts.length > 0) end(false);
+    texts.push(text);
+    indices.push(of.indices[i] ?? 0);
+    chars += text.length;
+  }
+  end(true);
+  return pieces;
+}
+
+/** Sends pieces of one node in their order; returns those of devices that it does not hold. */
+async function sendPieces(
+  pieces: readonly Piece[],
+  request: Request,
+  call: CallOwner,
+): Promise<readonly Piece[]> {
+  const notHeld: Piece[] = [];
+  let failure: Refusal | undefined;
+  let isReached = true;
+  for (const sent of callsOf(pieces)) {
+    const answer: Json | undefined = isReached
+      ? await call(samplesCall, messageOf(sent, request))
+      : undefined;
+    isReached = answer !== undefined;
+    if (!isReached) notHeld.push(...sent);
+    const outcomes = (answer ?? []) as unknown;
+    for (const [i, outcome] of (outcomes as readonly DeviceOutcome[]).entries()) {
+      const piece = sent[i];
+      if (piece === undefined) break;
+      if (!isRefused(outcome)) count(piece, outcome, request);
+      else if (outcome.problem === 'deviceMoved') notHeld.push(piece);
+      else failure ??= outcome;
+    }
+  }
+  if (failure !== undefined) throw problemOf(failure);
+  return notHeld;
+}
+
+function count({ of, isLast }: Piece, outcome: StoredSamples & { notes: number }, to: Request) {
+  const { progress } = to;
+  countDurable(outcome, isLast ? of.part : undefined, progress);
+  if (outcome.notes > 0) progress.notes.set(of.device.id, outcome.notes);
+}
+
+function* callsOf(pieces: readonly Piece[]): Generator<readonly Piece[]> {
+  let sent: Piece[] = [];
+  let chars = 0;
+  for (const piece of pieces) {
+    if (chars + piece.chars > callCharsMax && sent.length > 0) {
+      yield sent;
+      [sent, chars] = [[], 0];
+    }
+    sent.push(piece);
+    chars += piece.chars;
+  }
+  if (sent.length > 0) yield sent;
+}
+
+function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request): Json {
+  const { correlationId } = progress;
+  const devices = pieces.map((piece): DeviceMessage => {
+    const { device } = piece.of;
+    const { id, origin, storedTopics, keptDays, onlineForMs } = device;
+    return {
+      device: {
+        ...{ id, origin, storedTopics: storedTopics === '*' ? '*' : [...storedTopics], keptDays },
+        ...(onlineForMs !== undefined && { onlineForMs }),
+      },
+      ...{ samples: piece.samples, indices: piece.indices },
+      notes: progress.notes.get(id) ?? 0,
+      duplicateKey: keyOf(piece),
+    };
+  });
+  const message: SamplesMessage = { correlationId, receivedAt, devices };
+  return message as unknown as Json;
+}
+
+function keyOf({ of: { part }, isLast }: Piece): string | undefined {
+  return isLast ? part?.attempt.duplicateKey(part.name, part.contentHash) : undefined;
+}
+
+type OwnStages = Omit<BatchStages, 'storeElsewhere'>;
+
+async function storePiece(piece: Piece, request: Request, on: OwnStages): Promise<void> {
+  const { receivedAt, progress } = request;
+  const { device } = piece.of;
+  const stored = await storeOwn(
+    {
+      ...{ device, indices: piece.indices, checked: checkedOf(piece.samples, device.id) },
+      ...{ receivedAt, duplicateKey: keyOf(piece) },
+      ...{ correlationId: progress.correlationId, notes: progress.notes.get(device.id) ?? 0 },
+    },
+    on,
+  );
+  count(piece, stored, request);
+}
+
+interface OwnSamples extends Omit<SamplesOfOwner, 'part'> {
+  readonly correlationId: string;
+  readonly receivedAt: EpochMs;
+  readonly notes: number;
+  readonly duplicateKey: string | undefined;
+}
+
+async function storeOwn(
+  { device, checked, duplicateKey, correlationId, receivedAt, ...own }: OwnSamples,
+  on: OwnStages,
+): Promise<StoredSamples & { readonly notes: number }> {
+  const admitted = await on.admit(device.id, checked);
+  const notes = new Map([[device.id, own.notes]]);
+  const progress = { correlationId, notes };
+  const entry = entryOf(admitted, { device, indices: own.indices }, { receivedAt, progress, on });
+  const trace = duplicateKey === undefined ? {} : { trace: { duplicateKey } };
+  const { samples, duplicates } = await appendOwned({ ...entry, ...trace }, on);
+  const notStored = notStoredOf(
+    samples.map(({ topic }) => topic),
+    device,
+  );
+  const counts = { samples: samples.length, duplicates, notStored };
+  return { receivedAt, ...counts, notes: notes.get(device.id) ?? 0 };
+}
+
+function checkedOf(samples: string, deviceId: string): ValidatedSample<Sample>[] {
+  return (JSON.parse(samples) as SampleMessage[]).map(({ notes = [], ...sample }) => ({
+    sample: { deviceId, ...sample },
+    notes,
+    metrics: {},
+  }));
+}
+
+/** Answers the call of another node: for each device what was stored, or why not. */
+export function samplesReceiver(on: OwnStages) {
+  return async (request: Json): Promise<Json> => {
+    const { correlationId, receivedAt, devices } = request as unknown as SamplesMessage;
+    const outcomes = await Promise.all(
+      devices.map(async ({ device: sent, samples, ...message }): Promise<DeviceOutcome> => {
+        const { storedTopics } = sent;
+        const device = {
+          ...sent,
+          storedTopics: storedTopics === '*' ? storedTopics : new Set(storedTopics),
+        };
+        const { indices, notes, duplicateKey } = message;
+        const checked = checkedOf(samples, device.id);
+        const own = { device, checked, indices, notes, duplicateKey, correlationId, receivedAt };
+        return storeOwn(own, on).catch(refusalOf);
+      }),
+    );
+    return outcomes as unknown as Json;
+  };
+}

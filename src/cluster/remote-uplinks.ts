@@ -1,0 +1,102 @@
+// Remote uplinks: uplinks of every transport reach the owner of their device as values, and its answer comes back.
+import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { exactPlacesIn, type MemberPlace, rememberPlaces } from '../model/exact-json.ts';
+import type { Json } from '../model/json.ts';
+import type { KeptSamples } from '../model/kept-samples.ts';
+import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
+import { durablePart } from '../model/request-part.ts';
+import type { Uplink } from '../model/uplink.ts';
+import { uplinkOf } from '../uplinks/capture/capture.ts';
+
+/** The kind of message between nodes. */
+export const uplinkMessage = 'uplink';
+/** Bytes of an uplink apart from its body, roughly. */
+const overheadBytes = 400;
+
+/** What the owner cannot read from the records. */
+type SentUplink = Parameters<typeof uplinkOf>[0] &
+  Pick<Uplink, 'correlationId' | 'receivedAt' | 'samples' | 'notes' | 'rulesSkipped'> & {
+    /** Service device id. */
+    readonly deviceId: string;
+    /** Whether an owner may have received it before. */
+    readonly isRepeated?: boolean;
+    /** Where integers of it became text. */
+    readonly exact?: readonly MemberPlace[];
+  };
+
+/**
+ * Resolves when the uplink is durable, here or at its owner. Uplinks of a device begin in the order
+ * of the calls. Throws Problems.
+ */
+export async function sendUplink(
+  uplink: Uplink,
+  messages: Pick<NodeMessages, 'toOwner'>,
+  takeOwn: (uplink: Uplink) => Promise<KeptSamples | undefined>,
+): Promise<KeptSamples | undefined> {
+  const sent = sentUplinkOf(uplink);
+  const answer = await messages.toOwner(uplink.device.id, {
+    kind: uplinkMessage,
+    request: sent as unknown as Json,
+    bytes: uplink.bodyBytes + overheadBytes,
+    // Without a key, a repetition would not be recognized.
+    ...(uplink.duplicateKey !== undefined && {
+      ...{ again: { ...sent, isRepeated: true } as unknown as Json, isReceiverBound: true },
+    }),
+    own: async () => answerOf(await takeOwn(uplink)),
+  });
+  return (answer as unknown as KeptSamples | null) ?? undefined;
+}
+
+function answerOf(kept: KeptSamples | undefined): Json {
+  return (kept ?? null) as unknown as Json;
+}
+
+/** Everything but what the owner reads from its records, so that no member is forgotten. */
+function sentUplinkOf({
+  device,
+  script: _,
+  storedTopics: __,
+  keptDays: ___,
+  ...sent
+}: Uplink): SentUplink {
+  const exact = exactPlacesIn(sent as unknown as Json);
+  return { ...sent, deviceId: device.id, ...(exact.length > 0 && { exact }) };
+}
+
+export interface UplinkReceiverParts {
+  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  /** Takes an uplink of an own device. Throws Problem `deviceMoved` for another one. */
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
+  /** The owner knows repetitions that reach the cluster at different nodes. */
+  readonly duplicates: Pick<DuplicateFilter, 'once'>;
+}
+
+/** Answers the message of another node. */
+export function uplinkReceiver(parts: UplinkReceiverParts): MessageHandler {
+  const { findRoute, takeOwnUplink, duplicates } = parts;
+  return async (request) => {
+    const { exact = [], ...sent } = request as unknown as SentUplink;
+    rememberPlaces(sent as unknown as Json, exact);
+    const { deviceId, correlationId, receivedAt, isRepeated = false, ...message } = sent;
+    const { samples, notes, rulesSkipped, ...payload } = message;
+    const route = await findRoute(deviceId);
+    const uplink = {
+      ...uplinkOf(payload, route, correlationId, receivedAt),
+      ...(samples !== undefined && { samples }),
+      ...(notes !== undefined && { notes }),
+      ...(rulesSkipped !== undefined && { rulesSkipped }),
+    };
+    const { duplicateKey: key } = payload;
+    // Parts of requests have their own records.
+    if (key === undefined || durablePart.fromDuplicateKey(key) !== undefined)
+      return answerOf(await takeOwnUplink(uplink));
+    const once = await duplicates.once(
+      key,
+      () => takeOwnUplink(uplink),
+      uplink.device.organizationId,
+      !isRepeated,
+    );
+    return once.repeated ? null : answerOf(once.outcome);
+  };
+}

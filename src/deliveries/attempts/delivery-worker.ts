@@ -1,0 +1,448 @@
+// Delivery worker: attempts waiting deliveries when they are due, and records the outcomes (contract 35).
+// A delivery is over only when its outcome is recorded, so a crash repeats an attempt and loses no
+// delivery.
+import type { SendOutcome } from '../../outputs/connectors/target.ts';
+import type { Delivery, DeliveryOutcome, DeliveryState } from '../../model/delivery.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs } from '../../model/instant.ts';
+import type { ProcessingLogEntry } from '../../model/processing-note.ts';
+import type { SetTimer } from '../../structures/timers.ts';
+import { type DeviceQueue, firstOf } from './connector-queue.ts';
+import { createDeliveryQueues, type DeliveryQueues } from './delivery-queues.ts';
+import { createLimitedAttempts, type LimitedAttempts } from './limited-attempts.ts';
+import { createNoteWriter, type NoteWriter } from './note-writer.ts';
+import type { WaitingDelivery } from './waiting-delivery.ts';
+
+export const delivererLimits = {
+  /** For one attempt, whatever the target does. */
+  tryMsMax: 10_000,
+  /** The time that attempts in progress have when the platform stops. */
+  closeGraceMs: 1_000,
+  /** Deliveries of one connector that wait; further ones are dead immediately. */
+  waitingPerConnectorMax: 200_000,
+  answerCharactersMax: 16 * 1024,
+  payloadCharactersMax: 64 * 1024,
+} as const;
+
+/** One attempt that ended. */
+export interface TriedDelivery {
+  readonly waiting: WaitingDelivery;
+  readonly delivery: Delivery;
+  readonly outcome: DeliveryOutcome;
+  readonly tookMs: number;
+}
+
+export interface DelivererParts {
+  /** Undefined for a delivery that is gone or cannot be read. */
+  readonly load: (waiting: WaitingDelivery) => Delivery | undefined | Promise<Delivery | undefined>;
+  /** One attempt; rejects only with an internal error. */
+  readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+  /** Saves notes for owners of devices, all or none, before the outcomes that they are of. */
+  readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+  /** Adds the outcome of an attempt to the log. */
+  readonly record: (tried: TriedDelivery) => void;
+  readonly failed: (error: unknown) => void;
+  /** Whether no delivery may start, because the log is too far behind. */
+  readonly isBlocked?: () => boolean;
+  /** Notified when a target begins or ceases to count as broken. */
+  readonly targetChanged?: (connectorId: string, isBroken: boolean, reason: string | null) => void;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+  /** Milliseconds since any fixed moment. Attempts and pauses are measured by it: clocks step. */
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly setTimer: SetTimer;
+}
+
+export interface Deliverer {
+  /** Adds deliveries. Those that are due start immediately. */
+  add(waiting: readonly WaitingDelivery[]): void;
+  /** Starts deliveries again that `isBlocked` held back. */
+  wake(): void;
+  /** The deliveries of the connector that wait or are in progress; of all without one. */
+  readonly waitingDeliveries: (connectorId?: string) => Iterable<WaitingDelivery>;
+  readonly waitingOf: (connectorId: string) => number;
+  readonly nextRetryOf: (connectorId: string) => EpochMs | undefined;
+  readonly waiting: number;
+  readonly brokenTargets: number;
+  /**
+   * Gives up deliveries that another node continues. Resolves when none of them is in progress;
+   * what was attempted meanwhile is recorded.
+   */
+  release(isReleased: (waiting: WaitingDelivery) => boolean): Promise<void>;
+  /** Resolves when nothing is due now and all outcomes are saved. */
+  settled(): Promise<void>;
+  /**
+   * Waits a moment for the attempts in progress and aborts the rest. Pending deliveries continue
+   * after the next start.
+   */
+  close(): Promise<void>;
+}
+
+interface Worker {
+  readonly parts: DelivererParts;
+  readonly queues: DeliveryQueues<WaitingDelivery>;
+  readonly noteWriter: NoteWriter;
+  readonly attempts: LimitedAttempts;
+  readonly timer: WakeTimer;
+  /** Queues with a delivery in progress. */
+  readonly running: Set<DeviceQueue<WaitingDelivery>>;
+  /** Called when an attempt has ended. */
+  readonly attemptEnded: (() => void)[];
+  /** Called when no delivery is in progress. */
+  readonly idle: (() => void)[];
+  isClosed: boolean;
+  /** Whether due deliveries are started at the end of this turn. */
+  isStarting: boolean;
+}
+
+export function createDeliverer(parts: DelivererParts): Deliverer {
+  const worker = createWorker(parts);
+  const { queues } = worker;
+  return {
+    add(waiting) {
+      for (const delivery of waiting) {
+        delivery.nextAt = dueOf(parts, delivery);
+        queues.add(delivery, parts.clock());
+      }
+      startSoon(worker);
+    },
+    wake: () => startDue(worker),
+    waitingDeliveries: (connectorId) => queues.waiting(connectorId),
+    waitingOf: queues.sizeOf,
+    nextRetryOf(connectorId) {
+      const at = queues.nextRetryOf(connectorId);
+      return at === undefined ? undefined : Math.round(parts.now() + at - parts.clock());
+    },
+    get waiting() {
+      return queues.size;
+    },
+    get brokenTargets() {
+      return queues.brokenTargets;
+    },
+    release: (isReleased) => release(worker, isReleased),
+    settled: () => settled(worker),
+    close: () => close(worker),
+  };
+}
+
+function createWorker(parts: DelivererParts): Worker {
+  const { send, clock, setTimer, failed } = parts;
+  const wake = () => startDue(worker);
+  const attemptMsMax = delivererLimits.tryMsMax;
+  const worker: Worker = {
+    parts,
+    queues: createDeliveryQueues(),
+    noteWriter: createNoteWriter(parts),
+    attempts: createLimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
+    timer: createWakeTimer({ wake, now: clock, setTimer }),
+    running: new Set(),
+    attemptEnded: [],
+    idle: [],
+    isClosed: false,
+    isStarting: false,
+  };
+  return worker;
+}
+
+/**
+ * When it is due by the clock that does not step. Its times are of the clock of another node, or of
+ * this one before it stepped: it waits no longer than the pause that was planned then.
+ */
+function dueOf({ now, clock }: DelivererParts, { nextAt, updated }: WaitingDelivery): number {
+  return clock() + Math.max(0, Math.min(nextAt - now(), nextAt - updated));
+}
+
+/** Starts at the end of this turn, so that many calls look for due deliveries once. */
+function startSoon(worker: Worker): void {
+  if (worker.isStarting) return;
+  worker.isStarting = true;
+  queueMicrotask(() => {
+    worker.isStarting = false;
+    startDue(worker);
+  });
+}
+
+function startDue(worker: Worker): void {
+  const { parts, queues, timer, running } = worker;
+  if (worker.isClosed || parts.isBlocked?.() === true) return;
+  for (const queue of queues.start(parts.clock())) {
+    running.add(queue);
+    void deliver(worker, queue);
+  }
+  timer.set(queues.earliest);
+}
+
+/**
+ * Attempts the first delivery of a queue. Whatever throws, the queue goes on: the delivery is tried
+ * again later.
+ */
+async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
+  const { parts, queues } = worker;
+  try {
+    const startedMs = parts.clock();
+    const waiting = firstOf(queue);
+    const loaded = load(worker, waiting);
+    const delivery = loaded instanceof Promise ? await loaded : loaded;
+    if (delivery === undefined) {
+      queues.end(queue, { isOver: true }, undefined, parts.clock());
+      return startSoon(worker);
+    }
+    const result = await worker.attempts.run(delivery);
+    // An aborted delivery stays as it was. The next start attempts it.
+    if (result === undefined) return;
+    const outcome = outcomeOf(worker, waiting, result);
+    const notes = outcomeNotes(delivery, outcome, parts.newId);
+    if (notes.length > 0 && !(await worker.noteWriter.add(notes))) return;
+    parts.record({ waiting, delivery, outcome, tookMs: parts.clock() - startedMs });
+    endAttempt(worker, queue, result, outcome);
+    startSoon(worker);
+  } catch (error) {
+    releaseFailed(worker, queue);
+    parts.failed(error);
+  } finally {
+    ended(worker, queue);
+  }
+}
+
+/** An internal error came before the outcome was recorded: the plan decides when it is tried again. */
+function releaseFailed(worker: Worker, queue: DeviceQueue<WaitingDelivery>): void {
+  const { parts, queues } = worker;
+  if (queue.state !== 'inProgress') return;
+  const { tries } = firstOf(queue);
+  const delayMs = retryDelaysMs[tries] ?? retryMsMax;
+  const nextAt = parts.clock() + delayMs;
+  queues.end(queue, { isOver: false, nextAt }, undefined, parts.clock());
+  startSoon(worker);
+}
+
+function ended({ running, idle, attemptEnded }: Worker, queue: DeviceQueue<WaitingDelivery>): void {
+  running.delete(queue);
+  for (const resolve of attemptEnded.splice(0)) resolve();
+  if (running.size > 0) return;
+  for (const resolve of idle.splice(0)) resolve();
+}
+
+/** Undefined for a delivery that cannot be read or was deleted meanwhile. */
+function load(
+  { parts }: Worker,
+  waiting: WaitingDelivery,
+): Delivery | undefined | Promise<Delivery | undefined> {
+  const failed = (error: unknown): undefined => {
+    parts.failed(error);
+    return undefined;
+  };
+  try {
+    const loaded = parts.load(waiting);
+    return loaded instanceof Promise ? loaded.catch(failed) : loaded;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function outcomeOf(
+  { parts }: Worker,
+  { tries: triesBefore }: WaitingDelivery,
+  result: SendOutcome,
+): DeliveryOutcome {
+  const updated = parts.now();
+  const tries = triesBefore + 1;
+  const plan = planAfter(result, { tries, now: updated, random: parts.random() });
+  return { ...plan, tries, updated, reason: reasonOf(result), ...exchanged(result) };
+}
+
+/** Ends the attempt in the queues and reports a target that became broken or well. */
+function endAttempt(
+  { parts, queues }: Worker,
+  queue: DeviceQueue<WaitingDelivery>,
+  result: SendOutcome,
+  { state, nextAt, updated, reason }: DeliveryOutcome,
+): void {
+  const { connectorId } = queue;
+  // A target that rejects one delivery is not broken; one that does not answer is.
+  const isTargetWell = result.ok || !result.retry;
+  const wasBroken = queues.isBroken(connectorId);
+  const due = parts.clock() + nextAt - updated;
+  queues.end(queue, { isOver: state !== 'PENDING', nextAt: due }, isTargetWell, parts.clock());
+  const isBroken = queues.isBroken(connectorId);
+  if (isBroken !== wasBroken) parts.targetChanged?.(connectorId, isBroken, reason);
+}
+
+function reasonOf(result: SendOutcome): string | null {
+  if (result.ok) return null;
+  return result.reason;
+}
+
+/** What was sent and answered, limited to what the log keeps. */
+function exchanged({ sent, answer }: SendOutcome) {
+  const { answerCharactersMax, payloadCharactersMax } = delivererLimits;
+  return {
+    payload: sent?.slice(0, payloadCharactersMax) ?? null,
+    answer: answer?.slice(0, answerCharactersMax) ?? null,
+  };
+}
+
+async function release(
+  { queues, running, attemptEnded, isClosed }: Worker,
+  isReleased: (waiting: WaitingDelivery) => boolean,
+): Promise<void> {
+  for (;;) {
+    queues.remove(isReleased);
+    const isUnderWay = [...running].some((queue) => isReleased(firstOf(queue)));
+    if (!isUnderWay || isClosed) return;
+    await new Promise<void>((resolve) => void attemptEnded.push(resolve));
+  }
+}
+
+async function settled(worker: Worker): Promise<void> {
+  for (;;) {
+    // Deliveries that were added in this turn start at its end.
+    await Promise.resolve();
+    if (worker.running.size === 0) return;
+    await idle(worker);
+  }
+}
+
+/** Resolves when no delivery is in progress. */
+function idle({ running, idle: waiters }: Worker): Promise<void> {
+  if (running.size === 0) return Promise.resolve();
+  return new Promise((resolve) => void waiters.push(resolve));
+}
+
+async function close(worker: Worker): Promise<void> {
+  const { parts, attempts, noteWriter, timer } = worker;
+  worker.isClosed = true;
+  timer.cancel();
+  const cancelAbort = parts.setTimer(() => {
+    attempts.abortAll();
+    // What is left waits for its notes, which cannot be saved at present.
+    void noteWriter.close();
+  }, delivererLimits.closeGraceMs);
+  await idle(worker);
+  cancelAbort();
+  await noteWriter.close();
+}
+
+// Failure notes: notes about the first and the last failure of a delivery, for the device log (contract 27).
+
+/** The failures in between are in the delivery log. */
+export function outcomeNotes(
+  delivery: Delivery,
+  outcome: DeliveryOutcome,
+  newId: () => string,
+): ProcessingLogEntry[] {
+  if (outcome.state === 'DELIVERED' || (outcome.state === 'PENDING' && outcome.tries > 1))
+    return [];
+  const isDead = outcome.state === 'DEAD';
+  const tries = outcome.tries === 1 ? '1 attempt' : `${outcome.tries} tries`;
+  const reason = outcome.reason ?? 'no reason given';
+  return [
+    {
+      id: newId(),
+      deviceId: delivery.deviceId,
+      timestamp: outcome.updated,
+      correlationId: delivery.correlationId,
+      level: isDead ? 'ERROR' : 'WARN',
+      source: 'OUTPUT',
+      message: isDead
+        ? `Delivery failed permanently after ${tries}: ${reason}`
+        : `Delivery failed and will be retried: ${reason}`,
+      details: {
+        deliveryId: delivery.id,
+        outputConnectorId: delivery.connectorId,
+        tries: outcome.tries,
+      },
+    },
+  ];
+}
+
+// Wake timer: one timer for the earliest time at which there is work.
+
+interface WakeTimerParts {
+  readonly wake: () => void;
+  readonly now: () => EpochMs;
+  readonly setTimer: SetTimer;
+}
+
+interface WakeTimer {
+  /** Runs at this time, or earlier; undefined for no time. */
+  set(at: EpochMs | undefined): void;
+  cancel(): void;
+}
+
+function createWakeTimer({ wake, now, setTimer }: WakeTimerParts): WakeTimer {
+  let current: { readonly at: EpochMs; readonly cancel: () => void } | undefined;
+
+  function cancel(): void {
+    current?.cancel();
+    current = undefined;
+  }
+
+  function fire(): void {
+    current = undefined;
+    wake();
+  }
+
+  return {
+    cancel,
+    set(at) {
+      if (current !== undefined && at !== undefined && current.at <= at) return;
+      cancel();
+      if (at === undefined) return;
+      // Timers of more than 24 days fire immediately. An extra look every hour costs nothing.
+      const delayMs = Math.min(Math.max(0, at - now()), hourMs);
+      current = { at, cancel: setTimer(fire, delayMs) };
+    },
+  };
+}
+
+// Retry plan: when a failed delivery is retried, and when it is dead (contract 35).
+
+/** From one attempt to the next; after the last one the delivery is dead. */
+export const retryDelaysMs = [
+  1_000,
+  5_000,
+  30_000,
+  2 * minuteMs,
+  10 * minuteMs,
+  hourMs,
+  4 * hourMs,
+  12 * hourMs,
+] as const;
+
+/** The same for 6 hours in all, for what a target refuses and people can mend (contract 42). */
+const hoursDelaysMs: readonly number[] = [
+  ...retryDelaysMs.slice(0, 7),
+  6 * hourMs - retryDelaysMs.slice(0, 7).reduce((sum, delayMs) => sum + delayMs, 0),
+];
+
+/**
+ * A delay differs from its length by at most this share, so that deliveries that failed together
+ * are not retried together.
+ */
+const jitterShare = 0.2;
+/** The longest pause that a target can request, and the longest of all. */
+const retryMsMax = dayMs;
+
+interface Planned {
+  readonly state: DeliveryState;
+  /** When it is due again; `now` if it needs no other attempt. */
+  readonly nextAt: EpochMs;
+}
+
+/** The attempt that ended: `tries` includes it, `random` is from 0 to 1. */
+interface EndedAttempt {
+  readonly tries: number;
+  readonly now: EpochMs;
+  readonly random: number;
+}
+
+/** Returns the next state of a delivery after the outcome of an attempt. */
+export function planAfter(outcome: SendOutcome, { tries, now, random }: EndedAttempt): Planned {
+  if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
+  const delaysMs = outcome.retry === 'HOURS' ? hoursDelaysMs : retryDelaysMs;
+  const delayMs = delaysMs[tries - 1];
+  if (outcome.retry === false || delayMs === undefined) return { state: 'DEAD', nextAt: now };
+  const jittered = delayMs * (1 - jitterShare + 2 * jitterShare * random);
+  const asked = Math.min(outcome.retryAfterMs ?? 0, retryMsMax);
+  return { state: 'PENDING', nextAt: now + Math.round(Math.max(jittered, asked)) };
+}

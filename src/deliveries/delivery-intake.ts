@@ -1,0 +1,171 @@
+// Delivery intake: deliveries of data flows, whose drafts are journal entries until they have a record.
+import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
+import { deliveryId } from '../storage/delivery-log/delivery-id.ts';
+import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
+import { recordOf, waitingDraft, type WaitingDelivery } from './attempts/waiting-delivery.ts';
+import type { Delivery, DeliveryDraft } from '../model/delivery.ts';
+import { type EpochMs, isWithin } from '../model/instant.ts';
+import { missing } from '../structures/missing.ts';
+
+export const intakeLimits = {
+  /**
+   * Deliveries that are in the memory and hold the journal; further ones, and those that have
+   * waited for so long, get a record in the log.
+   */
+  heldMax: 4_000,
+  heldBytesMax: 64 * 1024 * 1024,
+  heldMsMax: 10_000,
+} as const;
+
+export interface DeliveryIntakeParts {
+  readonly log: Pick<DeliveryLog, 'append' | 'write' | 'isBehind'>;
+  readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
+  readonly now: () => EpochMs;
+  /** The journal position that is followed next. */
+  readonly from: number;
+  /** Deliveries from `from` on that the log has; none belongs to `knownTo` or later positions. */
+  readonly known: Set<string>;
+  readonly knownTo: number;
+}
+
+export interface DeliveryIntake {
+  /** Adds deliveries in the order of the journal; repeated ones are skipped. */
+  add(drafts: readonly DeliveryDraft[]): Promise<void>;
+  /** Call when everything before the journal position was added. */
+  followed(position: number): void;
+  /** Everything before this journal position has a record, or nothing to deliver. */
+  readonly heldTo: number;
+  /** Call for a delivery that got a record, or is gone. */
+  release(waiting: WaitingDelivery): void;
+  /** A delivery that has no record yet. */
+  held(id: string): Delivery | undefined;
+  /** Writes a record for those that have waited for long, or for all. */
+  park(which: 'old' | 'all'): void;
+}
+
+interface Held {
+  readonly since: EpochMs;
+  readonly bytes: number;
+}
+
+interface State {
+  /** In the order of the journal. */
+  readonly held: Map<WaitingDelivery, Held>;
+  heldBytes: number;
+  followedTo: number;
+  /** The last delivery that was added; of one sample there may be several. */
+  lastSequence: number;
+  readonly lastConnectors: Set<string>;
+}
+
+export function createDeliveryIntake(parts: DeliveryIntakeParts): DeliveryIntake {
+  const state: State = {
+    held: new Map(),
+    heldBytes: 0,
+    followedTo: parts.from,
+    lastSequence: -1,
+    lastConnectors: new Set(),
+  };
+  const { held } = state;
+  return {
+    async add(drafts) {
+      for (const draft of drafts) addDraft(parts, state, draft);
+      while (held.size > intakeLimits.heldMax || state.heldBytes > intakeLimits.heldBytesMax)
+        parkFirst(parts, state);
+      if (parts.log.isBehind) await parts.log.write();
+    },
+    followed(position) {
+      state.followedTo = Math.max(state.followedTo, position);
+      if (position >= parts.knownTo) parts.known.clear();
+    },
+    get heldTo() {
+      const [first] = held.keys();
+      return first === undefined ? state.followedTo : Math.floor(first.sequence);
+    },
+    release: (waiting) => release(state, waiting),
+    held: (id) => [...held.keys()].find((waiting) => waiting.id === id)?.draft,
+    park(which) {
+      const now = parts.now();
+      for (let [first] = held; first !== undefined; [first] = held) {
+        if (which === 'old' && isWithin(intakeLimits.heldMsMax, first[1].since, now)) return;
+        parkFirst(parts, state);
+      }
+    },
+  };
+}
+
+function addDraft(parts: DeliveryIntakeParts, state: State, draft: DeliveryDraft): void {
+  const { now, deliverer, known } = parts;
+  if (isRepeated(state, draft)) return;
+  const delivery = deliveryOfDraft(draft, now());
+  if (known.size > 0 && known.delete(delivery.id)) return;
+  const { waitingPerConnectorMax } = delivererLimits;
+  if (deliverer.waitingOf(draft.connectorId) >= waitingPerConnectorMax) {
+    const reason = `the delivery queue of this connector is full (${waitingPerConnectorMax})`;
+    parts.log.append(recordOf({ ...delivery, state: 'DEAD', reason }));
+    return;
+  }
+  const waiting = waitingDraft(delivery);
+  const bytes = draft.bytes ?? 0;
+  state.held.set(waiting, { since: delivery.created, bytes });
+  state.heldBytes += bytes;
+  deliverer.add([waiting]);
+}
+
+/** The follower gets entries again after a failure. */
+function isRepeated(
+  state: State,
+  { sequence = missing('sequence'), connectorId }: DeliveryDraft,
+): boolean {
+  const { lastSequence, lastConnectors } = state;
+  if (sequence < lastSequence) return true;
+  if (sequence === lastSequence && lastConnectors.has(connectorId)) return true;
+  if (sequence > lastSequence) lastConnectors.clear();
+  lastConnectors.add(connectorId);
+  state.lastSequence = sequence;
+  return false;
+}
+
+function deliveryOfDraft(draft: DeliveryDraft, now: EpochMs): Delivery {
+  const { connectorId, correlationId, sequence = missing('sequence') } = draft;
+  return {
+    id: deliveryId(sequence, connectorId, correlationId),
+    sequence,
+    connectorId,
+    organizationId: draft.organizationId,
+    workspaceId: draft.workspaceId,
+    deviceId: draft.deviceId,
+    correlationId,
+    cause: draft.cause,
+    context: draft.context,
+    ruleHops: draft.ruleHops ?? 0,
+    state: 'PENDING',
+    tries: 0,
+    revision: 0,
+    nextAt: now,
+    created: now,
+    updated: now,
+    isResent: false,
+    payload: null,
+    answer: null,
+    reason: null,
+  };
+}
+
+function parkFirst({ log }: DeliveryIntakeParts, state: State): void {
+  const [waiting] = state.held.keys();
+  if (waiting === undefined) return;
+  release(state, waiting);
+  const { draft } = waiting;
+  if (draft === undefined || waiting.isGone) return;
+  waiting.place = log.append(recordOf({ ...draft, revision: waiting.revision }));
+  waiting.revision += 1;
+  waiting.draft = undefined;
+}
+
+function release(state: State, waiting: WaitingDelivery): void {
+  const known = state.held.get(waiting);
+  if (known === undefined) return;
+  state.held.delete(waiting);
+  state.heldBytes -= known.bytes;
+}

@@ -1,0 +1,38 @@
+// Output notes: one line for the operator, every note for the owner.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import { listProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { noteUnreadable } from './output-notes.ts';
+import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
+
+let opened: TestRecords;
+beforeAll(async () => {
+  opened = await openTestRecords();
+});
+afterAll(() => opened.close());
+
+test('the operator gets one line, the owner every note', async () => {
+  const { db } = opened.records;
+  const lines: string[] = [];
+  const telemetry = {
+    backgroundFailed: (what: string, error: unknown) => lines.push(`${what}: ${String(error)}`),
+    noted: ({ source }: { source: string }) => lines.push(source),
+  };
+  const noteOf = (id: string): ProcessingLogEntry => ({
+    id,
+    deviceId: 'd',
+    timestamp: 1,
+    correlationId: id,
+    level: 'ERROR',
+    source: 'OUTPUT',
+    message: `message ${id}`,
+  });
+  await noteUnreadable([noteOf('a'), noteOf('b')], { db, telemetry });
+  expect(lines).toEqual([
+    'queueing outputs: Error: 2 uplinks, the first: message a',
+    'OUTPUT',
+    'OUTPUT',
+  ]);
+  const { rows } = await listProcessingLog(db, { deviceId: 'd' }, { page: 0, size: 9, sort: [] });
+  expect(rows.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+});

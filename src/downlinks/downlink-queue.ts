@@ -1,0 +1,290 @@
+// Downlink queue: each device in order, many devices concurrently, with retries, expiry and reports.
+import type { Downlink, DownlinkState } from '../model/downlink.ts';
+import { type EpochMs, hourMs } from '../model/instant.ts';
+import type { Note } from '../model/processing-note.ts';
+import type { ServerDownlinkReport } from '../transports/network-servers/network-server.ts';
+import { createKeyedQueue } from '../structures/keyed-queue.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
+
+const queueLimits = {
+  devicesMax: 16,
+  faultMs: 30_000,
+  expiredAtOnceMax: 500,
+  wokenAtOnceMax: 1_000,
+} as const;
+
+export interface DownlinkRecords {
+  readonly next: (deviceId: string) => Promise<Downlink | undefined>;
+  /** Only while it is in that state; whether it was. */
+  readonly save: (downlink: Downlink, whileIn: DownlinkState) => Promise<boolean>;
+  /** The one that a network server reports of. */
+  readonly reported: (
+    deviceId: string,
+    report: ServerDownlinkReport,
+  ) => Promise<Downlink | undefined>;
+  readonly expired: (now: EpochMs, max: number) => Promise<readonly Downlink[]>;
+  /** Devices behind the id that have some waiting, in order of id. */
+  readonly devicesWaiting: (after: string, max: number) => Promise<readonly string[]>;
+  /** Devices of the integration that have some waiting. */
+  readonly devicesOfIntegration: (integrationId: string) => Promise<readonly string[]>;
+}
+
+interface QueueParts {
+  readonly records: DownlinkRecords;
+  readonly transports: DownlinkTransports;
+  readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
+  readonly changed: (state: DownlinkState) => void;
+  readonly failed: (error: unknown) => void;
+  readonly now: () => EpochMs;
+  /** Calls back once, later; returns how to cancel. */
+  readonly setTimer: SetTimer;
+  /** Undefined in a single process. */
+  readonly owners?: DownlinkOwners | undefined;
+}
+
+/** With several nodes, the owner of a device works on its downlinks. */
+export interface DownlinkOwners {
+  readonly isOwn: (deviceId: string) => boolean;
+  /** Runs the queue of another owner. */
+  readonly wake: DownlinkQueue['wake'];
+}
+
+export interface DownlinkQueue {
+  /** Works on the device's downlinks; `atOnce` also on one whose next try is later. */
+  readonly wake: (deviceId: string, atOnce?: boolean) => void;
+  /** The same for a device of this node, and nothing for others. */
+  readonly wakeOwn: DownlinkQueue['wake'];
+  /** Resumes everything that waits for devices of this node, as after a start. */
+  readonly wakeAll: () => Promise<void>;
+  /** Works on the downlinks of the integration's devices of this node immediately. */
+  readonly wakeIntegration: (integrationId: string) => Promise<void>;
+  readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
+  /** Ends those whose time is over. */
+  readonly expire: () => Promise<void>;
+  /** Resolves when no try is under way. */
+  readonly idle: () => Promise<void>;
+  /** Ends tries under way and begins no other; what waits is taken up at the next start. */
+  readonly close: () => Promise<void>;
+}
+
+export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
+  const stopping = new AbortController();
+  const { failed, setTimer, records, owners } = parts;
+  const isOwn = owners?.isOwn ?? (() => true);
+  const queue = createKeyedQueue({
+    failed,
+    setTimer,
+    runningMax: queueLimits.devicesMax,
+    retryMs: queueLimits.faultMs,
+    work: (deviceId, atOnce) => serve(deviceId, atOnce),
+  });
+
+  async function serve(deviceId: string, atOnce: boolean): Promise<void> {
+    let isFirst = true;
+    for (let goesOn = true; goesOn && !stopping.signal.aborted; isFirst = false) {
+      // The next owner resumes what waits.
+      if (!isOwn(deviceId)) return;
+      const downlink = await records.next(deviceId);
+      if (downlink === undefined) return;
+      const now = parts.now();
+      if (downlink.expiresAt <= now) {
+        await settle(downlink, expiryOf(downlink), parts);
+        continue;
+      }
+      const waitMs = (downlink.nextTryAt ?? 0) - now;
+      if (waitMs > 0 && !(atOnce && isFirst)) return queue.scheduleLater(deviceId, waitMs);
+      const result = await send(downlink, parts.transports, stopping.signal);
+      // A try that was cut short by a stop is no try.
+      if (stopping.signal.aborted && result.outcome === 'retry') return;
+      const conclusion = conclusionOf(downlink, result, parts.now());
+      if (conclusion.settled !== undefined) await settle(downlink, conclusion.settled, parts);
+      if (conclusion.retryInMs !== undefined) queue.scheduleLater(deviceId, conclusion.retryInMs);
+      goesOn = conclusion.goesOn;
+    }
+  }
+
+  const wake = wakeWith(isOwn, queue.schedule, owners?.wake);
+  const wakeOwn = wakeWith(isOwn, queue.schedule);
+  return {
+    wake,
+    wakeOwn,
+    wakeAll: () => wakeAll(records, wakeOwn),
+    async wakeIntegration(integrationId) {
+      for (const deviceId of await records.devicesOfIntegration(integrationId))
+        wakeOwn(deviceId, true);
+    },
+    async reported(deviceId, report) {
+      if (await settleReported(deviceId, report, parts)) wake(deviceId);
+    },
+    expire: () => expireAll(parts),
+    idle: queue.idle,
+    async close() {
+      stopping.abort();
+      await queue.close();
+    },
+  };
+}
+
+function wakeWith(
+  isOwn: DownlinkOwners['isOwn'],
+  schedule: DownlinkQueue['wake'],
+  wakeElsewhere?: DownlinkQueue['wake'],
+): DownlinkQueue['wake'] {
+  return (deviceId, atOnce) => {
+    if (isOwn(deviceId)) schedule(deviceId, atOnce);
+    else wakeElsewhere?.(deviceId, atOnce);
+  };
+}
+
+/** Whether the report changed a downlink. */
+async function settleReported(
+  deviceId: string,
+  report: ServerDownlinkReport,
+  parts: QueueParts,
+): Promise<boolean> {
+  const downlink = await parts.records.reported(deviceId, report);
+  const settled = downlink && reportConclusionOf(downlink, report.state, report.reason ?? null);
+  if (settled === undefined || downlink === undefined) return false;
+  await settle(downlink, settled, parts);
+  return true;
+}
+
+async function expireAll(parts: QueueParts): Promise<void> {
+  for (const downlink of await parts.records.expired(parts.now(), queueLimits.expiredAtOnceMax))
+    await settle(downlink, expiryOf(downlink), parts);
+}
+
+async function send(
+  downlink: Downlink,
+  transports: DownlinkTransports,
+  signal: AbortSignal,
+): Promise<DownlinkOutcome> {
+  const sendNow = transports.get(downlink.connectivity);
+  if (sendNow !== undefined) return sendNow(downlink, signal);
+  return { outcome: 'offline', reason: `nothing here reaches ${downlink.connectivity} devices` };
+}
+
+/** The record changes only if nobody changed its state meanwhile; then it is told, too. */
+async function settle(
+  before: Downlink,
+  { change, note }: NonNullable<Conclusion['settled']>,
+  parts: QueueParts,
+): Promise<void> {
+  const after: Downlink = { ...before, ...change, updated: parts.now() };
+  if (!(await parts.records.save(after, before.state))) return;
+  if (after.state !== before.state) parts.changed(after.state);
+  await parts.note(after.deviceId, [note], after.correlationId);
+}
+
+async function wakeAll(records: DownlinkRecords, wake: (deviceId: string) => void): Promise<void> {
+  const { wokenAtOnceMax } = queueLimits;
+  for (let after = ''; ; ) {
+    const devices = await records.devicesWaiting(after, wokenAtOnceMax);
+    for (const deviceId of devices) wake(deviceId);
+    const last = devices.at(-1);
+    if (last === undefined || devices.length < wokenAtOnceMax) return;
+    after = last;
+  }
+}
+
+// Downlink status after a try or a report: the changed record, its note, and the next try.
+
+/** Delays before the second try, the third and so on; each further one is an hour. */
+const backoffMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000];
+
+const reachedStates = { sent: 'SENT', acknowledged: 'ACKNOWLEDGED' } as const;
+
+interface Conclusion {
+  /** Undefined when the record stays as it is. */
+  readonly settled?: { readonly change: Partial<Downlink>; readonly note: Note };
+  /** Whether the device's next downlink has its turn. */
+  readonly goesOn: boolean;
+  readonly retryInMs?: number;
+}
+
+function conclusionOf(downlink: Downlink, result: DownlinkOutcome, now: EpochMs): Conclusion {
+  const { id, tries } = downlink;
+  switch (result.outcome) {
+    case 'sent':
+    case 'acknowledged': {
+      const { serverReference } = result;
+      const change = {
+        state: reachedStates[result.outcome],
+        error: null,
+        nextTryAt: null,
+        tries: tries + 1,
+        ...(serverReference !== undefined && { serverReference }),
+      } as const;
+      return {
+        settled: { change, note: noteOf('INFO', downlink, `Downlink ${id} was ${result.outcome}`) },
+        goesOn: true,
+      };
+    }
+    case 'failed': {
+      const change = {
+        state: 'FAILED',
+        error: result.reason,
+        nextTryAt: null,
+        tries: tries + 1,
+      } as const;
+      const note = noteOf('ERROR', downlink, `Downlink ${id} failed: ${result.reason}`);
+      return { settled: { change, note }, goesOn: true };
+    }
+    case 'offline': {
+      // One note only: a device can be offline for days, and is tried often.
+      if (downlink.error === result.reason) return { goesOn: false };
+      const note = noteOf('INFO', downlink, `Downlink ${id} is queued: ${result.reason}`);
+      return {
+        settled: { change: { error: result.reason, nextTryAt: null }, note },
+        goesOn: false,
+      };
+    }
+    case 'retry': {
+      const retryInMs = result.afterMs ?? backoffMs[tries] ?? hourMs;
+      const change = { error: result.reason, tries: tries + 1, nextTryAt: now + retryInMs };
+      const note = noteOf('WARN', downlink, `Downlink ${id} will be retried: ${result.reason}`);
+      return { settled: { change, note }, goesOn: false, retryInMs };
+    }
+  }
+}
+
+const reports = {
+  SENT: { text: 'was transmitted', level: 'INFO' },
+  ACKNOWLEDGED: { text: 'was acknowledged by the device', level: 'INFO' },
+  FAILED: { text: 'failed', level: 'ERROR' },
+} as const;
+
+/** Undefined when the report changes nothing. */
+function reportConclusionOf(
+  downlink: Downlink,
+  state: DownlinkState,
+  reason: string | null,
+): NonNullable<Conclusion['settled']> | undefined {
+  const isOpen = downlink.state === 'QUEUED' || downlink.state === 'SENT';
+  if (!isOpen || (state !== 'SENT' && state !== 'ACKNOWLEDGED' && state !== 'FAILED'))
+    return undefined;
+  const { text, level } = reports[state];
+  const message = [`Downlink ${downlink.id} ${text}`, reason].filter((part) => part !== null);
+  const change = {
+    state,
+    nextTryAt: null,
+    error: null,
+    ...(state === 'FAILED' && { error: reason }),
+  };
+  return { change, note: noteOf(level, downlink, message.join(': ')) };
+}
+
+function expiryOf(downlink: Downlink): NonNullable<Conclusion['settled']> {
+  const message = `Downlink ${downlink.id} expired before it could be sent`;
+  return { change: { state: 'EXPIRED', nextTryAt: null }, note: noteOf('WARN', downlink, message) };
+}
+
+function noteOf(level: Note['level'], { id, port, topic }: Downlink, message: string): Note {
+  return {
+    level,
+    source: 'DOWNLINK',
+    message,
+    details: { downlinkId: id, ...(port === null ? { topic } : { port }) },
+  };
+}

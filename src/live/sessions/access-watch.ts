@@ -1,0 +1,74 @@
+// Access watch: a subscription ends when its device is deleted or moves to where the subscriber may not read (contract 36).
+import type { Principal } from '../../model/principal.ts';
+import type { RecordChange } from '../../model/record.ts';
+import type { AccessChanges } from './client-message.ts';
+import type { FanOut, Reader, Subscription } from './fan-out.ts';
+
+export interface AccessWatch extends AccessChanges {
+  /** Call for every record change. */
+  readonly recordChanged: (change: RecordChange) => void;
+}
+
+/** Devices looked at before others get their turn. */
+const sliceDevices = 500;
+
+export function createAccessWatch(parts: {
+  readonly fanOut: Pick<FanOut, 'interestsIn'>;
+  readonly readable: (principal: Principal, assetId: string) => Promise<boolean>;
+  readonly pause: () => Promise<unknown>;
+  readonly failed: (error: unknown) => void;
+}): AccessWatch {
+  const { fanOut, readable, pause, failed } = parts;
+  const due = new Set<string>();
+  let changes = 0;
+  let working = false;
+
+  async function lostOf(assetId: string): Promise<[Reader, Subscription][]> {
+    const lost: [Reader, Subscription][] = [];
+    const verdicts = new Map<Principal, boolean>();
+    for (const { reader, wildcard, topics } of fanOut.interestsIn(assetId)) {
+      for (const subscription of [wildcard, ...topics.values()]) {
+        if (subscription === undefined) continue;
+        const { grantedTo } = subscription;
+        const may = verdicts.get(grantedTo) ?? (await readable(grantedTo, assetId));
+        verdicts.set(grantedTo, may);
+        if (!may) lost.push([reader, subscription]);
+      }
+    }
+    return lost;
+  }
+
+  /** One message tells a session of all that it lost in a slice. */
+  async function work(): Promise<void> {
+    while (due.size > 0) {
+      const ended = new Map<Reader, Subscription[]>();
+      for (const assetId of [...due].slice(0, sliceDevices)) {
+        due.delete(assetId);
+        for (const [reader, subscription] of await lostOf(assetId)) {
+          ended.set(reader, [...(ended.get(reader) ?? []), subscription]);
+        }
+      }
+      for (const [reader, subscriptions] of ended) reader.withdraw(subscriptions);
+      await pause();
+    }
+  }
+
+  function check(assetIds: readonly string[]): void {
+    for (const id of assetIds) due.add(id);
+    if (working || due.size === 0) return;
+    working = true;
+    work()
+      .catch(failed)
+      .finally(() => (working = false));
+  }
+
+  return {
+    changes: () => changes,
+    check,
+    recordChanged({ kind, id, action }) {
+      if (kind !== 'device' || action === 'created') return;
+      changes += 1;
+      if (fanOut.interestsIn(id).length > 0) check([id]);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+// The shape of a client message type, and what a handler sees of the session.
+import type { Static, TSchema } from 'typebox';
+import type { ReplyTo, ServerMessage } from '../../contract/live-messages.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Principal } from '../../model/principal.ts';
+import { compileSchema } from '../../structures/schema-compiler.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { Coverage } from './coverage.ts';
+import { refusal } from './live-refusal.ts';
+import type { SessionSubscriptions } from './session-subscriptions.ts';
+import type { SessionWorkspaces } from './session-workspaces.ts';
+import type { WorkspaceGrant } from './workspace-interest.ts';
+
+export interface MessageContext {
+  readonly subscriptions: SessionSubscriptions;
+  readonly workspaces: SessionWorkspaces;
+  readonly catchUp: CatchUp;
+  readonly now: () => EpochMs;
+  readonly closed: () => boolean;
+  readonly reply: (message: ServerMessage) => void;
+  /** The same for a message that is a text already. */
+  readonly replyText: (text: string) => void;
+  /**
+   * Who asks: by the token of the message, else by the credential of the connection, checked again.
+   * Throws a Problem.
+   */
+  readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
+  /** Those of the devices that exist and may be read. */
+  readonly findAssets: FindAssets;
+  readonly assetsOfTag: AssetsOfTag;
+  readonly followable: Followable;
+  readonly access: AccessChanges;
+  /**
+   * Resolves when the other nodes send samples of the devices to this one, and of the workspaces that
+   * are open. The devices must be subscribed to before the function is called that it resolves with.
+   */
+  readonly follow?: ((assetIds: readonly string[]) => Promise<() => void>) | undefined;
+  /** What a subscription that begins now covers. */
+  readonly liveCoverage: (assetId: string) => Coverage;
+}
+
+/** Devices whose readers may have changed. */
+export interface AccessChanges {
+  /** One more with every device that changed. */
+  readonly changes: () => number;
+  /** Ends the subscriptions of these devices that must end. */
+  readonly check: (assetIds: readonly string[]) => void;
+}
+
+/**
+ * Those of the given service device ids that exist and whose data the principal may read. `isOver`
+ * says that nobody waits for the answer any more; what was found until then is the answer.
+ */
+export type FindAssets = (
+  principal: Principal,
+  assetIds: readonly string[],
+  isOver: () => boolean,
+) => Promise<ReadonlySet<string>>;
+
+/** Readable devices that have the tag now; undefined when the tag is unknown or forbidden. */
+export type AssetsOfTag = (
+  principal: Principal,
+  tagId: string,
+) => Promise<readonly string[] | undefined>;
+
+/** What the principal may follow in the workspace; undefined if it is unknown or forbidden. */
+export type Followable = (
+  principal: Principal,
+  workspaceId: string,
+) => Promise<WorkspaceGrant | undefined>;
+
+export interface ClientMessageType {
+  /** Checks the message against its schema and handles it; throws LiveRefusal. */
+  receive(
+    message: unknown,
+    replyTo: ReplyTo | undefined,
+    context: MessageContext,
+  ): void | Promise<void>;
+}
+
+/** A row of the table of client messages. */
+export function clientMessage<S extends TSchema>(
+  schema: S,
+  handle: (
+    message: Static<S>,
+    replyTo: ReplyTo | undefined,
+    context: MessageContext,
+  ) => void | Promise<void>,
+): ClientMessageType {
+  let validator: ReturnType<typeof compileSchema<S>> | undefined;
+  return {
+    receive(message, replyTo, context) {
+      validator ??= compileSchema(schema);
+      if (validator.Check(message)) return handle(message, replyTo, context);
+      const [error] = validator.Errors(message);
+      const place = error?.instancePath || '/';
+      throw refusal('INVALID_MESSAGE', { reason: `${place} ${error?.message}` });
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// Stream access: a principal subscribes to devices and tags that exist and that it may read.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createWorkspace } from '../inventory/workspaces/workspaces.ts';
+import { createDevice } from '../inventory/devices/devices.ts';
+import { createTag } from '../inventory/devices/tags.ts';
+import { createDataFlow } from '../inventory/flows/data-flows.ts';
+import { createDeviceConnector } from '../inventory/flows/device-connectors.ts';
+import type { Principal } from '../model/principal.ts';
+import { createStreamAccess } from './stream-access.ts';
+import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
+
+const owner: Principal = {
+  kind: 'USER',
+  id: 'u',
+  name: 'u',
+  organizationId: 'o',
+  workspaces: 'all',
+  permissions: { asset: ['read', 'create', 'update'], dataFlow: ['read', 'create', 'update'] },
+};
+const readers = {
+  owner,
+  'a key of the workspace': () => ({ ...owner, workspaces: new Set([workspaceId]) }),
+  'a key of another workspace': () => ({ ...owner, workspaces: new Set(['other']) }),
+  'a key without the permission': { ...owner, permissions: {} },
+  'a key of another organization': { ...owner, organizationId: 'other' },
+} as const;
+
+let opened: TestRecords;
+let workspaceId: string;
+let tagId: string;
+let deviceId: string;
+
+beforeAll(async () => {
+  opened = await openTestRecords();
+  const { records } = opened;
+  const named = { name: 'n', organizationId: 'o' };
+  workspaceId = (await createWorkspace(records, named)).id;
+  const placed = { name: 'n', workspaceId };
+  tagId = (await createTag({ ...records, now: () => 1 }, placed)).id;
+  const http = { ...placed, connectivity: 'HTTP' } as const;
+  const deviceConnector = await createDeviceConnector(records, owner, http);
+  const viewOptions = { vendorNames: false, connectorSecrets: false };
+  const flow = { ...placed, deviceConnector, outputConnectors: [] };
+  const dataFlowId = (await createDataFlow(records, { principal: owner, viewOptions }, flow)).id;
+  const device = { ...placed, deviceId: 'd1', dataFlowId, tags: [{ id: tagId }] };
+  deviceId = (await createDevice({ ...records, now: () => 1 }, owner, device)).id;
+});
+afterAll(() => opened.close());
+
+test.each<[keyof typeof readers, boolean]>([
+  ['owner', true],
+  ['a key of the workspace', true],
+  ['a key of another workspace', false],
+  ['a key without the permission', false],
+  ['a key of another organization', false],
+])('%s: %s', async (reader, isAllowed) => {
+  const given = readers[reader];
+  const principal = typeof given === 'function' ? given() : given;
+  const access = createStreamAccess(opened.records);
+  expect(await access.isReadable(principal, deviceId)).toBe(isAllowed);
+  const readable = await access.readableOf(principal, ['unknown', deviceId]);
+  expect([...readable]).toEqual(isAllowed ? [deviceId] : []);
+  const tagged = await access.devicesOfTag(principal, tagId);
+  expect(tagged).toEqual(isAllowed ? [deviceId] : undefined);
+});
+
+test('devices and tags that do not exist', async () => {
+  const access = createStreamAccess(opened.records);
+  expect(await access.isReadable(owner, 'unknown')).toBe(false);
+  expect(await access.devicesOfTag(owner, 'unknown')).toBeUndefined();
+});
+
+test('an error of the records is not taken for a missing permission', async () => {
+  const closed = await openTestRecords();
+  await closed.close();
+  const access = createStreamAccess(closed.records);
+  await expect(access.devicesOfTag(owner, tagId)).rejects.toThrow();
+  await expect(access.isReadable(owner, deviceId)).rejects.toThrow();
+});

@@ -1,0 +1,105 @@
+// Stream access: which devices and workspaces a principal may subscribe to (contract 6, 36, 37).
+import { authorize, isPermittedAt } from '../access/authorize.ts';
+import { placeOf } from '../inventory/resource-lookup.ts';
+import type { WorkspaceGrant } from './sessions/workspace-interest.ts';
+import { type LiveKind, liveKinds } from '../model/live-kind.ts';
+import { type Scope, scopes } from '../model/permission.ts';
+import { type Principal, principalIn } from '../model/principal.ts';
+import { Problem } from '../model/problem.ts';
+import type { Place } from '../model/resource-ref.ts';
+import type { OpenRecords } from '../storage/records/records.ts';
+import { placesOfDevices } from '../storage/records/rows/devices.ts';
+import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
+
+export interface StreamAccess {
+  readonly isReadable: (principal: Principal, deviceId: string) => Promise<boolean>;
+  /**
+   * Returns those of the devices that exist and that the principal may read. `isOver` ends the
+   * search early.
+   */
+  readonly readableOf: (
+    principal: Principal,
+    deviceIds: readonly string[],
+    isOver?: () => boolean,
+  ) => Promise<ReadonlySet<string>>;
+  /** Returns undefined for a tag that does not exist or that the principal cannot read. */
+  readonly devicesOfTag: (
+    principal: Principal,
+    tagId: string,
+  ) => Promise<readonly string[] | undefined>;
+  /** Returns undefined for a workspace that does not exist or that the principal cannot read. */
+  readonly followable: (
+    principal: Principal,
+    workspaceId: string,
+  ) => Promise<WorkspaceGrant | undefined>;
+}
+
+/** What a kind of events shows, and so the scope that following it needs, with that of workspaces. */
+const scopeOfKind = {
+  SAMPLE: 'asset',
+  DEVICE_STATE: 'asset',
+  ALARM: 'rule',
+  DELIVERY: 'dataFlow',
+  RULE_RUN: 'rule',
+  OPERATION: 'asset',
+  // Each record needs its own scope in addition.
+  RECORD_CHANGED: 'workspace',
+} as const satisfies Readonly<Record<LiveKind, Scope>>;
+
+export function createStreamAccess(records: OpenRecords): StreamAccess {
+  async function readableOf(
+    principal: Principal,
+    deviceIds: readonly string[],
+    isOver?: () => boolean,
+  ): Promise<ReadonlySet<string>> {
+    const readable = new Set<string>();
+    for (const [id, place] of await placesOfDevices(records.db, deviceIds, isOver)) {
+      const acting = principalIn(principal, place.organizationId);
+      if (mayRead(acting, { ...place, what: 'device', id })) readable.add(id);
+    }
+    return readable;
+  }
+
+  return {
+    readableOf,
+    isReadable: async (principal, id) => (await readableOf(principal, [id])).has(id),
+    async devicesOfTag(principal, tagId) {
+      const place = await placeOf(records, 'tag', tagId).catch(undefinedIfRejected);
+      if (place === undefined) return undefined;
+      const acting = principalIn(principal, place.organizationId);
+      if (!mayRead(acting, place)) return undefined;
+      return deviceIdsOfTag(records.elsewhere(acting.organizationId), tagId);
+    },
+    async followable(principal, workspaceId) {
+      const place = await placeOf(records, 'workspace', workspaceId).catch(undefinedIfRejected);
+      return place && grantIn(principal, place);
+    },
+  };
+}
+
+function mayRead(principal: Principal, place: Place): boolean {
+  try {
+    authorize(principal, 'asset', 'read', place);
+    return true;
+  } catch (error) {
+    undefinedIfRejected(error);
+    return false;
+  }
+}
+
+function grantIn(principal: Principal, place: Place): WorkspaceGrant | undefined {
+  const { organizationId } = place;
+  const acting = principalIn(principal, organizationId);
+  if (organizationId === null || acting.organizationId !== organizationId) return undefined;
+  const readable = new Set(scopes.filter((scope) => isPermittedAt(acting, [scope, 'read'], place)));
+  if (!readable.has('workspace')) return undefined;
+  const kinds = liveKinds.filter((kind) => readable.has(scopeOfKind[kind]));
+  // Members of several workspaces and keys may read their organization, but not its credentials.
+  readable.delete('organization');
+  return { organizationId, kinds: new Set(kinds), readable };
+}
+
+/** Throws errors of the server itself: a failing disk does not say who may read what. */
+function undefinedIfRejected(error: unknown): undefined {
+  if (!(error instanceof Problem && error.status < 500)) throw error;
+}

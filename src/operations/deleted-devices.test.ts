@@ -1,0 +1,74 @@
+// Deleted devices: what is left of them is removed once uplinks in progress at the deletion have ended.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listDeletedDevices, noteDeletedDevice } from '../storage/records/rows/deleted-devices.ts';
+import { findDeviceStates, saveDeviceStates } from '../storage/records/rows/device-status.ts';
+import {
+  type DeletedDevicesParts,
+  dropSamplesOf,
+  lateAfterDeletionMs,
+  purgeDeletedDevices,
+} from './deleted-devices.ts';
+import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
+
+let opened: TestRecords;
+beforeAll(async () => {
+  opened = await openTestRecords();
+});
+afterAll(() => opened.close());
+
+function recorded(db: DeletedDevicesParts['db'], now: number) {
+  const calls: string[] = [];
+  const parts: DeletedDevicesParts = {
+    db,
+    store: {
+      mayHold: async (deviceId) => deviceId === 'stored',
+      dropDevice: async (deviceId) => {
+        calls.push(`samples of ${deviceId}`);
+        return { samples: 1, bytes: 1 };
+      },
+    },
+    telemetry: {
+      samplesDropped: (reason, { samples }) => calls.push(`${reason} ${samples}`),
+      backgroundFailed: (what, error) => calls.push(`${what}: ${String(error)}`),
+    },
+    now: () => now,
+    settled: async () => void calls.push('settled'),
+    isOwn: (deviceId) => deviceId !== 'elsewhere',
+    dropRawUplinks: async (ids) => void calls.push(`raw uplinks of ${[...ids].join(' ')}`),
+    pause: async () => undefined,
+  };
+  return { parts, calls };
+}
+
+test('devices are purged when their last uplinks have ended, and later ones wait', async () => {
+  const { db } = opened.records;
+  for (const id of ['stored', 'empty', 'elsewhere']) await noteDeletedDevice(db, id, 1_000);
+  await noteDeletedDevice(db, 'recent', 1_001);
+  const ids = ['stored', 'empty', 'recent'];
+  await saveDeviceStates(db, new Map(ids.map((id) => [id, { id }])));
+  const { parts, calls } = recorded(db, 1_000 + lateAfterDeletionMs);
+  await purgeDeletedDevices(parts);
+  expect(calls).toEqual([
+    'settled',
+    'raw uplinks of stored empty',
+    'samples of stored',
+    'deviceDeleted 1',
+  ]);
+  const left = (await listDeletedDevices(db)).map(({ deviceId }) => deviceId);
+  expect(left.toSorted()).toEqual(['elsewhere', 'recent']);
+  expect([...(await findDeviceStates(db, ['stored', 'recent']))]).toEqual([
+    ['recent', { id: 'recent' }],
+  ]);
+});
+
+test('samples that cannot be dropped at once are reported and left to maintenance', async () => {
+  const { parts, calls } = recorded(opened.records.db, 0);
+  await dropSamplesOf('stored', parts);
+  const broken = { ...parts.store, dropDevice: () => Promise.reject(new Error('disk')) };
+  await dropSamplesOf('stored', { ...parts, store: broken });
+  expect(calls).toEqual([
+    'samples of stored',
+    'deviceDeleted 1',
+    'dropping samples of deleted devices: Error: disk',
+  ]);
+});

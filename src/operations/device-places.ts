@@ -1,0 +1,33 @@
+// Places of devices and tags: the workspace in which a request needs its permission.
+import { placeOf } from '../inventory/resource-lookup.ts';
+import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
+import type { Place } from '../model/resource-ref.ts';
+import type { OpenRecords } from '../storage/records/records.ts';
+import { devicesOfTag } from '../storage/records/rows/tags.ts';
+
+export interface DevicePlaces {
+  /** Throws Problem 404. */
+  readonly placeOfDevice: (deviceId: string) => Promise<Place>;
+  /** Throws Problem 404. */
+  readonly placeOfTag: (tagId: string) => Promise<Place>;
+  /** Throws Problem 404. The statement takes turns with those of other organizations. */
+  readonly devicesOfTag: (tagId: string) => ReturnType<typeof devicesOfTag>;
+}
+
+export function createDevicePlaces(
+  directory: Pick<UplinkRouteCache, 'byDevice'>,
+  records: OpenRecords,
+): DevicePlaces {
+  const placeOfTag = (tagId: string) => placeOf(records, 'tag', tagId);
+  return {
+    placeOfTag,
+    async placeOfDevice(id) {
+      const { organizationId, workspaceId } = (await directory.byDevice(id)).device;
+      return { organizationId, workspaceId, what: 'device', id };
+    },
+    async devicesOfTag(tagId) {
+      const { organizationId } = await placeOfTag(tagId);
+      return devicesOfTag(records.elsewhere(organizationId ?? ''), tagId);
+    },
+  };
+}

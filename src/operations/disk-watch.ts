@@ -1,0 +1,135 @@
+// Disk watch: checks the free space every two seconds and stops the intake on a full disk.
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DataFolderError } from '../storage/data-folder/data-folder.ts';
+import {
+  type DiskReserve,
+  openDiskReserve,
+  reserveLimits,
+} from '../storage/data-folder/disk-reserve.ts';
+import { createSerialQueue } from '../structures/serial-queue.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+import type { WritingState } from '../telemetry/storage-events.ts';
+
+const lookEveryMs = 2_000;
+const looksPerCount = 15;
+
+export interface DiskWatch {
+  /** Whether samples must be rejected, because only the records may use the space that is left. */
+  readonly isFull: () => boolean;
+  /** Bytes free on the disk; NaN before the first look. */
+  readonly freeBytes: () => number;
+  /** Bytes of the files in the folder, counted twice a minute; NaN before the first count. */
+  readonly folderBytes: () => number;
+  /** Call for every change of state that the journal reports. */
+  readonly writingChanged: (state: WritingState) => void;
+  /**
+   * Throws a DataFolderError with the remedy when a part could not be opened because the disk is
+   * full, else the error.
+   */
+  readonly explain: (error: unknown) => never;
+  readonly close: () => Promise<void>;
+  /** Call after every other part is closed. */
+  readonly keepRest: () => Promise<void>;
+}
+
+export interface DiskWatchParts {
+  readonly directory: string;
+  readonly events: Pick<Telemetry, 'writingChanged' | 'descriptorsProbed' | 'backgroundFailed'>;
+  readonly setRepeatingTimer: SetTimer;
+}
+
+/** Opens the reserve of the folder and starts looking. */
+export function openDiskWatch(parts: DiskWatchParts): DiskWatch {
+  const { directory, events } = parts;
+  const reserve = openDiskReserve(directory);
+  const looks = createSerialQueue();
+  let free = Number.NaN;
+  let bytes = Number.NaN;
+  let count = 0;
+
+  async function look(): Promise<void> {
+    events.descriptorsProbed(await isOutOfDescriptors(directory));
+    free = await reserve.look();
+    if (count++ % looksPerCount === 0) bytes = await bytesIn(directory);
+    reportFull(reserve, events);
+    if ((await reserve.restore()) && !reserve.isSpent) events.writingChanged({ kind: 'writing' });
+  }
+
+  function lookNow(): void {
+    looks
+      .run(look)
+      .catch((error: unknown) => events.backgroundFailed('looking at the disk', error));
+  }
+
+  reportFull(reserve, events);
+  lookNow();
+  const stop = parts.setRepeatingTimer(lookNow, lookEveryMs);
+  return {
+    isFull: () => reserve.isSpent,
+    freeBytes: () => free,
+    folderBytes: () => bytes,
+    writingChanged(state) {
+      // The journal could not write: space that becomes free belongs to the records until there is
+      // plenty.
+      if (state.kind === 'full') reserve.spend();
+      if (state.kind !== 'writing' || !reserve.isSpent) events.writingChanged(state);
+    },
+    explain(error) {
+      if (reserve.isSpent) throw recordsWithoutRoom(directory, error);
+      throw error;
+    },
+    async close() {
+      stop();
+      await looks.idle();
+    },
+    keepRest: () => reserve.keepRest(),
+  };
+}
+
+function recordsWithoutRoom(directory: string, cause: unknown): DataFolderError {
+  const room = `${(2 * reserveLimits.bytes) / 1024 ** 2} MiB`;
+  return new DataFolderError(
+    `The disk of data folder ${directory} is full and the record database cannot be opened. Free up ${room}, then start again.`,
+    { cause },
+  );
+}
+
+function reportFull({ isSpent }: DiskReserve, events: DiskWatchParts['events']): void {
+  if (isSpent)
+    events.writingChanged({
+      kind: 'full',
+      error: new Error('disk space is below the reserve for records'),
+    });
+}
+
+/**
+ * Linux closes connections without an error when no descriptor is left for them, so the server
+ * cannot report it.
+ */
+async function isOutOfDescriptors(directory: string): Promise<boolean> {
+  try {
+    await (await open(directory, 'r')).close();
+    return false;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EMFILE' || code === 'ENFILE';
+  }
+}
+
+/**
+ * Sums the files of the folder and its subfolders. A file that is removed meanwhile counts as
+ * empty.
+ */
+async function bytesIn(directory: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    bytes += await stat(join(entry.parentPath, entry.name)).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  }
+  return bytes;
+}

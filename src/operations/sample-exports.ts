@@ -1,0 +1,233 @@
+// Sample exports: writes the samples of each export part by part into a file of the data folder.
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ExportFile, openExportFile } from '../query/exports/export-file.ts';
+import { nextLines, type NextLines } from '../query/exports/next-lines.ts';
+import type { PartEncoder } from '../query/exports/part-encoder.ts';
+import { change } from '../inventory/record-change.ts';
+import { isDiskFull } from '../model/disk-full.ts';
+import { Problem, problem } from '../model/problem.ts';
+import { exportFileName, type SampleExport, sampleExportLimits } from '../model/sample-export.ts';
+import type { Records } from '../storage/records/records.ts';
+import { findOperation, saveProgress } from '../storage/records/rows/operations.ts';
+import {
+  expiredSampleExports,
+  filesOfSampleExports,
+  findSampleExport,
+  nextExportedDevices,
+  removeSampleExport,
+  sampleExportsOfNode,
+  saveSampleExport,
+} from '../storage/records/rows/sample-exports.ts';
+import type { Samples } from '../storage/samples/samples.ts';
+import { SharedPool } from '../structures/shared-pool.ts';
+
+export interface SampleExportParts {
+  readonly records: Records;
+  readonly store: Pick<Samples, 'exportSamples'>;
+  readonly encoder: PartEncoder;
+  /** The folder of all exports. */
+  readonly folder: string;
+  /** Empty for the only platform on its records. */
+  readonly node: string;
+  /** Of the files of all exports on this node. */
+  readonly bytesMax: number;
+  /** How long a file is kept. */
+  readonly retentionMs: number;
+  /** Bytes free on the disk of the folder. */
+  readonly freeBytes: () => Promise<number>;
+}
+
+export interface SampleExports {
+  /** Reads and stores the next part. Resolves with true when the export has ended. */
+  readonly runPart: (id: string) => Promise<boolean>;
+  /** The complete file. Throws Problem `exportNotReady` or `exportElsewhere`. */
+  readonly fileOf: (record: SampleExport) => string;
+  /** Removes the file of a deleted export. */
+  readonly removeFile: (id: string) => Promise<void>;
+  /** Removes exports that expired, and files without a record. */
+  readonly runMaintenance: () => Promise<void>;
+}
+
+/** The bytes that are free on the disk of a folder. */
+export async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+export function createSampleExports(parts: SampleExportParts): SampleExports {
+  const { records, encoder, node } = parts;
+  const { db } = records;
+  /** Files between two of their parts. */
+  const open = new Map<string, ExportFile>();
+  const folderOf = (id: string) => join(parts.folder, id);
+
+  async function removeFile(id: string): Promise<void> {
+    open.delete(id);
+    await rm(folderOf(id), { recursive: true, force: true });
+  }
+
+  async function openFile({ id, plan }: SampleExport): Promise<ExportFile> {
+    const file = open.get(id) ?? (await openExportFile(folderOf(id), encoder.head(plan.format)));
+    open.set(id, file);
+    return file;
+  }
+
+  /**
+   * Throws Problem when the disk has no room for the bytes, or when the limit of all exports has none
+   * and the organization holds most. Else files of the one that holds most give way.
+   */
+  async function needRoom(record: SampleExport, file: ExportFile, bytes: number): Promise<void> {
+    const { bytesMax } = parts;
+    const crowdedOut: string[] = [];
+    const stored = await filesOfSampleExports(db, node);
+    const files = new SharedPool<string>({
+      // A limit that was lowered ends no file by itself.
+      max: Math.max(
+        bytesMax,
+        stored.reduce((sum, one) => sum + one.bytes, 0),
+      ),
+      giveWay: (id) => crowdedOut.push(id),
+      ownGivesWay: 'newcomer',
+    });
+    for (const one of stored) files.hold(one.organizationId, one.id, one.bytes);
+    if (!files.hold(record.organizationId, record.id, file.bytes() + bytes))
+      throw problem('exportTooLarge', { bytesMax });
+    for (const id of crowdedOut) await endEarly(id);
+    if ((await parts.freeBytes()) - bytes < sampleExportLimits.freeBytesMin)
+      throw problem('exportDiskFull');
+  }
+
+  /** A file that is complete ends as if its time were over. */
+  async function endEarly(id: string): Promise<void> {
+    const record = await findSampleExport(db, id);
+    if (record?.state === 'RUNNING')
+      await saveFailed(parts, record, problem('exportTooLarge', { bytesMax: parts.bytesMax }));
+    else if (record !== undefined) await removeSampleExport(db, id);
+    await removeFile(id);
+  }
+
+  async function storePart(record: SampleExport, file: ExportFile, next: NextLines) {
+    const { format } = record.plan;
+    const isEmpty = next.lines === '';
+    const none = { bytes: new Uint8Array(), footer: new Uint8Array() };
+    const part = isEmpty ? none : await encoder.part(format, next.lines, file.bytes());
+    await needRoom(record, file, part.bytes.length);
+    if (!isEmpty || !next.isLast) await file.append(part, next.progress);
+    if (!next.isLast) return file.bytes();
+    const footers = format === 'parquet' ? await file.footers() : [];
+    const tail = await encoder.tail(format, footers, file.bytes());
+    await needRoom(record, file, tail.length);
+    return file.complete(tail, exportFileName(format));
+  }
+
+  async function runExport(record: SampleExport): Promise<boolean> {
+    const file = await openFile(record);
+    const next = await nextLines(record.plan, file.progress(), sourcesOf(parts, record));
+    const bytes = await storePart(record, file, next);
+    const { samples, unreadable, devices } = next.progress;
+    const reached = { ...record, node, bytes, samples, unreadable };
+    if (next.isLast) open.delete(record.id);
+    await saveReached(parts, reached, { devices, isComplete: next.isLast });
+    return next.isLast;
+  }
+
+  return {
+    removeFile,
+    async runPart(id) {
+      const record = await findSampleExport(db, id);
+      if (record?.state !== 'RUNNING') {
+        await removeFileUnlessComplete(record, id, removeFile);
+        return true;
+      }
+      try {
+        return await runExport(record);
+      } catch (error) {
+        // An export that was deleted while it ran has no folder.
+        if ((await findSampleExport(db, id)) === undefined) {
+          await removeFile(id);
+          return true;
+        }
+        const failure = isDiskFull(error) && !(error instanceof Problem) ? diskFull(error) : error;
+        // Other failures, such as of a database that is away, are tried again.
+        if (!(failure instanceof Problem) || failure.status !== 507) throw error;
+        await removeFile(id);
+        await saveFailed(parts, record, failure);
+        return true;
+      }
+    },
+    fileOf(record) {
+      const { id, state, plan } = record;
+      if (state !== 'COMPLETE') throw problem('exportNotReady', { id, state });
+      if (record.node !== node) throw problem('exportElsewhere', { id, node: record.node });
+      return join(folderOf(id), exportFileName(plan.format));
+    },
+    async runMaintenance() {
+      for (const id of await expiredSampleExports(db, records.now()))
+        await removeSampleExport(db, id);
+      await mkdir(parts.folder, { recursive: true, mode: 0o700 });
+      const known = new Set(await sampleExportsOfNode(db, node));
+      for (const id of await readdir(parts.folder)) if (!known.has(id)) await removeFile(id);
+    },
+  };
+}
+
+function diskFull(cause: unknown): Problem {
+  return Object.assign(problem('exportDiskFull'), { cause });
+}
+
+async function removeFileUnlessComplete(
+  record: SampleExport | undefined,
+  id: string,
+  removeFile: SampleExports['removeFile'],
+): Promise<void> {
+  if (record?.state !== 'COMPLETE') await removeFile(id);
+}
+
+function sourcesOf({ records, store }: SampleExportParts, { workspaceId, plan }: SampleExport) {
+  const selection = { workspaceId, deviceIds: plan.deviceIds, tagIds: plan.tagIds };
+  return {
+    nextDevices: (cursor: { readonly deviceId: string; readonly behind: unknown } | null) =>
+      nextExportedDevices(records.db, selection, {
+        id: cursor?.deviceId ?? '',
+        isIncluded: (cursor?.behind ?? null) !== null,
+      }),
+    samplesOf: (range: Parameters<typeof store.exportSamples>[0]) => store.exportSamples(range),
+  };
+}
+
+/** Nothing is stored for an export that was deleted meanwhile. */
+async function saveReached(
+  { records, retentionMs }: SampleExportParts,
+  record: SampleExport,
+  { devices, isComplete }: { readonly devices: number; readonly isComplete: boolean },
+): Promise<void> {
+  await change(records, async (step) => {
+    const operation = await findOperation(step.db, record.id);
+    if (operation === undefined || operation.completed !== null) return;
+    const now = step.now();
+    const ended = { state: 'COMPLETE', expires: now + retentionMs } as const;
+    await saveSampleExport(step.db, isComplete ? { ...record, ...ended } : record);
+    // Devices may come and go while an export runs.
+    const total = isComplete ? devices : Math.max(operation.total, devices);
+    const completed = isComplete ? now : null;
+    await saveProgress(step.db, { ...operation, total, done: devices, completed });
+  });
+}
+
+async function saveFailed(
+  { records, retentionMs }: SampleExportParts,
+  record: SampleExport,
+  { code, message }: Problem,
+): Promise<void> {
+  await change(records, async (step) => {
+    const operation = await findOperation(step.db, record.id);
+    if (operation === undefined || operation.completed !== null) return;
+    const completed = step.now();
+    const failed = Math.max(1, operation.total - operation.done);
+    await saveProgress(step.db, { ...operation, failed, completed });
+    const expires = completed + retentionMs;
+    const failure = { state: 'FAILED', errorCode: code, error: message, bytes: 0 } as const;
+    await saveSampleExport(step.db, { ...record, ...failure, expires });
+  });
+}

@@ -1,0 +1,158 @@
+// Alarm: opens an alarm, as the action of a rule (contract 37).
+import Type from 'typebox';
+import {
+  alarmLimits,
+  type AlarmNotification,
+  type AlarmProperties,
+  alarmSeverities,
+  defaultAlarmKey,
+  durationMsOf,
+  notifiedChanges,
+} from '../../../model/alarm.ts';
+import { isJsonObject, type Json } from '../../../model/json.ts';
+import { problem } from '../../../model/problem.ts';
+import { alarmTemplates, renderAlarm } from '../../templates/alarm-templates.ts';
+import { connectorType } from '../connector-type.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
+import type { Target } from '../target.ts';
+
+// Alarm properties: schemas and parser (contract 37).
+
+const clearings = ['RULE_FALSE', 'NEVER'] as const;
+
+const alarmProperties = {
+  name: text('Template of the alarm name.'),
+  severity: oneOf(alarmSeverities),
+  key: optionalText(
+    `Template of the alarm key. Only one alarm per key can be open. Defaults to ${defaultAlarmKey}.`,
+  ),
+  clearWhen: optional(
+    Type.Unsafe<(typeof clearings)[number]>({
+      type: 'string',
+      enum: clearings,
+      description:
+        "When the alarm clears. Defaults to `RULE_FALSE`: when the rule's condition is no longer met.",
+    }),
+  ),
+  clearAfter: optionalText('ISO-8601 duration without a trigger after which the alarm clears.'),
+  escalateAfter: optionalText(
+    'ISO-8601 duration after which the alarm escalates unless it is acknowledged.',
+  ),
+  notify: optional(
+    Type.Array(Type.Object({ on: oneOf(notifiedChanges), outputConnectorId: anyText }), {
+      maxItems: alarmLimits.notificationsMax,
+      description: 'Output connectors in the workspace to notify.',
+    }),
+  ),
+};
+
+type AlarmReader = PropertyReader<keyof AlarmProperties>;
+
+function parseAlarm(reader: AlarmReader): AlarmProperties {
+  return {
+    name: reader.needed('name'),
+    key: reader.text('key') || defaultAlarmKey,
+    severity: reader.oneOf('severity', alarmSeverities, 'MAJOR'),
+    clearWhen: reader.oneOf('clearWhen', clearings, 'RULE_FALSE'),
+    clearAfter: parseDuration(reader, 'clearAfter'),
+    escalateAfter: parseDuration(reader, 'escalateAfter'),
+    notify: parseNotifications(reader),
+  };
+}
+
+function parseDuration(reader: AlarmReader, member: 'clearAfter' | 'escalateAfter') {
+  const duration = reader.text(member) || null;
+  if (duration === null) return null;
+  const read = durationMsOf(duration);
+  if (typeof read === 'string') return reader.refuse(member, read);
+  return duration;
+}
+
+function parseNotifications(reader: AlarmReader): readonly AlarmNotification[] {
+  const sent = reader.sent['notify'] ?? [];
+  if (!Array.isArray(sent)) return reader.refuse('notify', 'must be an array');
+  if (sent.length > alarmLimits.notificationsMax)
+    return reader.refuse('notify', `must have at most ${alarmLimits.notificationsMax} items`);
+  return (sent as readonly Json[]).map((one, place) => parseNotification(reader, one, place));
+}
+
+function parseNotification(reader: AlarmReader, sent: Json, place: number): AlarmNotification {
+  if (!isJsonObject(sent)) return reader.refuse(`notify.${place}`, 'must be an object');
+  const on = notifiedChanges.find((change) => change === sent['on']);
+  const { outputConnectorId } = sent;
+  if (on === undefined)
+    return reader.refuse(`notify.${place}.on`, `must be one of ${notifiedChanges.join(', ')}`);
+  if (typeof outputConnectorId !== 'string' || outputConnectorId === '')
+    return reader.refuse(`notify.${place}.outputConnectorId`, 'is required');
+  return { on, outputConnectorId };
+}
+
+export const alarm = connectorType({
+  vendorName: null,
+  propertiesKey: 'alarmProperties',
+  properties: alarmProperties,
+  secrets: [],
+  defaultScope: 'RULE_ACTION',
+  // An alarm counts its triggers.
+  defaultSendConsecutiveAlerts: true,
+  connectorIds: { named: namedOutputs, renamed: renamedOutputs },
+  parse: parseAlarm,
+  check({ name, key }, checks) {
+    checks.template('name', name);
+    checks.template('key', key);
+  },
+  checkRecord({ scope }) {
+    if (scope === 'RULE_ACTION') return;
+    throw problem('invalidRequest', {
+      reason: 'body scope: must be RULE_ACTION for type ALARM',
+    });
+  },
+  open: createAlarmTarget,
+});
+
+// Alarm target: the test of an alarm output, which shows the alarm and opens none (contract 37).
+// Rules open alarms in the transaction of their state, without a delivery.
+
+function createAlarmTarget(properties: AlarmProperties): Target {
+  const templates = alarmTemplates(properties);
+  return {
+    async send({ context }) {
+      const { name, key } = renderAlarm(templates, context);
+      const { severity } = properties;
+      const sent = JSON.stringify({ name, severity, key });
+      return { ok: true, answer: 'would open or retrigger this alarm', sent };
+    },
+    close: async () => {},
+  };
+}
+
+// Alarm notifications: the output connectors that the properties name, also those of a document that was not parsed.
+
+type Notifying = Pick<AlarmProperties, 'notify'>;
+
+function namedOutputs({ notify }: Notifying) {
+  return sentNotifications(notify).flatMap((one, place) => {
+    if (!isNotification(one)) return [];
+    return [{ member: `notify.${place}.outputConnectorId`, id: one.outputConnectorId }];
+  });
+}
+
+function renamedOutputs<P extends Notifying>(properties: P, rename: (id: string) => string): P {
+  const { notify } = properties;
+  if (!Array.isArray(notify)) return properties;
+  const renamed = sentNotifications(notify).map((one) => {
+    if (!isNotification(one)) return one;
+    return { ...one, outputConnectorId: rename(one.outputConnectorId) };
+  });
+  return { ...properties, notify: renamed };
+}
+
+function sentNotifications(notify: unknown): readonly Json[] {
+  if (!Array.isArray(notify)) return [];
+  return notify as readonly Json[];
+}
+
+function isNotification(sent: Json): sent is AlarmNotification {
+  return isJsonObject(sent) && typeof sent['outputConnectorId'] === 'string';
+}

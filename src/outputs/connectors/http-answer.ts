@@ -1,0 +1,56 @@
+// HTTP answer: the outcome of a delivery by the answer or the error of its request (contract 35).
+import type { HttpAnswer } from '../egress/http-exchange.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import { failedAttempt } from './send-failure.ts';
+import type { SendOutcome } from './target.ts';
+
+const temporaryStatuses: ReadonlySet<number> = new Set([408, 429]);
+/** A rotated token or a deployment must not throw away what devices send meanwhile. */
+const mendableStatuses: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/**
+ * An answer 2xx is a delivery. Redirects are permanent failures, because they are never followed.
+ * So are 4xx, except 408 and 429, and 401, 403 and 404, which are retried for some hours. A delivery
+ * with any other answer is retried.
+ */
+export function outcomeOf(answer: HttpAnswer, now: () => EpochMs): SendOutcome {
+  const { status } = answer;
+  const told = toldOf(answer);
+  if (status >= 200 && status < 300) return { ok: true, answer: told };
+  const isRedirect = status >= 300 && status < 400 && answer.location !== undefined;
+  if (isRedirect) {
+    const reason = `returned ${status} (redirect). Redirects are not followed; use the final URL.`;
+    return { ok: false, retry: false, reason, answer: told };
+  }
+  const failure = { ok: false, reason: `returned ${status}`, answer: told } as const;
+  const isMendable = mendableStatuses.has(status);
+  if (status >= 400 && status < 500 && !isMendable && !temporaryStatuses.has(status))
+    return { ...failure, retry: false };
+  const retryAfterMs = pauseOf(answer.retryAfter, now());
+  const retry = isMendable ? 'HOURS' : true;
+  return { ...failure, retry, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+function toldOf({ status, text }: HttpAnswer): string {
+  if (text === '') return `HTTP ${status}`;
+  return `HTTP ${status}\n${text}`;
+}
+
+/** Milliseconds of `Retry-After`, in seconds or as a date; undefined for anything else. */
+function pauseOf(retryAfter: string | undefined, now: EpochMs): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1_000;
+  const at = Date.parse(retryAfter);
+  if (Number.isNaN(at)) return undefined;
+  return Math.max(0, at - now);
+}
+
+/** The outcome of a request without an answer. */
+export function failureOf(error: unknown, signal: AbortSignal): SendOutcome {
+  return failedAttempt(signal, error, isInvalidRequest);
+}
+
+/** Headers and URLs that cannot be sent are a permanent failure. */
+function isInvalidRequest(error: unknown): boolean {
+  return (error as { code?: string }).code === 'UND_ERR_INVALID_ARG';
+}

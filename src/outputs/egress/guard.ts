@@ -1,0 +1,118 @@
+// Egress guard: connections to targets that a user may choose go to checked addresses only.
+// It does not follow redirects, so an answer cannot lead to another target.
+import type { LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
+import { problem } from '../../model/problem.ts';
+import { EgressRefused } from './egress-refused.ts';
+import { createGuardedConnections, type GuardedConnections } from './guarded-connections.ts';
+import { createHostCheck, type HostCheck, type HostCheckOptions } from './host-check.ts';
+import { readHttpUrl } from './host.ts';
+import {
+  type HttpAnswer,
+  type HttpCall,
+  createHttpExchange,
+  type HttpExchange,
+} from './http-exchange.ts';
+
+export interface EgressGuard extends GuardedConnections {
+  /**
+   * Throws Problem `egressRefused` (400) for a host that is a forbidden address in any notation, a
+   * local name, or no host.
+   */
+  checkLiteral(host: string): void;
+  /**
+   * The same for the host of an http or https URL; throws Problem `invalidRequest` for what is no
+   * such URL.
+   */
+  checkUrl(url: string, where: string): void;
+  /** Rejects with EgressRefused for a port of the platform itself; for clients that connect alone. */
+  refuseOwn(host: string, port: number): Promise<void>;
+  /**
+   * In place of `dns.lookup`; fails with EgressRefused. Not called by net.connect for numeric
+   * hosts: check those first.
+   */
+  readonly lookup: LookupFunction;
+  /**
+   * Sends the request and reads the beginning of its answer. A redirect is an answer like any other
+   * and is not followed. Rejects with EgressRefused, a network error, or the reason of the signal when
+   * that ends the request.
+   */
+  request(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer>;
+  close(): Promise<void>;
+}
+
+/** `http` sends the requests; it is closed with the guard. */
+export function createEgressGuard(
+  options: HostCheckOptions,
+  http: HttpExchange = createHttpExchange(options),
+): EgressGuard {
+  const hosts = createHostCheck(options);
+
+  function checkLiteral(host: string): void {
+    try {
+      hosts.checkedHost(host);
+    } catch (error) {
+      if (!(error instanceof EgressRefused)) throw error;
+      throw problem('egressRefused', { host: error.host, reason: error.reason });
+    }
+  }
+
+  return {
+    ...createGuardedConnections(hosts),
+    checkLiteral,
+    checkUrl(url, where) {
+      const parsed = readHttpUrl(url);
+      if (parsed === undefined) {
+        throw problem('invalidRequest', {
+          reason: `body ${where}: must be an http or https URL without credentials`,
+        });
+      }
+      checkLiteral(parsed.hostname);
+    },
+    async refuseOwn(host, port) {
+      await hosts.placesOf(host, port);
+    },
+    lookup: createLookup(hosts),
+    request: (call, signal) => requestBy(http, call, signal),
+    close: () => http.close(),
+  };
+}
+
+function requestBy(http: HttpExchange, call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const abort = (): void => {
+      stop();
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    const stop = http.start(call, (result) => {
+      signal.removeEventListener('abort', abort);
+      if (result instanceof Error) reject(result);
+      else resolve(result);
+    });
+  });
+}
+
+function createLookup({ addressesOf }: HostCheck): LookupFunction {
+  const askAddresses = callbackify(addressesOf);
+  return (hostname, options, callback) => {
+    askAddresses(hostname, (error, addresses) => {
+      if (error !== null) return callback(error, '', 0);
+      const usable = addresses.filter(
+        ({ family }) => (familyOf(options.family) ?? family) === family,
+      );
+      const [first] = usable;
+      if (first === undefined)
+        return callback(new Error(`${hostname} has no address in this address family`), '', 0);
+      if (options.all === true) return callback(null, [...usable]);
+      return callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** Undefined for any family. */
+function familyOf(asked: unknown): 4 | 6 | undefined {
+  if (asked === 4 || asked === 6) return asked;
+  return undefined;
+}

@@ -1,0 +1,207 @@
+// Compiled rule: the watches of its data sources, its logic and its actions, computed once.
+import type { AlarmProperties } from '../../model/alarm.ts';
+import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
+import type { OutputConnector } from '../../model/output-connector.ts';
+import type { CustomLogicBlock, Rule, RuleDataSource } from '../../model/rule.ts';
+import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
+import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
+import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
+import { type BlockTest, compileBlock } from './comparison.ts';
+import type { Verdict } from './firing.ts';
+import { isWholeSample } from './rule-reading.ts';
+
+/** The samples that a data source takes: those of a topic that have one of the keys. */
+export interface Watch {
+  /** Topic and keys as one string. Equal watches share their last samples. */
+  readonly id: string;
+  /** `*` for all topics. */
+  readonly topic: string;
+  /** Empty for the whole sample. */
+  readonly keys: readonly string[];
+}
+
+export interface CompiledSource {
+  readonly source: RuleDataSource;
+  readonly watch: Watch;
+  /** Whether its samples trigger the rule. */
+  readonly triggers: boolean;
+  /** Devices that are inputs by their id. */
+  readonly deviceIds: readonly string[];
+  /** Whether the device is an input by its tags. */
+  readonly hasTagged: (tags: ReadonlySet<string>) => boolean;
+  readonly byTag: boolean;
+  /** Every tag of its inputs. */
+  readonly tagIds: readonly string[];
+}
+
+export type CompiledLogic =
+  | {
+      readonly type: 'COMPARISON';
+      readonly blocks: readonly {
+        readonly test: BlockTest;
+        readonly actionIds: readonly string[];
+      }[];
+      /** Reused list of missing conditions, so that no evaluation allocates one. */
+      readonly absent: number[];
+      /** The last verdict without a firing. It is reused, because the next one is mostly equal. */
+      quiet: Verdict | undefined;
+    }
+  | {
+      readonly type: 'GEO_FENCE';
+      readonly fence: GeoFence;
+      /** Indexes of the data sources. */
+      readonly latitude: number;
+      readonly longitude: number;
+      readonly insideActionIds: readonly string[];
+      readonly outsideActionIds: readonly string[];
+    }
+  | {
+      readonly type: 'CUSTOM_LOGIC';
+      readonly block: CustomLogicBlock;
+      readonly actionIds: readonly string[];
+    };
+
+export interface CompiledRule {
+  readonly rule: Rule;
+  readonly sources: readonly CompiledSource[];
+  readonly logic: CompiledLogic;
+  /** Actions whose connectors exist, by id. The value: fires in consecutive runs. */
+  readonly consecutive: ReadonlyMap<string, boolean>;
+  /** Actions that open alarms, by id. */
+  readonly alarms: ReadonlyMap<string, AlarmOutput>;
+  readonly schedule: RuleSchedule | undefined;
+  /** Whether it needs more than the sample that triggers it. */
+  readonly needsLastSamples: boolean;
+  /** Whether any input is a tag. Then only a triggering sample determines the device. */
+  readonly byTag: boolean;
+}
+
+export interface RuleParts {
+  readonly connectors: ReadonlyMap<string, Pick<OutputConnector, 'sendConsecutiveAlerts'>>;
+  readonly customLogic: ReadonlyMap<string, CustomLogicBlock>;
+  /** Of connectors that open alarms; none for a simulation. */
+  readonly alarms?: ReadonlyMap<string, AlarmProperties>;
+  /**
+   * Whether the device is in the workspace. A device that was moved to another one is not an input.
+   */
+  readonly isInWorkspace?: (deviceId: string, workspaceId: string) => boolean;
+}
+
+/** Returns undefined when a part that the rule needs was deleted. */
+export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefined {
+  const logic = compileLogic(rule, parts);
+  if (logic === undefined) return undefined;
+  const sources = compileSources(rule, parts);
+  const consecutive = new Map<string, boolean>();
+  for (const { id } of rule.actions) {
+    const connector = parts.connectors.get(id);
+    if (connector !== undefined) consecutive.set(id, connector.sendConsecutiveAlerts);
+  }
+  return {
+    rule,
+    sources,
+    logic,
+    consecutive,
+    alarms: compileAlarms(rule, parts.alarms ?? new Map()),
+    schedule: scheduleOf(rule),
+    needsLastSamples:
+      sources.length > 1 ||
+      rule.timer.enabled ||
+      logic.type === 'CUSTOM_LOGIC' ||
+      sources.some(({ source }) => source.lastSample),
+    byTag: sources.some(({ byTag }) => byTag),
+  };
+}
+
+function scheduleOf({ timer }: Rule): RuleSchedule | undefined {
+  if (!timer.enabled) return undefined;
+  const read = readSchedule(timer);
+  if ('schedule' in read) return read.schedule;
+  return undefined;
+}
+
+function compileSources(
+  { inputs, logic, timer, workspaceId }: Rule,
+  { isInWorkspace }: RuleParts,
+): CompiledSource[] {
+  const { dataSources } = logic;
+  // A data source of previous values triggers only if no other data source can.
+  const onlyReads = dataSources.every(
+    ({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink,
+  );
+  return dataSources.map((source) => {
+    const own = inputs.filter(({ id }) => source.inputIds.includes(id));
+    const tags = own.flatMap(tagCombinationOf);
+    const readsNew = !timer.enabled && (!source.lastSample || onlyReads);
+    return {
+      source,
+      watch: watchOf(source, logic),
+      triggers: readsNew || source.triggerOnUplink,
+      deviceIds: own
+        .filter(({ type, id }) => type === 'DEVICE' && (isInWorkspace?.(id, workspaceId) ?? true))
+        .map(({ id }) => id),
+      hasTagged: (held) => tags.some((combination) => combinationHolds(combination, held)),
+      byTag: tags.length > 0,
+      tagIds: tags.flatMap(({ tagIds }) => tagIds),
+    };
+  });
+}
+
+function tagCombinationOf({ type, id, tagCombination }: Rule['inputs'][number]) {
+  if (type === 'ASSET_TAG') return [{ joined: 'OR' as const, tagIds: [id] }];
+  if (type === 'TAG_COMBINATION') return parseTagCombination(tagCombination ?? '') ?? [];
+  return [];
+}
+
+/**
+ * The keys that the operands read; the key of the data source for operands without a key, or
+ * without any operand.
+ */
+function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch {
+  const operands = (logicBlocks ?? [])
+    .flatMap(({ conditions }) =>
+      conditions.flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond]),
+    )
+    .filter((operand) => operand.type === 'DATA_SOURCE' && operand.dataSourceId === source.id);
+  const named = new Set(operands.map(({ dataKey }) => dataKey || source.dataKey));
+  if (named.size === 0) named.add(source.dataKey);
+  const watched = [...named].sort();
+  if (watched.some(isWholeSample)) watched.length = 0;
+  return { id: [source.dataTopic, ...watched].join('\n'), topic: source.dataTopic, keys: watched };
+}
+
+function compileLogic(
+  { logic }: Rule,
+  { customLogic: blocks }: RuleParts,
+): CompiledLogic | undefined {
+  const { dataSources, logicBlocks, geoFenceLogicBlock, customLogic } = logic;
+  if (logic.type === 'COMPARISON') {
+    return {
+      type: 'COMPARISON',
+      blocks: (logicBlocks ?? []).map(({ conditions, actionIds }) => ({
+        test: compileBlock(conditions, dataSources),
+        actionIds,
+      })),
+      absent: [],
+      quiet: undefined,
+    };
+  }
+  if (logic.type === 'CUSTOM_LOGIC') {
+    const block = blocks.get(customLogic?.customLogicId ?? '');
+    return block && { type: 'CUSTOM_LOGIC', block, actionIds: customLogic?.actionIds ?? [] };
+  }
+  if (geoFenceLogicBlock === null) return undefined;
+  const read = parseGeoFence(geoFenceLogicBlock.geoJson);
+  if ('reason' in read) return undefined;
+  const { insideActionIds, outsideActionIds } = geoFenceLogicBlock;
+  const place = (name: string) =>
+    dataSources.findIndex(({ variableName }) => variableName === name);
+  return {
+    type: 'GEO_FENCE',
+    fence: read.fence,
+    latitude: place('latitude'),
+    longitude: place('longitude'),
+    insideActionIds,
+    outsideActionIds,
+  };
+}

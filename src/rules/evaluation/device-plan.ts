@@ -1,0 +1,191 @@
+// Device plan: the rules that samples of a device may trigger or update, by topic and key.
+import { dataValue } from '../../model/data-value.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { CompiledRule, Watch } from './compiled-rule.ts';
+import type { ConditionState } from './condition-states.ts';
+
+/** A rule for one device. */
+export interface PlannedRule {
+  readonly compiled: CompiledRule;
+  /** Whether the device is an input of each data source. */
+  readonly contains: readonly boolean[];
+  /** The condition state of the device, cached by the evaluation. */
+  cell?: ConditionState | undefined;
+  /** The time of the newest sample that it judged, of each data source; null without one. */
+  readonly judged: (EpochMs | null)[];
+}
+
+interface PlannedWatch {
+  readonly watch: Watch;
+  /** Whether its last sample must be kept. */
+  readonly remembered: boolean;
+  readonly uses: readonly RuleUse[];
+}
+
+/** A rule, with the indexes of its data sources that take a sample. */
+export interface RuleUse {
+  readonly planned: PlannedRule;
+  readonly places: readonly number[];
+  /** Whether any of them triggers the rule. */
+  readonly triggers: boolean;
+}
+
+export interface DevicePlan {
+  readonly deviceId: string;
+  readonly rules: readonly PlannedRule[];
+  readonly byTopic: ReadonlyMap<string, readonly PlannedWatch[]>;
+  /** The watches of all topics. */
+  readonly everywhere: readonly PlannedWatch[];
+  /** Whether its rules need last samples. */
+  readonly needsLastSamples: boolean;
+  /** Other devices whose last samples its rules read. */
+  readonly otherDevices: readonly string[];
+}
+
+/** Called for a rule that threw while a device was planned. */
+export type PlanningFailed = (compiled: CompiledRule, error: unknown) => void;
+
+/**
+ * Returns undefined when no rule reads the device. The plan omits a rule that throws, and `failed`
+ * is called.
+ */
+export function planDevice(
+  deviceId: string,
+  tags: ReadonlySet<string>,
+  rules: Iterable<CompiledRule>,
+  failed: PlanningFailed = rethrow,
+): DevicePlan | undefined {
+  const watches = new Map<string, { watch: Watch; remembered: boolean; uses: RuleUse[] }>();
+  const others = new Set<string>();
+  const plannedRules: PlannedRule[] = [];
+  for (const compiled of rules) {
+    const contains = inputsOf(compiled, deviceId, tags, failed);
+    if (!contains.includes(true)) continue;
+    const planned: PlannedRule = { compiled, contains, judged: compiled.sources.map(() => null) };
+    plannedRules.push(planned);
+    for (const [place, source] of compiled.sources.entries()) {
+      if (!contains[place]) for (const other of source.deviceIds) others.add(other);
+      if (!contains[place]) continue;
+      const { watch } = source;
+      const known = watches.get(watch.id) ?? { watch, remembered: false, uses: [] };
+      watches.set(watch.id, known);
+      known.remembered ||= compiled.needsLastSamples;
+      const last = known.uses.at(-1);
+      if (last?.planned === planned)
+        known.uses.splice(-1, 1, useOf(planned, [...last.places, place]));
+      else known.uses.push(useOf(planned, [place]));
+    }
+  }
+  if (watches.size === 0) return undefined;
+  const byTopic = new Map<string, PlannedWatch[]>();
+  const everywhere: PlannedWatch[] = [];
+  for (const planned of watches.values()) {
+    if (planned.watch.topic === '*') everywhere.push(planned);
+    else byTopic.set(planned.watch.topic, [...(byTopic.get(planned.watch.topic) ?? []), planned]);
+  }
+  others.delete(deviceId);
+  return {
+    deviceId,
+    rules: plannedRules,
+    byTopic,
+    everywhere,
+    needsLastSamples: [...watches.values()].some(({ remembered }) => remembered),
+    otherDevices: [...others],
+  };
+}
+
+const rethrow: PlanningFailed = (_compiled, error) => {
+  throw error;
+};
+
+/** Whether the device is an input of each data source; empty after an error. */
+function inputsOf(
+  compiled: CompiledRule,
+  deviceId: string,
+  tags: ReadonlySet<string>,
+  failed: PlanningFailed,
+): readonly boolean[] {
+  try {
+    return compiled.sources.map(
+      ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags),
+    );
+  } catch (error) {
+    failed(compiled, error);
+    return [];
+  }
+}
+
+/** The rules of the plan whose evaluation depends on their condition state of the device. */
+export function rulesWithStates({ byTopic, everywhere }: DevicePlan): Set<CompiledRule> {
+  const rules = new Set<CompiledRule>();
+  // Those of scripts are read from the records.
+  for (const { uses } of [...byTopic.values(), everywhere].flat())
+    for (const { planned, triggers } of uses)
+      if (triggers && planned.compiled.logic.type !== 'CUSTOM_LOGIC') rules.add(planned.compiled);
+  return rules;
+}
+
+/** The rules that need the last sample of the watch. */
+export function rulesOfWatch(
+  { byTopic, everywhere }: DevicePlan,
+  { id, topic }: Watch,
+): readonly CompiledRule[] {
+  const groups = [everywhere, byTopic.get(topic) ?? []].flat();
+  const uses = groups.find(({ watch }) => watch.id === id)?.uses ?? [];
+  return uses
+    .map(({ planned }) => planned.compiled)
+    .filter(({ needsLastSamples }) => needsLastSamples);
+}
+
+export interface MatchedSample {
+  /** The watches that keep the sample as their last one. */
+  readonly remembered: readonly Watch[];
+  readonly uses: readonly RuleUse[];
+}
+
+const none: MatchedSample = { remembered: [], uses: [] };
+
+export function matchSample(plan: DevicePlan, topic: string, data: JsonObject): MatchedSample {
+  const matched: PlannedWatch[] = [];
+  for (const group of [plan.byTopic.get(topic), plan.everywhere]) {
+    if (group === undefined) continue;
+    for (const planned of group) if (takes(planned.watch, data)) matched.push(planned);
+  }
+  const [first] = matched;
+  if (first === undefined) return none;
+  const remembered = matched.filter((planned) => planned.remembered).map(({ watch }) => watch);
+  if (matched.length === 1) return { remembered, uses: first.uses };
+  return { remembered, uses: merged(matched) };
+}
+
+/** A rule is triggered once, also when several of its watches take the sample. */
+function merged(matched: readonly PlannedWatch[]): RuleUse[] {
+  const places = new Map<PlannedRule, number[]>();
+  for (const { uses } of matched) {
+    for (const use of uses) {
+      const known = places.get(use.planned);
+      if (known === undefined) places.set(use.planned, [...use.places]);
+      else known.push(...use.places);
+    }
+  }
+  return [...places].map(([planned, indexes]) => useOf(planned, indexes));
+}
+
+function useOf(planned: PlannedRule, places: readonly number[]): RuleUse {
+  return {
+    planned,
+    places,
+    triggers: triggersAt(planned.compiled, places),
+  };
+}
+
+/** Whether one of the data sources triggers the rule. */
+export function triggersAt({ sources }: CompiledRule, places: readonly number[]): boolean {
+  return places.some((place) => sources[place]?.triggers === true);
+}
+
+/** Whether the data has one of the keys. A null counts, because the device sent it. */
+export function takes({ keys }: Pick<Watch, 'keys'>, data: JsonObject): boolean {
+  return keys.length === 0 || keys.some((key) => dataValue(data, key) !== undefined);
+}

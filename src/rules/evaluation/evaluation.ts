@@ -1,0 +1,342 @@
+// Evaluation: the rules of a sample or a due timer, each once, with the last samples; performs no action.
+import { isInside } from '../../model/geo-fence.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import { isJsonObject } from '../../model/json.ts';
+import { converted } from '../../model/rule-value.ts';
+import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
+import { type ConditionStates, createConditionStates } from './condition-states.ts';
+import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
+import type { Firing, Verdict } from './firing.ts';
+import { createLastSamples, type LastSamples } from './last-samples.ts';
+import { ownValue, type Reading, readingOf, type RuleSample } from './rule-reading.ts';
+
+/** State of the rules by device. Timed runs have the device ''. */
+export interface RuleMemory {
+  readonly last: LastSamples;
+  readonly states: ConditionStates;
+  /** Plans whose rules judged newer samples since they were saved. */
+  readonly judged: Set<DevicePlan>;
+  /** Samples dated later than this are not for rules. */
+  readonly newestUntil: () => EpochMs;
+}
+
+export function createRuleMemory(newestUntil: () => EpochMs): RuleMemory {
+  const last = createLastSamples(newestUntil);
+  return { last, states: createConditionStates(), judged: new Set(), newestUntil };
+}
+
+/** A rule that was triggered. */
+export interface Triggered {
+  readonly compiled: CompiledRule;
+  readonly reading: Reading;
+  /** Indexes of the data sources that triggered it; empty for timed runs. */
+  readonly places: readonly number[];
+  /** Undefined for custom logic, which its script evaluates. */
+  readonly verdict: Verdict | undefined;
+  /** Outputs whose alarms the verdict ends. */
+  readonly ended?: readonly string[];
+}
+
+/**
+ * Called with the parts of `Triggered`, because most verdicts change nothing and need no object.
+ */
+export type Visit = (
+  compiled: CompiledRule,
+  reading: Reading,
+  places: readonly number[],
+  verdict: Verdict | undefined,
+) => void;
+
+/**
+ * Called for a rule that threw. An internal error must not prevent the evaluation of other rules.
+ */
+export type VisitFailed = (
+  compiled: CompiledRule,
+  places: readonly number[],
+  error: unknown,
+) => void;
+
+/** Why a sample that a rule takes is not judged: a newer one was, or its time is in the future. */
+export type Unjudged = 'LATE' | 'FUTURE';
+
+export interface SampleVisitor {
+  readonly visit: Visit;
+  /**
+   * Called for a rule that does not judge the sample. Neither its state nor an alarm changes.
+   * `fired` has the actions with consecutive alerts that a late sample fires all the same.
+   */
+  readonly unjudged?: (
+    compiled: CompiledRule,
+    places: readonly number[],
+    why: Unjudged,
+    fired?: Triggered,
+  ) => void;
+  /** Rethrows by default. */
+  readonly failed?: VisitFailed;
+}
+
+/**
+ * Calls `visit` for every rule that the sample triggers, then keeps the sample. Rules judge in the
+ * order of time: of a data source, none that is older than the newest judged one. Throws when the
+ * sample cannot be matched.
+ */
+export function evaluateSample(
+  plan: DevicePlan,
+  sample: RuleSample,
+  memory: RuleMemory,
+  { visit, unjudged, failed = rethrow }: SampleVisitor,
+): void {
+  const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
+  const until = memory.newestUntil();
+  const isFuture = sample.timestamp > until;
+  const alone = readingOf([sample]);
+  for (const { planned, places, triggers } of uses) {
+    if (!triggers) continue;
+    const { compiled } = planned;
+    if (isFuture) {
+      unjudged?.(compiled, places, 'FUTURE');
+      continue;
+    }
+    const fresh = freshPlaces(planned, places, sample.timestamp, until);
+    if (!triggersAt(compiled, fresh)) {
+      unjudged?.(compiled, places, 'LATE', firedLate(planned, places, sample, memory.last));
+      continue;
+    }
+    judge(planned, fresh, sample.timestamp);
+    memory.judged.add(plan);
+    try {
+      let reading = alone;
+      if (compiled.needsLastSamples) reading = readingFor(planned, fresh, sample, memory.last);
+      visit(compiled, reading, fresh, verdictFor(planned, reading, sample.deviceId, memory.states));
+    } catch (error) {
+      failed(compiled, fresh, error);
+    }
+  }
+  if (!isFuture) for (const watch of remembered) memory.last.put(watch.id, sample);
+}
+
+/**
+ * The actions with consecutive alerts that the sample fires although a newer one was judged, without
+ * alarms; undefined when there are none. A script judges in the order of time alone.
+ */
+function firedLate(
+  planned: PlannedRule,
+  places: readonly number[],
+  sample: RuleSample,
+  last: LastSamples,
+): Triggered | undefined {
+  const { compiled } = planned;
+  if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
+  const reading = compiled.needsLastSamples
+    ? readingFor(planned, places, sample, last)
+    : readingOf([sample]);
+  // Against its own conditions nothing begins to hold, so that only consecutive alerts fire.
+  const { holds } = evaluateRule(compiled, reading, '');
+  const verdict = evaluateRule(compiled, reading, holds);
+  const firings = verdict.firings.filter(({ actionId }) => !compiled.alarms.has(actionId));
+  if (firings.length === 0) return undefined;
+  return { compiled, reading, places, verdict: { ...verdict, firings } };
+}
+
+/** The data sources for which the sample is not older than the newest judged one. */
+function freshPlaces(
+  { judged }: PlannedRule,
+  places: readonly number[],
+  timestamp: EpochMs,
+  until: EpochMs,
+): readonly number[] {
+  const isLate = (place: number): boolean => {
+    const newest = judged[place] ?? timestamp;
+    // What was judged before the clock stepped back from the future does not count.
+    return timestamp < newest && newest <= until;
+  };
+  return places.some(isLate) ? places.filter((place) => !isLate(place)) : places;
+}
+
+function judge({ judged }: PlannedRule, places: readonly number[], timestamp: EpochMs): void {
+  for (const place of places) judged[place] = timestamp;
+}
+
+const rethrow: VisitFailed = (_compiled, _places, error) => {
+  throw error;
+};
+
+/** Keeps a sample that must not trigger rules as the last one of its watches. */
+export function keepSample(plan: DevicePlan, sample: RuleSample, memory: RuleMemory): void {
+  const { last, newestUntil } = memory;
+  if (sample.timestamp > newestUntil()) return;
+  for (const watch of matchSample(plan, sample.topic, sample.data).remembered)
+    last.put(watch.id, sample);
+}
+
+/**
+ * Evaluates the rule at a due time. Returns undefined if an input is a tag, because no single
+ * device is known then (contract 13).
+ */
+export function evaluateTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
+  if (compiled.byTag) return undefined;
+  return evaluateWithoutDevice(compiled, memory);
+}
+
+/** Evaluates the rule with the last samples of the devices that its data sources name. */
+export function evaluateWithoutDevice(compiled: CompiledRule, memory: RuleMemory): Triggered {
+  const samples = compiled.sources.map(({ watch, deviceIds }) =>
+    newest(memory.last, deviceIds, watch.id),
+  );
+  const reading = readingOf(samples);
+  const verdict = verdictFor({ compiled }, reading, '', memory.states);
+  return { compiled, reading, places: [], verdict };
+}
+
+function verdictFor(
+  planned: Pick<PlannedRule, 'compiled' | 'cell'>,
+  reading: Reading,
+  deviceId: string,
+  holds: ConditionStates,
+): Verdict | undefined {
+  const { compiled } = planned;
+  if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
+  let { cell } = planned;
+  if (cell === undefined || !holds.isCurrent(cell)) {
+    cell = holds.cell(compiled.rule.id, deviceId);
+    planned.cell = cell;
+  }
+  const verdict = evaluateRule(compiled, reading, cell.holds);
+  if (verdict.holds !== cell.holds) holds.change(cell, verdict.holds);
+  return verdict;
+}
+
+/**
+ * A data source reads the triggering sample if it takes it, or the previous one if it asks for the
+ * last sample. Else it reads the last sample of the same device. If that device is not an input, it
+ * reads the newest sample of the devices it names.
+ */
+function readingFor(
+  { compiled, contains }: PlannedRule,
+  places: readonly number[],
+  sample: RuleSample,
+  last: LastSamples,
+): Reading {
+  const samples = compiled.sources.map(({ source, watch, deviceIds }, place) => {
+    if (places.includes(place) && !source.lastSample) return sample;
+    if (contains[place]) return last.get(sample.deviceId, watch.id);
+    return newest(last, deviceIds, watch.id);
+  });
+  return readingOf(samples);
+}
+
+function newest(
+  last: LastSamples,
+  deviceIds: readonly string[],
+  watchId: string,
+): RuleSample | undefined {
+  let found: RuleSample | undefined;
+  for (const deviceId of deviceIds) {
+    const sample = last.get(deviceId, watchId);
+    if (sample !== undefined && (found === undefined || sample.timestamp > found.timestamp))
+      found = sample;
+  }
+  return found;
+}
+
+/** Returns a sample that was stored in the records; undefined when the value is not a sample. */
+export function ruleSampleFrom(value: unknown): RuleSample | undefined {
+  if (!isJsonObject(value) || !isJsonObject(value['data'])) return undefined;
+  return value as unknown as RuleSample;
+}
+
+// Verdict evaluation: the conditions of a rule that a reading makes true, and the actions that fire.
+
+const nothing: readonly never[] = [];
+
+/**
+ * Evaluates a comparison or a geofence. `before`: the conditions of the last verdict for the
+ * device; empty at first.
+ */
+function evaluateRule(compiled: CompiledRule, reading: Reading, before: string): Verdict {
+  const { logic, consecutive } = compiled;
+  if (logic.type === 'COMPARISON') return evaluateBlocks(logic, consecutive, reading, before);
+  if (logic.type === 'GEO_FENCE') return evaluateFence(compiled, logic, reading, before);
+  throw new Error('Custom logic is evaluated by its script');
+}
+
+function evaluateBlocks(
+  logic: Extract<CompiledLogic, { type: 'COMPARISON' }>,
+  consecutive: ReadonlyMap<string, boolean>,
+  reading: Reading,
+  before: string,
+): Verdict {
+  const { blocks, absent } = logic;
+  let holds = '';
+  let firings: Firing[] | undefined;
+  let missing: string[] | undefined;
+  let suppressed = false;
+  for (const { test, actionIds } of blocks) {
+    const i = holds.length;
+    const isTrue = test(reading, absent);
+    if (absent.length > 0) {
+      for (const condition of absent)
+        (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`);
+      absent.length = 0;
+    }
+    holds += Number(isTrue);
+    if (!isTrue) continue;
+    const isNew = before[i] !== '1';
+    for (const actionId of actionIds) {
+      const again = consecutive.get(actionId);
+      if (again === undefined) continue;
+      if (isNew || again) (firings ??= []).push({ actionId, cause: `block ${i}` });
+      else suppressed = true;
+    }
+  }
+  if (firings !== undefined || missing !== undefined) {
+    return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing };
+  }
+  const { quiet } = logic;
+  if (quiet?.holds === holds && quiet.suppressed === suppressed) return quiet;
+  logic.quiet = { holds, firings: nothing, suppressed, missing: nothing };
+  return logic.quiet;
+}
+
+/**
+ * A device without a position counts as outside, so that its first position inside is a crossing.
+ */
+function evaluateFence(
+  { sources, consecutive }: CompiledRule,
+  {
+    fence,
+    latitude,
+    longitude,
+    insideActionIds,
+    outsideActionIds,
+  }: Extract<CompiledLogic, { type: 'GEO_FENCE' }>,
+  reading: Reading,
+  before: string,
+): Verdict {
+  const degrees = (place: number, max: number): number | undefined => {
+    const value = converted(ownValue(reading, sources, place), 'NUMERICAL');
+    if (typeof value === 'number' && Math.abs(value) <= max) return value;
+    return undefined;
+  };
+  const [lat, lng] = [degrees(latitude, 90), degrees(longitude, 180)];
+  if (lat === undefined || lng === undefined) {
+    const missing: string[] = [];
+    if (lat === undefined) missing.push('latitude');
+    if (lng === undefined) missing.push('longitude');
+    return { holds: before, firings: nothing, suppressed: false, missing };
+  }
+  const inside = isInside(fence, lng, lat);
+  const crossed = inside !== (before === '1');
+  const firings: Firing[] = [];
+  let suppressed = false;
+  const entered = { cause: 'inside', actionIds: insideActionIds };
+  const left = { cause: 'outside', actionIds: outsideActionIds };
+  const { cause, actionIds } = inside ? entered : left;
+  for (const actionId of actionIds) {
+    const again = consecutive.get(actionId);
+    if (again === undefined) continue;
+    if (crossed || again) firings.push({ actionId, cause });
+    else suppressed = true;
+  }
+  return { holds: String(Number(inside)), firings, suppressed, missing: nothing };
+}

@@ -1,0 +1,53 @@
+// Reading: the samples of the data sources of a rule at the moment it is triggered.
+import { dataValue } from '../../model/data-value.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+
+/** A sample as rules keep it. */
+export interface RuleSample {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly timestamp: EpochMs;
+  readonly data: JsonObject;
+  readonly meta?: JsonObject | undefined;
+  readonly correlationId?: string | undefined;
+}
+
+export interface Reading {
+  /** The sample of each data source, in their order; undefined where none is known. */
+  readonly samples: readonly (RuleSample | undefined)[];
+  /** Returns the value of a key in the sample of the data source with that index. */
+  value(source: number, key: string): Json | undefined;
+}
+
+/** Data sources with their keys. */
+type Keyed = readonly { readonly source: { readonly dataKey: string } }[];
+
+/** The value of the data source's own key; the whole data when it has none. */
+export function ownValue(reading: Reading, sources: Keyed, place: number): Json | undefined {
+  return reading.value(place, sources[place]?.source.dataKey ?? '');
+}
+
+/** Whether a key represents the entire sample. */
+export function isWholeSample(key: string): boolean {
+  return key === '' || key === '*';
+}
+
+export function readingOf(samples: readonly (RuleSample | undefined)[]): Reading {
+  // Consecutive rules share the reading and often read the same key: the last value is cached.
+  let lastSource = -1;
+  let lastKey = '';
+  let last: Json | undefined;
+  return {
+    samples,
+    value(source, key) {
+      if (source === lastSource && key === lastKey) return last;
+      const data = samples[source]?.data;
+      lastSource = source;
+      lastKey = key;
+      last = data;
+      if (data !== undefined && !isWholeSample(key)) last = dataValue(data, key);
+      return last;
+    },
+  };
+}

@@ -1,0 +1,335 @@
+// Rule registry: the compiled active rules, the plan of each device and the state of rules, updated by record changes.
+import type { EpochMs } from '../../model/instant.ts';
+import type { DurableEntry } from '../../model/journal-entry.ts';
+import { newestUntil } from '../../model/newest.ts';
+import type { ChangeFollower } from '../../model/record.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarm-parts.ts';
+import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
+import {
+  findConditionStates,
+  findJudgedTimes,
+  type JudgedDevice,
+} from '../../storage/records/rows/rule-state.ts';
+import { findActiveRules } from '../../storage/records/rows/rules.ts';
+import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
+import { type AlarmSources, createAlarmSources } from './alarm-sources.ts';
+import type { CompiledRule } from './compiled-rule.ts';
+import { type DevicePlan, rulesWithStates } from './device-plan.ts';
+import { createRuleMemory, type RuleMemory } from './evaluation.ts';
+import { loadLastSamples, type WantedDevice } from './last-sample-loader.ts';
+import type { SearchedStore, SearchGap } from './last-sample-search.ts';
+import { type Changes, createPendingChanges } from './pending-changes.ts';
+import { createPlans, planLimits, type Plans } from './plans.ts';
+import { createRuleIndex, type RuleIndex } from './rule-index.ts';
+import { compileRules } from './rule-loader.ts';
+
+/** Failures while something is prepared. The rest is prepared all the same. */
+export interface PreparationFailures {
+  /**
+   * The rule threw while the device was planned: in this batch it does not evaluate samples of the
+   * device.
+   */
+  planningFailed(compiled: CompiledRule, deviceId: string, error: unknown): void;
+  /**
+   * The last sample that the rule reads of the device may be another than the newest. May be called
+   * several times.
+   */
+  lastSampleUncertain(compiled: CompiledRule, deviceId: string, gap: SearchGap): void;
+}
+
+/** `refresh`, `prepare` and `prepareRule` must not run at the same time. */
+export interface RuleRegistry extends ChangeFollower {
+  readonly memory: RuleMemory;
+  readonly alarmSources: AlarmSources;
+  readonly size: () => number;
+  /** Applies the record changes, which have no effect before. Resolves to true when rules were added, removed or changed. */
+  refresh(): Promise<boolean>;
+  /**
+   * Loads what the rules of the devices need. The entries, and those after them, are evaluated
+   * next.
+   */
+  prepare(entries: readonly DurableEntry[], failures: PreparationFailures): Promise<void>;
+  /**
+   * Loads the last samples that a timed run of the rule needs, of entries before the position
+   * `next`.
+   */
+  prepareRule(compiled: CompiledRule, next: number, failures: PreparationFailures): Promise<void>;
+  /** Undefined when no rule reads the device. Throws for a device that was not prepared. */
+  planOf(deviceId: string): DevicePlan | undefined;
+  rule(id: string): CompiledRule | undefined;
+  rules(): Iterable<CompiledRule>;
+  /** The devices whose rules judged samples since the last call, and marks them as saved. */
+  takeJudged(): readonly JudgedDevice[];
+  /** Call after a write that failed: the next `refresh` reads again what is durable. */
+  reset(): void;
+}
+
+interface RegistryState extends Pick<Records, 'db' | 'sealer'> {
+  readonly store: SearchedStore;
+  readonly memory: RuleMemory;
+  readonly alarmSources: AlarmSources;
+  readonly index: RuleIndex;
+  readonly plans: Plans;
+  readonly failed: (ruleId: string, error: unknown) => void;
+}
+
+/**
+ * `failed` is called for a rule that cannot be read or compiled. The others are used without it.
+ */
+export function createRuleRegistry(
+  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
+  store: SearchedStore,
+  failed: (ruleId: string, error: unknown) => void,
+  now: () => EpochMs,
+  plansMax: number = planLimits.plansMax,
+): RuleRegistry {
+  const memory = createRuleMemory(() => newestUntil(now()));
+  const alarmSources = createAlarmSources();
+  const index = createRuleIndex();
+  const plans = createPlans((id) => forgetDevice(memory, id), plansMax);
+  const state: RegistryState = {
+    ...{ db, sealer, store, memory, alarmSources, index, plans, failed },
+  };
+  const pending = createPendingChanges();
+  return {
+    memory,
+    alarmSources,
+    size: () => index.size,
+    recordChanged: pending.recordChanged,
+    changesMissed: pending.changesMissed,
+    async refresh() {
+      const changes = pending.take();
+      try {
+        return await applyChanges(state, changes);
+      } catch (error) {
+        pending.putBack(changes);
+        throw error;
+      }
+    },
+    prepare: (entries, failures) => prepareEntries(state, entries, failures),
+    async prepareRule({ sources, rule: { workspaceId } }, next, failures) {
+      const ids = sources.flatMap(({ deviceIds }) => deviceIds);
+      await loadLastSamples(
+        { ...state, last: memory.last, until: memory.newestUntil() },
+        {
+          wanted: new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
+          batch: [],
+          next,
+          uncertain: failures.lastSampleUncertain,
+        },
+      );
+    },
+    planOf: plans.find,
+    rule: index.rule,
+    rules: index.all,
+    takeJudged: () => takeJudged(memory),
+    reset() {
+      pending.changesMissed();
+      memory.last.clear();
+      memory.states.clear();
+      memory.judged.clear();
+      alarmSources.clear();
+    },
+  };
+}
+
+async function applyChanges(state: RegistryState, changes: Changes): Promise<boolean> {
+  const { index, plans, memory } = state;
+  let ids: ReadonlySet<string> | undefined;
+  if (!changes.isAll) ids = await changedRules(state, changes);
+  for (const id of changes.devices) {
+    plans.forget(id);
+    memory.states.forgetDevice(id);
+  }
+  forgetWorkspaces(state, index.workspacesWithTags([...changes.tags]));
+  if (ids?.size === 0) return false;
+  await reloadRules(state, ids);
+  return true;
+}
+
+async function changedRules(
+  { db, index }: RegistryState,
+  { rules, used, devices }: Changes,
+): Promise<ReadonlySet<string>> {
+  const changed = new Set(rules);
+  for (const id of used) for (const ruleId of index.using(id)) changed.add(ruleId);
+  // A rule that names a device changes when the device moves to another workspace, or back.
+  const named = [...devices].flatMap((id) => {
+    const workspaceId = index.namedWorkspace(id);
+    if (workspaceId === undefined) return [];
+    return [{ id, workspaceId }];
+  });
+  const workspaces = await workspacesOfDevices(
+    db,
+    named.map(({ id }) => id),
+  );
+  for (const { id, workspaceId } of named) {
+    const hasMoved = (workspaces.get(id) ?? workspaceId) !== workspaceId;
+    if (hasMoved) for (const ruleId of index.namedBy(id)) changed.add(ruleId);
+  }
+  return changed;
+}
+
+/** Every rule when `ids` is undefined. */
+async function reloadRules(
+  state: RegistryState,
+  ids: ReadonlySet<string> | undefined,
+): Promise<void> {
+  const { db, index, memory, alarmSources, failed } = state;
+  const { rules, broken } = await findActiveRules(db, ids && [...ids]);
+  for (const { id, error } of broken) failed(id, error);
+  const workspaces = new Set(rules.map(({ workspaceId }) => workspaceId));
+  const compiled = await compileRules(state, rules, failed);
+  for (const id of ids ?? index.ids()) {
+    const known = index.remove(id);
+    if (known === undefined) continue;
+    memory.states.forgetTimed(id);
+    alarmSources.forget(id);
+    workspaces.add(known.rule.workspaceId);
+  }
+  for (const rule of compiled) index.add(rule);
+  await loadStates(
+    state,
+    rules.map(({ id }) => ({ ruleId: id, deviceId: '' })),
+  );
+  const withAlarms = compiled.filter(({ alarms }) => alarms.size > 0).map(({ rule }) => rule.id);
+  for (const source of await findAlarmSourcesOfRules(db, withAlarms)) alarmSources.add(source);
+  forgetWorkspaces(state, workspaces);
+}
+
+/** Reads what was saved by the present activations of the rules; '' is the device of timed runs. */
+async function loadStates(
+  { db, index, memory }: RegistryState,
+  of: readonly { readonly ruleId: string; readonly deviceId: string }[],
+): Promise<void> {
+  for (const { ruleId, deviceId, activation, holds } of await findConditionStates(db, of)) {
+    const isCurrent = index.rule(ruleId)?.rule.activation === activation;
+    if (isCurrent) memory.states.load(ruleId, deviceId, holds);
+  }
+}
+
+/**
+ * Discards what was made for the rules of the workspaces: a new rule may watch what none watched
+ * before.
+ */
+function forgetWorkspaces({ plans, memory }: RegistryState, ids: Iterable<string>): void {
+  for (const id of ids) for (const one of plans.forgetWorkspace(id)) forgetDevice(memory, one);
+}
+
+/** All of it is in the records, because batches are written before anything is discarded. */
+function forgetDevice({ last, states }: RuleMemory, deviceId: string): void {
+  last.forget(deviceId);
+  states.forgetDevice(deviceId);
+}
+
+async function prepareEntries(
+  state: RegistryState,
+  entries: readonly DurableEntry[],
+  failures: PreparationFailures,
+): Promise<void> {
+  const devices = devicesOf(entries);
+  await makePlans(state, devices, failures);
+  await loadLastSamples(
+    { ...state, last: state.memory.last, until: state.memory.newestUntil() },
+    {
+      wanted: devicesToLoad(state.plans, devices),
+      batch: entries,
+      next: entries[0]?.position ?? 0,
+      uncertain: failures.lastSampleUncertain,
+    },
+  );
+}
+
+type Devices = ReadonlyMap<string, WantedDevice>;
+
+async function makePlans(
+  state: RegistryState,
+  devices: Devices,
+  { planningFailed }: PreparationFailures,
+): Promise<void> {
+  const { db, index, plans } = state;
+  const withStates: { readonly ruleId: string; readonly deviceId: string }[] = [];
+  const unplanned = plans.missing(devices);
+  let tags = noTags;
+  if (index.hasTags) tags = await tagsOfDevices(db, unplanned);
+  for (const id of unplanned) {
+    const workspaceId = devices.get(id)?.workspaceId ?? '';
+    const own = new Set(tags.get(id)?.map((tag) => tag.id));
+    const rules = index.rulesFor(id, own, workspaceId);
+    const plan = plans.make({ id, workspaceId, tags: own, rules }, (compiled, error) =>
+      planningFailed(compiled, id, error),
+    );
+    state.memory.states.forgetDevice(id);
+    for (const { rule } of plan === undefined ? [] : rulesWithStates(plan))
+      withStates.push({ ruleId: rule.id, deviceId: id });
+  }
+  try {
+    await loadStates(state, withStates);
+    await loadJudgedTimes(state, unplanned);
+  } catch (error) {
+    // A plan must not be used without its states.
+    for (const id of unplanned) plans.forget(id);
+    throw error;
+  }
+}
+
+/** Of an earlier activation, none counts. */
+async function loadJudgedTimes(
+  { db, plans }: RegistryState,
+  deviceIds: readonly string[],
+): Promise<void> {
+  const planned = deviceIds.filter((id) => plans.known(id) !== undefined);
+  for (const { deviceId, times } of await findJudgedTimes(db, planned))
+    for (const { compiled, judged } of plans.known(deviceId)?.rules ?? []) {
+      const [activation, ...saved] = times[compiled.rule.id] ?? [];
+      if (activation !== compiled.rule.activation) continue;
+      for (const place of judged.keys()) judged[place] = saved[place] ?? null;
+    }
+}
+
+function takeJudged({ judged: changed }: RuleMemory): readonly JudgedDevice[] {
+  const taken = [...changed].map(({ deviceId, rules }) => ({
+    deviceId,
+    times: Object.fromEntries(
+      rules
+        .filter(({ judged }) => judged.some((at) => at !== null))
+        .map(({ compiled: { rule }, judged }) => [rule.id, [rule.activation, ...judged]]),
+    ),
+  }));
+  changed.clear();
+  return taken;
+}
+
+const noTags: ReadonlyMap<string, readonly { readonly id: string }[]> = new Map();
+
+/** The devices whose last samples their rules read, and the other devices that those rules name. */
+function devicesToLoad(plans: Plans, devices: Devices): Devices {
+  const wanted = new Map<string, WantedDevice>();
+  for (const [id, device] of devices) {
+    const plan = plans.find(id);
+    if (plan?.needsLastSamples !== true) continue;
+    wanted.set(id, device);
+    const { workspaceId } = device;
+    for (const other of plan.otherDevices)
+      wanted.set(other, devices.get(other) ?? { workspaceId, before: Infinity });
+  }
+  return wanted;
+}
+
+function devicesOf(entries: readonly DurableEntry[]): Devices {
+  const devices = new Map<string, { readonly workspaceId: string; before: EpochMs }>();
+  const note = (deviceId: string, workspaceId: string, timestamp: EpochMs): void => {
+    const known = devices.get(deviceId);
+    if (known === undefined) devices.set(deviceId, { workspaceId, before: timestamp });
+    else known.before = Math.min(known.before, timestamp);
+  };
+  for (const entry of entries) {
+    const { summary } = entry;
+    if (summary !== undefined) note(entry.deviceId, summary.workspaceId, summary.oldest);
+    else
+      for (const { deviceId, workspaceId, timestamp } of entry.samples)
+        note(deviceId, workspaceId, timestamp);
+  }
+  return devices;
+}

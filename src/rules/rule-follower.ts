@@ -1,0 +1,475 @@
+// Rule follower: evaluates each durable sample once and writes the effects with its journal position.
+import { type EpochMs, hourMs } from '../model/instant.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import { latestDue, nextDue, type RuleSchedule } from '../model/rule-schedule.ts';
+import type { StoredSample } from '../model/sample.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { saveRulePositions } from '../storage/records/rows/rule-positions.ts';
+import {
+  findDueRules,
+  findDueScriptTimers,
+  findPlannedRules,
+  moveScriptTimers,
+  type ScriptTimer,
+} from '../storage/records/rows/rule-state.ts';
+import { saveNextExecution } from '../storage/records/rows/rules.ts';
+import { transaction } from '../storage/records/transaction.ts';
+import type { AlarmOutput } from './evaluation/alarm-outputs.ts';
+import type { AlarmSources } from './evaluation/alarm-sources.ts';
+import type { CompiledRule } from './evaluation/compiled-rule.ts';
+import {
+  evaluateSample,
+  evaluateTimed,
+  evaluateWithoutDevice,
+  keepSample,
+  type SampleVisitor,
+  type Visit,
+  type VisitFailed,
+} from './evaluation/evaluation.ts';
+import type { Verdict } from './evaluation/firing.ts';
+import type { RuleRegistry } from './evaluation/rule-registry.ts';
+import { unjudgedRun } from './evaluation/rule-run.ts';
+import type { RunLog } from './evaluation/run-log.ts';
+import { createSerialQueue } from '../structures/serial-queue.ts';
+import { createRuleBatch, type RuleBatch } from './rule-batch.ts';
+import type { LookUpDevice, Origin } from './rule-effects.ts';
+import { createLaneWorker, type LaneWorker, type RuleLaneParts } from './rule-lane-worker.ts';
+import { createRuleLanes, neededFrom, type RuleTurn } from './rule-lanes.ts';
+import { createRulePacing, type RulePacing } from './rule-pacing.ts';
+import { hopsNote, isBeyondHops, ruleSampleOf } from './rule-triggers.ts';
+import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
+
+export interface RuleFollowerParts {
+  readonly db: RecordsDb;
+  readonly registry: RuleRegistry;
+  readonly log: RunLog;
+  readonly lookUp: LookUpDevice;
+  readonly outlets: RuleOutlets;
+  /** Waiting script runs of a rule. `added` is called when runs were added durably. */
+  readonly waiting: { count(ruleId: string): number; added(ruleIds: readonly string[]): void };
+  readonly now: () => EpochMs;
+  readonly newId: () => string;
+  /** Milliseconds since any fixed moment, for slices of work. */
+  readonly clock: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+  /** The position that was saved last. */
+  readonly position: number;
+  /** For workspaces with so much to evaluate that the others do not wait; without it all wait. */
+  readonly lanes?: RuleLaneParts;
+  /** With several journals: what this node evaluates of them. */
+  readonly shared?: SharedRuleParts;
+  /**
+   * Called for a rule that failed, once per batch. The failure is noted and the other rules
+   * continue.
+   */
+  readonly failed: (error: Error) => void;
+}
+
+export interface SharedRuleParts {
+  /** Saves how far all journals are evaluated. */
+  readonly savePositions: (db: RecordsDb) => Promise<void>;
+  /** The workspaces whose rules this node evaluates. */
+  readonly workspaces: () => readonly string[];
+}
+
+export interface RuleFollower extends Pick<LaneWorker, 'caughtUp' | 'close'> {
+  /**
+   * For the journal follower: resolves when the effects are durable. Entries that are repeated
+   * change nothing.
+   */
+  handle(entries: readonly DurableEntry[]): Promise<void>;
+  /** Evaluates entries of any journal. Resolves when the effects are durable. */
+  evaluate(turnOf: () => RuleTurn | undefined): Promise<void>;
+  /** Runs what is due. Resolves when its effects are durable. */
+  runDue(): Promise<void>;
+  /** The clock was set back by so much: timers are planned anew. */
+  setBack(byMs: number): Promise<void>;
+  /** Runs the work while nothing else is evaluated, with the current rules. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** The position from which on entries are still needed. */
+  neededFrom(): number;
+  /** Evaluates what workspaces had left at the stop. */
+  start(): void;
+}
+
+export function createRuleFollower(started: RuleFollowerParts): RuleFollower {
+  const [startedAt, startedMs] = [started.now(), started.clock()];
+  // A wall clock that was set back must not have the platform start in the future.
+  const platformStart = () =>
+    Math.min(startedAt, Math.round(started.now() - (started.clock() - startedMs)));
+  const parts = { ...started, platformStart };
+  const { db, registry, now } = parts;
+  const queue = createSerialQueue();
+  const pacing = createRulePacing(parts);
+  const lanes = createRuleLanes({
+    saved: parts.lanes?.saved ?? { evaluated: parts.position, behind: new Map() },
+    rules: registry.rules,
+    log: parts.lanes?.log,
+  });
+  const dueTimers = createDueTimers({
+    db,
+    registry,
+    log: parts.log,
+    newId: parts.newId,
+    newBatch: () => createRuleBatch(parts),
+    write: (batch) => writeBatch(parts, batch),
+    workspaces: parts.shared?.workspaces,
+    nextPosition: (workspaceId) => lanes.evaluatedOf(workspaceId) + 1,
+  });
+
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    return queue.run(async () => {
+      // Samples without effect left no record: after a crash, a new rule must not evaluate them.
+      const hasChanged = await registry.refresh();
+      const positions = lanes.positions();
+      if (hasChanged) await parts.shared?.savePositions(db);
+      if (hasChanged && positions.evaluated >= 0) await saveRulePositions(db, positions);
+      return work();
+    });
+  }
+
+  /** Evaluates in its turn, and rests while others have theirs. */
+  async function run(turnOf: () => RuleTurn | undefined): Promise<void> {
+    const rest = await alone(async () => {
+      const turn = turnOf();
+      if (turn === undefined) return undefined;
+      const batch = createRuleBatch(parts, turn);
+      if (registry.size() > 0) await evaluateTurn(parts, batch, pacing, turn.entries);
+      const startedMs = parts.clock();
+      await writeBatch(parts, batch);
+      turn.done();
+      const { holds, alarms } = batch.write;
+      const states = Math.max(holds.length, alarms.length);
+      return { states, writeMs: parts.clock() - startedMs };
+    });
+    if (rest !== undefined) await pacing.restAfterWrite(rest.states, rest.writeMs);
+  }
+
+  const laneWorker = createLaneWorker(parts, lanes, (lane) => run(() => lanes.turnOfLane(lane)));
+  return {
+    async handle(entries) {
+      await run(() => lanes.turnOfBatch(entries));
+      laneWorker.wake();
+    },
+    evaluate: run,
+    async runDue() {
+      const at = now();
+      while (await alone(() => dueTimers.runRules(at)));
+      while (await alone(() => dueTimers.runScriptTimers(at)));
+    },
+    setBack: (byMs) => alone(() => dueTimers.setBack(now(), byMs)),
+    alone,
+    neededFrom: () => neededFrom(lanes),
+    start: laneWorker.wake,
+    caughtUp: laneWorker.caughtUp,
+    close: laneWorker.close,
+  };
+}
+
+/** A turn that fails is evaluated again: then nothing of this attempt may count. */
+async function evaluateTurn(
+  parts: RuleFollowerParts,
+  batch: RuleBatch,
+  pacing: RulePacing,
+  entries: readonly DurableEntry[],
+): Promise<void> {
+  try {
+    await evaluateEntries(parts, batch, pacing, entries);
+  } catch (error) {
+    parts.registry.reset();
+    throw error;
+  }
+}
+
+async function evaluateEntries(
+  parts: RuleFollowerParts,
+  batch: RuleBatch,
+  pacing: RulePacing,
+  entries: readonly DurableEntry[],
+): Promise<void> {
+  await parts.registry.prepare(entries, batch.failures);
+  pacing.startSlice();
+  for (const entry of entries) {
+    if (isBeyondHops(entry)) batch.write.notes.push(hopsNote(entry, parts.now()));
+    // Samples that no rule asks for are not made.
+    if (entry.summary !== undefined && parts.registry.planOf(entry.deviceId) === undefined)
+      continue;
+    const isSkipped = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
+    const take = isSkipped ? keepStoredSample : evaluateStoredSample;
+    for (const sample of inOrderOfTime(entry.samples)) {
+      take(parts, batch, entry, sample);
+      const pause = pacing.yieldWhenDue();
+      if (pause !== undefined) await pause;
+    }
+  }
+  await batch.addEffects();
+}
+
+/** Of one time, in the order of emission. */
+function inOrderOfTime(samples: readonly StoredSample[]): readonly StoredSample[] {
+  const isOrdered = samples.every(
+    ({ timestamp }, i) => i === 0 || (samples[i - 1]?.timestamp ?? timestamp) <= timestamp,
+  );
+  return isOrdered ? samples : samples.toSorted((a, b) => a.timestamp - b.timestamp);
+}
+
+function evaluateStoredSample(
+  { registry, log, now }: RuleFollowerParts,
+  { failures, addTriggered, keyOf }: RuleBatch,
+  entry: DurableEntry,
+  stored: StoredSample,
+): void {
+  const plan = registry.planOf(stored.deviceId);
+  if (plan === undefined) return;
+  const sample = ruleSampleOf(stored);
+  const origin: Origin = {
+    cause: 'UPLINK',
+    key: keyOf(stored),
+    deviceId: stored.deviceId,
+    correlationId: stored.correlationId,
+    hops: entry.trace?.ruleHops ?? 0,
+    at: now(),
+    sample,
+    entry,
+  };
+  const visit: Visit = (compiled, reading, places, verdict) => {
+    const { samples } = reading;
+    if (verdict === undefined) return addTriggered({ compiled, reading, places, verdict }, origin);
+    log.addEvaluated({ compiled, origin, samples, places, verdict });
+    const ended = trackAlarms(compiled, verdict, stored.deviceId, registry.alarmSources);
+    if (verdict.firings.length === 0 && ended.length === 0) return;
+    addTriggered({ compiled, reading, places, verdict, ended }, origin);
+  };
+  const unjudged: SampleVisitor['unjudged'] = (compiled, places, why, fired) => {
+    const firings = fired?.verdict?.firings;
+    log.add(compiled, unjudgedRun(compiled, origin, sample, places, why, firings));
+    if (fired !== undefined) addTriggered(fired, origin);
+  };
+  const failed: VisitFailed = (compiled, places, error) =>
+    failures.failed(compiled, origin, places, error);
+  try {
+    evaluateSample(plan, sample, registry.memory, { visit, unjudged, failed });
+  } catch (error) {
+    failures.sampleFailed(stored, origin.at, error);
+  }
+}
+
+/**
+ * A sample that triggers no rule is a last sample all the same, so that a rule does not depend on
+ * how the last one is found.
+ */
+function keepStoredSample(
+  { registry, now }: RuleFollowerParts,
+  { failures }: RuleBatch,
+  _entry: DurableEntry,
+  stored: StoredSample,
+): void {
+  const plan = registry.planOf(stored.deviceId);
+  try {
+    if (plan !== undefined) keepSample(plan, ruleSampleOf(stored), registry.memory);
+  } catch (error) {
+    failures.sampleFailed(stored, now(), error);
+  }
+}
+
+async function writeBatch(
+  { db, registry, outlets, waiting }: RuleFollowerParts,
+  { write }: RuleBatch,
+): Promise<void> {
+  const { states, last } = registry.memory;
+  for (const state of states.takeChanged()) {
+    const activation = registry.rule(state.ruleId)?.rule.activation;
+    if (activation !== undefined) write.holds.push({ ...state, activation });
+  }
+  write.judged.push(...registry.takeJudged());
+  write.lastSamples.push(...last.takeChanged());
+  try {
+    await writeRuleEffects(db, write, outlets);
+  } catch (error) {
+    // Memory is ahead of the records. It is read again before the next evaluation.
+    registry.reset();
+    throw error;
+  }
+  if (write.triggers.length > 0) waiting.added(write.triggers.map(({ ruleId }) => ruleId));
+}
+
+// Due timers of rules: scheduled rules and the timers that scripts have set.
+
+/** Timers per transaction. */
+const dueMax = 100;
+/** Delay until a timer is tried again whose next due time cannot be computed. */
+const brokenTimerMs = hourMs;
+
+interface DueTimersParts {
+  readonly db: RecordsDb;
+  readonly registry: RuleRegistry;
+  readonly log: RunLog;
+  readonly newId: () => string;
+  readonly newBatch: () => RuleBatch;
+  /** Resolves when the effects of the batch are durable. */
+  readonly write: (batch: RuleBatch) => Promise<void>;
+  /** The workspaces whose timers run here; all without it. */
+  readonly workspaces: (() => readonly string[]) | undefined;
+  /** Position of the next journal entry of the workspace to evaluate. */
+  readonly nextPosition: (workspaceId: string) => number;
+}
+
+/** Both resolve when the effects are durable: to true when more may be due. */
+interface DueTimers {
+  runRules(at: EpochMs): Promise<boolean>;
+  runScriptTimers(at: EpochMs): Promise<boolean>;
+  /** The clock was set back: what is planned too late for it is planned anew. */
+  setBack(at: EpochMs, byMs: number): Promise<void>;
+}
+
+function createDueTimers(parts: DueTimersParts): DueTimers {
+  const { db, registry, newBatch } = parts;
+
+  async function runScheduled(rule: ScheduledRule, at: EpochMs, batch: RuleBatch): Promise<void> {
+    const { compiled, schedule, due } = rule;
+    const next = parts.nextPosition(compiled.rule.workspaceId);
+    await registry.prepareRule(compiled, next, batch.failures);
+    let nextExecution: EpochMs | null = at + brokenTimerMs;
+    let origin = originOf('TIMER', `timer ${due}`, at);
+    try {
+      // Missed earlier times are merged into one run, for the latest due time.
+      const latest = latestDue(schedule, due, at);
+      nextExecution = nextDue(schedule, latest, at) ?? null;
+      origin = { ...origin, key: `timer ${latest}` };
+      addTimed(compiled, origin, batch);
+    } catch (error) {
+      batch.failures.failed(compiled, origin, [], error);
+    }
+    const { id: ruleId, activation } = compiled.rule;
+    batch.write.due.push({ ruleId, activation, nextExecution });
+  }
+
+  function addTimed(compiled: CompiledRule, origin: Origin, batch: RuleBatch): void {
+    const triggered = evaluateTimed(compiled, registry.memory);
+    if (triggered === undefined) return batch.failures.aborted(compiled, origin);
+    const { reading, places, verdict } = triggered;
+    if (verdict === undefined) return batch.addTriggered(triggered, origin);
+    parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
+    const ended = trackAlarms(compiled, verdict, origin.deviceId, registry.alarmSources);
+    if (verdict.firings.length > 0 || ended.length > 0)
+      batch.addTriggered({ ...triggered, ended }, origin);
+  }
+
+  async function runScriptTimer(timer: ScriptTimer, at: EpochMs, batch: RuleBatch): Promise<void> {
+    batch.write.firedTimers.push(timer.id);
+    const compiled = registry.rule(timer.ruleId);
+    if (compiled === undefined || compiled.rule.activation !== timer.activation) return;
+    const next = parts.nextPosition(compiled.rule.workspaceId);
+    await registry.prepareRule(compiled, next, batch.failures);
+    await batch.addTimerRun({
+      compiled,
+      origin: originOf('SCRIPT_TIMER', `timer ${timer.id}`, at),
+      timerMeta: timer.meta,
+      evaluate: () => evaluateWithoutDevice(compiled, registry.memory),
+    });
+  }
+
+  function originOf(cause: Origin['cause'], key: string, at: EpochMs): Origin {
+    return { cause, key, deviceId: '', correlationId: parts.newId(), hops: 0, at };
+  }
+
+  return {
+    async runRules(at) {
+      const batch = newBatch();
+      for (const { id, due } of await findDueRules(db, at, dueMax, parts.workspaces?.())) {
+        const compiled = registry.rule(id);
+        // A rule that is not active, or has no schedule, does not become due again.
+        if (compiled?.schedule === undefined) await saveNextExecution(db, id, null);
+        else await runScheduled({ compiled, schedule: compiled.schedule, due }, at, batch);
+      }
+      await batch.addEffects();
+      await parts.write(batch);
+      return batch.write.due.length === dueMax;
+    },
+    async setBack(at, byMs) {
+      const workspaces = parts.workspaces?.();
+      await transaction(db, async (step) => {
+        for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
+          const schedule = registry.rule(id)?.schedule;
+          const next = schedule && nextDue(schedule, at, at);
+          if (next !== undefined && next < due) await saveNextExecution(step.db, id, next);
+        }
+        await moveScriptTimers(step.db, { now: at, byMs }, workspaces);
+      });
+    },
+    async runScriptTimers(at) {
+      const batch = newBatch();
+      const timers = await findDueScriptTimers(db, at, dueMax, parts.workspaces?.());
+      for (const timer of timers) await runScriptTimer(timer, at, batch);
+      await parts.write(batch);
+      return timers.length === dueMax;
+    },
+  };
+}
+
+interface ScheduledRule {
+  readonly compiled: CompiledRule;
+  readonly schedule: RuleSchedule;
+  /** Since when it is due. */
+  readonly due: EpochMs;
+}
+
+// Alarm tracking: which alarms an evaluated rule opens, keeps open or ends for a device (contract 37).
+
+/**
+ * Keeps in memory what the verdict does to alarms. Returns the outputs whose alarms it ends: they
+ * keep one open for the device, and the rule is not true any longer. A condition without a value
+ * ends nothing.
+ */
+function trackAlarms(
+  compiled: CompiledRule,
+  verdict: Verdict,
+  deviceId: string,
+  sources: AlarmSources,
+): readonly string[] {
+  const { rule, alarms } = compiled;
+  if (alarms.size === 0) return none;
+  let ended: string[] | undefined;
+  if (sources.hasAny(rule.id, deviceId)) {
+    for (const [connectorId, output] of alarms) {
+      const source = { ruleId: rule.id, connectorId, deviceId };
+      if (!sources.has(source) || !isOver(compiled, output, connectorId, verdict)) continue;
+      sources.remove(source);
+      (ended ??= []).push(connectorId);
+    }
+  }
+  for (const { actionId } of verdict.firings)
+    if (alarms.has(actionId)) sources.add({ ruleId: rule.id, connectorId: actionId, deviceId });
+  return ended ?? none;
+}
+
+const none: readonly string[] = [];
+
+function isOver(
+  { logic }: CompiledRule,
+  output: AlarmOutput,
+  connectorId: string,
+  verdict: Verdict,
+): boolean {
+  if (output.properties.clearWhen === 'NEVER') return false;
+  if (logic.type === 'GEO_FENCE') return isOutsideFence(logic, connectorId, verdict);
+  return areBlocksFalse(output, verdict);
+}
+
+function areBlocksFalse({ blocks }: AlarmOutput, { holds, missing }: Verdict): boolean {
+  return blocks.every(
+    (block) =>
+      holds[block] !== '1' && !missing.some((one) => one.startsWith(`logic block ${block + 1},`)),
+  );
+}
+
+function isOutsideFence(
+  logic: Extract<CompiledRule['logic'], { readonly type: 'GEO_FENCE' }>,
+  connectorId: string,
+  { holds, missing }: Verdict,
+): boolean {
+  if (missing.length > 0) return false;
+  const { insideActionIds, outsideActionIds } = logic;
+  const isTrue = holds === '1' ? insideActionIds : outsideActionIds;
+  return !isTrue.includes(connectorId);
+}

@@ -1,0 +1,383 @@
+// Script runs of custom logic: one at a time per rule, so that a slow script delays only its rule.
+import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { TemplateContext } from '../model/template-context.ts';
+import type { CommitPlace } from '../storage/records/commit-order.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import {
+  countTriggers,
+  findTriggers,
+  type WaitingTrigger,
+} from '../storage/records/rows/rule-queue.ts';
+import {
+  countScriptTimers,
+  findConditionStates,
+  findScriptState,
+} from '../storage/records/rows/rule-state.ts';
+import type { AlarmSources } from './evaluation/alarm-sources.ts';
+import type { CompiledRule } from './evaluation/compiled-rule.ts';
+import type { RuleSample } from './evaluation/rule-reading.ts';
+import type { RunLog } from './evaluation/run-log.ts';
+import {
+  actionsFor,
+  clearsAlarm,
+  type ScriptOutcome,
+  scriptOutcome,
+  scriptRunLimits,
+} from './evaluation/script-run.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
+import { createKeyedQueue } from '../structures/keyed-queue.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import { keepAlarmSources, sampleTimeOf, scriptAlarms } from './rule-alarms.ts';
+import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
+import { firedNote } from './rule-triggers.ts';
+import {
+  type CollectedWrite,
+  emptyWrite,
+  type RuleOutlets,
+  type RuleWrite,
+  writeRuleEffects,
+} from './rule-writes.ts';
+
+/** Runs whose effects are written together. */
+const runsPerWrite = 20;
+const retryMs = 1_000;
+
+export interface RuleScriptsParts extends ScriptRunParts {
+  /** Returns the current rule. */
+  readonly ruleOf: (ruleId: string) => Promise<CompiledRule | undefined>;
+  readonly outlets: RuleOutlets;
+  readonly failed: (error: unknown) => void;
+  readonly setTimer: SetTimer;
+  /** Whether the scripts of the rule run here; with one node, all. */
+  readonly isOwn?: (ruleId: string) => boolean;
+  /** Rejects when another node runs the scripts of the rule; in the transaction of the effects. */
+  readonly fence?: (step: RecordsDb, ruleId: string) => Promise<void>;
+  /** Called when a script set timers. */
+  readonly timersSet: () => void;
+}
+
+export interface RuleScripts {
+  count(ruleId: string): number;
+  /** Rules with waiting runs. */
+  waitingRules(): readonly string[];
+  added(ruleIds: readonly string[]): void;
+  /** Resumes the runs that waited when the platform, or another node, stopped. */
+  start(): Promise<void>;
+  /** Resolves when no run waits or is in progress. */
+  settled(): Promise<void>;
+  /** Resolves after the runs in progress. Waiting runs are executed after the next start. */
+  close(): Promise<void>;
+}
+
+interface ScriptsState {
+  readonly parts: RuleScriptsParts;
+  /** Number of waiting runs by rule. */
+  readonly waiting: Map<string, number>;
+  /** Rules to which runs were added since their queue was last read. */
+  readonly unread: Set<string>;
+  /** Rules that failed and wait for their retry. */
+  readonly failing: Set<string>;
+  closed: boolean;
+}
+
+export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
+  const state: ScriptsState = {
+    parts,
+    waiting: new Map(),
+    unread: new Set(),
+    failing: new Set(),
+    closed: false,
+  };
+  const { waiting, unread, failing } = state;
+  const queue = createKeyedQueue({
+    work: (ruleId) => workOn(state, ruleId),
+    failed: parts.failed,
+    setTimer: parts.setTimer,
+    runningMax: Infinity,
+    retryMs,
+  });
+
+  function schedule(ruleId: string): void {
+    if (!failing.has(ruleId)) queue.schedule(ruleId);
+  }
+
+  return {
+    count: (ruleId) => waiting.get(ruleId) ?? 0,
+    waitingRules: () => [...waiting.keys()],
+    added(ruleIds) {
+      for (const id of ruleIds) {
+        waiting.set(id, (waiting.get(id) ?? 0) + 1);
+        unread.add(id);
+        schedule(id);
+      }
+    },
+    async start() {
+      for (const [ruleId, count] of await countTriggers(parts.db)) {
+        if (parts.isOwn?.(ruleId) === false) continue;
+        waiting.set(ruleId, count);
+        schedule(ruleId);
+      }
+    },
+    settled: queue.idle,
+    async close() {
+      state.closed = true;
+      await queue.close();
+    },
+  };
+}
+
+async function workOn(state: ScriptsState, ruleId: string): Promise<void> {
+  state.failing.delete(ruleId);
+  try {
+    await runWaiting(state, ruleId);
+  } catch (error) {
+    state.failing.add(ruleId);
+    throw error;
+  }
+}
+
+async function runWaiting(state: ScriptsState, ruleId: string): Promise<void> {
+  const { parts, waiting, unread } = state;
+  while (!state.closed) {
+    unread.delete(ruleId);
+    if (parts.isOwn?.(ruleId) === false) return void waiting.delete(ruleId);
+    const found = await findTriggers(parts.db, ruleId, runsPerWrite);
+    if (found.length === 0) {
+      if (!unread.has(ruleId)) waiting.delete(ruleId);
+      return;
+    }
+    const compiled = await parts.ruleOf(ruleId);
+    const { taken, write } = await runAll(state, compiled, found);
+    const { fence } = parts;
+    const fenced =
+      fence === undefined
+        ? write
+        : { ...write, savePositions: (step: RecordsDb) => fence(step, ruleId) };
+    await writeRuleEffects(parts.db, fenced, parts.outlets);
+    keepAlarmSources(
+      write.alarms.map(({ effect }) => effect),
+      parts.alarmSources,
+    );
+    waiting.set(ruleId, Math.max(0, (waiting.get(ruleId) ?? 0) - taken));
+    if (write.timers.length > 0) parts.timersSet();
+  }
+}
+
+async function runAll(
+  state: ScriptsState,
+  compiled: CompiledRule | undefined,
+  found: readonly WaitingTrigger[],
+): Promise<{ readonly taken: number; readonly write: RuleWrite }> {
+  const collector = createCollector(state.parts);
+  const done = new Map<string, CommitPlace>();
+  let taken = 0;
+  for (const trigger of found) {
+    if (state.closed) break;
+    const { ruleId, activation, place } = trigger;
+    if (compiled?.rule.activation === activation) await runScript(collector, compiled, trigger);
+    taken += 1;
+    done.set(ruleId, place);
+  }
+  const removed = [...done].map(([ruleId, upTo]) => ({ ruleId, upTo }));
+  return { taken, write: { ...writeOf(collector), done: removed } };
+}
+
+// Effects of script runs: deliveries, state, timers, notes and logged runs of one rule, collected for one write.
+
+interface ScriptRunParts {
+  readonly db: RecordsDb;
+  readonly scripts: Pick<ScriptMachine, 'run'>;
+  readonly alarmSources: AlarmSources;
+  readonly log: RunLog;
+  readonly now: () => EpochMs;
+}
+
+interface Run {
+  readonly compiled: CompiledRule;
+  readonly origin: Origin;
+  readonly outcome: ScriptOutcome;
+  readonly sampleTime: EpochMs | null;
+}
+
+/** The effects of some runs of one rule. Each run reads the state of the previous one. */
+interface Collector {
+  readonly parts: ScriptRunParts;
+  readonly write: CollectedWrite;
+  readonly held: Map<string, RuleWrite['holds'][number]>;
+  state: JsonObject | undefined;
+  timersWaiting: number | undefined;
+}
+
+function createCollector(parts: ScriptRunParts): Collector {
+  const held = new Map<string, RuleWrite['holds'][number]>();
+  const write = emptyWrite();
+  return { parts, write, held, state: undefined, timersWaiting: undefined };
+}
+
+function writeOf({ write, held }: Collector): RuleWrite {
+  const notes = write.notes.filter(({ deviceId }) => deviceId !== '');
+  return { ...write, notes, holds: [...held.values()] };
+}
+
+async function runScript(
+  collector: Collector,
+  compiled: CompiledRule,
+  { trigger }: WaitingTrigger,
+): Promise<void> {
+  const { db, scripts, now, log } = collector.parts;
+  const { rule, logic } = compiled;
+  if (logic.type !== 'CUSTOM_LOGIC') return;
+  const { origin, event, context, samples, places } = trigger as unknown as WaitingRun;
+  collector.state ??= (await findScriptState(db, activationOf(compiled))) ?? {};
+  const { emits } = await scripts.run({
+    tenant: rule.organizationId,
+    source: logic.block.script,
+    event: { ...event, state: collector.state },
+  });
+  const outcome = scriptOutcome(emits, now());
+  const run = { compiled, origin, outcome, sampleTime: sampleTimeOf(samples, places) };
+  keepState(collector, run);
+  const actionIds = fire(collector, run, context, await holdsBefore(collector, run));
+  const errors = outcome.notes.map(({ message }) => message);
+  await setTimers(collector, run, (message) => errors.push(message));
+  addNotes(collector, run, errors, actionIds);
+  const { at, cause, deviceId, correlationId } = origin;
+  log.add(compiled, {
+    ...{ at, cause, deviceId, correlationId, places, actionIds },
+    samples: samples.map((sample) => sample ?? undefined),
+    ...resultOf(run, errors, actionIds),
+  });
+}
+
+function activationOf({ rule }: CompiledRule) {
+  return { ruleId: rule.id, activation: rule.activation };
+}
+
+function keepState(collector: Collector, { compiled, outcome: { state } }: Run): void {
+  if (state === undefined) return;
+  collector.state = state;
+  collector.write.states = [{ ...activationOf(compiled), state }];
+}
+
+function addNotes(
+  { write }: Collector,
+  { compiled, origin }: Run,
+  errors: readonly string[],
+  actionIds: readonly string[],
+): void {
+  const deviceId = runDeviceId(compiled, origin);
+  for (const [number, message] of errors.entries())
+    write.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message, number }));
+  // Alarms are noted when they open and end, not with each trigger.
+  const sent = actionIds.filter((id) => !compiled.alarms.has(id));
+  if (sent.length > 0) write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(sent)));
+}
+
+/** Without actions that clear an alarm, which mean something only to rules with an output of alarms. */
+function firingActions({ alarms }: CompiledRule, { actions }: ScriptOutcome) {
+  if (alarms.size === 0) return actions;
+  return actions.filter((action) => !clearsAlarm(action));
+}
+
+/** The condition state before the run; empty when unknown. */
+async function holdsBefore(
+  { parts, held }: Collector,
+  { compiled, origin: { deviceId } }: Run,
+): Promise<string> {
+  const known = held.get(deviceId);
+  if (known !== undefined) return known.holds;
+  const { ruleId, activation } = activationOf(compiled);
+  const [saved] = await findConditionStates(parts.db, [{ ruleId, deviceId }]);
+  return saved?.activation === activation ? saved.holds : '';
+}
+
+/**
+ * Adds the deliveries and alarms of the emitted actions. Returns the ids of the actions, one per
+ * delivery or trigger.
+ */
+function fire(
+  { parts, write, held }: Collector,
+  { compiled, origin, outcome, sampleTime }: Run,
+  context: TemplateContext,
+  before: string,
+): readonly string[] {
+  const { logic, rule, consecutive, alarms } = compiled;
+  if (logic.type !== 'CUSTOM_LOGIC') return [];
+  const { activation } = rule;
+  const fired: string[] = [];
+  const firing = firingActions(compiled, outcome);
+  for (const actionId of logic.actionIds) {
+    const isConsecutive = consecutive.get(actionId);
+    if (isConsecutive === undefined) continue;
+    const results = actionsFor(firing, isConsecutive, before === '1');
+    const output = alarms.get(actionId);
+    if (output !== undefined) {
+      const run = { compiled, origin, context, outcome, results, sampleTime };
+      const effects = scriptAlarms(run, output, actionId, parts.alarmSources);
+      for (const effect of effects) write.alarms.push({ ...activationOf(compiled), effect });
+      fired.push(...effects.flatMap(({ kind }) => (kind === 'TRIGGER' ? [actionId] : [])));
+      continue;
+    }
+    for (const [i, result] of results.entries()) {
+      const firing = { actionId, cause: `action ${i}` };
+      const delivery = ruleDelivery(compiled, origin, firing, { ...context, result });
+      write.deliveries.push({ ...delivery, activation });
+      fired.push(actionId);
+    }
+  }
+  const holds = String(Number(firing.length > 0));
+  if (holds !== before && !(before === '' && holds === '0')) {
+    const { deviceId } = origin;
+    held.set(deviceId, { ...activationOf(compiled), deviceId, holds });
+  }
+  return fired;
+}
+
+async function setTimers(
+  collector: Collector,
+  { compiled, origin, outcome }: Run,
+  wrong: (message: string) => void,
+): Promise<void> {
+  const { id: ruleId, activation } = compiled.rule;
+  for (const [i, timer] of outcome.timers.entries()) {
+    collector.timersWaiting ??= await countScriptTimers(collector.parts.db, ruleId);
+    if (collector.timersWaiting >= scriptRunLimits.timersMax) {
+      wrong(
+        `the script already has ${scriptRunLimits.timersMax} pending timers; another was not set`,
+      );
+      return;
+    }
+    collector.timersWaiting += 1;
+    const id = `${ruleId}:${origin.key}:${i}`;
+    collector.write.timers.push({ id, ruleId, activation, ...timer });
+  }
+}
+
+interface WaitingRun {
+  readonly origin: Origin;
+  readonly event: JsonObject;
+  readonly context: TemplateContext;
+  readonly samples: readonly (RuleSample | null)[];
+  readonly places: readonly number[];
+}
+
+function resultOf(
+  { compiled, outcome }: Run,
+  errors: readonly string[],
+  actionIds: readonly string[],
+) {
+  const { actions } = outcome;
+  const [error] = errors;
+  if (error !== undefined) return { outcome: 'FAILED', reason: error } as const;
+  if (actionIds.length > 0)
+    return { outcome: 'FIRED', reason: `the script emitted ${actions.length} actions` } as const;
+  if (actions.length === 0)
+    return { outcome: 'NOT_FIRED', reason: 'the script emitted no action' } as const;
+  if (firingActions(compiled, outcome).length === 0)
+    return { outcome: 'NOT_FIRED', reason: 'the script cleared its alarm' } as const;
+  return {
+    outcome: 'SUPPRESSED',
+    reason: 'suppressed because the previous run also emitted an action',
+  } as const;
+}

@@ -1,0 +1,219 @@
+// Rule simulation: a dry run over stored samples that writes and sends nothing.
+import type { EpochMs } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { newestUntil } from '../model/newest.ts';
+import { problem } from '../model/problem.ts';
+import { nextDue } from '../model/rule-schedule.ts';
+import type { Sample } from '../model/sample.ts';
+import type { CompiledRule } from './evaluation/compiled-rule.ts';
+import { refuseUnreadable } from '../storage/samples/unreadable.ts';
+import { planDevice } from './evaluation/device-plan.ts';
+import {
+  createRuleMemory,
+  evaluateSample,
+  evaluateTimed,
+  type Triggered,
+} from './evaluation/evaluation.ts';
+import { runView, type RuleRun, runOf } from './evaluation/rule-run.ts';
+import { actionsFor, scriptCauses, scriptEvent, scriptOutcome } from './evaluation/script-run.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
+import type { Samples } from '../storage/samples/samples.ts';
+import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
+
+const simulationLimits = {
+  /** What is read at most; beyond it the answer says that it was cut. */
+  samplesMax: 10_000,
+  devicesMax: 100,
+  /** Runs of scripts, which take longer. */
+  scriptRunsMax: 1_000,
+  /** Runs that the answer lists; all are counted. */
+  runsToldMax: 1_000,
+} as const;
+
+export interface SimulationParts {
+  readonly store: Pick<Samples, 'exportSamples'>;
+  readonly scripts: Pick<ScriptMachine, 'run'>;
+  readonly lookUp: LookUpDevice;
+  /** Tag ids to the devices that carry them, and the tags of a device. */
+  readonly tagsOf: (
+    deviceIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
+  readonly devicesOfTag: (tagId: string) => Promise<readonly string[]>;
+  readonly pause: () => Promise<unknown>;
+  readonly now: () => EpochMs;
+}
+
+export interface Simulation {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+export interface SimulatedRuns {
+  readonly samples: number;
+  readonly runs: number;
+  readonly fired: number;
+  /** Not everything of the range was looked at. */
+  readonly truncated: boolean;
+  /** Those that fired or failed first, then others, in order of time. */
+  readonly content: readonly JsonObject[];
+}
+
+/**
+ * Runs the rule over what is stored of its inputs in the range, as if it had been active; timers
+ * and state begin anew.
+ */
+export async function simulateRule(
+  compiled: CompiledRule,
+  { from, to }: Simulation,
+  on: SimulationParts,
+): Promise<SimulatedRuns> {
+  if (to <= from) throw problem('badInterval', { reason: 'from must be before to' });
+  const devices = await devicesOf(compiled, on);
+  const { samples, truncated } = await samplesOf(
+    devices.slice(0, simulationLimits.devicesMax),
+    from,
+    to,
+    on,
+  );
+  const tags = await on.tagsOf(devices);
+  const memory = createRuleMemory(() => newestUntil(on.now()));
+  const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0, from };
+  const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
+  let due = compiled.schedule?.next(from - 1);
+  let isCut = truncated || devices.length > simulationLimits.devicesMax;
+
+  const take = async (triggered: Triggered, origin: Origin): Promise<void> => {
+    const { places, verdict } = triggered;
+    if (verdict !== undefined) {
+      const run = runOf({ compiled, origin, samples: triggered.reading.samples, places, verdict });
+      told.push({ run, actions: verdict.firings.map((firing) => ({ ...firing })) });
+    } else if (state.runs >= simulationLimits.scriptRunsMax) isCut = true;
+    else told.push(await scriptRun(triggered, origin, state, on));
+  };
+  const runTimersUntil = async (until: EpochMs): Promise<void> => {
+    while (due !== undefined && due < until && told.length < simulationLimits.samplesMax) {
+      const triggered = evaluateTimed(compiled, memory);
+      if (triggered === undefined) return;
+      const origin = {
+        cause: 'TIMER',
+        key: String(due),
+        deviceId: '',
+        correlationId: '',
+        hops: 0,
+        at: due,
+      } as const;
+      await take(triggered, origin);
+      due = compiled.schedule === undefined ? undefined : nextDue(compiled.schedule, due, due);
+    }
+  };
+
+  for (const [i, sample] of samples.entries()) {
+    await runTimersUntil(sample.timestamp);
+    const plan = planDevice(sample.deviceId, tags.get(sample.deviceId) ?? new Set(), [compiled]);
+    if (plan === undefined) continue;
+    const triggers: Triggered[] = [];
+    evaluateSample(plan, sample, memory, {
+      visit: (rule, reading, places, verdict) =>
+        triggers.push({ compiled: rule, reading, places, verdict }),
+    });
+    const { deviceId, timestamp: at } = sample;
+    const origin = {
+      cause: 'UPLINK',
+      key: String(i),
+      deviceId,
+      correlationId: '',
+      hops: 0,
+      at,
+      sample,
+    } as const;
+    for (const triggered of triggers) await take(triggered, origin);
+    if (i % 500 === 499) await on.pause();
+  }
+  await runTimersUntil(to);
+  const fired = told.filter(({ run }) => run.outcome === 'FIRED').length;
+  const content = told.slice(0, simulationLimits.runsToldMax).map(({ run, actions }) => ({
+    ...runView(compiled, run),
+    actions,
+  }));
+  return { samples: samples.length, runs: told.length, fired, truncated: isCut, content };
+}
+
+async function devicesOf({ sources }: CompiledRule, on: SimulationParts): Promise<string[]> {
+  const ids = new Set(sources.flatMap(({ deviceIds }) => deviceIds));
+  for (const tagId of new Set(sources.flatMap(({ tagIds }) => tagIds))) {
+    for (const id of await on.devicesOfTag(tagId)) ids.add(id);
+  }
+  return [...ids].sort();
+}
+
+/** In order of time; of one instant in order of device. */
+async function samplesOf(
+  deviceIds: readonly string[],
+  from: EpochMs,
+  to: EpochMs,
+  on: SimulationParts,
+) {
+  const samples: Sample[] = [];
+  let truncated = false;
+  for (const deviceId of deviceIds) {
+    let taken = 0;
+    const share = Math.ceil(simulationLimits.samplesMax / deviceIds.length);
+    for await (const batch of on.store.exportSamples({
+      deviceId,
+      from,
+      to,
+      unreadable: refuseUnreadable,
+    })) {
+      samples.push(...batch.slice(0, share - taken));
+      taken += batch.length;
+      if (taken < share) continue;
+      truncated ||= taken > share;
+      break;
+    }
+  }
+  return { samples: samples.sort((a, b) => a.timestamp - b.timestamp), truncated };
+}
+
+async function scriptRun(
+  triggered: Triggered,
+  origin: Origin,
+  state: { script: JsonObject; held: Map<string, boolean>; runs: number; readonly from: EpochMs },
+  on: SimulationParts,
+): Promise<{ readonly run: RuleRun; readonly actions: readonly Json[] }> {
+  const { compiled, reading, places } = triggered;
+  const { logic, rule, consecutive } = compiled;
+  if (logic.type !== 'CUSTOM_LOGIC') throw new Error('Only custom logic has a script');
+  const context = await ruleContext(triggered, origin, on.lookUp);
+  const type = scriptCauses[origin.cause];
+  const { from: platformStart } = state;
+  const cause = { type, numberOfInvocations: 0, at: origin.at, platformStart } as const;
+  const event = scriptEvent(compiled, reading, cause, context);
+  state.runs += 1;
+  const { emits } = await on.scripts.run({
+    tenant: rule.organizationId,
+    source: logic.block.script,
+    event: { ...event, state: state.script },
+  });
+  const outcome = scriptOutcome(emits, origin.at);
+  state.script = outcome.state ?? state.script;
+  const heldBefore = state.held.get(origin.deviceId) ?? false;
+  const actions = logic.actionIds.flatMap((actionId) => {
+    const again = consecutive.get(actionId);
+    if (again === undefined) return [];
+    return actionsFor(outcome.actions, again, heldBefore).map((result) => ({ actionId, result }));
+  });
+  state.held.set(origin.deviceId, outcome.actions.length > 0);
+  const { at, deviceId, correlationId } = origin;
+  const base = {
+    at,
+    cause: origin.cause,
+    deviceId,
+    correlationId,
+    samples: reading.samples,
+    places,
+  };
+  const actionIds = actions.map(({ actionId }) => actionId);
+  const reason = outcome.error ?? `the script emitted ${outcome.actions.length} actions`;
+  const kind = outcome.error !== undefined ? 'FAILED' : actions.length > 0 ? 'FIRED' : 'NOT_FIRED';
+  return { run: { ...base, outcome: kind, reason, actionIds }, actions };
+}

@@ -1,0 +1,65 @@
+// Simulation of a stored or drafted rule: reads everything that it uses, then simulates it (contract 35).
+import type { EpochMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
+import type { Rule } from '../model/rule.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { findCustomLogics } from '../storage/records/rows/custom-logic.ts';
+import { findOpenOutputConnectors } from '../storage/records/rows/output-connectors.ts';
+import { findRule } from '../storage/records/rows/rules.ts';
+import { deviceIdsOfTag, tagsOfDevices } from '../storage/records/rows/tags.ts';
+import { type CompiledRule, compileRule } from './evaluation/compiled-rule.ts';
+import { inputsInWorkspace } from './evaluation/rule-loader.ts';
+import { type SimulatedRuns, simulateRule, type SimulationParts } from './rule-simulation.ts';
+
+export interface StoredRuleSimulationParts
+  extends Omit<SimulationParts, 'tagsOf' | 'devicesOfTag'> {
+  readonly db: RecordsDb;
+}
+
+/** `to` is exclusive. Throws Problem 404 for a rule that does not exist. */
+export async function simulateStoredRule(
+  ruleId: string,
+  range: { readonly from: EpochMs; readonly to: EpochMs },
+  parts: StoredRuleSimulationParts,
+): Promise<SimulatedRuns> {
+  const rule = await findRule(parts.db, ruleId);
+  if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
+  return simulateUnstoredRule(rule, range, parts);
+}
+
+/** The same for a rule that need not be stored. */
+export async function simulateUnstoredRule(
+  rule: Rule,
+  range: { readonly from: EpochMs; readonly to: EpochMs },
+  parts: StoredRuleSimulationParts,
+): Promise<SimulatedRuns> {
+  const { db, ...stages } = parts;
+  return simulateRule(await compiledRule(db, rule), range, {
+    ...stages,
+    tagsOf: (deviceIds) => tagIdsOf(db, deviceIds),
+    devicesOfTag: (tagId) => deviceIdsOfTag(db, tagId),
+  });
+}
+
+async function compiledRule(db: RecordsDb, rule: Rule): Promise<CompiledRule> {
+  const actions = rule.actions.map(({ id }) => id);
+  const connectors = await findOpenOutputConnectors(db, actions);
+  const blocks = await findCustomLogics(db, [rule.logic.customLogic?.customLogicId ?? '']);
+  const compiled = compileRule(rule, {
+    connectors: new Map(connectors.map((connector) => [connector.id, connector])),
+    customLogic: new Map(blocks.map((block) => [block.id, block])),
+    isInWorkspace: await inputsInWorkspace(db, [rule]),
+  });
+  if (compiled === undefined) throw new Error(`Rule ${rule.id} cannot be compiled`);
+  return compiled;
+}
+
+async function tagIdsOf(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const tagIds = new Map<string, ReadonlySet<string>>();
+  for (const [deviceId, tags] of await tagsOfDevices(db, deviceIds))
+    tagIds.set(deviceId, new Set(tags.map(({ id }) => id)));
+  return tagIds;
+}

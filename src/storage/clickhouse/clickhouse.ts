@@ -1,0 +1,242 @@
+// ClickHouse: the servers that one setting names, their version, and the tables in their databases.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ClickHouseError, isTemporary } from './clickhouse-error.ts';
+import { missing } from '../../structures/missing.ts';
+import { openReplica, type Replica } from './replica.ts';
+import { placeOf, type ServerAddress } from './server-addresses.ts';
+import { featuresOf, oldestVersion, type VersionFeatures } from './server-version.ts';
+import { createShard, type Shard } from './shard.ts';
+import { quoted } from './sql-literals.ts';
+import { addColumns, createStatement, type TableDefinition, type TablePlace } from './table.ts';
+
+const startLimits = {
+  /** How long a start waits for a server that does not answer yet. */
+  waitMsMax: 30_000,
+  retryMs: 500,
+  /** For the other replicas of a shard, when one has answered. */
+  otherWaitMsMax: 3_000,
+} as const;
+
+/** The servers cannot be used; the message says why and what to do. */
+export class ClickHouseStartError extends Error {
+  override readonly name = 'ClickHouseStartError';
+}
+
+class NoAnswerError extends ClickHouseStartError {}
+
+export interface ClickHouse {
+  readonly shards: readonly Shard[];
+  /** The oldest version among the servers. */
+  readonly version: string;
+  /** Whether tables are replicated; without it a shard has one server. */
+  readonly isReplicated: boolean;
+  /** Creates the tables where they are missing, and adds columns that they lack. */
+  prepareTables(tables: readonly TableDefinition[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ClickHouseOptions {
+  readonly shards: readonly (readonly ServerAddress[])[];
+  /** How long the start waits for servers. */
+  readonly waitMsMax?: number;
+}
+
+/**
+ * Asks every server for its version first, and creates its database. Throws ClickHouseStartError
+ * when no replica of a shard answers in time, or one refuses the user or is too old.
+ */
+export async function openClickHouse({
+  shards: addresses,
+  waitMsMax = startLimits.waitMsMax,
+}: ClickHouseOptions): Promise<ClickHouse> {
+  const found: (readonly Opened[])[] = [];
+  const prepared = new Map<string, TableDefinition>();
+  try {
+    for (const replicas of addresses) found.push(await openReplicas(replicas, waitMsMax));
+    const isReplicated = replicationOf(found);
+    const shards = found.map((servers) =>
+      createShard(
+        servers.map(({ replica }) => replica),
+        {
+          insertSettings: servers[0]?.features.insert ?? {},
+          catchUp: (replica) => catchUp(replica, [...prepared.keys()]),
+        },
+      ),
+    );
+    return {
+      shards,
+      version: oldestOf(found.flat().map(({ version }) => version)),
+      isReplicated,
+      async prepareTables(tables) {
+        for (const table of tables) {
+          for (const servers of found) await prepareOnAll(table, servers, isReplicated);
+          prepared.set(table.name, table);
+        }
+      },
+      close: async () => {
+        await Promise.all(shards.map((shard) => shard.close()));
+      },
+    };
+  } catch (error) {
+    await Promise.all(found.flat().map(({ replica }) => replica.close()));
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly replica: Replica;
+  readonly version: string;
+  readonly features: VersionFeatures;
+  /** Whether the server knows its shard and replica, and has a ZooKeeper. */
+  readonly canReplicate: boolean;
+}
+
+/** Until when a server is waited for. */
+interface Deadline {
+  endsAt: number;
+}
+
+/**
+ * One replica of a shard is enough: another that does not answer gets the same statements later,
+ * and is taken for one of the same version. Throws when none answers, or when one is too old.
+ */
+async function openReplicas(
+  addresses: readonly ServerAddress[],
+  waitMsMax: number,
+): Promise<readonly Opened[]> {
+  const deadline: Deadline = { endsAt: performance.now() + waitMsMax };
+  const results = await Promise.allSettled(
+    addresses.map(async (address) => {
+      const opened = await openServer(address, deadline);
+      deadline.endsAt = Math.min(deadline.endsAt, performance.now() + startLimits.otherWaitMsMax);
+      return opened;
+    }),
+  );
+  const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const [example] = opened;
+  const failures = results.flatMap((result) =>
+    result.status === 'rejected' ? [errorOf(result.reason)] : [],
+  );
+  const refusal = failures.find((error) => !(error instanceof NoAnswerError)) ?? failures[0];
+  const isAnyUsable = example !== undefined && refusal instanceof NoAnswerError;
+  if (refusal !== undefined && !isAnyUsable) {
+    await Promise.all(opened.map(({ replica }) => replica.close()));
+    throw refusal;
+  }
+  return addresses.flatMap((address, i) => {
+    const result = results[i];
+    if (result?.status === 'fulfilled') return [result.value];
+    return example === undefined ? [] : [{ ...example, replica: openReplica(address) }];
+  });
+}
+
+async function openServer(address: ServerAddress, deadline: Deadline): Promise<Opened> {
+  const place = placeOf(address);
+  // The database may be missing, so the first statements go to one that every server has.
+  const first = openReplica({ ...address, database: 'system' });
+  try {
+    const version = await firstAnswer(first, place, deadline);
+    const features = featuresOf(version);
+    if (features === undefined)
+      throw new ClickHouseStartError(
+        `Invalid SAMPLES_URL: ${place} runs ClickHouse ${version}; ${oldestVersion} or later is required`,
+      );
+    await first.text({ sql: `create database if not exists ${address.database}` });
+    return {
+      replica: openReplica(address),
+      version,
+      features,
+      canReplicate: await replicates(first),
+    };
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error;
+    throw new ClickHouseStartError(`Invalid SAMPLES_URL: ${error.message}`);
+  } finally {
+    await first.close();
+  }
+}
+
+async function firstAnswer(server: Replica, place: string, deadline: Deadline): Promise<string> {
+  for (;;) {
+    try {
+      return (await server.text({ sql: 'select version()', timeoutMs: 5_000 })).trim();
+    } catch (error) {
+      const words = `Invalid SAMPLES_URL: ${(error as Error).message || place}`;
+      if (!isTemporary(error)) throw new ClickHouseStartError(words);
+      if (performance.now() > deadline.endsAt) throw new NoAnswerError(words);
+    }
+    await delay(startLimits.retryMs);
+  }
+}
+
+/** Servers with the macros `shard` and `replica` replicate their tables; others have no replicas. */
+async function replicates(server: Replica): Promise<boolean> {
+  const names = await server.text({
+    sql: "select macro from system.macros where macro in ('shard', 'replica')",
+  });
+  return names.trim().split('\n').filter(Boolean).length === 2;
+}
+
+function replicationOf(shards: readonly (readonly Opened[])[]): boolean {
+  const all = shards.flat();
+  const isReplicated = all.every(({ canReplicate }) => canReplicate);
+  const plain = all.find(({ canReplicate }) => !canReplicate);
+  if (plain !== undefined && shards.some(({ length }) => length > 1))
+    throw new ClickHouseStartError(
+      `Invalid SAMPLES_URL: it lists replicas, but ${plain.replica.place} does not define the macros shard and replica. Configure them, and ZooKeeper or Keeper, on that server.`,
+    );
+  return isReplicated;
+}
+
+function errorOf(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+/** A replica that is away gets its tables with a later start. */
+async function prepareOnAll(
+  table: TableDefinition,
+  servers: readonly Opened[],
+  isReplicated: boolean,
+): Promise<void> {
+  const results = await Promise.allSettled(
+    servers.map((server) => prepareTable(table, server, isReplicated)),
+  );
+  const failures = results.flatMap((result) =>
+    result.status === 'rejected' ? [errorOf(result.reason)] : [],
+  );
+  const [first] = failures;
+  if (first !== undefined && failures.length === servers.length) throw first;
+  for (const error of failures) if (!isTemporary(error)) throw error;
+}
+
+async function prepareTable(
+  table: TableDefinition,
+  { replica, features }: Opened,
+  isReplicated: boolean,
+): Promise<void> {
+  const { database } = replica;
+  const place: TablePlace = { features, isReplicated, database };
+  await replica.text({ sql: createStatement(table, place) });
+  const existing = await replica.text({
+    sql: `select name from system.columns where database = ${quoted(database)} and table = ${quoted(table.name)} format JSONEachRow`,
+  });
+  const names = existing
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => (JSON.parse(line) as { name: string }).name);
+  for (const sql of addColumns(table, new Set(names), place)) await replica.text({ sql });
+}
+
+/** Waits until the replica has everything that another has acknowledged. */
+async function catchUp(replica: Replica, tables: readonly string[]): Promise<void> {
+  for (const table of tables) await replica.text({ sql: `system sync replica ${table}` });
+}
+
+function oldestOf(versions: readonly string[]): string {
+  const parts = (version: string): number[] => version.split('.').map(Number);
+  const sorted = versions.toSorted((a, b) => {
+    const [left, right] = [parts(a), parts(b)];
+    return (left[0] ?? 0) - (right[0] ?? 0) || (left[1] ?? 0) - (right[1] ?? 0);
+  });
+  return sorted[0] ?? missing('version');
+}

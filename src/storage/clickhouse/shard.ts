@@ -1,0 +1,181 @@
+// Shard: replicas of one part of the data. Statements go to one, and to the next while it is away.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ClickHouseError, isTemporary } from './clickhouse-error.ts';
+import { missing } from '../../structures/missing.ts';
+import type { Replica, Settings, Statement } from './replica.ts';
+
+/** Delays before a select is sent again, after every replica has failed. */
+const retryDelaysMs = [50, 250, 1_000] as const;
+/** Of the rows of a select that are read as a whole. */
+const answerCharactersMax = 256 * 1024 * 1024;
+
+export interface Insert {
+  readonly table: string;
+  /** Names of the columns, in the order of the values. */
+  readonly columns: readonly string[];
+  /** See `RowBinary`. */
+  readonly rows: Uint8Array;
+  readonly queryId?: string;
+}
+
+/** Rows that the server computes itself. */
+export interface InsertOfSelect extends Omit<Insert, 'rows'> {
+  readonly select: string;
+  readonly queryId: string;
+  readonly timeoutMs: number;
+}
+
+export interface Shard {
+  /** Rows of a select, as objects. Sent again, and to other replicas, while they are unreachable. */
+  select<Row>(sql: string): Promise<readonly Row[]>;
+  /** The same in batches, while the server still sends; not sent again after the first batch. */
+  stream<Row>(sql: string): AsyncIterable<readonly Row[]>;
+  /**
+   * Sent once. Throws ClickHouseError, whose `isDoubtful` says whether the rows may be stored, now
+   * or later.
+   */
+  insert(insert: Insert | InsertOfSelect): Promise<void>;
+  /** A statement that may be repeated, on one replica, or on each. */
+  command(sql: string): Promise<void>;
+  everywhere(sql: string): Promise<void>;
+  readonly replicas: readonly Replica[];
+  /** Resolves when the replica that is used has what any other had when this was called. */
+  caughtUp(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ShardOptions {
+  /** Settings of inserts. */
+  readonly insertSettings: Settings;
+  /** Waits until a replica has what any other has now. */
+  readonly catchUp: (replica: Replica) => Promise<void>;
+}
+
+export function createShard(
+  replicas: readonly Replica[],
+  { insertSettings, catchUp }: ShardOptions,
+): Shard {
+  const { current, leave, onAny } = createChoice(replicas, catchUp);
+
+  async function command(sql: string): Promise<void> {
+    await onAny((to) => to.text({ sql }));
+  }
+
+  return {
+    replicas,
+    select: async <Row>(sql: string) => onAny(async (from) => rowsOf<Row>(from, sql)),
+    async *stream<Row>(sql: string) {
+      let isBegun = false;
+      for (let attempt = 0; ; attempt += 1) {
+        const from = current();
+        try {
+          for await (const lines of from.lines({ sql: `${sql} format JSONEachRow` })) {
+            isBegun = true;
+            yield parsed<Row>(lines);
+          }
+          return;
+        } catch (error) {
+          const delayMs = retryDelaysMs[attempt];
+          if (isBegun || !isTemporary(error) || delayMs === undefined) throw error;
+          await leave(from).catch(() => undefined);
+          await delay(delayMs);
+        }
+      }
+    },
+    async insert(insert) {
+      const to = current();
+      const { queryId } = insert;
+      try {
+        await to.text({
+          ...statementOf(insert),
+          settings: 'select' in insert ? { ...insertSettings, ...ofLargeSelects } : insertSettings,
+          ...(queryId !== undefined && { queryId }),
+        });
+      } catch (error) {
+        if (isTemporary(error)) await leave(to).catch(() => undefined);
+        throw error;
+      }
+    },
+    command,
+    caughtUp: () => onAny(catchUp),
+    async everywhere(sql) {
+      for (const each of replicas) await each.text({ sql });
+    },
+    close: async () => {
+      await Promise.all(replicas.map((each) => each.close()));
+    },
+  };
+}
+
+/** Beyond, the server groups on its disk. */
+const ofLargeSelects: Settings = { max_bytes_before_external_group_by: 1_000_000_000 };
+
+function statementOf(insert: Insert | InsertOfSelect): Statement {
+  const into = `insert into ${insert.table} (${insert.columns.join(', ')})`;
+  if (!('select' in insert)) return { sql: `${into} format RowBinary`, body: insert.rows };
+  return { sql: `${into} ${insert.select}`, timeoutMs: insert.timeoutMs };
+}
+
+interface ReplicaChoice {
+  readonly current: () => Replica;
+  /** Uses the next replica that has everything. */
+  readonly leave: (failed: Replica) => Promise<void>;
+  /** Asks again while replicas are unreachable, some times. */
+  readonly onAny: <T>(ask: (from: Replica) => Promise<T>) => Promise<T>;
+}
+
+function createChoice(
+  replicas: readonly Replica[],
+  catchUp: ShardOptions['catchUp'],
+): ReplicaChoice {
+  let at = 0;
+
+  function current(): Replica {
+    return replicas[at] ?? missing('replica');
+  }
+
+  async function leave(failed: Replica): Promise<void> {
+    if (current() !== failed || replicas.length === 1) return;
+    const next = (at + 1) % replicas.length;
+    await catchUp(replicas[next] ?? missing('replica'));
+    if (current() === failed) at = next;
+  }
+
+  return {
+    current,
+    leave,
+    async onAny(ask) {
+      for (let attempt = 0; ; attempt += 1) {
+        const from = current();
+        try {
+          return await ask(from);
+        } catch (error) {
+          const delayMs = retryDelaysMs[attempt];
+          const isLost = error instanceof ClickHouseError && error.failure === 'unreachable';
+          if (!isLost || delayMs === undefined) throw error;
+          await leave(from).catch(() => undefined);
+          await delay(delayMs);
+        }
+      }
+    },
+  };
+}
+
+/** Waiting at the server for the end of the answer would cost as much as a small select. */
+async function rowsOf<Row>(from: Replica, sql: string): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  let characters = 0;
+  for await (const lines of from.lines({ sql: `${sql} format JSONEachRow` })) {
+    for (const line of lines) characters += line.length;
+    if (characters > answerCharactersMax)
+      throw new ClickHouseError('refused', `An answer has more than ${answerCharactersMax} bytes`);
+    for (const row of parsed<Row>(lines)) rows.push(row);
+  }
+  return rows;
+}
+
+function parsed<Row>(lines: readonly string[]): readonly Row[] {
+  const rows: Row[] = [];
+  for (const line of lines) if (line !== '') rows.push(JSON.parse(line) as Row);
+  return rows;
+}

@@ -1,0 +1,171 @@
+// Data folder: locked by one process; the operating system releases the lock when it ends.
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isDiskFull } from '../../model/disk-full.ts';
+
+/** The folder cannot be used; the message says why and what to do. */
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError';
+}
+
+export interface DataFolder {
+  readonly path: string;
+  release(): void;
+}
+
+/** Of the folder: nobody but its owner may look into it. */
+const ownerOnly = 0o700;
+
+/**
+ * Creates the folder, for its owner alone, when it is missing, and claims it. Throws
+ * DataFolderError when another process holds it.
+ */
+export function claimDataFolder(path: string): DataFolder {
+  try {
+    keepMade(path, mkdirSync(path, { recursive: true, mode: ownerOnly }));
+  } catch (error) {
+    throw new DataFolderError(
+      `The data folder ${path} cannot be created: ${(error as Error).message}`,
+    );
+  }
+  const holderPath = join(path, 'holder.txt');
+  // An exclusive SQLite transaction is a lock that no crash leaves behind. Without a journal it
+  // needs no room on the disk.
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(join(path, 'lock.db'));
+    lock.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
+    noteHolder(holderPath);
+  } catch (error) {
+    lock?.close();
+    if (/locked|busy/i.test((error as Error).message)) {
+      throw new DataFolderError(
+        `The data folder ${path} is in use by another Heliograph process (${holderOf(holderPath)}). Stop it first, or set DATA_DIR to another folder.`,
+      );
+    }
+    throw new DataFolderError(
+      `The data folder ${path} cannot be written: ${(error as Error).message}`,
+    );
+  }
+  const held = lock;
+  return {
+    path,
+    release() {
+      held.exec('ROLLBACK');
+      held.close();
+    },
+  };
+}
+
+/**
+ * Syncs the folders that got an entry, `made` the outermost of them, so that a power cut cannot
+ * take the data folder away.
+ */
+function keepMade(path: string, made: string | undefined): void {
+  if (made === undefined) return;
+  const top = dirname(resolve(made));
+  for (let above = dirname(resolve(path)); ; above = dirname(above)) {
+    try {
+      syncFolder(above);
+    } catch (error) {
+      // A folder that may be written and not read cannot be synced; the platform runs there as it
+      // can.
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    }
+    if (above === top || above === dirname(above)) return;
+  }
+}
+
+/** Makes creations in the folder durable. */
+export function syncFolder(directory: string): void {
+  const folder = openSync(directory, 'r');
+  try {
+    fsyncSync(folder);
+  } catch (error) {
+    // Windows cannot sync a folder; its file system journals names by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/**
+ * Only what a second process is told depends on the note, so a full disk does not keep the folder
+ * from being claimed.
+ */
+function noteHolder(path: string): void {
+  try {
+    writeFileSync(path, `process ${process.pid}`);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
+/**
+ * Takes the rights of group and others from the folder; nothing inside can be reached without them.
+ * Returns what was changed or could not be, as a sentence; undefined when there was nothing to do.
+ */
+export function tightenDataFolder(path: string): string | undefined {
+  const mode = statSync(path).mode & 0o777;
+  // Windows has no such rights.
+  if ((mode & ~ownerOnly) === 0 || process.platform === 'win32') return undefined;
+  const was = `The data folder ${path} was accessible to other users (mode ${mode.toString(8)})`;
+  try {
+    chmodSync(path, ownerOnly);
+    return `${was}; permissions were restricted to its owner`;
+  } catch (error) {
+    return `${was}, and its permissions cannot be changed: ${(error as Error).message}`;
+  }
+}
+
+/** Whether the folder holds samples or raw uplinks. */
+export function hasSampleFiles(path: string): boolean {
+  const places = [
+    ['samples', 'journal', '.journal'],
+    ['samples', 'segments', '.segment'],
+    ['uplinks', '', '.uplinks'],
+  ] as const;
+  return (
+    places.some(([folder, inside, end]) =>
+      namesIn(join(path, folder, inside)).some((name) => name.endsWith(end)),
+    ) || isManifestOfSamples(join(path, 'samples', 'segments', 'manifest.json'))
+  );
+}
+
+/** Whether there is a manifest other than the one of a new folder, which names no segment. */
+function isManifestOfSamples(path: string): boolean {
+  try {
+    return !readFileSync(path, 'utf8').includes('"segments":[],"replayFrom":0,');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function holderOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return 'process unknown';
+  }
+}

@@ -1,0 +1,157 @@
+// A record of the delivery log: a delivery after one of its changes, as two strings after their lengths.
+import type { Delivery, DeliveryCause, DeliveryState } from '../../model/delivery.ts';
+
+/** A delivery as the log keeps it: its template context is a JSON string. */
+export interface StoredDelivery extends Omit<Delivery, 'context' | 'contextText'> {
+  readonly context: string;
+}
+
+/** Where a record is. It is moved when its segment is copied. */
+export interface RecordPlace {
+  /** Number of the segment; 0 until the record is written. */
+  segment: number;
+  /** Of the block in its segment. */
+  offset: number;
+  /** Of the record in its unpacked block. */
+  at: number;
+  /** The record, until it is written. */
+  waiting: StoredDelivery | undefined;
+}
+
+type Head = readonly [
+  id: string,
+  sequence: number,
+  connectorId: string,
+  organizationId: string,
+  workspaceId: string,
+  deviceId: string,
+  correlationId: string,
+  cause: DeliveryCause,
+  ruleId: string | null,
+  ruleHops: number,
+  state: DeliveryState,
+  tries: number,
+  revision: number,
+  isResent: 0 | 1,
+  nextAt: number,
+  created: number,
+  updated: number,
+  payload: string | null,
+  answer: string | null,
+  reason: string | null,
+];
+
+const lengthsBytes = 8;
+/** Of a UTF-16 code unit in UTF-8. */
+const unitBytesMax = 3;
+
+/** Records one after the other in one growing buffer. */
+export class RecordBlock {
+  #bytes = Buffer.allocUnsafeSlow(64 * 1024);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get capacity(): number {
+    return this.#bytes.length;
+  }
+
+  /** Removes the records and keeps the memory. */
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** A view that the next `add` after `clear` overwrites. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Appends the record; returns its offset. */
+  add(record: StoredDelivery): number {
+    const at = this.#length;
+    const head = JSON.stringify(headOf(record));
+    const { context } = record;
+    this.#grow(lengthsBytes + (head.length + context.length) * unitBytesMax);
+    const headBytes = this.#bytes.write(head, at + lengthsBytes);
+    const contextBytes = this.#bytes.write(context, at + lengthsBytes + headBytes);
+    this.#bytes.writeUInt32LE(headBytes, at);
+    this.#bytes.writeUInt32LE(contextBytes, at + 4);
+    this.#length = at + lengthsBytes + headBytes + contextBytes;
+    return at;
+  }
+
+  #grow(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
+    larger.set(this.bytes);
+    this.#bytes = larger;
+  }
+}
+
+function headOf(record: StoredDelivery): Head {
+  return [
+    record.id,
+    record.sequence,
+    record.connectorId,
+    record.organizationId,
+    record.workspaceId,
+    record.deviceId,
+    record.correlationId,
+    record.cause,
+    record.ruleId ?? null,
+    record.ruleHops ?? 0,
+    record.state,
+    record.tries,
+    record.revision,
+    record.isResent ? 1 : 0,
+    record.nextAt,
+    record.created,
+    record.updated,
+    record.payload,
+    record.answer,
+    record.reason,
+  ];
+}
+
+/** The record at the offset of an unpacked block, whose checksum was right. */
+export function recordAt(block: Buffer, at: number): StoredDelivery {
+  const headEnd = at + lengthsBytes + block.readUInt32LE(at);
+  const head = JSON.parse(block.toString('utf8', at + lengthsBytes, headEnd)) as Head;
+  const context = block.toString('utf8', headEnd, headEnd + block.readUInt32LE(at + 4));
+  return storedOf(head, context);
+}
+
+/** The records of an unpacked block without their contexts, with the offset of each. */
+export function* recordsOf(block: Buffer): Generator<{
+  readonly at: number;
+  readonly record: StoredDelivery;
+}> {
+  for (let at = 0; at < block.length; ) {
+    const headEnd = at + lengthsBytes + block.readUInt32LE(at);
+    const head = JSON.parse(block.toString('utf8', at + lengthsBytes, headEnd)) as Head;
+    yield { at, record: storedOf(head, '') };
+    at = headEnd + block.readUInt32LE(at + 4);
+  }
+}
+
+function storedOf(head: Head, context: string): StoredDelivery {
+  const [id, sequence, connectorId, organizationId, workspaceId, deviceId] = head;
+  const [, , , , , , correlationId, cause, ruleId, ruleHops, state, tries, revision] = head;
+  const [nextAt, created, updated, payload, answer, reason] = head.slice(14) as [
+    number,
+    number,
+    number,
+    string | null,
+    string | null,
+    string | null,
+  ];
+  return {
+    ...{ id, sequence, connectorId, organizationId, workspaceId, deviceId },
+    ...{ correlationId, cause, ruleHops, state, tries, revision, isResent: head[13] === 1 },
+    ...{ nextAt, created, updated, payload, answer, reason, context },
+    ...(ruleId !== null && { ruleId }),
+  };
+}

@@ -1,0 +1,274 @@
+// Shape of a data object: its keys in order, nested, with the kind of value at each leaf.
+import { isElementPath } from '../../model/data-value.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { LeafSource, LeafValues } from './leaf-values.ts';
+import { missing } from '../../structures/missing.ts';
+
+/**
+ * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null`
+ * and `empty` leaves (objects without a key) have no value.
+ */
+export const leafKinds = {
+  number: 0,
+  boolean: 1,
+  string: 2,
+  json: 3,
+  null: 4,
+  object: 5,
+  empty: 6,
+} as const;
+export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds];
+
+const leavesMax = 256;
+const depthMax = 12;
+/** Of a shape's text, which is a key of many tables: V8 hashes keys beyond 16,383 by length alone. */
+const textLengthMax = 12_000;
+/** The interner forgets its shapes when it has so many; shapes in use live on. */
+const internedMax = 4_096;
+/** Shapes with the same first key that are tried before an object is described. */
+const recentMax = 8;
+
+interface ShapeNode {
+  readonly keys: readonly string[];
+  readonly children: readonly (LeafKind | ShapeNode)[];
+}
+
+export interface ShapeLeaf {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+}
+
+/** One name for a leaf's path and kind, for keys with any characters. */
+export function leafName({ path, kind }: ShapeLeaf): string {
+  return kind + JSON.stringify(path);
+}
+
+export interface DataShape {
+  /** The same text for the same shape. */
+  readonly text: string;
+  /** A leaf kind alone when the whole object is kept as one JSON text. */
+  readonly root: LeafKind | ShapeNode;
+  /** Leaves with a value, in order; `null` and `empty` leaves are only in the tree. */
+  readonly leaves: readonly ShapeLeaf[];
+  /** Whether any leaf is an `object`: such a shape fits objects that have a better one. */
+  readonly opaque: boolean;
+  /**
+   * The keys from the root to what a data key names in objects of this shape; undefined when it
+   * names nothing. The key as it stands comes first, then as a dotted path (contract 35), at every
+   * depth. A key that may reach into an array has the path of the array and the rest of the key as
+   * one last step, which is no leaf: only the object can tell. Of no use with an opaque shape.
+   */
+  readonly pathOf: (dataKey: string) => readonly string[] | undefined;
+  readonly isNull: (path: readonly string[]) => boolean;
+  /** Paths whose value is null. */
+  readonly nulls: readonly (readonly string[])[];
+  /** Paths whose value is an object without a key. */
+  readonly empties: readonly (readonly string[])[];
+}
+
+export interface ShapeInterner {
+  /** The shape of the object; its leaf values are added to `values`. `guess` is tried first. */
+  readonly shapeOf: (
+    data: JsonObject,
+    values: LeafValues,
+    guess: DataShape | undefined,
+  ) => DataShape;
+  /** The shape with that text. */
+  readonly fromText: (text: string) => DataShape;
+}
+
+export function createShapeInterner(): ShapeInterner {
+  const known = new Map<string, DataShape>();
+  function fromText(text: string): DataShape {
+    let shape = known.get(text);
+    if (shape === undefined) {
+      if (known.size >= internedMax) known.clear();
+      shape = parseShape(text);
+      known.set(text, shape);
+    }
+    return shape;
+  }
+  /** Shapes of late by their first key: most objects have one of few. */
+  const recent = new Map<string, DataShape[]>();
+  function remember(key: string, shape: DataShape): void {
+    if (recent.size >= internedMax) recent.clear();
+    const shapes = recent.get(key) ?? [];
+    if (shapes.unshift(shape) > recentMax) shapes.pop();
+    recent.set(key, shapes);
+  }
+  return {
+    fromText,
+    shapeOf: (data, values, guess) => {
+      const { length, texts } = values;
+      const textsBefore = texts.length;
+      if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;
+      values.cutBack(length, textsBefore);
+      const key = firstKeyOf(data);
+      for (const shape of recent.get(key) ?? []) {
+        if (matches(shape.root, data, values)) return shape;
+        values.cutBack(length, textsBefore);
+      }
+      const shape = fromText(describe(data) ?? String(leafKinds.object));
+      if (!matches(shape.root, data, values))
+        throw new Error(`The shape ${shape.text} does not fit its own object`);
+      if (!shape.opaque) remember(key, shape);
+      return shape;
+    },
+  };
+}
+
+function firstKeyOf(data: JsonObject): string {
+  for (const key in data) if (data[key] !== undefined) return key;
+  return '';
+}
+
+/** Builds the object again. */
+export function dataOf(shape: DataShape, values: LeafSource): JsonObject {
+  return build(shape.root, values, { leaf: 0 }) as JsonObject;
+}
+
+function kindOf(value: Json): LeafKind | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? leafKinds.number : leafKinds.null;
+  if (typeof value === 'string') return leafKinds.string;
+  if (typeof value === 'boolean') return leafKinds.boolean;
+  if (value === null) return leafKinds.null;
+  if (Array.isArray(value)) return leafKinds.json;
+  return undefined;
+}
+
+// Adds the leaf values while they fit; the caller takes back what was added when they do not.
+function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValues): boolean {
+  if (typeof node === 'number') return matchesLeaf(node, value, values);
+  if (!isJsonObject(value)) return false;
+  const { keys, children } = node;
+  let i = 0;
+  for (const key in value) {
+    const child = value[key];
+    if (child === undefined) continue;
+    const childNode = children[i];
+    if (childNode === undefined || keys[i] !== key || !matches(childNode, child, values))
+      return false;
+    i++;
+  }
+  return i === keys.length && i > 0;
+}
+
+function matchesLeaf(kind: LeafKind, value: Json, values: LeafValues): boolean {
+  if (kind === leafKinds.empty) return isJsonObject(value) && isEmpty(value);
+  if (kind === leafKinds.json || kind === leafKinds.object) {
+    if (kind === leafKinds.json ? !Array.isArray(value) : !isJsonObject(value) || isEmpty(value))
+      return false;
+    values.addText(JSON.stringify(value));
+    return true;
+  }
+  if (kindOf(value) !== kind) return false;
+  // Adding zero makes -0 the 0 that JSON text makes of it.
+  if (kind === leafKinds.number) values.addNumber((value as number) + 0);
+  else if (kind === leafKinds.boolean) values.addNumber(value === true ? 1 : 0);
+  else if (kind === leafKinds.string) values.addText(value as string);
+  return true;
+}
+
+function isEmpty(value: JsonObject): boolean {
+  for (const key in value) if (value[key] !== undefined) return false;
+  return true;
+}
+
+type Described = LeafKind | (string | Described)[];
+
+// Undefined when the object is wider or deeper than a shape may be, or its keys are too long.
+function describe(data: JsonObject): string | undefined {
+  let leaves = 0;
+  function node(value: Json, depth: number): Described | undefined {
+    const kind = kindOf(value);
+    if (kind !== undefined) return ++leaves > leavesMax ? undefined : kind;
+    const parts: (string | Described)[] = [];
+    for (const [key, child] of Object.entries(value as JsonObject)) {
+      if (child === undefined) continue;
+      const tooDeep =
+        depth === depthMax && kindOf(child) === undefined && !isEmpty(child as JsonObject);
+      const described = tooDeep ? leafKinds.object : node(child, depth + 1);
+      if (described === undefined) return undefined;
+      parts.push(key, described);
+    }
+    return parts.length === 0 ? leafKinds.empty : parts;
+  }
+  const root = node(data, 0);
+  if (root === undefined) return undefined;
+  const text = JSON.stringify(root);
+  return text.length > textLengthMax ? undefined : text;
+}
+
+function parseShape(text: string): DataShape {
+  const leaves: ShapeLeaf[] = [];
+  const nulls: (readonly string[])[] = [];
+  const empties: (readonly string[])[] = [];
+  function node(described: Described, path: readonly string[]): LeafKind | ShapeNode {
+    if (typeof described === 'number') {
+      if (described === leafKinds.null) nulls.push(path);
+      else if (described === leafKinds.empty) empties.push(path);
+      else leaves.push({ path, kind: described });
+      return described;
+    }
+    const keys = described.filter((_, i) => i % 2 === 0) as string[];
+    const children = keys.map((key, i) => node(described[2 * i + 1] as Described, [...path, key]));
+    return { keys, children };
+  }
+  const root = node(JSON.parse(text) as Described, []);
+  return {
+    text,
+    root,
+    leaves,
+    nulls,
+    empties,
+    opaque: leaves.some(({ kind }) => kind === leafKinds.object),
+    pathOf: (dataKey) => findPath(root, dataKey),
+    isNull: (path) =>
+      nulls.some(
+        (other) => other.length === path.length && other.every((key, i) => key === path[i]),
+      ),
+  };
+}
+
+function findPath(node: LeafKind | ShapeNode, dataKey: string): string[] | undefined {
+  if (typeof node === 'number') return undefined;
+  if (node.keys.includes(dataKey)) return [dataKey];
+  for (let dot = dataKey.indexOf('.'); dot >= 0; dot = dataKey.indexOf('.', dot + 1)) {
+    const head = dataKey.slice(0, dot);
+    const child = node.children[node.keys.indexOf(head)];
+    if (child === undefined) continue;
+    const inner = dataKey.slice(dot + 1);
+    if (child === leafKinds.json && isElementPath(inner)) return [head, inner];
+    const rest = findPath(child, inner);
+    if (rest !== undefined) return [head, ...rest];
+  }
+  return undefined;
+}
+
+function build(node: LeafKind | ShapeNode, values: LeafSource, next: { leaf: number }): Json {
+  if (typeof node === 'number') {
+    if (node === leafKinds.null) return null;
+    if (node === leafKinds.empty) return {};
+    const leaf = next.leaf++;
+    if (node === leafKinds.number) return values.numberAt(leaf);
+    if (node === leafKinds.boolean) return values.numberAt(leaf) === 1;
+    const text = values.textAt(leaf);
+    return node === leafKinds.string ? text : (JSON.parse(text) as Json);
+  }
+  const object: Record<string, Json> = {};
+  const { keys, children } = node;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] ?? missing('key of an object');
+    const value = build(children[i] ?? missing('child of an object'), values, next);
+    // Assigning to this one name would set the prototype instead.
+    if (key === '__proto__')
+      Object.defineProperty(object, key, {
+        value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    else object[key] = value;
+  }
+  return object;
+}

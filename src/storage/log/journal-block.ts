@@ -1,0 +1,180 @@
+// Journal blocks: entries of one group under one checksum, with all definitions that they use.
+// Payload of the frame: bytes of the group before the block u32, bytes of the group u32, entries
+// u32, then items. A definition is: 2 * bytes + 1 varint, bytes; its number is its place among those of
+// the block. An entry is: 2 * bytes varint, milliseconds since the entry before varint, definitions
+// varint, the number of each varint, bytes.
+import type { EpochMs } from '../../model/instant.ts';
+import { ByteReader, ByteWriter } from '../../structures/bytes.ts';
+import { missing } from '../../structures/missing.ts';
+import { type Frame, frameHeaderBytes, frameTypes, sealFrame } from './frame.ts';
+
+/** What entries share. The same object is written once in each block. */
+export interface Definition {
+  readonly bytes: Buffer;
+}
+
+export interface EncodedEntry {
+  readonly payload: Buffer;
+  /** The first bytes that are the entry; all of them when undefined. */
+  readonly payloadBytes?: number;
+  readonly definitions: readonly Definition[];
+}
+
+/** An entry as the journal keeps it. */
+export interface KeptEntry {
+  readonly position: number;
+  /** Never decreasing along the journal. */
+  readonly storedAt: EpochMs;
+  /** A view into what was read. */
+  readonly payload: Buffer;
+  /** The same buffers for all entries of a block. */
+  readonly definitions: readonly Buffer[];
+}
+
+/** A harmed byte costs the entries of a block, and each block repeats the definitions. */
+const blockBytesMax = 32 * 1024;
+const blockHeadBytes = 12;
+const emptyHead = Buffer.alloc(frameHeaderBytes + blockHeadBytes);
+
+interface Block {
+  readonly offset: number;
+  readonly position: number;
+  readonly storedAt: EpochMs;
+  readonly numbers: Map<Definition, number>;
+  entries: number;
+  lastStoredAt: EpochMs;
+}
+
+/** What one sync makes durable together: blocks of entries in the order of their positions. */
+export interface BlockGroup {
+  /** Bytes of the group so far; 0 without entries. */
+  readonly bytes: number;
+  /** Bytes of memory that it takes. */
+  readonly capacity: number;
+  /** Copies the entry into the group; says how many bytes that took. */
+  add(position: number, storedAt: EpochMs, entry: EncodedEntry): number;
+  /** The bytes of the whole group, valid until it is cleared. */
+  seal(): Buffer;
+  clear(): void;
+}
+
+export function createBlockGroup(): BlockGroup {
+  const to = new ByteWriter(64 * 1024);
+  const blocks: Block[] = [];
+  let block: Block | undefined;
+
+  function begin(position: number, storedAt: EpochMs): Block {
+    const numbers = new Map<Definition, number>();
+    const begun = { offset: to.length, position, storedAt, numbers };
+    to.bytes(emptyHead);
+    const added = { ...begun, entries: 0, lastStoredAt: storedAt };
+    blocks.push(added);
+    return added;
+  }
+
+  return {
+    get bytes() {
+      return to.length;
+    },
+    get capacity() {
+      return to.capacity;
+    },
+    add(position, storedAt, { payload, payloadBytes = payload.length, definitions }) {
+      const before = to.length;
+      if (block === undefined || before - block.offset >= blockBytesMax)
+        block = begin(position, storedAt);
+      const { numbers } = block;
+      for (const definition of definitions) define(to, numbers, definition);
+      to.varint(2 * payloadBytes);
+      to.varint(storedAt - block.lastStoredAt);
+      to.varint(definitions.length);
+      for (const definition of definitions)
+        to.varint(numbers.get(definition) ?? missing('number of a definition'));
+      to.firstBytes(payload, payloadBytes);
+      block.entries += 1;
+      block.lastStoredAt = storedAt;
+      return to.length - before;
+    },
+    seal() {
+      const bytes = to.written();
+      for (const [i, one] of blocks.entries()) {
+        const end = blocks[i + 1]?.offset ?? bytes.length;
+        sealBlock(bytes.subarray(0, end), one, bytes.length);
+      }
+      return bytes;
+    },
+    clear() {
+      to.length = 0;
+      blocks.length = 0;
+      block = undefined;
+    },
+  };
+}
+
+function define(to: ByteWriter, numbers: Map<Definition, number>, definition: Definition): void {
+  if (numbers.has(definition)) return;
+  numbers.set(definition, numbers.size);
+  to.varint(2 * definition.bytes.length + 1);
+  to.bytes(definition.bytes);
+}
+
+/** Completes the block that the bytes end with. */
+function sealBlock(bytes: Buffer, block: Block, groupBytes: number): void {
+  const { offset, position, storedAt, entries } = block;
+  bytes.writeUInt32LE(offset, offset + frameHeaderBytes);
+  bytes.writeUInt32LE(groupBytes, offset + frameHeaderBytes + 4);
+  bytes.writeUInt32LE(entries, offset + frameHeaderBytes + 8);
+  sealFrame(bytes, offset, { type: frameTypes.block, position, storedAt });
+}
+
+/** What one sync made durable, as offsets in the file. */
+export interface GroupRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The group of the frame at the offset; undefined for the first frame of a segment. */
+export function groupOf({ type, payload }: Frame, offset: number): GroupRange | undefined {
+  if (type !== frameTypes.block) return undefined;
+  const start = offset - payload.readUInt32LE(0);
+  return { start, end: start + payload.readUInt32LE(4) };
+}
+
+/** How many entries a frame has. */
+export function entryCountOf({ type, payload }: Frame): number {
+  return type === frameTypes.block ? payload.readUInt32LE(8) : 0;
+}
+
+/** The entries of a frame, in their order. */
+export function entriesOf({ type, position, storedAt, payload }: Frame): KeptEntry[] {
+  return type === frameTypes.block ? blockEntries(payload, position, storedAt) : [];
+}
+
+function blockEntries(payload: Buffer, first: number, since: EpochMs): KeptEntry[] {
+  const from = new ByteReader(payload);
+  const known: Buffer[] = [];
+  const entries: KeptEntry[] = [];
+  let storedAt = since;
+  from.at = blockHeadBytes;
+  while (!from.isAtEnd) {
+    const head = from.varint();
+    const bytes = Math.floor(head / 2);
+    if (head % 2 === 1) {
+      known.push(taken(from, payload, bytes));
+      continue;
+    }
+    storedAt += from.varint();
+    const definitions: Buffer[] = [];
+    for (let left = from.varint(); left > 0; left--)
+      definitions.push(known[from.varint()] ?? missing('definition'));
+    const position = first + entries.length;
+    entries.push({ position, storedAt, payload: taken(from, payload, bytes), definitions });
+  }
+  return entries;
+}
+
+function taken(from: ByteReader, payload: Buffer, bytes: number): Buffer {
+  const start = from.at;
+  from.at += bytes;
+  return payload.subarray(start, from.at);
+}

@@ -1,0 +1,73 @@
+// Logged entry: an entry as the sample store gets it, with rows split into shapes and values.
+import type { EntryTrace } from '../../model/entry-trace.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { SampleEntry } from '../../model/sample.ts';
+import { type DataShape, dataOf } from './data-shape.ts';
+import type { LeafValues } from './leaf-values.ts';
+
+export type EntrySample = Omit<SampleEntry, 'storedAt'>;
+
+export type RowHead = Pick<
+  SampleEntry,
+  'topic' | 'timestamp' | 'workspaceId' | 'dataFlowId' | 'stored' | 'meta'
+>;
+
+/**
+ * Rows with their data taken apart: the shape of each, and the values of all one after the other.
+ */
+export interface LoggedRows {
+  readonly samples: readonly RowHead[];
+  readonly shapes: readonly DataShape[];
+  readonly values: LeafValues;
+  /** Where the values of the first row are; 0 without it. Rows of other entries may be before and behind. */
+  readonly valuesAt?: number;
+}
+
+export type RowsHead = Omit<EntrySample, 'deviceId' | 'timestamp' | 'data' | 'meta'>;
+
+/** Rows of one device that have everything but times and values in common: a part of columns. */
+export interface RowColumns {
+  readonly deviceId: string;
+  /** What all rows have in common. Rows of many devices can share it. */
+  readonly head: RowsHead;
+  readonly shape: DataShape;
+  /** The first of the rows, and the end of them. The columns may have rows of other devices. */
+  readonly from: number;
+  readonly to: number;
+  /** Each row of the device is later than the one before. */
+  readonly timestamps: Float64Array;
+  /** For each leaf of the shape: numbers, booleans as 0 and 1, or indices in `texts`. */
+  readonly columns: readonly Float64Array[];
+  readonly texts: readonly string[];
+  /** Of the entry that the rows become. */
+  readonly trace?: Pick<EntryTrace, 'duplicateKey'> | undefined;
+}
+
+export interface LoggedEntry {
+  readonly position: number;
+  readonly storedAt: EpochMs;
+  readonly deviceId: string;
+  /**
+   * Place of the first row among all rows of the device in the order of storing; the others follow.
+   */
+  readonly firstOrder: number;
+  /** Rows that are not `stored` count in the order, but no query may find them. */
+  readonly rows: LoggedRows | RowColumns;
+  /** Bytes that the entry takes in the log. */
+  readonly bytes: number;
+}
+
+/** An entry as it is read from the log. */
+export interface ReadEntry extends LoggedEntry {
+  readonly rows: LoggedRows;
+}
+
+/** The data of each row, as it was sent. */
+export function* dataOfRows({ shapes, values, valuesAt = 0 }: LoggedRows): Generator<JsonObject> {
+  let at = valuesAt;
+  for (const shape of shapes) {
+    yield dataOf(shape, values.sourceFrom(at));
+    at += shape.leaves.length;
+  }
+}

@@ -1,0 +1,108 @@
+// The table of raw uplinks in ClickHouse: a row each, a partition a day.
+import type { StoredRows } from '../../clickhouse/block-insert.ts';
+import { RowBinary } from '../../clickhouse/row-binary.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import { quoted } from '../../clickhouse/sql-literals.ts';
+import type { TableDefinition } from '../../clickhouse/table.ts';
+import { partitionOf } from '../../../model/device-partition.ts';
+import { dayMs, type EpochMs } from '../../../model/instant.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../raw-uplink-store.ts';
+import { uplinkOf } from '../raw-uplink-line.ts';
+import type { UplinkRow } from './uplink-blocks.ts';
+
+export const uplinkTable: TableDefinition = {
+  name: 'uplinks',
+  columns: [
+    { name: 'part', type: 'UInt16', use: 'count' },
+    { name: 'device', type: 'String', use: 'text' },
+    { name: 'journal', type: 'UInt32', use: 'count' },
+    { name: 'position', type: 'UInt64', use: 'count' },
+    { name: 'receivedAt', type: 'Int64', use: 'time' },
+    { name: 'line', type: 'String', use: 'text' },
+  ],
+  engine: 'MergeTree',
+  partitionBy: `intDiv(receivedAt, ${dayMs})`,
+  orderBy: ['device', 'receivedAt', 'journal', 'position'],
+};
+
+export function encodeUplinks(rows: readonly UplinkRow[], journal: number): RowBinary {
+  const binary = new RowBinary();
+  for (const { deviceId, position, receivedAt, line } of rows) {
+    binary.uint16(partitionOf(deviceId));
+    binary.string(deviceId);
+    binary.uint32(journal);
+    binary.int64(position);
+    binary.int64(receivedAt);
+    binary.string(line);
+    binary.endRow();
+  }
+  return binary;
+}
+
+/** How those of the rows are found that are stored. Rows are by position. */
+export function storedUplinks(rows: readonly UplinkRow[], journal: number): StoredRows<UplinkRow> {
+  let [oldest, newest] = [Infinity, -Infinity];
+  for (const { receivedAt } of rows) {
+    oldest = Math.min(oldest, receivedAt);
+    newest = Math.max(newest, receivedAt);
+  }
+  const positions = `position >= ${rows[0]?.position} and position <= ${rows.at(-1)?.position}`;
+  return {
+    columns: 'position',
+    // By the times, the server skips partitions of other days.
+    where: `journal = ${journal} and ${positions} and receivedAt >= ${oldest} and receivedAt <= ${newest}`,
+    nameOf: ({ position }) => [position],
+  };
+}
+
+export interface UplinkTable {
+  /** Newest first, without those of this journal from a position on. */
+  list(shard: Shard, range: RawUplinkRange, below: number): Promise<RawUplinkPage>;
+}
+
+export function openUplinkTable(journal: number): UplinkTable {
+  return {
+    async list(shard, { deviceId, from, to, skip, limit }, below) {
+      const where = [
+        `device = ${quoted(deviceId)}`,
+        `not (journal = ${journal} and position >= ${below})`,
+        ...(from === undefined ? [] : [`receivedAt >= ${from}`]),
+        ...(to === undefined ? [] : [`receivedAt < ${to}`]),
+      ].join(' and ');
+      const [counted] = await shard.select<{ readonly total: number }>(
+        `select uniqExact(journal, position) as total from uplinks where ${where}`,
+      );
+      const { total = 0 } = counted ?? {};
+      if (limit === 0 || skip >= total) return { uplinks: [], total };
+      const order = 'receivedAt desc, journal desc, position desc';
+      const rows = await shard.select<{ readonly line: string }>(
+        `select line from uplinks where ${where} order by ${order} limit 1 by journal, position limit ${skip}, ${limit}`,
+      );
+      return { uplinks: rows.map(({ line }) => uplinkOf(line)), total };
+    },
+  };
+}
+
+export interface UplinkDay {
+  /** Days since 1970. */
+  readonly day: number;
+  readonly bytes: number;
+}
+
+/** The days of which a shard holds uplinks, oldest first. */
+export async function storedDays(shard: Shard): Promise<readonly UplinkDay[]> {
+  const days = await shard.select<{ readonly day: string; readonly size: number }>(
+    `select partition as day, sum(bytes_on_disk) as size from system.parts where active and database = currentDatabase() and table = 'uplinks' group by partition`,
+  );
+  return days
+    .map(({ day, size }) => ({ day: Number(day), bytes: size }))
+    .toSorted((one, other) => one.day - other.day);
+}
+
+export async function dropDay(shard: Shard, day: number): Promise<void> {
+  await shard.command(`alter table uplinks drop partition ${day}`);
+}
+
+export function dayOf(time: EpochMs): number {
+  return Math.floor(time / dayMs);
+}

@@ -1,0 +1,115 @@
+// A raw uplink as one line of JSON: the form in which every store keeps it.
+import { bodyJsonOf } from '../../model/entry-trace.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { RawUplink } from '../../model/raw-uplink.ts';
+import type { Sample } from '../../model/sample.ts';
+import type { RadioMetrics } from '../../model/uplink-metrics.ts';
+
+/** Samples and states that take more are not kept with their uplink. */
+export const outcomeBytesMax = 64 * 1024;
+
+/**
+ * Device id first, so that lines of other devices are recognized without parsing.
+ */
+type Line = readonly [
+  deviceId: string,
+  id: string,
+  position: number,
+  receivedAt: number,
+  topic: string | null,
+  timestamp: number | null,
+  bodyBytes: number,
+  body: JsonObject | readonly Json[],
+  duplicates: number,
+  samples: readonly SampleItem[] | null,
+  state: JsonObject | null,
+  metrics?: RadioMetrics,
+];
+type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, meta?: JsonObject];
+
+/**
+ * The line of an uplink. It omits the decoder's result when that takes more than `bytesMax`.
+ */
+export function lineOf(uplink: RawUplink, bytesMax: number): string {
+  const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
+  const { topic, timestamp, body, bodyBytes, metrics } = payload;
+  const bodyJson = bodyJsonOf(body);
+  const ids = `${JSON.stringify(deviceId)},${JSON.stringify(id)},${position},${receivedAt}`;
+  const sent = `${JSON.stringify(topic)},${timestamp},${bodyBytes},${bodyJson}`;
+  const outcome = samples === null ? undefined : itemsOf(samples, body, bodyJson, bytesMax);
+  const items = outcome === undefined || outcome.length > bytesMax ? 'null' : outcome;
+  const left = state === undefined ? 'null' : JSON.stringify(state);
+  const keptState = left.length <= bytesMax ? left : 'null';
+  const radio = metrics === undefined ? '' : `,${JSON.stringify(metrics)}`;
+  return `[${ids},${sent},${duplicates},${items},${keptState}${radio}]`;
+}
+
+/**
+ * The samples as JSON; undefined for more than `bytesMax`. A payload that passed through is the data
+ * of its sample.
+ */
+function itemsOf(
+  samples: readonly Sample[],
+  body: Line[7],
+  bodyJson: string,
+  bytesMax: number,
+): string | undefined {
+  const [sample] = samples;
+  if (samples.length === 1 && sample?.data === body && sample.meta === undefined)
+    return `[[${JSON.stringify(sample.topic)},${sample.timestamp},${bodyJson}]]`;
+  const items: string[] = [];
+  let bytes = 0;
+  for (const one of samples) {
+    const item = JSON.stringify(sampleItem(one));
+    bytes += item.length;
+    if (bytes > bytesMax) return undefined;
+    items.push(item);
+  }
+  return `[${items.join(',')}]`;
+}
+
+function sampleItem({ topic, timestamp, data, meta }: Sample): SampleItem {
+  return meta === undefined ? [topic, timestamp, data] : [topic, timestamp, data, meta];
+}
+
+export function deviceOfLine(line: string): string {
+  return line.slice(2, line.indexOf('"', 2));
+}
+
+export function isLineOf(line: string, deviceId: string): boolean {
+  return line.startsWith(`["${deviceId}",`);
+}
+
+export function uplinkOf(line: string): RawUplink {
+  const [
+    deviceId,
+    id,
+    position,
+    receivedAt,
+    topic,
+    timestamp,
+    bodyBytes,
+    body,
+    duplicates,
+    items,
+    state,
+    metrics,
+  ] = JSON.parse(line) as Line;
+  const samples = items?.map(([of, at, data, meta]) => ({
+    deviceId,
+    topic: of,
+    timestamp: at,
+    data,
+    ...(meta === undefined ? {} : { meta }),
+  }));
+  return {
+    id,
+    deviceId,
+    position,
+    receivedAt,
+    payload: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
+    samples: samples ?? null,
+    duplicates,
+    ...(state === null ? {} : { state }),
+  };
+}

@@ -1,0 +1,150 @@
+// Lanes: Kysely's connections on a records engine, each with the statements of one caller.
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+} from 'kysely';
+import type { RecordChange } from '../../model/record.ts';
+import type {
+  EngineConnection,
+  OpenTransaction,
+  RecordsEngine,
+  StatementResult,
+} from './engine.ts';
+import type { RecordTables } from './schema.ts';
+
+/** What Kysely needs to write the SQL of an engine. */
+export type KyselyParts = Pick<
+  Dialect,
+  'createQueryCompiler' | 'createAdapter' | 'createIntrospector'
+>;
+
+export interface LaneParts extends Pick<RecordsEngine, 'revisionOf' | 'listsChanged'> {
+  readonly connection: EngineConnection & Pick<RecordsEngine, 'hurry'>;
+  readonly kyselyParts: KyselyParts;
+}
+
+/** The engine on a connection, which is closed if `prepare` throws: it makes the database ready. */
+export async function openLanes(
+  { connection, kyselyParts, ...lists }: LaneParts,
+  prepare: (db: Kysely<RecordTables>) => Promise<void>,
+): Promise<RecordsEngine> {
+  const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, kyselyParts) });
+  try {
+    await prepare(db);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return {
+    db,
+    elsewhere: (organizationId) =>
+      new Kysely<RecordTables>({
+        dialect: elsewhereDialect(connection, kyselyParts, organizationId),
+      }),
+    ...lists,
+    hurry: connection.hurry,
+    close: () => db.destroy(),
+  };
+}
+
+/** Ending Kysely closes the connection. */
+export function laneDialect(connection: EngineConnection, kyselyParts: KyselyParts): Dialect {
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => new Lane(connection),
+    beginTransaction: async (lane) => {
+      (lane as Lane).transaction = await connection.begin();
+    },
+    commitTransaction: async (lane) =>
+      (lane as Lane).end((transaction, isLazy) => transaction.commit(isLazy)),
+    rollbackTransaction: async (lane) =>
+      (lane as Lane).end((transaction) => transaction.rollback()),
+    releaseConnection: async () => {},
+    destroy: () => connection.close(),
+  };
+  return { ...kyselyParts, createDriver: () => driver };
+}
+
+/** Selects of one tenant that hold up nothing else; ending Kysely closes nothing. */
+function elsewhereDialect(
+  connection: Pick<EngineConnection, 'readElsewhere'>,
+  kyselyParts: KyselyParts,
+  tenant: string,
+): Dialect {
+  const refuse = async () => {
+    throw new Error('This is for reading alone');
+  };
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => ({
+      executeQuery: async <R>({ sql, parameters }: CompiledQuery) =>
+        answerOf<R>(await connection.readElsewhere(tenant, sql, parameters)),
+      streamQuery: refuseToStream,
+    }),
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    releaseConnection: async () => {},
+    destroy: async () => {},
+  };
+  return { ...kyselyParts, createDriver: () => driver };
+}
+
+/** A connection for Kysely: the statements of one caller, in a transaction or not. */
+class Lane implements DatabaseConnection {
+  readonly #connection: EngineConnection;
+  readonly streamQuery = refuseToStream;
+  transaction: OpenTransaction | undefined;
+  isLazy = false;
+
+  constructor(connection: EngineConnection) {
+    this.#connection = connection;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return answerOf<R>(await (this.transaction ?? this.#connection).run(sql, parameters));
+  }
+
+  async end(how: (transaction: OpenTransaction, isLazy: boolean) => Promise<void>): Promise<void> {
+    if (this.transaction !== undefined) await how(this.transaction, this.isLazy);
+    // A failed commit must still be rolled back.
+    this.transaction = undefined;
+  }
+}
+
+function refuseToStream(): never {
+  throw new Error('Rows of the records do not come one by one: read them in pages');
+}
+
+function answerOf<R>({ rows, changed }: StatementResult): QueryResult<R> {
+  const answer = { rows: rows as R[] };
+  return changed === undefined ? answer : { ...answer, numAffectedRows: BigInt(changed) };
+}
+
+/** Publishes the changes for other nodes, with the commit of the transaction that `db` is. */
+export async function publishChanges<Tables>(
+  db: Kysely<Tables>,
+  changes: readonly RecordChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await db.getExecutor().provideConnection(async (lane) => {
+    if (lane instanceof Lane) lane.transaction?.publish(changes);
+  });
+}
+
+/** The commits of the database handed to `work` wait for no disk; with other databases they do. */
+export function withoutSync<Tables, T>(
+  db: Kysely<Tables>,
+  work: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.connection().execute(async (one) => {
+    await one.getExecutor().provideConnection(async (lane) => {
+      if (lane instanceof Lane) lane.isLazy = true;
+    });
+    return work(one);
+  });
+}

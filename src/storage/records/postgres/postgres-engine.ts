@@ -1,0 +1,427 @@
+// PostgreSQL engine: the records in a database of a server.
+import {
+  ColumnDefinitionNode,
+  ColumnNode,
+  type CreateIndexNode,
+  type DataTypeNode,
+  type Kysely,
+  type OperationNode,
+  type OrderByItemNode,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  RawNode,
+  ReferenceNode,
+  sql,
+} from 'kysely';
+import pg from 'pg';
+import { DataFolderError } from '../../data-folder/data-folder.ts';
+import type { RecordChange } from '../../../model/record.ts';
+import {
+  type EngineConnection,
+  isSelect,
+  type OpenEngine,
+  type OpenTransaction,
+  type StatementResult,
+} from '../engine.ts';
+import { type KyselyParts, openLanes } from '../lanes.ts';
+import { createListChanges, organizationOf } from '../list-changes.ts';
+import { migrate } from '../migrations.ts';
+import { NodeAdapter } from '../node-rows.ts';
+import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
+import { createTenantTurns } from '../tenant-turns.ts';
+import { transaction } from '../transaction.ts';
+import { createWriteLock } from '../write-lock.ts';
+import { isLost, recordsError } from './records-error.ts';
+import { placeOf, postgresLimits, type PostgresServer, sessionOf, versionMin } from './server.ts';
+import { beginQuery, newsQueries } from './turn.ts';
+import { createWriter, listChangedCode } from './writer.ts';
+
+// Connection to PostgreSQL: one session writes, in turns with other nodes; others read what is committed.
+
+interface ConnectionEvents {
+  /** Called before each statement of the writer except selects, and after it or its `commit`. */
+  readonly ran: (statement: string) => void;
+  /** See `EngineEvents.published`. */
+  readonly published?: (() => void) | undefined;
+  readonly changed: (organizationId: string) => void;
+  /** Called when the outcome of an earlier statement was unknown, and is final now. */
+  readonly allChanged: () => void;
+  /** The organizations that the open transaction `changed`. */
+  readonly changing: () => readonly string[];
+}
+
+/** All functions reject with the problems of `recordsError` or the error of PostgreSQL. */
+interface PostgresConnection extends EngineConnection {
+  /** Limits the statements of writers, from now on. */
+  limitStatements(): Promise<void>;
+  hurry(): void;
+}
+
+/** Connects with the first statement. */
+function openPostgresConnection(
+  server: PostgresServer,
+  events: ConnectionEvents,
+): PostgresConnection {
+  const { ran, changed, allChanged } = events;
+  const writer = createWriter(server, { changed, replaced: allChanged });
+  const lock = createWriteLock();
+  const readers = openReaders(server, postgresLimits.readersMax);
+  const elsewhere = openReaders(server, postgresLimits.elsewhereMax);
+  const turns = createTenantTurns(postgresLimits.elsewhereMax);
+
+  const begin = async (): Promise<OpenTransaction> => {
+    const release = await lock.take();
+    try {
+      const session = await writer.session();
+      await beginOn(session, server);
+      ran('begin');
+      return openTransaction(session, { events, release, node: server.node });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
+  return {
+    async run(text, parameters) {
+      if (isSelect(text)) return runOn(readers, text, parameters);
+      if (server.node !== undefined) return runInTurn(await begin(), text, parameters);
+      const release = await lock.take();
+      try {
+        const session = await writer.session();
+        ran('begin');
+        return await runOn(session, text, parameters);
+      } finally {
+        // What triggers reported during the statement is visible to others only from now on.
+        ran('commit');
+        release();
+      }
+    },
+    begin,
+    readElsewhere: (tenant, text, parameters) =>
+      turns.run(tenant, () => runOn(elsewhere, text, parameters)),
+    limitStatements: () => writer.limitStatements(postgresLimits.writeMsMax),
+    hurry: writer.hurry,
+    async close() {
+      const release = await lock.take();
+      await Promise.all([writer.close(), readers.end(), elsewhere.end()]);
+      release();
+    },
+  };
+}
+
+function openReaders({ url }: PostgresServer, max: number): pg.Pool {
+  const pool = new pg.Pool({ ...sessionOf(url, postgresLimits.readMsMax), max });
+  // A session that is lost while it is idle is replaced by the next statement.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+async function beginOn(session: pg.Client, server: PostgresServer): Promise<void> {
+  try {
+    await session.query(beginQuery(server));
+  } catch (error) {
+    // Without a turn in time, the transaction has begun and failed.
+    await session.query('rollback').catch(() => undefined);
+    throw recordsError(error);
+  }
+}
+
+/** A statement that is a transaction. */
+async function runInTurn(
+  transaction: OpenTransaction,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<StatementResult> {
+  try {
+    const result = await transaction.run(text, parameters);
+    await transaction.commit(false);
+    return result;
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+}
+
+interface TransactionParts {
+  readonly events: ConnectionEvents;
+  readonly release: () => void;
+  /** Undefined where there are no other nodes. */
+  readonly node: string | undefined;
+}
+
+function openTransaction(
+  session: pg.Client,
+  { events: { ran, changing, published }, release, node }: TransactionParts,
+): OpenTransaction {
+  const changes: RecordChange[] = [];
+  const news = () => (node === undefined ? [] : newsQueries(node, { changes, lists: changing() }));
+  let isOpen = true;
+  const end = (): void => {
+    isOpen = false;
+    release();
+  };
+  return {
+    run: (text, parameters) => runOn(session, text, parameters),
+    publish: (added) => void changes.push(...added),
+    async commit(isLazy) {
+      const lazily = isLazy ? ['set local synchronous_commit = off'] : [];
+      const own = news();
+      const text = [...own, ...lazily, 'commit'].join('; ');
+      try {
+        const answer: unknown = await session.query(text);
+        const last = (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryResult;
+        // PostgreSQL answers the commit of a failed transaction with a rollback, without an error.
+        if (last.command !== 'COMMIT')
+          throw new Error('The transaction had failed before its commit');
+      } catch (error) {
+        throw recordsError(error);
+      }
+      ran('commit');
+      if (own.length > 0) published?.();
+      end();
+    },
+    async rollback() {
+      if (!isOpen) return;
+      try {
+        await session.query('rollback');
+      } catch (error) {
+        // A lost session has rolled back.
+        if (!isLost(error)) throw recordsError(error);
+      } finally {
+        ran('rollback');
+        end();
+      }
+    },
+  };
+}
+
+const counted = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
+
+async function runOn(
+  on: Pick<pg.ClientBase, 'query'> | pg.Pool,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<StatementResult> {
+  try {
+    const { rows, rowCount, command } = await (on as pg.ClientBase).query<Record<string, unknown>>(
+      text,
+      parameters.map(storable),
+    );
+    return counted.has(command) ? { rows, changed: rowCount ?? 0 } : { rows };
+  } catch (error) {
+    throw recordsError(error);
+  }
+}
+
+/**
+ * Strings of PostgreSQL hold no NUL. Requests with one are refused before; what devices and scripts
+ * send into a log has the replacement character instead.
+ */
+function storable(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.includes('\0')) return value;
+  return value.replaceAll('\0', '\u{fffd}');
+}
+
+/**
+ * Opens the database, which must exist, and brings it to this version. Throws DataFolderError for a
+ * server that cannot be used.
+ */
+export function postgresEngine(server: PostgresServer): OpenEngine {
+  return async ({ published, migrating }) => {
+    const listChanges = createListChanges();
+    const connection = openPostgresConnection(server, { ...listChanges, published });
+    const nullable = new Set<string>();
+    const { revisionOf, listsChanged } = listChanges;
+    const kyselyParts = postgresSql(nullable, server.node);
+    return openLanes({ connection, kyselyParts, revisionOf, listsChanged }, async (db) => {
+      await refuseOtherServers(db, server);
+      await migrate(db, { migrating });
+      // Nodes that start together make them in turn.
+      await transaction(db, (step) => addListTriggers(step.db));
+      if (!server.isShared) await renumberRestored(db);
+      for (const name of await nullableColumns(db)) nullable.add(name);
+      await connection.limitStatements();
+    });
+  };
+}
+
+async function refuseOtherServers(
+  db: Kysely<RecordTables>,
+  { url }: PostgresServer,
+): Promise<void> {
+  const { rows } = await sql<{ version: string; encoding: string }>`
+    select current_setting('server_version_num') as "version",
+      current_setting('server_encoding') as "encoding"`.execute(db);
+  const [{ version, encoding } = { version: '', encoding: '' }] = rows;
+  if (Number(version) < versionMin)
+    throw new DataFolderError(
+      `${placeOf(url)} has version ${Math.floor(Number(version) / 10_000)}: the records need PostgreSQL 15 or newer`,
+    );
+  if (encoding !== 'UTF8')
+    throw new DataFolderError(
+      `${placeOf(url)} has the encoding ${encoding}: create the database with ENCODING 'UTF8'`,
+    );
+}
+
+/**
+ * A restored database can hold transactions that its new server has not reached, which would never
+ * be below the horizon.
+ */
+async function renumberRestored(db: Kysely<RecordTables>): Promise<void> {
+  for (const table of ['deliveries', 'ruleTriggers'] as const)
+    await sql`
+      update ${sql.table(table)} set "xid" = pg_current_xact_id()
+      where "xid" > pg_current_xact_id()`.execute(db);
+}
+
+async function nullableColumns(db: Kysely<RecordTables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct "column_name" as "name" from "information_schema"."columns"
+    where "table_schema" = current_schema() and "is_nullable" = 'YES'`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+// List triggers of PostgreSQL: they name the organizations whose lists a statement changed.
+
+/** The event, and the rows of it that its statement changed. */
+const events = { insert: 'new', update: 'new', delete: 'old' } as const;
+
+/**
+ * Makes the triggers where they are missing. Their messages come before the answer of the statement,
+ * in the same session, and are not written to the log of the server.
+ */
+async function addListTriggers(db: RecordsDb): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select "tgname" as "name" from "pg_catalog"."pg_trigger" where "tgname" like '%ListChanged'`.execute(
+    db,
+  );
+  const names = new Set(rows.map(({ name }) => name));
+  for (const [table, organization] of Object.entries(organizationOf))
+    for (const [event, of] of Object.entries(events)) {
+      const name = `${table}${event}ListChanged`;
+      if (names.has(name)) continue;
+      for (const statement of triggerOf({ name, table, event, of, organization }))
+        await statement.execute(db);
+    }
+}
+
+interface ListTrigger {
+  readonly name: string;
+  readonly table: string;
+  readonly event: string;
+  readonly of: 'new' | 'old';
+  readonly organization: (row: string) => string;
+}
+
+function* triggerOf({
+  name,
+  table,
+  event,
+  of,
+  organization,
+}: ListTrigger): Iterable<RawBuilder<unknown>> {
+  const named = sql.id(name);
+  yield sql`
+    create or replace function ${named}() returns trigger language plpgsql as $body$
+    declare changed_organization text;
+    begin
+      for changed_organization in select distinct ${sql.raw(organization('"changed"'))} from "changed" loop
+        if changed_organization is not null then
+          raise notice using errcode = ${sql.lit(listChangedCode)}, message = changed_organization;
+        end if;
+      end loop;
+      return null;
+    end $body$`;
+  yield sql`
+    create trigger ${named} after ${sql.raw(event)} on ${sql.table(table)}
+    referencing ${sql.raw(of)} table as "changed"
+    for each statement execute function ${named}()`;
+}
+
+// SQL of PostgreSQL for Kysely, with the types, the order of strings and the place of nulls that SQLite has.
+
+/** Integers have 64 bits and numbers 53 of mantissa; strings are compared by their bytes. */
+const columnTypes: Readonly<Record<string, string>> = {
+  integer: 'bigint',
+  real: 'double precision',
+  text: 'text collate "C"',
+};
+
+/**
+ * Columns that may be null and by which lists are read in order: their indexes begin with nulls, as
+ * those of SQLite do.
+ */
+const nullsInIndexes = new Set([
+  ...['clearAt', 'escalateAt', 'clearedAt', 'nextExecution', 'batteryLevel', 'onlineUntil'],
+]);
+
+class RecordsQueryCompiler extends PostgresQueryCompiler {
+  readonly #nullable: ReadonlySet<string>;
+
+  constructor(nullable: ReadonlySet<string>) {
+    super();
+    this.#nullable = nullable;
+  }
+
+  protected override getAutoIncrement(): string {
+    return 'generated by default as identity';
+  }
+
+  protected override visitDataType(node: DataTypeNode): void {
+    const isColumn = this.parentNode !== undefined && ColumnDefinitionNode.is(this.parentNode);
+    const type = isColumn ? columnTypes[node.dataType] : undefined;
+    if (type === undefined) super.visitDataType(node);
+    else this.append(type);
+  }
+
+  protected override visitCreateIndex(node: CreateIndexNode): void {
+    const columns = node.columns?.map((column) => {
+      const name = columnOf(column);
+      return name !== undefined && nullsInIndexes.has(name)
+        ? RawNode.createWithSql(`"${name}" nulls first`)
+        : column;
+    });
+    super.visitCreateIndex(columns === undefined ? node : { ...node, columns });
+  }
+
+  /** Null is less than every value, as in SQLite. */
+  protected override visitOrderByItem(node: OrderByItemNode): void {
+    if (node.nulls !== undefined || this.#isNeverNull(node.orderBy))
+      return super.visitOrderByItem(node);
+    const { direction } = node;
+    const isDescending =
+      direction !== undefined && RawNode.is(direction) && direction.sqlFragments[0] === 'desc';
+    super.visitOrderByItem({ ...node, nulls: isDescending ? 'last' : 'first' });
+  }
+
+  #isNeverNull(node: OperationNode): boolean {
+    const name = columnOf(node);
+    return name !== undefined && !this.#nullable.has(name);
+  }
+}
+
+/** The name of the column that the node is; undefined for an expression. */
+function columnOf(node: OperationNode): string | undefined {
+  if (ReferenceNode.is(node)) return columnOf(node.column);
+  if (ColumnNode.is(node)) return node.column.name;
+  if (!RawNode.is(node)) return undefined;
+  const [only, ...others] = node.parameters;
+  const isAll = node.sqlFragments.every((fragment) => fragment === '');
+  return only !== undefined && others.length === 0 && isAll ? columnOf(only) : undefined;
+}
+
+/**
+ * `nullable` are the names of columns that may be null in a table; `node` is the id of a node that
+ * shares the database.
+ */
+function postgresSql(nullable: ReadonlySet<string>, node: string | undefined): KyselyParts {
+  return {
+    createQueryCompiler: () => new RecordsQueryCompiler(nullable),
+    createAdapter: () => (node === undefined ? new PostgresAdapter() : new NodeAdapter(node)),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  };
+}

@@ -1,0 +1,224 @@
+// Custom fields and the values devices have in them, in the records store.
+import type { Insertable, Selectable } from 'kysely';
+import type {
+  CustomFieldMeta,
+  CustomFieldType,
+  CustomFieldValue,
+} from '../../../model/custom-field.ts';
+import { parseInstant } from '../../../model/instant.ts';
+import type { Json } from '../../../model/json.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import {
+  contains,
+  fromFlag,
+  fromJsonText,
+  fromJsonTextOrNull,
+  isOneOf,
+  keyOf,
+  searchTextOf,
+  toFlag,
+  toJsonText,
+  toJsonTextOrNull,
+} from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import type { RecordTables } from '../schema.ts';
+
+type Table = RecordTables['customFieldMetas'];
+
+function toRow(record: CustomFieldMeta): Insertable<Table> {
+  return {
+    ...record,
+    required: toFlag(record.required),
+    selectOptions: toJsonTextOrNull(record.selectOptions),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function fromRow({ searchText: _, ...row }: Selectable<Table>): CustomFieldMeta {
+  return {
+    ...row,
+    type: row.type as CustomFieldType,
+    required: fromFlag(row.required),
+    selectOptions: fromJsonTextOrNull<readonly string[]>(row.selectOptions),
+  };
+}
+
+export async function insertCustomField(db: RecordsDb, record: CustomFieldMeta): Promise<void> {
+  await db.insertInto('customFieldMetas').values(toRow(record)).execute();
+}
+
+export async function findCustomField(
+  db: RecordsDb,
+  id: string,
+): Promise<CustomFieldMeta | undefined> {
+  const row = await db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && fromRow(row);
+}
+
+/** In order of name; unknown ones are absent. */
+export async function findCustomFieldsInOrder(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<CustomFieldMeta[]> {
+  if (ids.length === 0) return [];
+  const query = db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('id', 'in', [...ids]);
+  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
+}
+
+/** All of the workspaces, or of the organization, in order of name. */
+export async function findCustomFields(
+  db: RecordsDb,
+  place: Omit<WorkspaceFilter, 'search'>,
+): Promise<CustomFieldMeta[]> {
+  let query = db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('organizationId', '=', place.organizationId);
+  if (place.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', place.workspaceIds));
+  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
+}
+
+export async function listCustomFields(
+  db: RecordsDb,
+  filter: WorkspaceFilter & { readonly types?: readonly string[] | undefined },
+  page: PageRequest,
+): Promise<Rows<CustomFieldMeta>> {
+  let query = db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  const { rows, total } = await pageOfRows(query, page, {
+    columns: {
+      ...sortColumns,
+      type: 'type',
+      required: 'required',
+    },
+  });
+  return { rows: rows.map(fromRow), total };
+}
+
+export async function saveCustomField(db: RecordsDb, record: CustomFieldMeta): Promise<void> {
+  await db.updateTable('customFieldMetas').set(toRow(record)).where('id', '=', record.id).execute();
+}
+
+/** Removes the field and its values. */
+export async function removeCustomField(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('customFieldMetas').where('id', '=', id).execute();
+}
+
+/** Devices that have a value of the field, `device Name (id)`, at most `max`. */
+export async function devicesUsingCustomField(
+  db: RecordsDb,
+  metaId: string,
+  max: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('devices')
+    .innerJoin('deviceCustomFields', 'deviceCustomFields.deviceId', 'devices.id')
+    .select(['devices.id', 'devices.name'])
+    .where('deviceCustomFields.metaId', '=', metaId)
+    .orderBy('devices.searchText')
+    .limit(max)
+    .execute();
+  return rows.map((row) => `device ${row.name} (${row.id})`);
+}
+
+/** The values of each device in order of the fields' names; devices without any are absent. */
+export async function customFieldsOfDevices(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, CustomFieldValue[]>> {
+  const found = new Map<string, CustomFieldValue[]>();
+  if (deviceIds.length === 0) return found;
+  const rows = await db
+    .selectFrom('deviceCustomFields')
+    .innerJoin('customFieldMetas', 'customFieldMetas.id', 'deviceCustomFields.metaId')
+    .selectAll('customFieldMetas')
+    .select([
+      'deviceCustomFields.deviceId as ofDevice',
+      'deviceCustomFields.value as ofValue',
+      'deviceCustomFields.created as ofCreated',
+      'deviceCustomFields.updated as ofUpdated',
+    ])
+    .where('deviceCustomFields.deviceId', 'in', [...deviceIds])
+    .orderBy('customFieldMetas.searchText')
+    .orderBy('customFieldMetas.id')
+    .execute();
+  for (const { ofDevice, ofValue, ofCreated, ofUpdated, ...meta } of rows) {
+    const value = {
+      meta: fromRow(meta),
+      value: fromJsonText<Json>(ofValue),
+      created: ofCreated,
+      updated: ofUpdated,
+    };
+    const values = found.get(ofDevice);
+    if (values === undefined) found.set(ofDevice, [value]);
+    else values.push(value);
+  }
+  return found;
+}
+
+/** Adds or replaces values of a device; a value of null is removed. Within a transaction. */
+export async function saveCustomFieldValues(
+  step: RecordsDb,
+  deviceId: string,
+  values: ReadonlyMap<CustomFieldMeta, Json>,
+  now: number,
+): Promise<void> {
+  const removed = [...values].filter(([, value]) => value === null).map(([meta]) => meta.id);
+  if (removed.length > 0) {
+    await step
+      .deleteFrom('deviceCustomFields')
+      .where('deviceId', '=', deviceId)
+      .where('metaId', 'in', removed)
+      .execute();
+  }
+  const rows = [...values]
+    .filter(([, value]) => value !== null)
+    .map(([meta, value]) => ({
+      deviceId,
+      metaId: meta.id,
+      value: toJsonText(value),
+      ...keysOf(meta.type, value),
+      created: now,
+      updated: null,
+    }));
+  if (rows.length === 0) return;
+  await step
+    .insertInto('deviceCustomFields')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['deviceId', 'metaId']).doUpdateSet(({ ref }) => ({
+        value: ref('excluded.value'),
+        textKey: ref('excluded.textKey'),
+        numberKey: ref('excluded.numberKey'),
+        updated: ref('excluded.created'),
+      })),
+    )
+    .execute();
+}
+
+function keysOf(
+  type: CustomFieldType,
+  value: Json,
+): { textKey: string | null; numberKey: number | null } {
+  if (type === 'STRING' && typeof value === 'string')
+    return { textKey: keyOf(value), numberKey: null };
+  if (type === 'NUMBER' && typeof value === 'number') return { textKey: null, numberKey: value };
+  if (type === 'DATE' && typeof value === 'string')
+    return { textKey: null, numberKey: parseInstant(value) ?? null };
+  return { textKey: null, numberKey: null };
+}

@@ -1,0 +1,164 @@
+// Data flows and their outputs in the records store.
+import type { Insertable, Selectable } from 'kysely';
+import type { Connectivity } from '../../../model/connector.ts';
+import type { DataFlow, FlowOutput } from '../../../model/data-flow.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
+import type { RecordTables } from '../schema.ts';
+
+type Table = RecordTables['dataFlows'];
+
+function toRow({ outputs: _, ...record }: DataFlow): Insertable<Table> {
+  return {
+    ...record,
+    passThrough: toFlag(record.passThrough),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+async function withOutputs(db: RecordsDb, rows: readonly Selectable<Table>[]): Promise<DataFlow[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const outputs = await db
+    .selectFrom('dataFlowOutputs')
+    .selectAll()
+    .where('dataFlowId', 'in', ids)
+    .orderBy('place')
+    .execute();
+  const outputsOf = new Map<string, FlowOutput[]>(ids.map((id) => [id, []]));
+  for (const { dataFlowId, outputConnectorId, topic } of outputs) {
+    outputsOf.get(dataFlowId)?.push({ outputConnectorId, topic });
+  }
+  return rows.map(({ searchText: _, ...row }) => ({
+    ...row,
+    passThrough: fromFlag(row.passThrough),
+    outputs: outputsOf.get(row.id) ?? [],
+  }));
+}
+
+async function insertOutputs(db: RecordsDb, record: DataFlow): Promise<void> {
+  if (record.outputs.length === 0) return;
+  const rows = record.outputs.map((output, place) => ({ dataFlowId: record.id, place, ...output }));
+  await db.insertInto('dataFlowOutputs').values(rows).execute();
+}
+
+/** Within a transaction: a flow without its outputs must never be seen. */
+export async function insertDataFlow(step: RecordsDb, record: DataFlow): Promise<void> {
+  await step.insertInto('dataFlows').values(toRow(record)).execute();
+  await insertOutputs(step, record);
+}
+
+export async function findDataFlows(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, DataFlow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('dataFlows')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
+  return new Map((await withOutputs(db, rows)).map((flow) => [flow.id, flow]));
+}
+
+export async function findDataFlow(db: RecordsDb, id: string): Promise<DataFlow | undefined> {
+  return (await findDataFlows(db, [id])).get(id);
+}
+
+/**
+ * Every data flow of the workspace, with what its device connector is for; of several of one name
+ * the oldest comes last.
+ */
+export async function findWorkspaceDataFlows(
+  db: RecordsDb,
+  workspaceId: string,
+): Promise<{ readonly id: string; readonly name: string; readonly connectivity: Connectivity }[]> {
+  const query = db
+    .selectFrom('dataFlows')
+    .innerJoin('deviceConnectors', 'deviceConnectors.id', 'dataFlows.deviceConnectorId')
+    .select(['dataFlows.id', 'dataFlows.name', 'deviceConnectors.connectivity'])
+    .where('dataFlows.workspaceId', '=', workspaceId);
+  const rows = await query.orderBy('dataFlows.created', 'desc').orderBy('dataFlows.id').execute();
+  return rows.map((row) => ({ ...row, connectivity: row.connectivity as Connectivity }));
+}
+
+/** Of a device connector. */
+export async function oldestFlowOf(
+  db: RecordsDb,
+  deviceConnectorId: string,
+): Promise<{ readonly id: string } | undefined> {
+  return db
+    .selectFrom('dataFlows')
+    .select('id')
+    .where('deviceConnectorId', '=', deviceConnectorId)
+    .orderBy('created')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Number of the devices of a data flow. */
+export async function devicesOfDataFlow(db: RecordsDb, dataFlowId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('devices')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('dataFlowId', '=', dataFlowId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+export async function listDataFlows(
+  db: RecordsDb,
+  filter: WorkspaceFilter,
+  page: PageRequest,
+): Promise<Rows<DataFlow>> {
+  let query = db
+    .selectFrom('dataFlows')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  const { rows, total } = await pageOfRows(query, page);
+  return { rows: await withOutputs(db, rows), total };
+}
+
+/** Within a transaction. */
+export async function saveDataFlow(step: RecordsDb, record: DataFlow): Promise<void> {
+  await step.updateTable('dataFlows').set(toRow(record)).where('id', '=', record.id).execute();
+  await step.deleteFrom('dataFlowOutputs').where('dataFlowId', '=', record.id).execute();
+  await insertOutputs(step, record);
+}
+
+export async function removeDataFlow(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('dataFlows').where('id', '=', id).execute();
+}
+
+/**
+ * The data flows that use a record, `Name (id)`, in order of name, at most `max`: what a refusal to
+ * delete names.
+ */
+export async function dataFlowsUsing(
+  db: RecordsDb,
+  used:
+    | { readonly deviceConnectorId: string }
+    | { readonly deviceTypeId: string }
+    | { readonly outputConnectorId: string },
+  max: number,
+): Promise<string[]> {
+  let query = db.selectFrom('dataFlows').select(['id', 'name']).orderBy('searchText').limit(max);
+  if ('deviceConnectorId' in used)
+    query = query.where('deviceConnectorId', '=', used.deviceConnectorId);
+  else if ('deviceTypeId' in used) query = query.where('deviceTypeId', '=', used.deviceTypeId);
+  else {
+    query = query.where('id', 'in', (eb) =>
+      eb
+        .selectFrom('dataFlowOutputs')
+        .select('dataFlowId')
+        .where('outputConnectorId', '=', used.outputConnectorId),
+    );
+  }
+  return (await query.execute()).map((row) => `data flow ${row.name} (${row.id})`);
+}

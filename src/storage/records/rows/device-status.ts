@@ -1,0 +1,261 @@
+// What is known of each device's last uplink, and the state its decoder keeps.
+import { type Selectable, sql } from 'kysely';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { JsonObject } from '../../../model/json.ts';
+import {
+  type DeviceMetrics,
+  type UplinkMetrics,
+  withLastKnown,
+} from '../../../model/uplink-metrics.ts';
+import { fromJsonText, toJsonText } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
+import { padded } from './padded-ids.ts';
+
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough
+// to be quick.
+const rowsPerStatement = 100;
+
+/**
+ * With several nodes: the epoch of the device's owner that writes, and the position of its journal.
+ * What a later owner has written, or this one at a later position, stays.
+ */
+export type StatusFence = (deviceId: string) => {
+  readonly epoch: number;
+  readonly position: number;
+};
+
+/** The only platform writes without a fence. */
+function isNewer(table: 'deviceStatus' | 'deviceState', fence: StatusFence | undefined) {
+  if (fence === undefined) return sql<boolean>`true`;
+  return sql<boolean>`(${sql.ref(`${table}.epoch`)}, ${sql.ref(`${table}.position`)}) <= (${sql.ref('excluded.epoch')}, ${sql.ref('excluded.position')})`;
+}
+
+/** A device that was not online before an uplink, or that is gone with it. */
+export interface OnlineChange {
+  readonly workspaceId: string;
+  readonly deviceId: string;
+  readonly state: 'ONLINE' | 'OFFLINE';
+  /** UNKNOWN before the first uplink. */
+  readonly previousState: 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
+  readonly lastUplinkAt: EpochMs;
+}
+
+/**
+ * Keeps the newest metrics of each device; older ones and repetitions change nothing. Returns the
+ * devices of the watched workspaces that came online or are gone. The transaction is the caller's.
+ */
+export async function saveUplinkMetrics(
+  step: RecordsDb,
+  metrics: readonly DeviceMetrics[],
+  isWatched: (workspaceId: string) => boolean = () => false,
+  fence?: StatusFence,
+): Promise<readonly OnlineChange[]> {
+  const changes: OnlineChange[] = [];
+  const newestOfEach = newestByDevice(metrics);
+  for (let from = 0; from < newestOfEach.length; from += rowsPerStatement) {
+    const some = newestOfEach.slice(from, from + rowsPerStatement);
+    // What a device reported earlier stays until it reports it again.
+    const earlier = await findStatuses(
+      step,
+      some.map(({ deviceId }) => deviceId),
+    );
+    const devices = await devicesOf(
+      step,
+      // The end of the online time of others follows from the one before.
+      some.filter(({ deviceId }) => isOfflineBefore(earlier.get(deviceId))),
+    );
+    for (const newest of some) {
+      const { deviceId } = newest;
+      const change = onlineChange(newest, earlier.get(deviceId), devices.get(deviceId));
+      if (change !== undefined && isWatched(change.workspaceId)) changes.push(change);
+    }
+    const rows = some
+      .map((newest) => withLastKnown(newest, metricsOfRow(earlier.get(newest.deviceId))))
+      .map((known) => ({
+        deviceId: known.deviceId,
+        lastUplinkAt: known.timestamp,
+        uplinkMetrics: toJsonText(known),
+        batteryLevel: known.batteryLevel ?? null,
+        ...onlineColumns(known, devices.get(known.deviceId)),
+        ...fence?.(known.deviceId),
+      }));
+    await step
+      .insertInto('deviceStatus')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('deviceId')
+          .doUpdateSet(({ ref }) => ({
+            lastUplinkAt: ref('excluded.lastUplinkAt'),
+            uplinkMetrics: ref('excluded.uplinkMetrics'),
+            batteryLevel: ref('excluded.batteryLevel'),
+            onlineUntil,
+            ...(fence !== undefined && {
+              epoch: ref('excluded.epoch'),
+              position: ref('excluded.position'),
+            }),
+          }))
+          .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt')
+          .where(isNewer('deviceStatus', fence)),
+      )
+      .execute();
+  }
+  return changes;
+}
+
+/** The time-out is the difference of both columns, unless the device is or was gone. */
+const onlineUntil = sql<number>`case
+  when ${sql.ref('excluded.onlineUntil')} <= ${sql.ref('excluded.lastUplinkAt')} then ${sql.ref('excluded.onlineUntil')}
+  when ${sql.ref('deviceStatus.onlineUntil')} <= ${sql.ref('deviceStatus.lastUplinkAt')} then ${sql.ref('excluded.onlineUntil')}
+  else ${sql.ref('deviceStatus.onlineUntil')} + ${sql.ref('excluded.lastUplinkAt')} - ${sql.ref('deviceStatus.lastUplinkAt')} end`;
+
+/** A statement writes each row once. Of equal times the last one counts. */
+function newestByDevice(metrics: readonly DeviceMetrics[]): readonly DeviceMetrics[] {
+  const newest = new Map<string, DeviceMetrics>();
+  for (const one of metrics) {
+    const known = newest.get(one.deviceId);
+    if (known === undefined || known.timestamp <= one.timestamp) newest.set(one.deviceId, one);
+  }
+  return [...newest.values()];
+}
+
+type StatusRow = Selectable<RecordTables['deviceStatus']>;
+
+/** Whether the end of its online time cannot be moved: it is gone, or was never heard. */
+function isOfflineBefore(earlier: StatusRow | undefined): boolean {
+  if (earlier === undefined) return true;
+  const { onlineUntil, lastUplinkAt } = earlier;
+  return onlineUntil !== null && onlineUntil <= lastUplinkAt;
+}
+
+/** Undefined unless the uplink makes the device online, or says that it is gone. */
+function onlineChange(
+  { deviceId, timestamp, isGone }: UplinkMetrics,
+  earlier: StatusRow | undefined,
+  device: DeviceColumns | undefined,
+): OnlineChange | undefined {
+  const about = {
+    deviceId,
+    lastUplinkAt: timestamp,
+    state: isGone ? 'OFFLINE' : 'ONLINE',
+  } as const;
+  if (earlier === undefined) {
+    if (device === undefined || device.registered === 0) return undefined;
+    const { workspaceId } = device;
+    return { ...about, workspaceId, previousState: 'UNKNOWN' };
+  }
+  const { workspaceId, onlineUntil } = earlier;
+  if (workspaceId === null || onlineUntil === null) return undefined;
+  const previousState = onlineUntil > timestamp ? 'ONLINE' : 'OFFLINE';
+  return previousState === about.state ? undefined : { ...about, workspaceId, previousState };
+}
+
+function metricsOfRow(row: StatusRow | undefined): DeviceMetrics | undefined {
+  return row && fromJsonText<DeviceMetrics>(row.uplinkMetrics);
+}
+
+type DeviceColumns = Pick<
+  Selectable<RecordTables['devices']>,
+  'id' | 'workspaceId' | 'onlineTimeoutSeconds' | 'registered'
+>;
+
+/** The devices of the metrics; deleted ones are absent. */
+async function devicesOf(
+  step: RecordsDb,
+  metrics: readonly UplinkMetrics[],
+): Promise<Map<string, DeviceColumns>> {
+  if (metrics.length === 0) return new Map();
+  const ids = metrics.map(({ deviceId }) => deviceId);
+  const rows = await step
+    .selectFrom('devices')
+    .select(['id', 'workspaceId', 'onlineTimeoutSeconds', 'registered'])
+    .where('id', 'in', ids)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * The columns of a first status. Triggers change them with the device (`0001-schema.ts`), and a later
+ * uplink moves the time.
+ */
+function onlineColumns(
+  { timestamp, isGone }: UplinkMetrics,
+  device: DeviceColumns | undefined,
+): Pick<Selectable<RecordTables['deviceStatus']>, 'workspaceId' | 'onlineUntil'> {
+  if (device === undefined) return { workspaceId: null, onlineUntil: isGone ? timestamp : null };
+  const { workspaceId, onlineTimeoutSeconds, registered } = device;
+  if (registered === 0) return { workspaceId, onlineUntil: null };
+  const onlineMs = isGone ? 0 : onlineTimeoutSeconds * 1_000;
+  return { workspaceId, onlineUntil: timestamp + onlineMs };
+}
+
+/** The metrics of the devices' last uplinks; devices never heard are absent. */
+export async function findUplinkMetrics(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, DeviceMetrics>> {
+  const rows = await findStatuses(db, deviceIds);
+  return new Map(
+    [...rows].map(([id, row]) => [id, fromJsonText<DeviceMetrics>(row.uplinkMetrics)]),
+  );
+}
+
+async function findStatuses(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, StatusRow>> {
+  if (deviceIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('deviceStatus')
+    .selectAll()
+    .where('deviceId', 'in', [...deviceIds])
+    .execute();
+  return new Map(rows.map((row) => [row.deviceId, row]));
+}
+
+/**
+ * The states that decoders emitted last, of at most `idsPerStatement` devices; those without one are
+ * absent.
+ */
+export async function findDeviceStates(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, JsonObject>> {
+  const rows = await db
+    .selectFrom('deviceState')
+    .selectAll()
+    .where('deviceId', 'in', padded(deviceIds))
+    .execute();
+  return new Map(rows.map(({ deviceId, state }) => [deviceId, fromJsonText<JsonObject>(state)]));
+}
+
+/** Replaces the decoders' states. The transaction is the caller's. */
+export async function saveDeviceStates(
+  step: RecordsDb,
+  states: ReadonlyMap<string, JsonObject>,
+  fence?: StatusFence,
+): Promise<void> {
+  const rows = [...states].map(([deviceId, state]) => ({
+    ...{ deviceId, state: toJsonText(state) },
+    ...fence?.(deviceId),
+  }));
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
+    await step
+      .insertInto('deviceState')
+      .values(rows.slice(from, from + rowsPerStatement))
+      .onConflict((conflict) =>
+        conflict
+          .column('deviceId')
+          .doUpdateSet(({ ref }) => ({
+            state: ref('excluded.state'),
+            ...(fence !== undefined && {
+              epoch: ref('excluded.epoch'),
+              position: ref('excluded.position'),
+            }),
+          }))
+          .where(isNewer('deviceState', fence)),
+      )
+      .execute();
+  }
+}

@@ -1,0 +1,114 @@
+// Organizations in the records store.
+import type { Insertable, Selectable } from 'kysely';
+import type { Organization } from '../../../model/organization.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import { fromJsonTextOrNull, isOneOf, searchTextOf, toJsonTextOrNull } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import { pageOfRows } from '../list.ts';
+import type { RecordTables } from '../schema.ts';
+
+type Table = RecordTables['organizations'];
+
+function toRow(record: Organization): Insertable<Table> {
+  const { properties, ...columns } = record;
+  return {
+    ...columns,
+    properties: toJsonTextOrNull(properties),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function fromRow(row: Selectable<Table>): Organization {
+  const { searchText: _, properties, ...columns } = row;
+  return { ...columns, properties: fromJsonTextOrNull(properties) };
+}
+
+export async function insertOrganization(db: RecordsDb, record: Organization): Promise<void> {
+  await db.insertInto('organizations').values(toRow(record)).execute();
+}
+
+/** Id and name of those that exist, by id. */
+export async function findOrganizationNames(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const query = db.selectFrom('organizations').select(['id', 'name']).where(isOneOf('id', ids));
+  return new Map((await query.execute()).map(({ id, name }) => [id, name]));
+}
+
+export async function findOrganization(
+  db: RecordsDb,
+  id: string,
+): Promise<Organization | undefined> {
+  const row = await db
+    .selectFrom('organizations')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && fromRow(row);
+}
+
+/** The ids of one page of those given, in the order asked for. */
+export async function findOrganizationPage(
+  db: RecordsDb,
+  ids: readonly string[],
+  page: PageRequest,
+): Promise<readonly string[]> {
+  const { rows } = await pageOfRows(
+    db.selectFrom('organizations').select('id').where(isOneOf('id', ids)),
+    page,
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function saveOrganization(db: RecordsDb, record: Organization): Promise<void> {
+  await db.updateTable('organizations').set(toRow(record)).where('id', '=', record.id).execute();
+}
+
+/** Whether the database holds any organization: a new one holds none. */
+export async function hasOrganizations(db: RecordsDb): Promise<boolean> {
+  return (
+    (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined
+  );
+}
+
+/** What is in the organization, for example `2 workspaces`; empty when nothing is. */
+export async function organizationContents(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string[]> {
+  const tables = [
+    ['workspaces', 'workspaces'],
+    ['deviceTypes', 'device types'],
+  ] as const;
+  const contents: string[] = [];
+  for (const [table, what] of tables) {
+    const query = db
+      .selectFrom(table as 'workspaces')
+      .select((eb) => eb.fn.countAll<number>().as('count'));
+    const { count } = await query
+      .where('organizationId', '=', organizationId)
+      .executeTakeFirstOrThrow();
+    if (Number(count) > 0) contents.push(`${count} ${what}`);
+  }
+  return contents;
+}
+
+/** With its members, invitations, sessions and credentials. */
+export async function removeOrganization(db: RecordsDb, id: string): Promise<void> {
+  for (const table of [
+    'sessions',
+    'invitations',
+    'secondFactorDemands',
+    'organizationMembers',
+    'apiKeys',
+    'oauthClients',
+  ] as const) {
+    await db
+      .deleteFrom(table as 'sessions')
+      .where('organizationId', '=', id)
+      .execute();
+  }
+  await db.deleteFrom('organizations').where('id', '=', id).execute();
+}

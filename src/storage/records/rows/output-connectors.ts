@@ -1,0 +1,239 @@
+// Output connectors in the records store; their properties are encrypted as a whole, because most hold secrets.
+import type { Insertable, Selectable } from 'kysely';
+import type { OutputConnector, OutputScope } from '../../../model/output-connector.ts';
+import { isJsonObject, type JsonObject } from '../../../model/json.ts';
+import { UnreadableRecord } from '../../../model/unreadable-record.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
+import type { Records, RecordsDb } from '../records.ts';
+import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import type { RecordTables } from '../schema.ts';
+import type { Sealer } from '../secret-encryption.ts';
+
+// Few enough for every engine's parameter limit.
+const idsPerStatement = 500;
+
+type Table = RecordTables['outputConnectors'];
+type Store = Pick<Records, 'db' | 'sealer'>;
+
+/** Fewer than any engine's limit of parameters. */
+const idsPerQuery = 500;
+
+const connectorSortColumns = { ...sortColumns, type: 'type', scope: 'scope' };
+
+function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
+  return {
+    ...record,
+    sendConsecutiveAlerts: toFlag(record.sendConsecutiveAlerts),
+    invokeRuleEngine: toFlag(record.invokeRuleEngine),
+    useCustomPayload: toFlag(record.useCustomPayload),
+    properties: mapOrNull(record.properties, (value) => sealer.seal(JSON.stringify(value))),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function fromRow(row: Selectable<Table>, sealer: Sealer): OutputConnector {
+  return {
+    ...openFromRow(row),
+    properties: mapOrNull(row.properties, (sealed) => openProperties(sealed, sealer)),
+  };
+}
+
+function openFromRow(row: Selectable<Table>): OpenOutputConnector {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    workspaceId: row.workspaceId,
+    name: row.name,
+    scope: row.scope as OutputScope,
+    type: row.type,
+    sendConsecutiveAlerts: fromFlag(row.sendConsecutiveAlerts),
+    invokeRuleEngine: fromFlag(row.invokeRuleEngine),
+    useCustomPayload: fromFlag(row.useCustomPayload),
+    customPayload: row.customPayload,
+    created: row.created,
+    updated: row.updated,
+    version: row.version,
+  };
+}
+
+function openProperties(sealed: string, sealer: Sealer): JsonObject {
+  const value: unknown = JSON.parse(sealer.open(sealed));
+  if (!isJsonObject(value))
+    throw new UnreadableRecord('The properties of an output connector are no object');
+  return value;
+}
+
+export async function insertOutputConnector(
+  { db, sealer }: Store,
+  record: OutputConnector,
+): Promise<void> {
+  await db.insertInto('outputConnectors').values(toRow(record, sealer)).execute();
+}
+
+export async function findOutputConnectors(
+  { db, sealer }: Store,
+  ids: readonly string[],
+): Promise<OutputConnector[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('outputConnectors')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
+  return rows.map((row) => fromRow(row, sealer));
+}
+
+/**
+ * Output connectors without their sealed properties, which a wrong key or damage makes unreadable.
+ */
+export type OpenOutputConnector = Omit<OutputConnector, 'properties'>;
+
+/** Reads what is not sealed, so that one unreadable connector holds up none of the others. */
+export async function findOpenOutputConnectors(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<OpenOutputConnector[]> {
+  const found: OpenOutputConnector[] = [];
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const rows = await db
+      .selectFrom('outputConnectors')
+      .selectAll()
+      .where('id', 'in', some)
+      .execute();
+    for (const row of rows) found.push(openFromRow(row));
+  }
+  return found;
+}
+
+/** The properties of the connectors, by id, without those that cannot be read. */
+export async function findReadableProperties(
+  { db, sealer }: Store,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const query = db
+      .selectFrom('outputConnectors')
+      .select(['id', 'properties'])
+      .where('id', 'in', some);
+    for (const { id, properties } of await query.execute()) {
+      const opened = readableProperties(properties, sealer);
+      if (opened !== undefined) found.set(id, opened);
+    }
+  }
+  return found;
+}
+
+/** The ids of all in the workspace. */
+export async function connectorIdsOf(
+  db: RecordsDb,
+  workspaceId: string,
+): Promise<readonly string[]> {
+  const query = db
+    .selectFrom('outputConnectors')
+    .select('id')
+    .where('workspaceId', '=', workspaceId);
+  return (await query.execute()).map(({ id }) => id);
+}
+
+/** Those of a type in the workspace, without those that cannot be read. */
+export async function findReadableConnectors(
+  { db, sealer }: Store,
+  workspaceId: string,
+  type: string,
+): Promise<OutputConnector[]> {
+  const query = db
+    .selectFrom('outputConnectors')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('type', '=', type);
+  const rows = await query.execute();
+  return rows.flatMap((row) => {
+    const properties = readableProperties(row.properties, sealer);
+    return properties === undefined ? [] : [{ ...openFromRow(row), properties }];
+  });
+}
+
+function readableProperties(sealed: string | null, sealer: Sealer): JsonObject | undefined {
+  if (sealed === null) return undefined;
+  try {
+    return openProperties(sealed, sealer);
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return undefined;
+    throw error;
+  }
+}
+
+export async function findOutputConnector(
+  store: Store,
+  id: string,
+): Promise<OutputConnector | undefined> {
+  return (await findOutputConnectors(store, [id]))[0];
+}
+
+/** Those of the workspaces and the global ones; `global` asks for the global ones alone. */
+export async function listOutputConnectors(
+  { db, sealer }: Store,
+  filter: WorkspaceFilter & {
+    readonly scope?: OutputScope | undefined;
+    readonly types?: readonly string[] | undefined;
+    readonly global?: boolean | undefined;
+  },
+  page: PageRequest,
+): Promise<Rows<OutputConnector>> {
+  const { workspaceIds, global } = filter;
+  let query = db
+    .selectFrom('outputConnectors')
+    .selectAll()
+    .where((eb) => {
+      const own = eb('organizationId', '=', filter.organizationId);
+      const narrowed =
+        workspaceIds === undefined ? own : eb.and([own, isOneOf('workspaceId', workspaceIds)]);
+      const everybodys = eb('organizationId', 'is', null);
+      if (global === undefined) return eb.or([narrowed, everybodys]);
+      return global ? everybodys : narrowed;
+    });
+  if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
+  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  const { rows, total } = await pageOfRows(query, page, { columns: connectorSortColumns });
+  return { rows: rows.map((row) => fromRow(row, sealer)), total };
+}
+
+export async function saveOutputConnector(
+  { db, sealer }: Store,
+  record: OutputConnector,
+): Promise<void> {
+  await db
+    .updateTable('outputConnectors')
+    .set(toRow(record, sealer))
+    .where('id', '=', record.id)
+    .execute();
+}
+
+/** Those of the ids that are output connectors. */
+export async function existingOutputConnectors(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const some = ids.slice(from, from + idsPerStatement);
+    const rows = await db
+      .selectFrom('outputConnectors')
+      .select('id')
+      .where('id', 'in', some)
+      .execute();
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
+}
+
+/** With its deliveries on their way to the log. */
+export async function removeOutputConnector(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('deliveries').where('connectorId', '=', id).execute();
+  await db.deleteFrom('outputConnectors').where('id', '=', id).execute();
+}

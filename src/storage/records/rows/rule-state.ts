@@ -1,0 +1,324 @@
+// Rule state between runs, written after the journal, in one transaction with the effects of the runs.
+import { sql } from 'kysely';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { JsonObject } from '../../../model/json.ts';
+import {
+  fromJsonText,
+  fromJsonTextOrNull,
+  isOneOf,
+  toJsonText,
+  toJsonTextOrNull,
+  lastOfEach,
+} from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+
+// One statement writes this many rows: few enough for every engine's parameter limit.
+const rowsPerStatement = 100;
+
+function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
+    yield rows.slice(from, from + rowsPerStatement);
+}
+
+/** An activation of a rule. */
+export interface ActivationRef {
+  readonly ruleId: string;
+  readonly activation: number;
+}
+
+/** Deletes the state and the waiting runs of the rule. Its recent runs stay. */
+export async function clearRuleState(step: RecordsDb, ruleId: string): Promise<void> {
+  for (const table of [
+    'ruleScriptStates',
+    'ruleDeviceStates',
+    'ruleTimers',
+    'ruleTriggers',
+  ] as const) {
+    await step
+      .deleteFrom(table as 'ruleTimers')
+      .where('ruleId', '=', ruleId)
+      .execute();
+  }
+}
+
+/** Those of the rules that are active still, with the activation that counts. */
+export async function activationsOf(
+  step: RecordsDb,
+  ruleIds: readonly string[],
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const ids of chunks(ruleIds)) {
+    const query = step
+      .selectFrom('rules')
+      .select(['id', 'activation'])
+      .where('active', '=', 1)
+      .where('id', 'in', [...ids]);
+    for (const { id, activation } of await query.execute()) found.set(id, activation);
+  }
+  return found;
+}
+
+export async function findScriptState(
+  db: RecordsDb,
+  of: ActivationRef,
+): Promise<JsonObject | undefined> {
+  const query = db
+    .selectFrom('ruleScriptStates')
+    .select(['activation', 'state'])
+    .where('ruleId', '=', of.ruleId);
+  const row = await query.executeTakeFirst();
+  return row?.activation === of.activation ? fromJsonText<JsonObject>(row.state) : undefined;
+}
+
+export async function saveScriptState(
+  step: RecordsDb,
+  of: ActivationRef,
+  state: JsonObject,
+): Promise<void> {
+  const row = { activation: of.activation, state: toJsonText(state) };
+  await step
+    .insertInto('ruleScriptStates')
+    .values({ ruleId: of.ruleId, ...row })
+    .onConflict((conflict) => conflict.column('ruleId').doUpdateSet(row))
+    .execute();
+}
+
+export interface DeviceConditionState extends ActivationRef {
+  /** Empty for timed runs. */
+  readonly deviceId: string;
+  /** One character for each thing that can hold. */
+  readonly holds: string;
+}
+
+/** Those of the rules and devices that have one; `activation` is that of the state. */
+export async function findConditionStates(
+  db: RecordsDb,
+  of: readonly Pick<DeviceConditionState, 'ruleId' | 'deviceId'>[],
+): Promise<DeviceConditionState[]> {
+  const found: DeviceConditionState[] = [];
+  for (const some of chunks(of)) {
+    const rows = some.map(({ ruleId, deviceId }) => sql`(${ruleId}, ${deviceId})`);
+    const query = db
+      .selectFrom('ruleDeviceStates')
+      .selectAll()
+      .where(sql<boolean>`("ruleId", "deviceId") in (values ${sql.join(rows)})`);
+    found.push(...(await query.execute()));
+  }
+  return found;
+}
+
+export async function saveConditionStates(
+  step: RecordsDb,
+  states: readonly DeviceConditionState[],
+): Promise<void> {
+  const last = lastOfEach(states, ({ ruleId, deviceId }) => `${ruleId} ${deviceId}`);
+  for (const rows of chunks(last)) {
+    await step
+      .insertInto('ruleDeviceStates')
+      .values([...rows])
+      .onConflict((conflict) =>
+        conflict.columns(['ruleId', 'deviceId']).doUpdateSet((eb) => ({
+          activation: eb.ref('excluded.activation'),
+          holds: eb.ref('excluded.holds'),
+        })),
+      )
+      .execute();
+  }
+}
+
+export interface LastSampleRow {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly sample: JsonObject;
+}
+
+export async function findLastSamples(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<LastSampleRow[]> {
+  const found: LastSampleRow[] = [];
+  for (const ids of chunks(deviceIds)) {
+    const query = db
+      .selectFrom('ruleLastSamples')
+      .selectAll()
+      .where('deviceId', 'in', [...ids]);
+    for (const row of await query.execute())
+      found.push({ ...row, sample: fromJsonText<JsonObject>(row.sample) });
+  }
+  return found;
+}
+
+export async function saveLastSamples(
+  step: RecordsDb,
+  samples: readonly LastSampleRow[],
+): Promise<void> {
+  const last = lastOfEach(samples, ({ deviceId, topic, dataKey }) =>
+    JSON.stringify([deviceId, topic, dataKey]),
+  );
+  for (const rows of chunks(last)) {
+    await step
+      .insertInto('ruleLastSamples')
+      .values(rows.map((row) => ({ ...row, sample: toJsonText(row.sample) })))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['deviceId', 'topic', 'dataKey'])
+          .doUpdateSet((eb) => ({ sample: eb.ref('excluded.sample') })),
+      )
+      .execute();
+  }
+}
+
+/** By rule: its activation, then the newest judged time of each data source, null without one. */
+export type JudgedTimes = Readonly<Record<string, readonly (number | null)[]>>;
+
+export interface JudgedDevice {
+  readonly deviceId: string;
+  readonly times: JudgedTimes;
+}
+
+export async function findJudgedTimes(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<JudgedDevice[]> {
+  const found: JudgedDevice[] = [];
+  for (const ids of chunks(deviceIds)) {
+    const query = db
+      .selectFrom('ruleJudgedTimes')
+      .selectAll()
+      .where('deviceId', 'in', [...ids]);
+    for (const { deviceId, times } of await query.execute())
+      found.push({ deviceId, times: fromJsonText<JudgedTimes>(times) });
+  }
+  return found;
+}
+
+/** Each device once. */
+export async function saveJudgedTimes(
+  step: RecordsDb,
+  devices: readonly JudgedDevice[],
+): Promise<void> {
+  for (const rows of chunks(devices)) {
+    await step
+      .insertInto('ruleJudgedTimes')
+      .values(rows.map(({ deviceId, times }) => ({ deviceId, times: toJsonText(times) })))
+      .onConflict((conflict) =>
+        conflict.column('deviceId').doUpdateSet((eb) => ({ times: eb.ref('excluded.times') })),
+      )
+      .execute();
+  }
+}
+
+/** A timer that a script set. */
+export interface ScriptTimer extends ActivationRef {
+  readonly id: string;
+  readonly runAt: EpochMs;
+  readonly meta: JsonObject | null;
+}
+
+/** A timer with a known id changes nothing. */
+export async function insertScriptTimers(
+  step: RecordsDb,
+  timers: readonly ScriptTimer[],
+): Promise<void> {
+  for (const rows of chunks(timers)) {
+    await step
+      .insertInto('ruleTimers')
+      .values(rows.map((timer) => ({ ...timer, meta: toJsonTextOrNull(timer.meta) })))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  }
+}
+
+function rulesOf(db: RecordsDb, workspaces: readonly string[]) {
+  return db.selectFrom('rules').select('id').where(isOneOf('workspaceId', workspaces));
+}
+
+/** Those due by the moment, the earliest first; of all workspaces without a list. */
+export async function findDueScriptTimers(
+  db: RecordsDb,
+  now: EpochMs,
+  max: number,
+  workspaces?: readonly string[],
+): Promise<ScriptTimer[]> {
+  let query = db.selectFrom('ruleTimers').selectAll().where('runAt', '<=', now);
+  if (workspaces !== undefined) query = query.where('ruleId', 'in', rulesOf(db, workspaces));
+  const rows = await query.orderBy('runAt').orderBy('id').limit(max).execute();
+  return rows.map((row) => ({ ...row, meta: fromJsonTextOrNull<JsonObject>(row.meta) }));
+}
+
+/** Timers of scripts wait as long as before, although the clock was set back. */
+export async function moveScriptTimers(
+  step: RecordsDb,
+  { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
+  workspaces?: readonly string[],
+): Promise<void> {
+  let query = step
+    .updateTable('ruleTimers')
+    .set((eb) => ({ runAt: eb('runAt', '-', byMs) }))
+    .where('runAt', '>', now);
+  if (workspaces !== undefined) query = query.where('ruleId', 'in', rulesOf(step, workspaces));
+  await query.execute();
+}
+
+/** Active rules whose timer is due later than at the moment. */
+export async function findPlannedRules(
+  db: RecordsDb,
+  now: EpochMs,
+  workspaces?: readonly string[],
+): Promise<readonly { readonly id: string; readonly due: EpochMs }[]> {
+  let query = db.selectFrom('rules').select(['id', 'nextExecution']).where('active', '=', 1);
+  if (workspaces !== undefined) query = query.where(isOneOf('workspaceId', workspaces));
+  const rows = await query.where('nextExecution', '>', now).execute();
+  return rows.map(({ id, nextExecution }) => ({ id, due: Number(nextExecution) }));
+}
+
+export async function removeScriptTimers(step: RecordsDb, ids: readonly string[]): Promise<void> {
+  for (const some of chunks(ids)) {
+    await step
+      .deleteFrom('ruleTimers')
+      .where('id', 'in', [...some])
+      .execute();
+  }
+}
+
+export async function countScriptTimers(db: RecordsDb, ruleId: string): Promise<number> {
+  const query = db.selectFrom('ruleTimers').select((eb) => eb.fn.countAll<number>().as('count'));
+  return Number((await query.where('ruleId', '=', ruleId).executeTakeFirstOrThrow()).count);
+}
+
+/** When the next timer is due, of rules or set by scripts; undefined when none waits. */
+export async function nextRuleTime(
+  db: RecordsDb,
+  workspaces?: readonly string[],
+): Promise<EpochMs | undefined> {
+  let rules = db
+    .selectFrom('rules')
+    .select((eb) => eb.fn.min('nextExecution').as('at'))
+    .where('active', '=', 1);
+  if (workspaces !== undefined) rules = rules.where(isOneOf('workspaceId', workspaces));
+  const rule = await rules.executeTakeFirst();
+  let scripts = db.selectFrom('ruleTimers').select((eb) => eb.fn.min('runAt').as('at'));
+  if (workspaces !== undefined) scripts = scripts.where('ruleId', 'in', rulesOf(db, workspaces));
+  const script = await scripts.executeTakeFirst();
+  const times = [rule?.at, script?.at].filter((at) => at !== null && at !== undefined).map(Number);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** Ids of active rules whose timer is due by the moment. */
+export async function findDueRules(
+  db: RecordsDb,
+  now: EpochMs,
+  max: number,
+  workspaces?: readonly string[],
+): Promise<{ readonly id: string; readonly due: EpochMs }[]> {
+  let query = db.selectFrom('rules').select(['id', 'nextExecution']).where('active', '=', 1);
+  if (workspaces !== undefined) query = query.where(isOneOf('workspaceId', workspaces));
+  const rows = await query
+    .where('nextExecution', '<=', now)
+    .orderBy('nextExecution')
+    .orderBy('id')
+    .limit(max)
+    .execute();
+  return rows.map(({ id, nextExecution }) => ({ id, due: Number(nextExecution) }));
+}

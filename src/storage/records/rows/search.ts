@@ -1,0 +1,190 @@
+// Search over named records: one statement for all kinds, each limited, by id, name or words (contract 37).
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { SearchKind } from '../../../model/search.ts';
+import { contains, isOneOf, keyOf } from '../columns.ts';
+import { engineSql } from '../engine-sql.ts';
+import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
+
+type Condition = RawBuilder<SqlBool>;
+
+/** Where records of a kind are searched. */
+export interface SearchedPlace {
+  readonly kind: NamedKind;
+  readonly organizationId: string;
+  /** Absent: in every workspace. */
+  readonly workspaceIds?: readonly string[] | undefined;
+  /** Whose private views are found. */
+  readonly viewerId: string;
+}
+
+/** A row that was found; `searchText` is the name in lower case, then other searched values. */
+export interface FoundRow {
+  readonly kind: SearchKind;
+  readonly id: string;
+  readonly name: string;
+  readonly workspaceId: string | null;
+  readonly searchText: string;
+}
+
+interface SearchedTable {
+  readonly table: keyof RecordTables;
+  /** The column with the workspace; null for records of the organization. */
+  readonly workspace: 'workspaceId' | 'id' | null;
+}
+
+export type NamedKind = Exclude<SearchKind, 'MEMBER'>;
+
+const tables = {
+  DEVICE: { table: 'devices', workspace: 'workspaceId' },
+  TAG: { table: 'tags', workspace: 'workspaceId' },
+  CUSTOM_FIELD: { table: 'customFieldMetas', workspace: 'workspaceId' },
+  DEVICE_TYPE: { table: 'deviceTypes', workspace: null },
+  DATA_FLOW: { table: 'dataFlows', workspace: 'workspaceId' },
+  DEVICE_CONNECTOR: { table: 'deviceConnectors', workspace: 'workspaceId' },
+  OUTPUT_CONNECTOR: { table: 'outputConnectors', workspace: 'workspaceId' },
+  INTEGRATION: { table: 'integrations', workspace: 'workspaceId' },
+  RULE: { table: 'rules', workspace: 'workspaceId' },
+  CUSTOM_LOGIC: { table: 'customLogicBlocks', workspace: null },
+  DASHBOARD: { table: 'dashboards', workspace: 'workspaceId' },
+  DASHBOARD_GROUP: { table: 'dashboardGroups', workspace: 'workspaceId' },
+  VIEW: { table: 'views', workspace: 'workspaceId' },
+  BLOB: { table: 'blobs', workspace: 'workspaceId' },
+  WORKSPACE: { table: 'workspaces', workspace: 'id' },
+  API_KEY: { table: 'apiKeys', workspace: null },
+  OAUTH_CLIENT: { table: 'oauthClients', workspace: null },
+} as const satisfies Readonly<Record<NamedKind, SearchedTable>>;
+
+/** The record with the id, of any of the kinds. */
+export function findById(
+  db: RecordsDb,
+  places: readonly SearchedPlace[],
+  id: string,
+): Promise<FoundRow[]> {
+  return findInAll(db, places, () => sql<SqlBool>`"id" = ${id}`, 1);
+}
+
+/** Records whose name begins with the words, read from an index in order of name. */
+export function findByNameStart(
+  db: RecordsDb,
+  places: readonly SearchedPlace[],
+  start: string,
+  max: number,
+): Promise<FoundRow[]> {
+  // No name has a character after the last one of Unicode.
+  const condition = sql<SqlBool>`"searchText" >= ${start} and "searchText" < ${`${start}\u{10ffff}`}`;
+  return findInAll(db, places, () => condition, max);
+}
+
+/** Records that contain every word. Reads until `max` of a kind are found. */
+export function findByWords(
+  db: RecordsDb,
+  places: readonly SearchedPlace[],
+  words: readonly string[],
+  max: number,
+): Promise<FoundRow[]> {
+  const all = sql.join(
+    words.map((word) => contains('searchText', word)),
+    sql` and `,
+  );
+  return findInAll(db, places, () => sql<SqlBool>`${all}`, max);
+}
+
+async function findInAll(
+  db: RecordsDb,
+  places: readonly SearchedPlace[],
+  condition: () => Condition,
+  max: number,
+): Promise<FoundRow[]> {
+  if (places.length === 0) return [];
+  const parts = places.map((place) => selectFrom(place, condition(), max));
+  const query = sql<FoundRow>`${sql.join(parts, sql` union all `)}`;
+  return (await query.execute(db)).rows;
+}
+
+function selectFrom(place: SearchedPlace, condition: Condition, max: number): RawBuilder<unknown> {
+  const { table, workspace } = tables[place.kind];
+  const ownWorkspace = workspace === null ? sql`null` : sql.ref(workspace);
+  return sql`select * from (
+    select ${sql.lit(place.kind)} as "kind", "id", "name", ${ownWorkspace} as "workspaceId", "searchText"
+    from ${sql.table(table)} where ${isWithin(place)} and ${condition}
+    order by "searchText" limit ${max}) as "found"`;
+}
+
+/** `table` qualifies the columns where another table is joined. */
+function isWithin({ kind, organizationId, workspaceIds, viewerId }: SearchedPlace): Condition {
+  const { workspace } = tables[kind];
+  const conditions: Condition[] = [
+    kind === 'DEVICE_TYPE'
+      ? sql<SqlBool>`("organizationId" = ${organizationId} or "organizationId" is null)`
+      : sql<SqlBool>`"organizationId" = ${organizationId}`,
+  ];
+  if (workspaceIds !== undefined && workspace !== null)
+    conditions.push(sql<SqlBool>`${isOneOf(workspace, workspaceIds)}`);
+  if (kind === 'VIEW') conditions.push(sql<SqlBool>`("shared" = 1 or "ownerId" = ${viewerId})`);
+  return sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
+}
+
+export interface FoundDevice extends FoundRow {
+  readonly deviceId: string;
+  readonly deviceEui: string | null;
+}
+
+/** Devices with the physical id, or with the EUI among their LoRa properties, in any case. */
+export async function findDevicesByPhysicalId(
+  db: RecordsDb,
+  place: SearchedPlace,
+  { physicalId, eui }: { readonly physicalId: string; readonly eui: string },
+  max: number,
+): Promise<FoundDevice[]> {
+  const ownEui = engineSql(db).text(sql.ref('loraKeys'), 'deviceEui');
+  const columns = sql`'DEVICE' as "kind", "id", "name", "workspaceId", "searchText", "deviceId",
+    ${ownEui} as "deviceEui"`;
+  // By workspace an engine may walk all devices there instead of the index of the id.
+  const within = isWithin({ ...place, workspaceIds: undefined });
+  const query = sql<FoundDevice>`
+    select * from (select ${columns} from "devices"
+      where ${within} and "deviceIdKey" = ${keyOf(physicalId)} limit ${max}) as "byId"
+    union select * from (select ${columns} from "devices"
+      where ${within} and "loraKeys" is not null and ${ownEui} = ${keyOf(eui)} limit ${max}) as "byEui"`;
+  const { rows } = await query.execute(db);
+  if (place.workspaceIds === undefined) return rows;
+  const reached = new Set(place.workspaceIds);
+  return rows.filter(({ workspaceId }) => workspaceId !== null && reached.has(workspaceId));
+}
+
+/** Devices of the tags, with the tag; those of one tag in order of id. */
+export async function findDevicesOfTags(
+  db: RecordsDb,
+  place: SearchedPlace,
+  tagIds: readonly string[],
+  max: number,
+): Promise<(FoundRow & { readonly tagId: string })[]> {
+  if (tagIds.length === 0) return [];
+  const query = sql<FoundRow & { tagId: string }>`
+    select 'DEVICE' as "kind", "id", "name", "workspaceId", "searchText", "tagId"
+    from "deviceTags" join "devices" on "devices"."id" = "deviceTags"."deviceId"
+    where ${isOneOf('deviceTags.tagId', tagIds)} and ${isWithin(place)} limit ${max}`;
+  return (await query.execute(db)).rows;
+}
+
+/** Members of the organization by words of their name or e-mail address, or by id. */
+export async function findMembers(
+  db: RecordsDb,
+  organizationId: string,
+  sought: { readonly id: string; readonly words: readonly string[] },
+  max: number,
+): Promise<FoundRow[]> {
+  const { lineBreak, placeIn } = engineSql(db);
+  const searched = sql`lower("users"."name" || ${lineBreak} || "users"."email")`;
+  const contained = sought.words.map((word) => sql<SqlBool>`${placeIn(searched, word)} > 0`);
+  const matches = sql.join(contained, sql` and `);
+  const query = sql<FoundRow>`
+    select 'MEMBER' as "kind", "users"."id" as "id", "users"."name" as "name",
+      null as "workspaceId", ${searched} as "searchText"
+    from "organizationMembers" join "users" on "users"."id" = "organizationMembers"."userId"
+    where "organizationMembers"."organizationId" = ${organizationId}
+      and ("users"."id" = ${sought.id} or (${matches}))
+    order by "users"."name" limit ${max}`;
+  return (await query.execute(db)).rows;
+}

@@ -1,0 +1,172 @@
+// Tags and which devices carry them, in the records store.
+import type { Insertable, Selectable } from 'kysely';
+import type { PageRequest } from '../../../model/page.ts';
+import type { Tag } from '../../../model/tag.ts';
+import { contains, isOneOf, searchTextOf } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
+import type { RecordTables } from '../schema.ts';
+
+type Table = RecordTables['tags'];
+
+function toRow(record: Tag): Insertable<Table> {
+  return { ...record, searchText: searchTextOf(record.name) };
+}
+
+function fromRow({ searchText: _, ...record }: Selectable<Table>): Tag {
+  return record;
+}
+
+export async function insertTag(db: RecordsDb, record: Tag): Promise<void> {
+  await db.insertInto('tags').values(toRow(record)).execute();
+}
+
+export async function findTag(db: RecordsDb, id: string): Promise<Tag | undefined> {
+  const row = await db.selectFrom('tags').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && fromRow(row);
+}
+
+export async function findTags(db: RecordsDb, ids: readonly string[]): Promise<Tag[]> {
+  if (ids.length === 0) return [];
+  return (
+    await db
+      .selectFrom('tags')
+      .selectAll()
+      .where('id', 'in', [...ids])
+      .execute()
+  ).map(fromRow);
+}
+
+/** The workspace's tags of those names; of several of one name, the oldest. */
+export async function findTagsNamed(
+  db: RecordsDb,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<Tag[]> {
+  if (names.length === 0) return [];
+  const query = db
+    .selectFrom('tags')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('name', 'in', [...names]);
+  const rows = await query.orderBy('created').orderBy('id').execute();
+  return names.flatMap((name) => rows.find((row) => row.name === name) ?? []).map(fromRow);
+}
+
+/** In order of name; unknown ones are absent. */
+export async function findTagsInOrder(db: RecordsDb, ids: readonly string[]): Promise<Tag[]> {
+  if (ids.length === 0) return [];
+  const query = db
+    .selectFrom('tags')
+    .selectAll()
+    .where('id', 'in', [...ids]);
+  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
+}
+
+/** Every tag of the workspace; of several of one name the oldest comes last. */
+export async function findWorkspaceTags(db: RecordsDb, workspaceId: string): Promise<Tag[]> {
+  const query = db.selectFrom('tags').selectAll().where('workspaceId', '=', workspaceId);
+  return (await query.orderBy('created', 'desc').orderBy('id').execute()).map(fromRow);
+}
+
+export async function listTags(
+  db: RecordsDb,
+  filter: WorkspaceFilter,
+  page: PageRequest,
+): Promise<Rows<Tag>> {
+  let query = db.selectFrom('tags').selectAll().where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  const { rows, total } = await pageOfRows(query, page);
+  return { rows: rows.map(fromRow), total };
+}
+
+export async function saveTag(db: RecordsDb, record: Tag): Promise<void> {
+  await db.updateTable('tags').set(toRow(record)).where('id', '=', record.id).execute();
+}
+
+/** Its devices merely lose the tag. */
+export async function removeTag(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('tags').where('id', '=', id).execute();
+}
+
+/** How many devices carry each tag; tags without any are absent. */
+export async function taggedDeviceCounts(
+  db: RecordsDb,
+  tagIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (tagIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('deviceTags')
+    .select((eb) => ['tagId', eb.fn.countAll<number>().as('devices')])
+    .where('tagId', 'in', [...tagIds])
+    .groupBy('tagId')
+    .execute();
+  return new Map(rows.map((row) => [row.tagId, Number(row.devices)]));
+}
+
+/** The tags of each device in order of name; devices without any are absent. */
+export async function tagsOfDevices(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, Tag[]>> {
+  const found = new Map<string, Tag[]>();
+  if (deviceIds.length === 0) return found;
+  const rows = await db
+    .selectFrom('tags')
+    .innerJoin('deviceTags', 'deviceTags.tagId', 'tags.id')
+    .selectAll('tags')
+    .select('deviceTags.deviceId as taggedDeviceId')
+    .where('deviceTags.deviceId', 'in', [...deviceIds])
+    .orderBy('tags.searchText')
+    .orderBy('tags.id')
+    .execute();
+  for (const { taggedDeviceId, ...row } of rows) {
+    const tags = found.get(taggedDeviceId);
+    if (tags === undefined) found.set(taggedDeviceId, [fromRow(row)]);
+    else tags.push(fromRow(row));
+  }
+  return found;
+}
+
+/** Replaces the tags of a device. */
+export async function saveDeviceTags(
+  db: RecordsDb,
+  deviceId: string,
+  tagIds: readonly string[],
+): Promise<void> {
+  await db.deleteFrom('deviceTags').where('deviceId', '=', deviceId).execute();
+  const unique = [...new Set(tagIds)];
+  if (unique.length === 0) return;
+  const rows = unique.map((tagId) => ({ deviceId, tagId }));
+  await db.insertInto('deviceTags').values(rows).execute();
+}
+
+/**
+ * The devices that carry the tag with their workspaces, in order of name, then id (contract 35).
+ */
+export async function devicesOfTag(
+  db: RecordsDb,
+  tagId: string,
+): Promise<{ readonly id: string; readonly workspaceId: string }[]> {
+  return db
+    .selectFrom('deviceTags')
+    .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
+    .select(['devices.id', 'devices.workspaceId'])
+    .where('deviceTags.tagId', '=', tagId)
+    .orderBy('devices.searchText')
+    .orderBy('devices.id')
+    .execute();
+}
+
+/** The devices that carry the tag, in order of id. */
+export async function deviceIdsOfTag(db: RecordsDb, tagId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deviceTags')
+    .select('deviceId')
+    .where('tagId', '=', tagId)
+    .orderBy('deviceId')
+    .execute();
+  return rows.map((row) => row.deviceId);
+}

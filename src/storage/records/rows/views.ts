@@ -1,0 +1,101 @@
+// Saved views in the records store: shared with a workspace, or visible only to their owner.
+import type { Insertable, Selectable } from 'kysely';
+import type { JsonObject } from '../../../model/json.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import type { View } from '../../../model/view.ts';
+import {
+  contains,
+  fromFlag,
+  fromJsonText,
+  isOneOf,
+  searchTextOf,
+  toFlag,
+  toJsonText,
+} from '../columns.ts';
+import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
+
+type Table = RecordTables['views'];
+
+function toRow(record: View): Insertable<Table> {
+  return {
+    ...record,
+    shared: toFlag(record.shared),
+    content: toJsonText(record.content),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function fromRow({ searchText: _, ...row }: Selectable<Table>): View {
+  return { ...row, shared: fromFlag(row.shared), content: fromJsonText<JsonObject>(row.content) };
+}
+
+export async function insertView(db: RecordsDb, record: View): Promise<void> {
+  await db.insertInto('views').values(toRow(record)).execute();
+}
+
+export async function findView(db: RecordsDb, id: string): Promise<View | undefined> {
+  const row = await db.selectFrom('views').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && fromRow(row);
+}
+
+export interface ViewFilter extends WorkspaceFilter {
+  /** Whose views are listed besides the shared ones. */
+  readonly viewerId: string;
+  readonly kind?: string | undefined;
+}
+
+export async function listViews(
+  db: RecordsDb,
+  { organizationId, workspaceIds, viewerId, kind, search }: ViewFilter,
+  page: PageRequest,
+): Promise<Rows<View>> {
+  let query = db
+    .selectFrom('views')
+    .selectAll()
+    .where('organizationId', '=', organizationId)
+    .where((is) => is.or([is('shared', '=', 1), is('ownerId', '=', viewerId)]));
+  if (workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', workspaceIds));
+  if (kind !== undefined) query = query.where('kind', '=', kind);
+  if (search) query = query.where(contains('searchText', search));
+  const { rows, total } = await pageOfRows(query, page, {
+    columns: { ...sortColumns, kind: 'kind' },
+  });
+  return { rows: rows.map(fromRow), total };
+}
+
+export async function countViewsOf(
+  db: RecordsDb,
+  { workspaceId, ownerId }: Pick<View, 'workspaceId' | 'ownerId'>,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('views')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspaceId', '=', workspaceId)
+    .where('ownerId', '=', ownerId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+export async function saveView(db: RecordsDb, record: View): Promise<void> {
+  await db.updateTable('views').set(toRow(record)).where('id', '=', record.id).execute();
+}
+
+export async function removeView(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('views').where('id', '=', id).execute();
+}
+
+/**
+ * Those that no one else sees, when their owner leaves. With an organization only those of its
+ * workspaces.
+ */
+export async function removePrivateViewsOf(
+  db: RecordsDb,
+  ownerId: string,
+  organizationId?: string,
+): Promise<void> {
+  let query = db.deleteFrom('views').where('ownerId', '=', ownerId).where('shared', '=', 0);
+  if (organizationId !== undefined) query = query.where('organizationId', '=', organizationId);
+  await query.execute();
+}

@@ -1,0 +1,155 @@
+// Workspaces in the records store.
+import type { Insertable, Selectable } from 'kysely';
+import type { JsonObject } from '../../../model/json.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import {
+  defaultWorkspaceSettings,
+  type Workspace,
+  type WorkspaceSettings,
+} from '../../../model/workspace.ts';
+import { contains, isOneOf, fromJsonText, searchTextOf, toJsonText } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
+import type { RecordTables } from '../schema.ts';
+
+type Table = RecordTables['workspaces'];
+
+function toRow(record: Workspace): Insertable<Table> {
+  return {
+    ...record,
+    settings: toJsonText(record.settings),
+    properties: toJsonText(record.properties),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function fromRow({ searchText: _, ...row }: Selectable<Table>): Workspace {
+  const settings = {
+    ...defaultWorkspaceSettings,
+    ...fromJsonText<Partial<WorkspaceSettings>>(row.settings),
+  };
+  return { ...row, settings, properties: fromJsonText<JsonObject>(row.properties) };
+}
+
+export async function insertWorkspace(db: RecordsDb, record: Workspace): Promise<void> {
+  await db.insertInto('workspaces').values(toRow(record)).execute();
+}
+
+export async function findWorkspace(db: RecordsDb, id: string): Promise<Workspace | undefined> {
+  const row = await db.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && fromRow(row);
+}
+
+export async function listWorkspaces(
+  db: RecordsDb,
+  filter: WorkspaceFilter & { readonly name?: string | undefined },
+  page: PageRequest,
+): Promise<Rows<Workspace>> {
+  let query = db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
+  for (const words of [filter.search, filter.name]) {
+    if (words) query = query.where(contains('searchText', words));
+  }
+  const { rows, total } = await pageOfRows(query, page);
+  return { rows: rows.map(fromRow), total };
+}
+
+/** Ids and names in order of name. */
+export async function listWorkspaceNames(
+  db: RecordsDb,
+  filter: WorkspaceFilter,
+): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  let query = db
+    .selectFrom('workspaces')
+    .select(['id', 'name'])
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
+  return query.orderBy('searchText').orderBy('id').execute();
+}
+
+/** The ids of at most `max` workspaces in order of name. */
+export async function firstWorkspaceIds(
+  db: RecordsDb,
+  { organizationId, workspaceIds }: WorkspaceFilter,
+  max: number,
+): Promise<readonly string[]> {
+  let query = db.selectFrom('workspaces').select('id').where('organizationId', '=', organizationId);
+  if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));
+  const rows = await query.orderBy('searchText').orderBy('id').limit(max).execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function saveWorkspace(db: RecordsDb, record: Workspace): Promise<void> {
+  await db.updateTable('workspaces').set(toRow(record)).where('id', '=', record.id).execute();
+}
+
+export async function removeWorkspace(db: RecordsDb, id: string): Promise<void> {
+  for (const table of [
+    'workspaceMembers',
+    'operations',
+    'views',
+    'activities',
+    'demoWorkspaces',
+  ] as const) {
+    await db
+      .deleteFrom(table as 'operations')
+      .where('workspaceId', '=', id)
+      .execute();
+  }
+  await db.deleteFrom('workspaces').where('id', '=', id).execute();
+}
+
+/** What is in the workspace, for example `3 devices`; empty when nothing is. */
+export async function workspaceContents(db: RecordsDb, workspaceId: string): Promise<string[]> {
+  const tables = [
+    ['devices', 'devices'],
+    ['dataFlows', 'data flows'],
+    ['integrations', 'integrations'],
+    ['deviceConnectors', 'device connectors'],
+    ['outputConnectors', 'output connectors'],
+    ['tags', 'tags'],
+    ['customFieldMetas', 'custom fields'],
+    ['dashboards', 'dashboards'],
+    ['dashboardGroups', 'dashboard groups'],
+    ['blobs', 'blobs'],
+    ['rules', 'rules'],
+  ] as const;
+  const contents: string[] = [];
+  for (const [table, what] of tables) {
+    const query = db
+      .selectFrom(table as 'tags')
+      .select((eb) => eb.fn.countAll<number>().as('count'));
+    const { count } = await query.where('workspaceId', '=', workspaceId).executeTakeFirstOrThrow();
+    if (Number(count) > 0) contents.push(`${count} ${what}`);
+  }
+  return contents;
+}
+
+export async function oldestWorkspaceOf(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string | undefined> {
+  const query = db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('organizationId', '=', organizationId);
+  return (await query.orderBy('created').orderBy('id').executeTakeFirst())?.id;
+}
+
+/**
+ * The oldest workspace with its organization: what a start names so that people need not look the
+ * ids up.
+ */
+export async function firstWorkspace(
+  db: RecordsDb,
+): Promise<Pick<Workspace, 'id' | 'organizationId'> | undefined> {
+  return db
+    .selectFrom('workspaces')
+    .select(['id', 'organizationId'])
+    .orderBy('created')
+    .orderBy('id')
+    .executeTakeFirst();
+}

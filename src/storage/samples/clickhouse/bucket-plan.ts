@@ -1,0 +1,220 @@
+// Bucket plan: devices by statement, aggregates, samples and open rows, for all queries of buckets.
+import type { Shard } from '../../clickhouse/shard.ts';
+import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
+import type { DataShape } from '../../log/data-shape.ts';
+import { dataValue } from '../../../model/data-value.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { Json, JsonObject } from '../../../model/json.ts';
+import { missing } from '../../../structures/missing.ts';
+import { accumulators } from '../../../query/summaries/accumulators.ts';
+import type { Facet, Tally } from '../../../query/summaries/facet.ts';
+import { addValue } from '../../../query/summaries/tally.ts';
+import type { OpenRange } from '../open-elsewhere.ts';
+import type { BucketRequest } from '../sample-store.ts';
+import { bucketOf, createGrid, type Grid } from './bucket-grid.ts';
+import type { OpenPlace } from './open-place.ts';
+import { dataOfRow, type OpenRow } from './open-row.ts';
+import {
+  afterSealed,
+  type Aggregate,
+  type AggregateRow,
+  beforeOpenRows,
+} from './point-aggregates.ts';
+import { openPlacesIn, type ReadParts } from './read-parts.ts';
+import { oldestFirst, type SealedRow } from './sealed-rows.ts';
+import { pointKinds, pointsOfShape, type ShapePoint } from './shape-points.ts';
+import { shardOf } from './shipper.ts';
+
+const devicesPerQuery = 500;
+
+export type Tallies = (Tally | undefined)[];
+
+export interface BucketPlan extends Pick<BucketRequest, 'topic' | 'dataKey' | 'edges'> {
+  readonly deviceIds: readonly string[];
+  readonly facet: Facet<Tally>;
+  readonly grid: Grid;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly parts: ReadParts;
+}
+
+export function planOf(request: BucketRequest, parts: ReadParts): BucketPlan {
+  const { deviceIds, topic, dataKey, edges } = request;
+  return {
+    ...{ topic, dataKey, edges, parts },
+    deviceIds: [...new Set(deviceIds)],
+    facet: accumulators[request.accumulator].facet,
+    grid: createGrid(edges),
+    from: edges[0] ?? missing('first edge'),
+    to: edges.at(-1) ?? missing('last edge'),
+  };
+}
+
+/** The open rows that the buckets need. */
+export function openRangeOf({ deviceIds, topic, edges }: BucketRequest): OpenRange {
+  return { deviceIds, topics: [topic], from: edges[0], to: edges.at(-1) };
+}
+
+export function talliesOf(
+  found: Map<string, Tallies>,
+  deviceId: string,
+  { edges }: BucketPlan,
+): Tallies {
+  const known = found.get(deviceId);
+  if (known !== undefined) return known;
+  const tallies: Tallies = new Array(edges.length - 1).fill(undefined);
+  found.set(deviceId, tallies);
+  return tallies;
+}
+
+export function tallyAt(tallies: Tallies, bucket: number, facet: Facet<Tally>): Tally {
+  const known = tallies[bucket];
+  if (known !== undefined) return known;
+  const tally = facet.start();
+  tallies[bucket] = tally;
+  return tally;
+}
+
+export interface DeviceGroup {
+  readonly shard: Shard;
+  readonly deviceIds: readonly string[];
+  /** Conditions that every row of the group meets. */
+  readonly where: string;
+  /** Those of points of the key, and of samples whose keys are not stored. */
+  readonly ofKey: string;
+}
+
+export function groupsOf(plan: BucketPlan): readonly DeviceGroup[] {
+  const { deviceIds: ids, topic, dataKey, from, to, parts } = plan;
+  const { shards, visible, others } = parts;
+  const key = JSON.stringify(dataKey);
+  return shards.flatMap((shard) => {
+    const ofShard = ids.filter((deviceId) => shardOf(deviceId, shards) === shard);
+    return Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) => {
+      const deviceIds = ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery);
+      const where = `${deviceCondition(deviceIds)} and topic = ${quoted(topic)} and ts >= ${int64(from)} and ts < ${int64(to)}${visible.condition(deviceIds, from, others.shipped)}`;
+      return { shard, deviceIds, where, ofKey: `key in ('', ${quoted(key)})` };
+    });
+  });
+}
+
+/** 18.16 does not use the range of times behind a list. */
+export function deviceCondition(deviceIds: readonly string[]): string {
+  const [only] = deviceIds;
+  if (deviceIds.length === 1 && only !== undefined) return `device = ${quoted(only)}`;
+  return `device in ${listOf(deviceIds)}`;
+}
+
+/** Elements of arrays have no points. */
+export function mayNameElement(dataKey: string): boolean {
+  return /\.\d{1,9}(?:\.|$)/.test(dataKey);
+}
+
+export interface AggregatedRead {
+  readonly aggregate: Aggregate<Tally>;
+  readonly plan: BucketPlan;
+  readonly found: Map<string, Tallies>;
+  /** Gets the devices whose aggregates are not exact, and whose tallies are of no use. */
+  readonly inexact: Set<string>;
+}
+
+export async function addAggregates(
+  { shard, where, ofKey }: DeviceGroup,
+  read: AggregatedRead,
+  more = '',
+): Promise<void> {
+  const { aggregate, plan } = read;
+  const cell = plan.grid.cellOf('ts');
+  const sql = `select device, ${cell} as cell, count() as n, max(kind = 4) as opaque, ${aggregate.columns} from points where ${where} and ${ofKey}${more} group by device, cell${aggregate.groupBy}`;
+  for await (const rows of shard.stream<AggregateRow>(sql)) addRows(rows, read);
+}
+
+export function addRows(
+  rows: readonly AggregateRow[],
+  { aggregate, plan, found, inexact }: AggregatedRead,
+): void {
+  const { edges, facet, grid } = plan;
+  for (const row of rows) {
+    if (row.opaque === 1 || !aggregate.isExact(row)) inexact.add(row.device);
+    if (inexact.has(row.device)) continue;
+    const bucket = bucketOf(edges, grid.timeOf(row.cell));
+    const tally = tallyAt(talliesOf(found, row.device, plan), bucket, facet);
+    tally.count += row.n;
+    aggregate.add(tally, row);
+  }
+}
+
+/** In the order of storing within an instant, so that orders are not needed. */
+export async function addSamples(
+  { shard, where }: DeviceGroup,
+  deviceIds: readonly string[],
+  plan: BucketPlan,
+  found: Map<string, Tallies>,
+): Promise<void> {
+  const { edges, facet, dataKey } = plan;
+  const rows = shard.stream<Pick<SealedRow, 'device' | 'ts' | 'data'>>(
+    `select device, ts, data from samples where ${where} and device in ${listOf(deviceIds)} order by device, ${oldestFirst}`,
+  );
+  for await (const some of rows)
+    for (const { device, ts, data } of some) {
+      const value = dataValue(JSON.parse(data) as JsonObject, dataKey);
+      if (value === undefined || value === null) continue;
+      const tallies = talliesOf(found, device, plan);
+      addValue(facet, tallyAt(tallies, bucketOf(edges, ts), facet), value, {
+        timestamp: ts,
+        order: beforeOpenRows,
+      });
+    }
+}
+
+/** Open rows of the device, of this node and of others. */
+export function openRowsOf(
+  deviceId: string,
+  { topic, from, to, parts }: BucketPlan,
+): readonly OpenPlace[] {
+  return openPlacesIn(deviceId, { topics: [topic], from, to }, parts);
+}
+
+export function addOpenRows(
+  tallies: Tallies,
+  places: readonly OpenPlace[],
+  { edges, facet, dataKey }: BucketPlan,
+): void {
+  const valueOf = valuesOfKey(dataKey);
+  for (const { row } of places) {
+    const value = valueOf(row);
+    if (value === undefined || value === null) continue;
+    const { timestamp } = row;
+    const tally = tallyAt(tallies, bucketOf(edges, timestamp), facet);
+    addValue(facet, tally, value, { timestamp, order: row.storedAt + afterSealed });
+  }
+}
+
+// Row values: the value that a data key names in open rows, without the object around it.
+
+/** As `dataValue` of the object of the row. */
+type ValueOfRow = (row: OpenRow) => Json | undefined;
+
+function valuesOfKey(dataKey: string): ValueOfRow {
+  const key = JSON.stringify(dataKey);
+  const points = new Map<DataShape, ShapePoint | undefined>();
+  function pointOf(shape: DataShape): ShapePoint | undefined {
+    if (!points.has(shape))
+      points.set(
+        shape,
+        pointsOfShape(shape).find((point) => point.key === key),
+      );
+    return points.get(shape);
+  }
+  return (row) => {
+    const { shape, values, valuesAt } = row;
+    const { kind, leaf } = pointOf(shape) ?? unlisted;
+    if (leaf < 0) return dataValue(dataOfRow(row), dataKey);
+    if (kind === pointKinds.text) return values.textAt(valuesAt + leaf);
+    const value = values.numberAt(valuesAt + leaf);
+    return kind === pointKinds.boolean ? value !== 0 : value;
+  };
+}
+
+/** Elements of arrays, nulls, objects and what only the object shows. */
+const unlisted: Pick<ShapePoint, 'kind' | 'leaf'> = { kind: pointKinds.other, leaf: -1 };

@@ -1,0 +1,371 @@
+// Bucket query: tallies from hours or aggregates of ClickHouse where those are exact, else from the samples.
+import type { Shard } from '../../clickhouse/shard.ts';
+import { int64, quoted } from '../../clickhouse/sql-literals.ts';
+import type { DataShape } from '../../log/data-shape.ts';
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
+import { accumulators } from '../../../query/summaries/accumulators.ts';
+import type { Facet, Tally } from '../../../query/summaries/facet.ts';
+import { count } from '../../../query/summaries/facets/count.ts';
+import { ends } from '../../../query/summaries/facets/ends.ts';
+import { numbers } from '../../../query/summaries/facets/numbers.ts';
+import { occupied } from '../../../query/summaries/facets/occupied.ts';
+import { truths } from '../../../query/summaries/facets/truths.ts';
+import type { BucketRequest, SampleStore } from '../sample-store.ts';
+import { bucketOf } from './bucket-grid.ts';
+import {
+  addAggregates,
+  addOpenRows,
+  addRows,
+  addSamples,
+  type AggregatedRead,
+  type BucketPlan,
+  deviceCondition,
+  type DeviceGroup,
+  groupsOf,
+  mayNameElement,
+  openRangeOf,
+  openRowsOf,
+  planOf,
+  type Tallies,
+  talliesOf,
+  tallyAt,
+} from './bucket-plan.ts';
+import {
+  field,
+  hourOf,
+  type HourPartial,
+  type HourPartials,
+  mergePartials,
+} from './hour-partials.ts';
+import { hourAtText, isPunctualText } from './hour-times.ts';
+import type { KnownHours } from './hours.ts';
+import { talliesInMemory } from './kept-tallies.ts';
+import type { OtherHours } from './other-hours.ts';
+import { afterHours, type Aggregate, aggregateOf, type AggregateRow } from './point-aggregates.ts';
+import { type ReadParts, readPartsOf } from './read-parts.ts';
+import { pointsOfShape } from './shape-points.ts';
+import { shardOf } from './shipper.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** See the port. */
+export async function queryBuckets(
+  request: BucketRequest,
+  parts: StoreParts,
+): ReturnType<SampleStore['buckets']> {
+  const ofHours = request.source === 'hours' ? await queryHours(request, parts) : undefined;
+  if (ofHours !== undefined) return ofHours;
+  const plan = planOf(request, await readPartsOf(parts, openRangeOf(request)));
+  const inMemory = talliesInMemory(plan);
+  if (inMemory !== undefined) return request.deviceIds.map((id) => talliesOf(inMemory, id, plan));
+  const found = new Map<string, Tallies>();
+  // The open rows and the border of the others, of one moment.
+  const open = plan.deviceIds.map((deviceId) => [deviceId, openRowsOf(deviceId, plan)] as const);
+  for (const group of groupsOf(plan)) await addGroup(group, plan, found);
+  for (const [deviceId, rows] of open) addOpenRows(talliesOf(found, deviceId, plan), rows, plan);
+  return request.deviceIds.map((deviceId) => talliesOf(found, deviceId, plan));
+}
+
+/** Devices whose aggregates are not exact are read sample by sample. */
+async function addGroup(
+  group: DeviceGroup,
+  plan: BucketPlan,
+  found: Map<string, Tallies>,
+): Promise<void> {
+  const { facet, dataKey } = plan;
+  const aggregate = aggregateOf(facet);
+  if (aggregate === undefined || mayNameElement(dataKey)) {
+    await addSamples(group, group.deviceIds, plan, found);
+    return;
+  }
+  const inexact = new Set<string>();
+  await addAggregates(group, { aggregate, plan, found, inexact });
+  for (const deviceId of inexact) found.delete(deviceId);
+  if (inexact.size > 0) await addSamples(group, [...inexact], plan, found);
+}
+
+// Hour query: tallies from hours in ClickHouse, partials in memory and open rows of one moment.
+
+const devicesPerQuery = 2_000;
+/** Data folders that begin to write while a query runs. */
+const attemptsMax = 3;
+
+interface HourRead extends AggregatedRead {
+  readonly aggregate: HourAggregate;
+  readonly known: KnownHours;
+  readonly others: OtherHours;
+}
+
+/** Undefined for what hours do not contain: the points have it. */
+async function queryHours(
+  request: BucketRequest,
+  store: StoreParts,
+): Promise<readonly Tallies[] | undefined> {
+  const aggregate = hourAggregateOf(accumulators[request.accumulator].facet);
+  if (aggregate === undefined || mayNameElement(request.dataKey)) return undefined;
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const others = await store.otherHours.read();
+    if (others === undefined || store.hours.known() === undefined) return undefined;
+    const parts = await readPartsOf(store, openRangeOf(request));
+    const plan = planOf(request, parts);
+    const inMemory = talliesInMemory(plan);
+    if (inMemory !== undefined) return request.deviceIds.map((id) => talliesOf(inMemory, id, plan));
+    const known = parts.hours.known();
+    if (known === undefined || !isBehind(others, parts)) return undefined;
+    const [found, isComplete] = await Promise.all([
+      readHours({ aggregate, plan, known, others, found: new Map(), inexact: new Set() }),
+      parts.otherHours.isComplete(others),
+    ]);
+    if (isComplete) return request.deviceIds.map((deviceId) => talliesOf(found, deviceId, plan));
+  }
+  return undefined;
+}
+
+/** A node that started again may have rows open that hours contain. */
+function isBehind({ ends }: OtherHours, { others }: ReadParts): boolean {
+  return [...others.shipped].every(([journal, to]) => (ends.get(journal) ?? 0) <= to);
+}
+
+/** Everything up to the first statement belongs to one moment. */
+async function readHours(read: HourRead): Promise<Map<string, Tallies>> {
+  const { plan, found, inexact } = read;
+  const open = plan.deviceIds.map((deviceId) => [deviceId, openRowsOf(deviceId, plan)] as const);
+  addPartials(read);
+  const ofHours = hourStatements(read);
+  const ofPoints = pointConditions(read);
+  const groups = groupsOf(plan);
+  const aggregate = aggregateOf(plan.facet);
+  const addPoints = async (): Promise<void> => {
+    if (aggregate === undefined) return;
+    for (const more of ofPoints)
+      for (const group of groups) await addAggregates(group, { ...read, aggregate }, more);
+  };
+  await Promise.all([
+    addPoints(),
+    ...ofHours.map(async ({ shard, sql }) => {
+      for await (const rows of shard.stream<AggregateRow>(sql)) addRows(rows, read);
+    }),
+  ]);
+  for (const deviceId of inexact) found.delete(deviceId);
+  for (const group of groups) await addInexact(group, read);
+  for (const [deviceId, rows] of open) addOpenRows(talliesOf(found, deviceId, plan), rows, plan);
+  return found;
+}
+
+async function addInexact(group: DeviceGroup, { inexact, plan, found }: HourRead): Promise<void> {
+  const deviceIds = group.deviceIds.filter((deviceId) => inexact.has(deviceId));
+  if (deviceIds.length > 0) await addSamples(group, deviceIds, plan, found);
+}
+
+function addPartials(read: HourRead): void {
+  const { aggregate, plan, known, found, inexact } = read;
+  const { deviceIds, edges, facet } = plan;
+  const placeOf = placesOfKey(plan);
+  for (const partials of known.partials)
+    for (const deviceId of deviceIds)
+      for (const [hourAt, partial] of partialsOfHours(deviceId, { partials, placeOf, read })) {
+        const row = aggregate.rowOf(partial, hourAt);
+        if (!aggregate.isExact(row)) inexact.add(deviceId);
+        const tally = tallyAt(talliesOf(found, deviceId, plan), bucketOf(edges, hourAt), facet);
+        tally.count += row.n;
+        aggregate.add(tally, row);
+      }
+}
+
+/** The place of the key among the points of a shape; -1 without it. */
+function placesOfKey({ dataKey }: BucketPlan): (shape: DataShape) => number {
+  const key = JSON.stringify(dataKey);
+  const places = new Map<DataShape, number>();
+  return (shape) => {
+    const known = places.get(shape);
+    if (known !== undefined) return known;
+    const place = pointsOfShape(shape).findIndex((point) => point.key === key);
+    places.set(shape, place);
+    return place;
+  };
+}
+
+interface PartialsOfKey {
+  readonly partials: HourPartials;
+  readonly placeOf: (shape: DataShape) => number;
+  readonly read: HourRead;
+}
+
+/** Those of shapes that have the key in common are one, because their values alternate. */
+function partialsOfHours(
+  deviceId: string,
+  { partials, placeOf, read }: PartialsOfKey,
+): ReadonlyMap<EpochMs, HourPartial> {
+  const { topic, from, to, parts } = read.plan;
+  const byHour = new Map<EpochMs, HourPartial>();
+  for (const group of partials.groupsOf(deviceId)) {
+    const { shape, hourAt } = group;
+    const isWanted =
+      group.topic === topic &&
+      hourAt >= from &&
+      hourAt < to &&
+      parts.visible.isKept({ ...group, timestamp: hourAt });
+    if (!isWanted) continue;
+    if (shape.opaque) read.inexact.add(deviceId);
+    const place = placeOf(shape);
+    if (place < 0) continue;
+    const partial = partials.partialOf(group, place);
+    const known = byHour.get(hourAt);
+    const sum = known?.slice();
+    if (sum !== undefined) mergePartials(sum, partial);
+    byHour.set(hourAt, sum ?? partial);
+  }
+  return byHour;
+}
+
+interface HourStatement {
+  readonly shard: Shard;
+  readonly sql: string;
+}
+
+function hourStatements(read: HourRead): readonly HourStatement[] {
+  const { aggregate, plan } = read;
+  const { deviceIds, topic, dataKey, from, to, grid, parts } = plan;
+  const { shards, visible } = parts;
+  const keep = visible.keepFrom(from);
+  const where = [
+    `topic = ${quoted(topic)} and key in ('', ${quoted(JSON.stringify(dataKey))})`,
+    `hourAt >= ${int64(from)} and hourAt < ${int64(to)}`,
+    isContained(read),
+    ...(keep === undefined ? [] : [`hourAt >= ${keep}`]),
+  ].join(' and ');
+  return shards.flatMap((shard) => {
+    const ofShard = deviceIds.filter((deviceId) => shardOf(deviceId, shards) === shard);
+    return Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) => {
+      const some = ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery);
+      const devices = `${deviceCondition(some)}${visible.droppedCondition(some)}`;
+      const sql = `select device, ${grid.cellOf('hourAt')} as cell, sum(valueCount) as n, max(key = '') as opaque, ${aggregate.columns} from hours where ${where} and ${devices} group by device, cell${aggregate.groupBy}`;
+      return { shard, sql };
+    });
+  });
+}
+
+/** Late rows of what is shipped, and else the rows of blocks that hours contain. */
+function isContained({ known, others, plan }: HourRead): string {
+  const { file, openRows, others: elsewhere } = plan.parts;
+  const { journal } = file.state;
+  const own = `position < if(late = 1, toUInt64(${openRows.from()}), toUInt64(${known.before}))`;
+  if (others.ends.size === 0) return `journal = ${journal} and ${own}`;
+  const open = [...elsewhere.shipped].map(
+    ([each, to]) => ` and (journal != ${each} or position < ${to})`,
+  );
+  const late = `(late = 1${open.join('')})`;
+  return `if(journal = ${journal}, ${own}, ${late} or position < ${endText(others)})`;
+}
+
+function endText({ ends }: OtherHours): string {
+  return `transform(journal, [${[...ends.keys()].join(',')}], [${[...ends.values()].join(',')}], toUInt64(0))`;
+}
+
+/** What is read from points: the hour in which a rule ends, and what other journals have since. */
+function pointConditions({ plan, others }: HourRead): readonly string[] {
+  const { from, parts } = plan;
+  const { visible, file } = parts;
+  const keep = visible.keepFrom(from);
+  const hourAt = hourAtText('ts');
+  const conditions: string[] = [];
+  if (keep !== undefined) {
+    const last = hourOf(visible.latestKeepFrom()) + hourMs;
+    conditions.push(` and ts < ${int64(last)} and ${hourAt} < ${keep}`);
+  }
+  if (others.ends.size > 0) {
+    const kept = keep === undefined ? '' : ` and ${hourAt} >= ${keep}`;
+    conditions.push(
+      ` and journal != ${file.state.journal} and position >= ${endText(others)} and ts >= ${int64(others.restFrom)} and ${isPunctualText}${kept}`,
+    );
+  }
+  return conditions;
+}
+
+// Hour aggregates: what ClickHouse computes of hours for each facet, and the same of a partial in memory.
+
+interface HourAggregate extends Aggregate<Tally> {
+  /** The row that ClickHouse would make of the partial. */
+  readonly rowOf: (partial: HourPartial, hourAt: EpochMs) => AggregateRow;
+}
+
+type Columns = Pick<HourAggregate, 'columns' | 'groupBy'> & {
+  /** Members of the row, without its place. */
+  readonly values: (partial: HourPartial, hourAt: EpochMs) => object;
+};
+
+const at = (partial: HourPartial, index: number): number => partial[index] ?? 0;
+const first = '(firstTs, firstStoredAt, journal, firstPosition, firstIdx)';
+const last = '(lastTs, lastStoredAt, journal, lastPosition, lastIdx)';
+
+const ofFacets = new Map<unknown, Columns>([
+  [count, { columns: '1', groupBy: '', values: () => ({}) }],
+  [
+    numbers,
+    {
+      columns:
+        'sum(numericCount) as numeric, sumKahan(numSum) as total, sum(numAmounts) as amounts, minIf(numMin, numericCount > 0) as lowest, maxIf(numMax, numericCount > 0) as highest',
+      groupBy: '',
+      values: (partial) => ({
+        numeric: at(partial, field.numeric),
+        total: at(partial, field.sum) + at(partial, field.sumError),
+        amounts: at(partial, field.amounts),
+        lowest: at(partial, field.min),
+        highest: at(partial, field.max),
+      }),
+    },
+  ],
+  [
+    ends,
+    {
+      columns: `min(firstTs) as firstAt, max(lastTs) as lastAt, argMin(firstNum, ${first}) as earliest, argMax(lastNum, ${last}) as latest, argMin(firstStoredAt, ${first}) as earliestStored, argMax(lastStoredAt, ${last}) as latestStored`,
+      groupBy: '',
+      values: (partial) => ({
+        firstAt: at(partial, field.firstAt),
+        lastAt: at(partial, field.lastAt),
+        earliest: at(partial, field.first),
+        latest: at(partial, field.last),
+        earliestStored: at(partial, field.firstStoredAt) + afterHours,
+        latestStored: at(partial, field.lastStoredAt) + afterHours,
+      }),
+    },
+  ],
+  [
+    truths,
+    {
+      columns: 'sum(trueCount) as trues, sum(falseCount) as falses',
+      groupBy: '',
+      values: (partial) => ({
+        trues: at(partial, field.trues),
+        falses: at(partial, field.falses),
+      }),
+    },
+  ],
+  [
+    occupied,
+    {
+      columns: `intDiv(hourAt, ${hourMs}) as hour, sum(numericCount) as numeric, groupBitOr(occupiedSlots) as slots`,
+      groupBy: ', hour',
+      values: (partial, hourAt) => ({
+        hour: hourAt / hourMs,
+        numeric: at(partial, field.numeric),
+        slots: at(partial, field.slots),
+      }),
+    },
+  ],
+]);
+
+/** Undefined for a facet that needs the values. */
+function hourAggregateOf(facet: Facet<Tally>): HourAggregate | undefined {
+  const ofPoints = aggregateOf(facet);
+  const columns = ofFacets.get(facet);
+  if (ofPoints === undefined || columns === undefined) return undefined;
+  const { values, ...rest } = columns;
+  return {
+    ...ofPoints,
+    ...rest,
+    rowOf: (partial, hourAt) => ({
+      ...{ device: '', cell: 0, opaque: 0, n: at(partial, field.values) },
+      ...values(partial, hourAt),
+    }),
+  };
+}

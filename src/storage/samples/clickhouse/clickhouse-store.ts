@@ -1,0 +1,455 @@
+// ClickHouse store: samples in ClickHouse, and in memory what the journal has and ClickHouse not yet.
+import { join } from 'node:path';
+import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
+import { createJournalRelease } from '../../clickhouse/journal-release.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import { int64, quoted } from '../../clickhouse/sql-literals.ts';
+import type { LoggedEntry } from '../../log/logged-entry.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { JsonObject } from '../../../model/json.ts';
+import { problem } from '../../../model/problem.ts';
+import { missing } from '../../../structures/missing.ts';
+import type {
+  Elsewhere,
+  OpenHere,
+  OpenRange,
+  OpenSample,
+  UsageOfJournal,
+} from '../open-elsewhere.ts';
+import { RowRange } from '../row-block.ts';
+import { createDataSet, type DataSet } from '../same-data.ts';
+import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
+import type { StoreSurroundings } from '../samples.ts';
+import { queryBuckets } from './bucket-query.ts';
+import { createDeletion } from './deletion.ts';
+import { createHours } from './hours.ts';
+import { takeJournalNumber } from './journal-number.ts';
+import { loadBy } from './kept-load.ts';
+import { createKeptRows, type KeptLimits, type KeptRows } from './kept-rows.ts';
+import { createNewShapes } from './new-shapes.ts';
+import { createNewestTimes } from './newest-times.ts';
+import { dataOfRow, type OpenRow } from './open-row.ts';
+import { createOpenRows } from './open-rows.ts';
+import { createOtherHours } from './other-hours.ts';
+import { createSampleCounts } from './sample-counts.ts';
+import { createSampleReads } from './sample-reads.ts';
+import { sampleTables, shippedTables } from './sample-tables.ts';
+import { createShipper, shardOf } from './shipper.ts';
+import { openStateFile, shippingFile } from './shipping-state.ts';
+import { type ReachShipped, samplesError, type ShippedTo, type StoreParts } from './store-parts.ts';
+import { createVisibleRows } from './visible-rows.ts';
+
+// Stored samples: which samples of a device are stored already, among open rows and in ClickHouse.
+
+/** Instants in one select. */
+const instantsPerQuery = 2_000;
+
+/**
+ * Indexes of those of the samples that are stored; samples after `newest` are not looked for. Rows
+ * that rules hide count, unless they were deleted.
+ */
+async function identicalSamples(
+  deviceId: string,
+  samples: readonly ComparedSample[],
+  newest: EpochMs,
+  { shards, openRows, visible }: StoreParts,
+): Promise<ReadonlySet<number>> {
+  const wanted = samples.filter(({ timestamp }) => timestamp <= newest);
+  const known = new Map<string, DataSet>();
+  const note = (topic: string, at: EpochMs, data: () => JsonObject): void => {
+    const set = known.get(nameOf(topic, at));
+    set?.add(data());
+  };
+  for (const { topic, timestamp } of wanted) {
+    const name = nameOf(topic, timestamp);
+    if (!known.has(name)) known.set(name, createDataSet());
+  }
+  for (const row of openRows.rowsOf(deviceId)) note(row.topic, row.timestamp, () => dataOfRow(row));
+  const condition = visible.storedCondition([deviceId]);
+  const topics = [...new Set(wanted.map(({ topic }) => topic))];
+  const instants = [...new Set(wanted.map(({ timestamp }) => timestamp))];
+  const shard = shardOf(deviceId, shards);
+  for (let at = 0; at < instants.length; at += instantsPerQuery) {
+    const some = instants.slice(at, at + instantsPerQuery).map(int64);
+    const rows = await shard.select<{ topic: string; ts: number; data: string }>(
+      `select topic, ts, data from samples where device = ${quoted(deviceId)} and topic in (${topics.map(quoted).join(',')}) and ts in (${some.join(',')})${condition}`,
+    );
+    for (const { topic, ts, data } of rows) note(topic, ts, () => JSON.parse(data) as JsonObject);
+  }
+  const identical = new Set<number>();
+  for (const [i, { topic, timestamp, data }] of samples.entries())
+    if (known.get(nameOf(topic, timestamp))?.has(data) === true) identical.add(i);
+  return identical;
+}
+
+function nameOf(topic: string, at: EpochMs): string {
+  return `${at} ${topic}`;
+}
+
+const storeLimits = {
+  /** Open rows in memory; beyond, writers wait, and are refused while ClickHouse is away. */
+  openRowsMax: 1_000_000,
+  openBytesMax: 256 * 1024 * 1024,
+  /** How long closing ships what is open. */
+  closeMsMax: 5_000,
+} as const;
+
+export type ClickHouseStoreLimits = { readonly [K in keyof typeof storeLimits]: number };
+
+export interface ClickHouseStoreOptions extends StoreSurroundings {
+  /** With several nodes on the tables: the others. */
+  readonly elsewhere?: Elsewhere | undefined;
+  /** Where the shipping state is kept; exists. */
+  readonly directory: string;
+  readonly clickhouse: ClickHouse;
+  readonly now: () => EpochMs;
+  /** See `openStateFile`. */
+  readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
+  readonly limits?: Partial<ClickHouseStoreLimits>;
+  readonly keptLimits?: Partial<KeptLimits> | undefined;
+}
+
+export interface ClickHouseStore extends SampleStore {
+  /** The number of the folder's journal. */
+  readonly journal: number;
+  /** Ships everything that was written before the call. */
+  readonly flush: () => Promise<void>;
+  /** Visible samples that are not shipped, for the reads of other nodes. */
+  readonly openHere: (request: OpenHereRequest) => OpenHere;
+  /** Samples of this journal, for the usage that other nodes report. */
+  readonly usageHere: () => Promise<UsageOfJournal>;
+  /**
+   * To be called when devices moved. Of those that this node gained, if there are any, another one may
+   * have written newer samples.
+   */
+  readonly devicesMoved: (isGained?: (deviceId: string) => boolean) => void;
+  /** The same, and inserts all hours of it. */
+  readonly flushHours: () => Promise<void>;
+  readonly figures: () => ShippingFigures;
+  readonly kept: Pick<KeptRows, 'settled'>;
+  /** See `JournalRelease.ask`. */
+  readonly askReplicas: () => Promise<void>;
+}
+
+export interface ShippingFigures {
+  /** Everything before this position is in ClickHouse. */
+  readonly shippedTo: number;
+  readonly openRows: number;
+  readonly oldestOpenAt: EpochMs | undefined;
+  /** Why nothing is shipped now. */
+  readonly failure: unknown;
+  /** How long the journal has kept shipped samples for replicas that may lack them. */
+  readonly waitingForReplicasMs: number;
+  /** Since when hours lack what was stored. */
+  readonly oldestInNoHourAt: EpochMs | undefined;
+}
+
+/** The ClickHouse stays open when the store is closed. */
+export async function openClickHouseStore(
+  options: ClickHouseStoreOptions,
+): Promise<ClickHouseStore> {
+  const { clickhouse, directory, failed } = options;
+  const { shards } = clickhouse;
+  const limits = { ...storeLimits, ...options.limits };
+  await clickhouse.prepareTables(sampleTables);
+  const file = await openStateFile(
+    join(directory, shippingFile),
+    () => takeJournalNumber(shards[0] ?? missing('shard'), options.now()),
+    options.stateReplaced,
+  );
+  const { shipped, released = shipped, blockTo, nextOrder } = file.state;
+  const openRows = createOpenRows({ from: released, shipped, blockTo, nextOrder });
+  const visible = createVisibleRows(file, openRows);
+  const { now, shapes } = options;
+  const hours = createHours({ shards, file, openRows, visible, failed, now });
+  const otherHours = createOtherHours(shards, file.state.journal, now);
+  const kept = createKeptRows({
+    load: loadBy({ shards, visible, shapes }),
+    ...{ journal: file.state.journal, now: () => performance.now(), limits: options.keptLimits },
+    changes: () => options.elsewhere?.changes() ?? 0,
+  });
+  const parts: StoreParts = {
+    ...{ shards, openRows, visible, file, hours, otherHours, kept },
+    shapes,
+    elsewhere: options.elsewhere,
+    reachShipped: createReplicaReach(shards),
+  };
+  const counts = createSampleCounts(parts);
+  const newShapes = createNewShapes();
+  const newest = createNewestTimes(shards, openRows);
+  const release = createJournalRelease({
+    ...{ clickHouse: clickhouse, tables: shippedTables, from: released, failed },
+    async release(before) {
+      if (clickhouse.isReplicated) {
+        const gone = (file.state.gone ?? []).filter(([, position]) => position > before);
+        await file.update({ released: before, gone });
+      }
+      await options.committed(before);
+    },
+  });
+  const shipper = createShipper({
+    ...parts,
+    newShapes,
+    failed,
+    shipped: (block) => {
+      kept.shipped(block);
+      counts.shipped(block);
+      hours.shipped(block);
+      release.shipped(block.to);
+    },
+  });
+  const reads = createSampleReads(parts);
+  const { isReplicated } = clickhouse;
+  const deletion = createDeletion({ ...parts, shipper, counts, newShapes, isReplicated });
+  const goneBefore = new Map(file.state.gone);
+  const gone = (deviceId: string): number => goneBefore.get(deviceId) ?? 0;
+  const comparisons = createTurnsByDevice();
+  const state = { closed: false, movedAt: Number.POSITIVE_INFINITY };
+
+  function hasRoom(): boolean {
+    return openRows.rows() < limits.openRowsMax && openRows.bytes() < limits.openBytesMax;
+  }
+
+  /** Throws `samplesUnreachable` when ClickHouse does not take what is open. */
+  async function whenRoom(): Promise<void> {
+    while (!hasRoom()) {
+      shipper.wake();
+      await shipper.attempted();
+      if (shipper.failure() !== undefined && !hasRoom()) throw problem('samplesUnreachable');
+    }
+  }
+
+  async function answered<T>(read: () => Promise<T>): Promise<T> {
+    if (state.closed) throw problem('stopping');
+    try {
+      return await read();
+    } catch (error) {
+      throw samplesError(error);
+    }
+  }
+
+  async function look(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison> {
+    await whenRoom();
+    if (newest.known(deviceId) === undefined) await newest.load([deviceId]);
+    const to = newest.known(deviceId) ?? Number.POSITIVE_INFINITY;
+    const isAnyKnown = samples.some(({ timestamp }) => timestamp <= to);
+    const identical = isAnyKnown ? await identicalSamples(deviceId, samples, to, parts) : none;
+    return { identical, nextOrder: openRows.nextOrder() };
+  }
+
+  function add(entry: LoggedEntry | RowRange): void {
+    // No device has a number.
+    if (entry instanceof RowRange) throw new Error('The store takes no rows in ranges');
+    const isDropped =
+      entry.position < (visible.dropped.get(entry.deviceId) ?? gone(entry.deviceId));
+    for (const { deviceId, timestamp } of openRows.add(entry, isDropped))
+      newest.note(deviceId, timestamp);
+  }
+
+  return {
+    replayFrom: async () => released,
+    async write(entries, origin) {
+      for (const entry of entries) add(entry);
+      shipper.wake();
+      // A start ships while it reads the journal.
+      if (origin === 'replayed') while (!hasRoom()) await shipper.attempted();
+    },
+    numbered: unnumbered,
+    compare(deviceId, samples) {
+      if (state.closed) throw problem('stopping');
+      const known = newest.known(deviceId);
+      const isNewer = known !== undefined && samples.every(({ timestamp }) => timestamp > known);
+      if (isNewer && hasRoom() && !comparisons.isBusy(deviceId))
+        return { identical: none, nextOrder: openRows.nextOrder() };
+      return comparisons.run(deviceId, () => answered(() => look(deviceId, samples)));
+    },
+    ends: (deviceIds) =>
+      answered(async () => {
+        await whenRoom();
+        const unknown = deviceIds.filter((deviceId) => newest.known(deviceId) === undefined);
+        if (unknown.length > 0) await newest.load(unknown);
+        return {
+          newest: Float64Array.from(deviceIds, (id) => newest.known(id) ?? Infinity),
+          nextOrders: new Float64Array(deviceIds.length).fill(openRows.nextOrder()),
+        };
+      }),
+    samples: (scan) => answered(() => reads.samples(scan)),
+    async *exportSamples(range) {
+      if (state.closed) throw problem('stopping');
+      try {
+        yield* reads.exportSamples(range);
+      } catch (error) {
+        throw samplesError(error);
+      }
+    },
+    topics: (deviceId) => answered(() => reads.topics(deviceId)),
+    latest: (request) => answered(() => reads.latest(request)),
+    measuredKeys: (deviceId, max) => answered(() => reads.measuredKeys(deviceId, max)),
+    buckets: (request) => answered(() => queryBuckets(request, parts)),
+    mayHold: (deviceId) =>
+      answered(async () => {
+        if (openRows.rowsOf(deviceId).length > 0) return true;
+        const condition = visible.storedCondition([deviceId]);
+        const rows = await shardOf(deviceId, shards).select(
+          `select 1 from samples where device = ${quoted(deviceId)}${condition} limit 1`,
+        );
+        return rows.length > 0;
+      }),
+    usage: () => answered(() => counts.usage()),
+    usageHere: () => answered(() => counts.here()),
+    previewExpiry: (id, rules) => answered(() => deletion.previewExpiry(id, rules)),
+    // The rules hold before the first turn ends.
+    retain: (rules) => answered(() => deletion.retain(rules)),
+    dropDevice: (deviceId, before) => answered(() => deletion.dropDevice(deviceId, before)),
+    journal: file.state.journal,
+    kept,
+    flush: shipper.flush,
+    openHere: (request) => openHere(request, state.movedAt, parts),
+    devicesMoved(isGained) {
+      // Passes all devices, so not without need.
+      if (isGained !== undefined) newest.forget(isGained);
+      kept.clear();
+      state.movedAt = openRows.position();
+    },
+    async flushHours() {
+      await shipper.flush();
+      await hours.flush();
+    },
+    figures: () => ({
+      shippedTo: openRows.from(),
+      openRows: openRows.rows(),
+      oldestOpenAt: openRows.oldestStoredAt(),
+      failure: shipper.failure(),
+      waitingForReplicasMs: release.waitingMs(),
+      oldestInNoHourAt: hours.storedFrom(),
+    }),
+    askReplicas: release.ask,
+    async close() {
+      if (state.closed) return;
+      state.closed = true;
+      release.close();
+      await shipper.close(limits.closeMsMax);
+      await hours.close();
+      await kept.settled();
+    },
+  };
+}
+
+const none: ReadonlySet<number> = new Set();
+
+/** Rows of this store have no numbers of devices, so they come as entries. */
+const unnumbered: NumberedDevices = {
+  numberOf: () => undefined,
+  takesRows: () => false,
+  idOf: () => missing('id of a device'),
+  newestOf: () => Number.NEGATIVE_INFINITY,
+  nextOrderOf: () => 0,
+};
+
+// Device turns: tasks of one device run one after the other.
+
+interface TurnsByDevice {
+  isBusy(deviceId: string): boolean;
+  /** Runs the task after those of the device that were given before. Settles as the task does. */
+  run<T>(deviceId: string, task: () => Promise<T>): Promise<T>;
+}
+
+/** Entries of a device that arrive together are stored in the order of their arrival. */
+function createTurnsByDevice(): TurnsByDevice {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    isBusy: (deviceId) => last.has(deviceId),
+    run(deviceId, task) {
+      const before = last.get(deviceId);
+      const result = before === undefined ? task() : before.then(task, task);
+      last.set(deviceId, result);
+      const ended = (): void => {
+        if (last.get(deviceId) === result) last.delete(deviceId);
+      };
+      result.then(ended, ended);
+      return result;
+    },
+  };
+}
+
+// Replica reach: the replicas that are read have what other nodes shipped, to whichever replica.
+
+/**
+ * Nodes may use different replicas of a shard, after one was away from some of them. A replica is
+ * waited for once for all reads that need the same positions, and never where it is the only one.
+ */
+function createReplicaReach(shards: readonly Shard[]): ReachShipped {
+  const replicated = shards.filter(({ replicas }) => replicas.length > 1);
+  const reached = new Map<number, number>();
+  const wanted = new Map<number, number>();
+  let reaching: Promise<void> | undefined;
+
+  async function reach(): Promise<void> {
+    const goal = [...wanted];
+    await Promise.all(replicated.map((shard) => shard.caughtUp()));
+    for (const [journal, position] of goal) reached.set(journal, position);
+  }
+
+  return async (others) => {
+    if (replicated.length === 0) return;
+    const isBehind = ({ journal, shipped }: ShippedTo) => shipped > (reached.get(journal) ?? -1);
+    for (const { journal, shipped } of others)
+      wanted.set(journal, Math.max(shipped, wanted.get(journal) ?? 0));
+    try {
+      while (others.some(isBehind)) {
+        reaching ??= reach().finally(() => {
+          reaching = undefined;
+        });
+        await reaching;
+      }
+    } catch (error) {
+      throw samplesError(error);
+    }
+  };
+}
+
+// Open here: open rows of this node for the reads of others, as samples in the order of the journal.
+
+/** The cursor is exclusive. */
+interface OpenHereRequest {
+  readonly ranges: readonly OpenRange[];
+  /** The place of the last sample that is known already. */
+  readonly after?: Pick<OpenSample, 'position' | 'index'> | undefined;
+}
+
+/** Visible open rows of one moment. `movedAt` is the position at which devices moved last. */
+function openHere(
+  { ranges, after }: OpenHereRequest,
+  movedAt: number,
+  { openRows, visible, file }: Pick<StoreParts, 'openRows' | 'visible' | 'file'>,
+): OpenHere {
+  const rows = new Set<OpenRow>();
+  for (const { deviceIds, topics, from = -Infinity, to = Infinity } of ranges)
+    for (const deviceId of deviceIds)
+      for (const row of openRows.rowsOf(deviceId)) {
+        const { topic, timestamp } = row;
+        const isWanted = topics?.includes(topic) !== false && timestamp >= from && timestamp < to;
+        if (isWanted && isAfter(row, after) && visible.isVisible(row)) rows.add(row);
+      }
+  const sorted = [...rows].sort((a, b) => a.position - b.position || a.index - b.index);
+  return {
+    journal: file.state.journal,
+    shipped: openRows.from(),
+    isClean: openRows.from() >= movedAt,
+    samples: () => samplesOf(sorted),
+  };
+}
+
+function isAfter(row: OpenRow, after: OpenHereRequest['after']): boolean {
+  if (after === undefined || row.position > after.position) return true;
+  return row.position === after.position && row.index > after.index;
+}
+
+function* samplesOf(rows: readonly OpenRow[]): Generator<OpenSample> {
+  for (const row of rows) {
+    const { deviceId, topic, timestamp, storedAt, position, index, workspaceId, dataFlowId } = row;
+    const place = { storedAt, position, index, workspaceId, dataFlowId };
+    const sample = { deviceId, topic, timestamp, data: dataOfRow(row), ...place };
+    yield row.meta === undefined ? sample : { ...sample, meta: row.meta };
+  }
+}

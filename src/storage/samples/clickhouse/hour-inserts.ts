@@ -1,0 +1,302 @@
+// Hour inserts: rows of the table of hours, from partials in memory or computed by ClickHouse from points.
+import { type BlockInsert, insertEnded, insertOfRows } from '../../clickhouse/block-insert.ts';
+import { RowBinary } from '../../clickhouse/row-binary.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import { columnNames } from '../../clickhouse/table.ts';
+import { partitionOf } from '../../../model/device-partition.ts';
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
+import type { HourBlock } from './hour-blocks.ts';
+import {
+  createHourPartials,
+  field,
+  type HourGroup,
+  hourOf,
+  type HourPartial,
+  type HourPartials,
+  isLate,
+  mergePartials,
+} from './hour-partials.ts';
+import { hourAtText, isPunctualText } from './hour-times.ts';
+import type { OpenRow } from './open-row.ts';
+import { inStoringOrder, slotsText } from './point-expressions.ts';
+import { hourEndsTable, hoursTable, partitionMs } from './sample-tables.ts';
+
+/** A body of about ten megabytes. */
+const rowsPerInsert = 50_000;
+/** ClickHouse may have to read a month of points. */
+const selectMsMax = 1_800_000;
+
+export interface HoursToInsert {
+  readonly journal: number;
+  readonly shards: readonly Shard[];
+  /** A condition for points of the journal that are not to be in hours, beginning with `and`. */
+  readonly hidden: string;
+}
+
+/** Of a block of hours, for each shard. */
+export function hourInserts(
+  block: HourBlock,
+  { journal, shards, hidden }: HoursToInsert,
+): ReadonlyMap<Shard, readonly BlockInsert[]> {
+  const { partials } = block;
+  return new Map(
+    shards.map((shard, i) => {
+      const isOfShard = (deviceId: string) => partitionOf(deviceId) % shards.length === i;
+      const inserts =
+        partials === undefined
+          ? [computedHours(block, journal, hidden)]
+          : partialInserts(block, partials, journal, isOfShard);
+      return [shard, [...inserts, endOf(block, journal)]];
+    }),
+  );
+}
+
+function partialInserts(
+  { from, to }: HourBlock,
+  partials: HourPartials,
+  journal: number,
+  isOfShard: (deviceId: string) => boolean,
+): readonly BlockInsert[] {
+  const groups: string[][] = [];
+  let rows = rowsPerInsert;
+  for (const deviceId of partials.deviceIds()) {
+    if (!isOfShard(deviceId)) continue;
+    if (rows >= rowsPerInsert) {
+      groups.push([]);
+      rows = 0;
+    }
+    groups.at(-1)?.push(deviceId);
+    for (const { points } of partials.groupsOf(deviceId)) rows += points.length;
+  }
+  return groups.map((deviceIds, i): BlockInsert => {
+    const id = `heliograph-${journal}-${from}-hours-${i}`;
+    return {
+      id,
+      // The rows of one insert are built when it is sent.
+      run: (shard, isDoubtful) =>
+        insertOfRows<HourRow>({
+          id,
+          table: hoursTable,
+          rows: deviceIds.flatMap((deviceId) => hourRowsOf(partials, deviceId, false)),
+          encode: (some) => encodeHours(some, { journal, late: false }),
+          stored: {
+            columns: rowName,
+            where: `journal = ${journal} and late = 0 and position >= ${from} and position < ${to}`,
+            nameOf: nameOfRow,
+          },
+        }).run(shard, isDoubtful),
+    };
+  });
+}
+
+/** What a row is known by within its block. */
+const rowName = 'device, topic, key, hourAt, workspace, flow';
+
+function nameOfRow(row: HourRow): readonly (string | number)[] {
+  const { deviceId, topic, key, hourAt, workspaceId, dataFlowId } = row;
+  return [deviceId, topic, key, hourAt, workspaceId, dataFlowId ?? ''];
+}
+
+/** Partials of late rows, for each entry. */
+export function lateInsert(
+  rows: readonly OpenRow[],
+  journal: number,
+  block: { readonly from: number; readonly to: number },
+): BlockInsert | undefined {
+  const late = rows.filter(isLate);
+  if (late.length === 0) return undefined;
+  const partials = createHourPartials({ perEntry: true });
+  for (const row of late) partials.add(row);
+  const { from, to } = block;
+  return insertOfRows<HourRow>({
+    id: `heliograph-${journal}-${from}-late`,
+    table: hoursTable,
+    rows: [...partials.deviceIds()].flatMap((deviceId) => hourRowsOf(partials, deviceId, true)),
+    encode: (some) => encodeHours(some, { journal, late: true }),
+    stored: {
+      columns: `position, ${rowName}`,
+      where: `journal = ${journal} and late = 1 and position >= ${from} and position < ${to}`,
+      nameOf: (row) => [row.position, ...nameOfRow(row)],
+    },
+  });
+}
+
+/** As `HourPartials` makes them, in the order of the columns behind the origin. */
+const computed = [
+  'count()',
+  'countIf(kind < 2)',
+  'sumKahan(num)',
+  'sum(abs(num))',
+  'minIf(num, kind < 2)',
+  'maxIf(num, kind < 2)',
+  ...outermost('argMin', 'min(ts)'),
+  ...outermost('argMax', 'max(ts)'),
+  'countIf(kind = 1 and num = 1)',
+  'countIf(kind = 1 and num = 0)',
+  slotsText,
+].join(', ');
+
+function outermost(choice: 'argMin' | 'argMax', ts: string): readonly string[] {
+  const columns = ['if(kind < 2, num, nan)', 'storedAt', 'position', 'idx'];
+  return [ts, ...columns.map((column) => `${choice}(${column}, ${inStoringOrder})`)];
+}
+
+/** For a block of an earlier run, or one for which the memory did not suffice. */
+function computedHours(block: HourBlock, journal: number, hidden: string): BlockInsert {
+  const { from, to, storedFrom } = block;
+  const id = `heliograph-${journal}-${from}-computed`;
+  const earliest = hourOf(storedFrom) - hourMs;
+  return {
+    id,
+    async run(shard, isDoubtful) {
+      if (isDoubtful) await insertEnded(shard, id);
+      for (const partition of await partitionsFrom(shard, earliest)) {
+        const where = [
+          `journal = ${journal} and position >= ${from} and position < ${to}`,
+          `ts >= ${partition * partitionMs} and ts < ${(partition + 1) * partitionMs}`,
+          `ts >= ${earliest}`,
+          isPunctualText,
+        ].join(' and ');
+        const hourAt = hourAtText('ts');
+        const origin = `part, device, topic, key, ${hourAt} as hour, journal, min(position) as start, 0 as isLate, workspace, flow`;
+        const select = `select ${origin}, ${computed} from points where ${where}${hidden} group by part, device, topic, key, hour, journal, workspace, flow`;
+        const stored = `select ${rowName} from hours where journal = ${journal} and late = 0 and position >= ${from} and position < ${to}`;
+        const rows = isDoubtful
+          ? `select * from (${select}) where (device, topic, key, hour, workspace, flow) not in (${stored})`
+          : select;
+        const columns = columnNames(hoursTable);
+        const timeoutMs = selectMsMax;
+        await shard.insert({ table: 'hours', columns, select: rows, queryId: id, timeoutMs });
+      }
+    },
+  };
+}
+
+/** Stretches of the length of a partition that may have points from this time on. */
+async function partitionsFrom(shard: Shard, at: number): Promise<readonly number[]> {
+  const rows = await shard.select<{ number: string }>(
+    `select distinct partition as number from system.parts where active and database = currentDatabase() and table = 'points'`,
+  );
+  const first = Math.floor(at / partitionMs);
+  // Partitions are numbered towards zero: those before 1970 begin earlier.
+  const numbers = rows.flatMap(({ number }) =>
+    Number(number) > 0 ? [Number(number)] : [Number(number) - 1, Number(number)],
+  );
+  return [...new Set(numbers)].filter((number) => number >= first);
+}
+
+/** For those who read the hours of this journal. Merges keep the highest position. */
+function endOf({ from, to, storedTo }: HourBlock, journal: number): BlockInsert {
+  return insertOfRows({
+    id: `heliograph-${journal}-${from}-hour-end`,
+    table: hourEndsTable,
+    rows: [{ to, storedTo }],
+    stored: undefined,
+    encode: (rows) => {
+      const binary = new RowBinary();
+      for (const row of rows) {
+        binary.uint32(journal);
+        binary.int64(row.to);
+        binary.int64(row.storedTo);
+        binary.endRow();
+      }
+      return binary;
+    },
+  });
+}
+
+// Hour encoding: partials as rows of the table of hours, one for each key, hour and origin of a device.
+
+interface HourRow {
+  readonly deviceId: string;
+  readonly topic: string;
+  /** As in the table of points. */
+  readonly key: string;
+  readonly hourAt: EpochMs;
+  /** Of the first entry that it contains. */
+  readonly position: number;
+  readonly workspaceId: string;
+  readonly dataFlowId: string | null;
+  readonly partial: HourPartial;
+}
+
+/** `perEntry` as for the partials. */
+function hourRowsOf(
+  partials: HourPartials,
+  deviceId: string,
+  perEntry: boolean,
+): readonly HourRow[] {
+  const groups = partials.groupsOf(deviceId);
+  const rows = groups.flatMap((group) => rowsOfGroup(partials, deviceId, group));
+  if (groups.length < 2) return rows;
+  // Shapes may have keys in common.
+  const merged = new Map<string, HourRow>();
+  for (const row of rows) {
+    const name = perEntry ? `${row.position} ${hourRowName(row)}` : hourRowName(row);
+    const known = merged.get(name);
+    if (known === undefined) merged.set(name, { ...row, partial: row.partial.slice() });
+    else mergePartials(known.partial, row.partial);
+  }
+  return [...merged.values()];
+}
+
+function rowsOfGroup(partials: HourPartials, deviceId: string, group: HourGroup): HourRow[] {
+  const { topic, hourAt, position, workspaceId, dataFlowId, points } = group;
+  return points.map(({ key }, i) => ({
+    ...{ deviceId, topic, key, hourAt, position, workspaceId, dataFlowId },
+    partial: partials.partialOf(group, i),
+  }));
+}
+
+/** What a row is known by within its block or entry. */
+function hourRowName(row: HourRow): string {
+  const { deviceId, topic, key, hourAt, workspaceId, dataFlowId } = row;
+  return JSON.stringify([deviceId, topic, key, hourAt, workspaceId, dataFlowId ?? '']);
+}
+
+interface HoursOrigin {
+  readonly journal: number;
+  /** Whether the rows are of entries that were late, instead of a whole block. */
+  readonly late: boolean;
+}
+
+function encodeHours(rows: readonly HourRow[], { journal, late }: HoursOrigin): RowBinary {
+  const to = new RowBinary();
+  for (const row of rows) {
+    to.uint16(partitionOf(row.deviceId));
+    to.string(row.deviceId);
+    to.string(row.topic);
+    to.string(row.key);
+    to.int64(row.hourAt);
+    to.uint32(journal);
+    to.int64(row.position);
+    to.uint8(late ? 1 : 0);
+    to.string(row.workspaceId);
+    to.string(row.dataFlowId ?? '');
+    addPartial(to, row.partial);
+    to.endRow();
+  }
+  return to;
+}
+
+function addPartial(to: RowBinary, partial: HourPartial): void {
+  const at = (index: number): number => partial[index] ?? 0;
+  const hasNumbers = at(field.numeric) > 0;
+  to.int64(at(field.values));
+  to.int64(at(field.numeric));
+  to.float64(at(field.sum) + at(field.sumError));
+  to.float64(at(field.amounts));
+  // Zeros pack better than infinities.
+  to.float64(hasNumbers ? at(field.min) : 0);
+  to.float64(hasNumbers ? at(field.max) : 0);
+  for (const end of [field.firstAt, field.lastAt]) {
+    to.int64(at(end));
+    to.float64(at(end + 1));
+    to.int64(at(end + 2));
+    to.int64(at(end + 3));
+    to.uint32(at(end + 4));
+  }
+  to.int64(at(field.trues));
+  to.int64(at(field.falses));
+  to.uint16(at(field.slots));
+}

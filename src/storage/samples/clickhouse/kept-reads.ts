@@ -1,0 +1,113 @@
+// Kept reads: the rows that a read needs, when this node has all of them in memory.
+import type { EpochMs } from '../../../model/instant.ts';
+import type { SampleRange, SampleScan } from '../sample-store.ts';
+import { missing } from '../../../structures/missing.ts';
+import type { WantedRows } from './kept-memory.ts';
+import type { OpenPlace } from './open-place.ts';
+import { openPlacesIn, type ReadParts } from './read-parts.ts';
+import { compareRows } from './sealed-rows.ts';
+
+/** With more devices, one statement for all of them is quicker. */
+const devicesMax = 8;
+
+/**
+ * The visible rows of each device in the range, those of one device in the order of reading, but
+ * open ones last. Undefined when ClickHouse must be asked. Belongs to this turn.
+ */
+export function placesInMemory(
+  deviceIds: readonly string[],
+  range: Pick<Required<SampleRange>, 'topic' | 'from' | 'to'>,
+  parts: ReadParts,
+): ReadonlyMap<string, readonly OpenPlace[]> | undefined {
+  if (deviceIds.length > devicesMax || !isAllHere(parts)) return undefined;
+  const found = new Map<string, readonly OpenPlace[]>();
+  for (const deviceId of deviceIds) {
+    const kept = parts.kept.of(deviceId);
+    if (kept === undefined || kept.from > range.from)
+      missed(deviceId, { ...range, rows: 0 }, parts);
+    else found.set(deviceId, placesOf(deviceId, kept.places, range, parts));
+  }
+  return found.size === deviceIds.length ? found : undefined;
+}
+
+/** The rows of a scan; undefined when ClickHouse must be asked. Belongs to this turn. */
+export function scanInMemory(scan: SampleScan, parts: ReadParts): OpenPlace[] | undefined {
+  if (!isAllHere(parts)) return undefined;
+  const { deviceId, from = Number.NEGATIVE_INFINITY, to = Infinity, limit, skip } = scan;
+  const rows = skip + limit;
+  const kept = parts.kept.of(deviceId);
+  const places = newestOf(kept?.places ?? none, { ...scan, from, to, rows }, parts);
+  if (kept === undefined || (places.length < rows && kept.from > from)) {
+    missed(deviceId, { from: scan.from, rows }, parts);
+    return undefined;
+  }
+  const { topic } = scan;
+  const topics = topic === undefined ? undefined : [topic];
+  const open = openPlacesIn(deviceId, { topics, from, to }, parts);
+  return [...places, ...open].sort((a, b) => compareRows(b, a)).slice(skip, rows);
+}
+
+/** Other nodes may have rows that are not kept here. */
+function isAllHere({ others }: ReadParts): boolean {
+  return others.shipped.size === 0;
+}
+
+function missed(deviceId: string, wanted: WantedRows, { kept }: ReadParts): void {
+  kept.missed(deviceId, { from: wanted.from, rows: wanted.rows });
+}
+
+function placesOf(
+  deviceId: string,
+  places: readonly OpenPlace[],
+  { topic, from, to }: Pick<Required<SampleRange>, 'topic' | 'from' | 'to'>,
+  parts: ReadParts,
+): readonly OpenPlace[] {
+  const { visible } = parts;
+  const hasRules = visible.hasRules();
+  const found: OpenPlace[] = [];
+  for (let at = firstFrom(places, from); at < places.length; at++) {
+    const place = placeAt(places, at);
+    if (place.ts >= to) break;
+    const isWanted = place.row.topic === topic && (!hasRules || visible.isKept(place.row));
+    if (isWanted) found.push(place);
+  }
+  found.push(...openPlacesIn(deviceId, { topics: [topic], from, to }, parts));
+  return found;
+}
+
+interface NewestRange extends Pick<SampleRange, 'topic'> {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly rows: number;
+}
+
+function newestOf(
+  places: readonly OpenPlace[],
+  { topic, from, to, rows }: NewestRange,
+  { visible }: ReadParts,
+): OpenPlace[] {
+  const found: OpenPlace[] = [];
+  for (let at = firstFrom(places, to) - 1; at >= 0 && found.length < rows; at--) {
+    const place = placeAt(places, at);
+    if (place.ts < from) break;
+    const isOfTopic = topic === undefined || place.row.topic === topic;
+    if (isOfTopic && visible.isKept(place.row)) found.push(place);
+  }
+  return found;
+}
+
+/** Index of the first row that is not before the time. */
+function firstFrom(places: readonly OpenPlace[], time: EpochMs): number {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (placeAt(places, middle).ts < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const placeAt = (places: readonly OpenPlace[], at: number): OpenPlace =>
+  places[at] ?? missing('kept row');
+
+const none: readonly never[] = [];

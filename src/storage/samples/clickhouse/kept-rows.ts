@@ -1,0 +1,217 @@
+// Kept rows: what ClickHouse has of devices that are asked for often, so that their reads need no statement.
+import type { EpochMs } from '../../../model/instant.ts';
+import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import {
+  beginBehindFirst,
+  createKeptMemory,
+  type Kept,
+  type KeptMemory,
+  keptMemoryLimits,
+  sortedPlaces,
+  type WantedRows,
+} from './kept-memory.ts';
+import { type OpenPlace, placeOf } from './open-place.ts';
+import { dataOfRow, type OpenRow } from './open-row.ts';
+import type { Block } from './open-rows.ts';
+
+const keptLimits = {
+  ...keptMemoryLimits,
+  /** How many of the newest rows are kept for a read without a beginning, if it needs no more. */
+  newestRows: 1_000,
+  /** Devices that are loaded at the same time. */
+  loadsMax: 4,
+  /** Devices of which it is known when they were asked for last. */
+  askedMax: 10_000,
+  /** A device that is asked for again within this time is loaded. */
+  askedMsMax: 60_000,
+  /** While a device is asked for, it is loaded again after this time, and not used after `msMax`. */
+  refreshMs: 30_000,
+  msMax: 60_000,
+} as const;
+
+export type KeptLimits = { readonly [K in keyof typeof keptLimits]: number };
+
+/** Rows of a device in the order of reading: all that are at or after `from`. */
+export interface KeptDevice {
+  readonly from: EpochMs;
+  readonly places: readonly OpenPlace[];
+}
+
+/** Reads the newest rows of a device that ClickHouse has in this turn. */
+export type LoadRows = (request: LoadRequest) => Promise<LoadedRows>;
+
+export interface LoadRequest {
+  readonly deviceId: string;
+  readonly from: EpochMs | undefined;
+  readonly rowsMax: number;
+  readonly charactersMax: number;
+}
+
+export interface LoadedRows {
+  /** In the order of reading. */
+  readonly places: OpenPlace[];
+  /** Of their data. */
+  readonly characters: number;
+  /** Whether there are older ones. */
+  readonly isCut: boolean;
+}
+
+export interface KeptRows {
+  /** Undefined while ClickHouse must be asked. Belongs to this turn. */
+  of(deviceId: string): KeptDevice | undefined;
+  /** To be called when ClickHouse had to be asked for the device. */
+  missed(deviceId: string, wanted: WantedRows): void;
+  /** To be called in the turn in which the rows of the block are open no more. */
+  shipped(block: Pick<Block, 'rows'>): void;
+  drop(deviceId: string): void;
+  /** Discards everything, because ClickHouse may have got rows from elsewhere. */
+  clear(): void;
+  /** Resolves when nothing is being loaded. */
+  settled(): Promise<void>;
+}
+
+export interface KeptRowsParts {
+  readonly load: LoadRows;
+  readonly journal: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** Another number when other nodes may have shipped rows of devices of this one. */
+  readonly changes: () => number;
+  readonly limits?: Partial<KeptLimits> | undefined;
+}
+
+interface Loading {
+  /** Rows of blocks that were shipped meanwhile. */
+  readonly rows: OpenRow[];
+  isOutdated: boolean;
+}
+
+interface State {
+  readonly parts: KeptRowsParts;
+  readonly limits: KeptLimits;
+  readonly kept: KeptMemory;
+  readonly loading: Map<string, Loading>;
+  readonly loads: Set<Promise<void>>;
+  changesSeen: number;
+}
+
+/**
+ * The rows of a device are read once, and those of each block are added when it is shipped. Only the
+ * owner of a device may use it. What another node ships of it, such as after it was away, is
+ * noticed by `changes`, and at the latest after `msMax`.
+ */
+export function createKeptRows(parts: KeptRowsParts): KeptRows {
+  const limits = { ...keptLimits, ...parts.limits };
+  const { now } = parts;
+  const asked = createBoundedMap<string, number>(limits.askedMax);
+  const kept = createKeptMemory(limits);
+  const state: State = {
+    ...{ parts, limits, kept, loading: new Map(), loads: new Set() },
+    changesSeen: parts.changes(),
+  };
+  return {
+    of(deviceId) {
+      clearAfterChanges(state);
+      const known = kept.get(deviceId);
+      if (known === undefined) return undefined;
+      const age = now() - known.loadedAt;
+      if (age > limits.msMax) {
+        kept.delete(deviceId);
+        asked.set(deviceId, now());
+        return undefined;
+      }
+      if (age > limits.refreshMs) begin(state, deviceId, known.wanted);
+      kept.used(deviceId);
+      return { from: known.from, places: sortedPlaces(known) };
+    },
+    missed(deviceId, wanted) {
+      const known = kept.get(deviceId);
+      if (known?.isFull === true) return;
+      const at = asked.get(deviceId);
+      asked.set(deviceId, now());
+      if (known === undefined && (at === undefined || now() - at > limits.askedMsMax)) return;
+      begin(state, deviceId, known === undefined ? wanted : union(wanted, known.wanted));
+    },
+    shipped(block) {
+      if (kept.size === 0 && state.loading.size === 0) return;
+      for (const row of block.rows) {
+        state.loading.get(row.deviceId)?.rows.push(row);
+        add(state, row);
+      }
+      kept.makeRoom();
+    },
+    drop(deviceId) {
+      kept.delete(deviceId);
+      const own = state.loading.get(deviceId);
+      if (own !== undefined) own.isOutdated = true;
+    },
+    clear: () => clear(state),
+    async settled() {
+      while (state.loads.size > 0) await Promise.all(state.loads);
+    },
+  };
+}
+
+function clear({ kept, loading }: State): void {
+  kept.clear();
+  for (const each of loading.values()) each.isOutdated = true;
+}
+
+function clearAfterChanges(state: State): void {
+  const seen = state.parts.changes();
+  if (seen !== state.changesSeen) clear(state);
+  state.changesSeen = seen;
+}
+
+function add({ kept, parts }: State, row: OpenRow): void {
+  const { deviceId, timestamp } = row;
+  const to = kept.get(deviceId);
+  if (to === undefined || timestamp < to.from) return;
+  kept.add(deviceId, placeOf(row, parts.journal), JSON.stringify(dataOfRow(row)).length);
+}
+
+function begin(state: State, deviceId: string, wanted: WantedRows): void {
+  const { loading, loads, limits } = state;
+  if (loading.has(deviceId) || loads.size >= limits.loadsMax) return;
+  // The reads of the device have the same trouble, and report it.
+  const loaded = load(state, deviceId, wanted).catch(() => undefined);
+  loads.add(loaded);
+  void loaded.then(() => loads.delete(loaded));
+}
+
+async function load(state: State, deviceId: string, wanted: WantedRows): Promise<void> {
+  const { parts, limits, kept, loading } = state;
+  const own: Loading = { rows: [], isOutdated: false };
+  loading.set(deviceId, own);
+  const loadedAt = parts.now();
+  const { from, rows: rowsMin } = wanted;
+  const newest = from === undefined ? Math.max(limits.newestRows, rowsMin) : Infinity;
+  const rowsMax = Math.min(limits.rowsOfDeviceMax, newest);
+  const charactersMax = limits.charactersOfDeviceMax;
+  try {
+    const found = await parts.load({ deviceId, from, rowsMax, charactersMax });
+    clearAfterChanges(state);
+    if (own.isOutdated) return;
+    const loaded: Kept = {
+      ...{ loadedAt, wanted, isSorted: true },
+      isFull: found.isCut && found.places.length < newest,
+      ...{ places: found.places, characters: found.characters },
+      from: from ?? Number.NEGATIVE_INFINITY,
+    };
+    if (found.isCut) beginBehindFirst(loaded);
+    kept.set(deviceId, loaded);
+    for (const row of own.rows) add(state, row);
+    kept.makeRoom();
+  } finally {
+    loading.delete(deviceId);
+  }
+}
+
+/** Rows from a time on and a number of the newest ones are all that can be kept. */
+function union(a: WantedRows, b: WantedRows): WantedRows {
+  const from = beginOf(a) < beginOf(b) ? a.from : b.from;
+  const areAlike = (a.from === undefined) === (b.from === undefined);
+  return { from, rows: areAlike ? Math.max(a.rows, b.rows) : Number.POSITIVE_INFINITY };
+}
+
+const beginOf = ({ from = Number.NEGATIVE_INFINITY }: WantedRows): number => from;

@@ -1,0 +1,255 @@
+// Sample reads: rows of ClickHouse below the shipped position, merged with the open rows of the same moment.
+import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { Sample } from '../../../model/sample.ts';
+import { keysOfShapes } from '../measured-keys.ts';
+import type {
+  FoundSamples,
+  LatestRequest,
+  MeasuredTopic,
+  SampleRange,
+  SampleScan,
+  SampleStore,
+} from '../sample-store.ts';
+import { scanInMemory } from './kept-reads.ts';
+import { sampleOfRow } from './open-row.ts';
+import type { OpenPlace } from './open-place.ts';
+import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
+import { partitionMs } from './sample-tables.ts';
+import {
+  compareRows,
+  newestFirst,
+  oldestFirst,
+  type PlacedRow,
+  sampleOfSealed,
+  sealedColumns,
+  type SealedRow,
+} from './sealed-rows.ts';
+import { shardOf } from './shipper.ts';
+import type { StoreParts } from './store-parts.ts';
+
+const topicsStandard = 50;
+const exportBatch = 1_000;
+const devicesPerQuery = 500;
+/** Shapes of a device that are read. */
+const shapesMax = 20_000;
+
+export type SampleReads = Pick<
+  SampleStore,
+  'samples' | 'exportSamples' | 'topics' | 'latest' | 'measuredKeys'
+>;
+
+export function createSampleReads(parts: StoreParts): SampleReads {
+  return {
+    samples: async (scan) => found(await findSamples(scan, parts)),
+    exportSamples: (range) => exportSamples(range, parts),
+    topics: (deviceId) => topicsOf(deviceId, parts),
+    latest: async (request) => ({ samples: await findLatest(request, parts), unreadable: [] }),
+    measuredKeys: (deviceId, topicsMax) => findKeys(deviceId, topicsMax, parts),
+  };
+}
+
+function found(samples: readonly Sample[]): FoundSamples {
+  return { samples, unreadable: [] };
+}
+
+/** Conditions of the range, without those of visibility. */
+function rangeCondition({ deviceId, topic, from, to }: SampleRange): string {
+  const ofTopic = topic === undefined ? '' : ` and topic = ${quoted(topic)}`;
+  const after = from === undefined ? '' : ` and ts >= ${int64(from)}`;
+  const before = to === undefined ? '' : ` and ts < ${int64(to)}`;
+  return `device = ${quoted(deviceId)}${ofTopic}${after}${before}`;
+}
+
+/** The open rows of the range, and what is merged with them. */
+async function openIn(
+  { deviceId, topic, from, to }: SampleRange,
+  store: StoreParts,
+): Promise<{ readonly open: OpenPlace[]; readonly parts: ReadParts }> {
+  const range = { ...(topic !== undefined && { topics: [topic] }), from, to };
+  const parts = await readPartsOf(store, { deviceIds: [deviceId], ...range });
+  return { open: openPlacesIn(deviceId, range, parts), parts };
+}
+
+/**
+ * At most all open rows are newer than what is skipped, so that ClickHouse skips the others. Open
+ * rows that are newer than its first row belong to what is skipped. The times are read first, so that
+ * the data of older rows is not read.
+ */
+async function findSamples(scan: SampleScan, store: StoreParts): Promise<Sample[]> {
+  const { deviceId, from, limit, skip } = scan;
+  const { open: oldestOpen, parts } = await openIn(scan, store);
+  const inMemory = scanInMemory(scan, parts);
+  if (inMemory !== undefined) return inMemory.map(({ row }) => sampleOfRow(row));
+  const open = oldestOpen.reverse();
+  const skipped = Math.max(0, skip - open.length);
+  const wanted = limit + open.length;
+  const where = `${rangeCondition(scan)}${parts.visible.condition([deviceId], from, parts.others.shipped)}`;
+  const rows = await shardOf(deviceId, parts.shards).select<SealedRow>(
+    `select ${sealedColumns} from samples where ${where} and ts >= (select min(ts) from (select ts from samples where ${where} order by ts desc limit ${skipped + wanted})) order by ${newestFirst} limit ${skipped}, ${wanted}`,
+  );
+  const [first] = rows;
+  // ClickHouse has nothing behind what it skipped, and all open rows are skipped too.
+  if (first === undefined && skipped > 0) return [];
+  const passed =
+    first === undefined || skipped === 0
+      ? 0
+      : open.filter((place) => compareRows(place, first) > 0).length;
+  const merged: (SealedRow | OpenPlace)[] = [...rows, ...open.slice(passed)];
+  if (open.length > passed) merged.sort((a, b) => compareRows(b, a));
+  const start = skip - skipped - passed;
+  return merged
+    .slice(start, start + limit)
+    .map((place) => ('row' in place ? sampleOfRow(place.row) : sampleOfSealed(place)));
+}
+
+/** Partition by partition, so that the server never sorts the whole history of a device. */
+async function* exportSamples(range: SampleRange, store: StoreParts): AsyncGenerator<FoundSamples> {
+  const { open, parts } = await openIn(range, store);
+  const { shipped } = parts.others;
+  const visible = parts.visible.condition([range.deviceId], range.from, shipped);
+  const where = `${rangeCondition(range)}${visible}`;
+  const shard = shardOf(range.deviceId, parts.shards);
+  const partitions = await shard.select<{ number: number }>(
+    `select intDiv(ts, ${partitionMs}) as number from samples where ${where} group by number order by number`,
+  );
+  let batch: Sample[] = [];
+  let next = 0;
+  for (const { number } of partitions) {
+    const rows = shard.stream<SealedRow>(
+      `select ${sealedColumns} from samples where ${where} and intDiv(ts, ${partitionMs}) = ${number} order by ${oldestFirst}`,
+    );
+    for await (const some of rows)
+      for (const row of some) {
+        for (let place = open[next]; place && compareRows(place, row) < 0; place = open[++next])
+          batch.push(sampleOfRow(place.row));
+        batch.push(sampleOfSealed(row));
+        if (batch.length < exportBatch) continue;
+        yield found(batch);
+        batch = [];
+      }
+  }
+  for (const { row } of open.slice(next)) {
+    batch.push(sampleOfRow(row));
+    if (batch.length < exportBatch) continue;
+    yield found(batch);
+    batch = [];
+  }
+  if (batch.length > 0) yield found(batch);
+}
+
+interface TopicTime {
+  readonly topic: string;
+  readonly newest: EpochMs;
+}
+
+async function topicsOf(deviceId: string, store: StoreParts): Promise<readonly TopicTime[]> {
+  const { open, parts } = await openIn({ deviceId }, store);
+  return topicsAmong(deviceId, open, parts);
+}
+
+async function topicsAmong(
+  deviceId: string,
+  open: readonly OpenPlace[],
+  { shards, visible, others }: ReadParts,
+): Promise<readonly TopicTime[]> {
+  const newest = new Map<string, EpochMs>();
+  for (const { row } of open)
+    newest.set(row.topic, Math.max(row.timestamp, newest.get(row.topic) ?? -Infinity));
+  const condition = visible.condition([deviceId], undefined, others.shipped);
+  const stored = await shardOf(deviceId, shards).select<TopicTime>(
+    `select topic, max(ts) as newest from samples where device = ${quoted(deviceId)}${condition} group by topic`,
+  );
+  for (const row of stored)
+    newest.set(row.topic, Math.max(row.newest, newest.get(row.topic) ?? -Infinity));
+  return [...newest]
+    .map(([topic, at]) => ({ topic, newest: at }))
+    .sort((a, b) => b.newest - a.newest || (a.topic < b.topic ? -1 : 1));
+}
+
+interface Candidate extends PlacedRow {
+  readonly sample: () => Sample;
+}
+
+async function findLatest(
+  { deviceIds, topics, until }: LatestRequest,
+  store: StoreParts,
+): Promise<Sample[][]> {
+  const newest = new Map<string, Map<string, Candidate>>();
+  function offer(deviceId: string, topic: string, candidate: Candidate): void {
+    const ofDevice = newest.get(deviceId) ?? new Map<string, Candidate>();
+    newest.set(deviceId, ofDevice);
+    const known = ofDevice.get(topic);
+    if (known === undefined || isNewer(candidate, known)) ofDevice.set(topic, candidate);
+  }
+  /** What is dated in the future gives way to anything else. */
+  function isNewer(one: Candidate, other: Candidate): boolean {
+    const [isLate, isOtherLate] = [one.ts > until, other.ts > until];
+    return isLate === isOtherLate ? compareRows(one, other) > 0 : isOtherLate;
+  }
+  const ids = [...new Set(deviceIds)];
+  const parts = await readPartsOf(store, { deviceIds: ids, topics });
+  const sealed = parts.shards.flatMap((shard) => {
+    const ofShard = ids.filter((deviceId) => shardOf(deviceId, parts.shards) === shard);
+    const groups = Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) =>
+      ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery),
+    );
+    return groups
+      .map((group) => latestStatement(group, { topics, until }, parts))
+      .map((sql) => ({ shard, sql }));
+  });
+  for (const deviceId of ids)
+    for (const place of openPlacesIn(deviceId, { topics }, parts))
+      offer(deviceId, place.row.topic, {
+        ...place,
+        sample: () => sampleOfRow(place.row),
+      });
+  if (topics?.length !== 0)
+    for (const { shard, sql } of sealed)
+      for (const row of await shard.select<SealedRow>(sql))
+        offer(row.device, row.topic, { ...row, sample: () => sampleOfSealed(row) });
+  return deviceIds.map((deviceId) =>
+    [...(newest.get(deviceId)?.values() ?? [])]
+      .map(({ sample }) => sample())
+      .sort((a, b) => b.timestamp - a.timestamp || (a.topic < b.topic ? -1 : 1)),
+  );
+}
+
+/** Only the rows of the newest instants are read with their data. */
+function latestStatement(
+  deviceIds: readonly string[],
+  {
+    topics,
+    until,
+  }: Pick<LatestRequest, 'until'> & { readonly topics: LatestRequest['topics'] | undefined },
+  { visible, others }: ReadParts,
+): string {
+  const ofTopics = topics === undefined ? '' : ` and topic in ${listOf(topics)}`;
+  const where = `device in ${listOf(deviceIds)}${ofTopics}${visible.condition(deviceIds, undefined, others.shipped)}`;
+  return `select ${sealedColumns} from samples where ${where} and (device, topic, ts) in (select device, topic, if(min(ts) <= ${int64(until)}, maxIf(ts, ts <= ${int64(until)}), max(ts)) from samples where ${where} group by device, topic)`;
+}
+
+async function findKeys(
+  deviceId: string,
+  topicsMax = topicsStandard,
+  store: StoreParts,
+): Promise<readonly MeasuredTopic[]> {
+  const shapes = new Map<string, Set<string>>();
+  const note = (topic: string, shape: string): void => {
+    const known = shapes.get(topic) ?? new Set();
+    shapes.set(topic, known.add(shape));
+  };
+  const { open, parts } = await openIn({ deviceId }, store);
+  for (const { row } of open) note(row.topic, row.shape.text);
+  const condition = parts.visible.storedCondition([deviceId], parts.others.shipped);
+  const topics = (await topicsAmong(deviceId, open, parts)).slice(0, topicsMax);
+  if (topics.length === 0) return [];
+  const stored = await shardOf(deviceId, parts.shards).select<{ topic: string; shape: string }>(
+    `select distinct topic, shape from shapes where device = ${quoted(deviceId)} and topic in ${listOf(topics.map(({ topic }) => topic))}${condition} limit ${shapesMax}`,
+  );
+  for (const { topic, shape } of stored) note(topic, shape);
+  return topics.map(({ topic }) => ({
+    topic,
+    keys: keysOfShapes([...(shapes.get(topic) ?? [])].map(parts.shapes.fromText)),
+  }));
+}

@@ -1,0 +1,94 @@
+// Shipping state: how far the journal of the folder is in ClickHouse, kept in one small file.
+import type { EpochMs } from '../../../model/instant.ts';
+import { readChecked, replaceChecked } from '../../log/durable-file.ts';
+
+/** In the folder of the samples. */
+export const shippingFile = 'shipping.json';
+
+export interface ShippingState {
+  /** Number of the journal among those that write to the tables. */
+  readonly journal: number;
+  /** Everything before this position is in ClickHouse. */
+  readonly shipped: number;
+  /** Every replica has everything before; `shipped` when it is missing. */
+  readonly released?: number;
+  /** See `Comparison.nextOrder`; of the entries before `shipped`. */
+  readonly nextOrder: number;
+  /** The end of the block that is being inserted: it must be cut there again. Null without one. */
+  readonly blockTo: number | null;
+  readonly hours: ShippedHours;
+  /** Devices that were dropped, with the position before which their rows are deleted. */
+  readonly dropped: readonly (readonly [deviceId: string, before: number])[];
+  /** Those whose rows are deleted, while the journal may have their entries and gives them again. */
+  readonly gone?: readonly (readonly [deviceId: string, before: number])[];
+}
+
+export interface ShippedHours {
+  /** Hours contain everything before this position. */
+  readonly to: number;
+  /** Everything behind was stored at or after this time. */
+  readonly storedFrom: EpochMs;
+  /** The end of the block that is being inserted; null without one. */
+  readonly blockTo: number | null;
+}
+
+export interface StateFile {
+  /** As it is on disk, or being written. */
+  readonly state: ShippingState;
+  /** Resolves when the changes are on disk, and in the copy of the folder if there is one. */
+  update(changes: Partial<ShippingState>): Promise<void>;
+  /** False while changes are written, and after an update that has failed. */
+  readonly isSaved: boolean;
+}
+
+/** Of a new folder. */
+function newShippingState(journal: number): ShippingState {
+  const hours = { to: 0, storedFrom: 0, blockTo: null };
+  return { journal, shipped: 0, nextOrder: 0, blockTo: null, hours, dropped: [] };
+}
+
+/** Undefined for a folder that never shipped. */
+export async function readState(path: string): Promise<ShippingState | 'damaged' | undefined> {
+  const found = await readChecked(path);
+  if (found === undefined || found === 'damaged') return found;
+  return JSON.parse(found.text) as ShippingState;
+}
+
+/**
+ * `takeNumber` gives the journal of a new folder its number. `replaced` is called with each state that was written, and
+ * is waited for.
+ */
+export async function openStateFile(
+  path: string,
+  takeNumber: () => Promise<number>,
+  replaced?: (contents: string) => Promise<void>,
+): Promise<StateFile> {
+  const found = await readState(path);
+  if (found === 'damaged')
+    throw new Error(
+      `${path} is damaged: restore the data folder from its backup, together with ClickHouse`,
+    );
+  let state = found ?? newShippingState(await takeNumber());
+  let writing: Promise<void> = Promise.resolve();
+  let saved = state;
+  if (found === undefined) await replaceChecked(path, JSON.stringify(state));
+  return {
+    get state() {
+      return state;
+    },
+    get isSaved() {
+      return saved === state;
+    },
+    async update(changes) {
+      const next = { ...state, ...changes };
+      state = next;
+      const text = JSON.stringify(next);
+      writing = writing
+        .catch(() => undefined)
+        .then(() => replaceChecked(path, text))
+        .then((contents) => replaced?.(contents));
+      await writing;
+      saved = next;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// Samples over ClickHouse in one folder and one database, with all that tests need.
+import { type ClickHouse, openClickHouse } from '../../clickhouse/clickhouse.ts';
+import { serverAddresses } from '../../clickhouse/server-addresses.ts';
+import { missing } from '../../../structures/missing.ts';
+import type { Elsewhere } from '../open-elsewhere.ts';
+import { type OpenSamples, openSamples } from '../samples.ts';
+import {
+  type ClickHouseStore,
+  type ClickHouseStoreLimits,
+  openClickHouseStore,
+} from './clickhouse-store.ts';
+
+export interface TestClickHouseSamples extends OpenSamples<ClickHouseStore> {
+  readonly clickhouse: ClickHouse;
+  /** Failures in the background. */
+  readonly failures: readonly unknown[];
+}
+
+export interface TestClickHouseOptions {
+  readonly directory: string;
+  /** Of the server, with the database. */
+  readonly url: string;
+  readonly now: () => number;
+  readonly limits?: Partial<ClickHouseStoreLimits>;
+  readonly journalSegmentBytes?: number;
+  readonly elsewhere?: Elsewhere;
+}
+
+/** Closing closes the ClickHouse too. */
+export async function openClickHouseSamples({
+  directory,
+  url,
+  now,
+  limits = {},
+  elsewhere,
+  ...options
+}: TestClickHouseOptions): Promise<TestClickHouseSamples> {
+  const shards = serverAddresses(url) ?? missing('addresses');
+  const clickhouse = await openClickHouse({ shards });
+  const failures: unknown[] = [];
+  const samples = await openSamples({
+    ...options,
+    directory,
+    now,
+    failed: (error) => void failures.push(error),
+    openStore: (surroundings) =>
+      openClickHouseStore({ directory, clickhouse, now, limits, elsewhere, ...surroundings }),
+  });
+  return {
+    ...samples,
+    clickhouse,
+    failures,
+    async close() {
+      await samples.close();
+      await clickhouse.close();
+    },
+  };
+}

@@ -1,0 +1,136 @@
+// Visible rows: which rows in ClickHouse and among the open ones a read sees, as conditions for both.
+import { arrayOf, int64, quoted } from '../../clickhouse/sql-literals.ts';
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
+import type { RetentionTimes } from '../sample-store.ts';
+import { isOpenExpired } from './open-expiry.ts';
+import type { OpenRow } from './open-row.ts';
+import type { OpenRows } from './open-rows.ts';
+import type { StateFile } from './shipping-state.ts';
+
+/** By journal. */
+export type JournalPositions = ReadonlyMap<number, number>;
+
+export interface VisibleRows {
+  /** From now on hides what the rules do not keep. `looser` when they keep what was hidden before. */
+  setRules(rules: RetentionTimes): 'looser' | 'as strict';
+  /** Whether rows may be hidden. */
+  hasRules(): boolean;
+  /** Deleted devices whose rows are in ClickHouse still, with the position that ends them. */
+  readonly dropped: Map<string, number>;
+  isVisible(row: OpenRow): boolean;
+  /**
+   * A condition for rows of the devices at or after the time, beginning with `and`. Rows that are
+   * not shipped do not meet it: the open rows of the same moment have them. `others` are positions
+   * of other journals, behind which their open rows are known.
+   */
+  condition(deviceIds: readonly string[], from?: EpochMs, others?: JournalPositions): string;
+  /** The same without rules of retention. */
+  storedCondition(deviceIds: readonly string[], others?: JournalPositions): string;
+  /** A condition for rows of devices that were not deleted, beginning with `and`. */
+  droppedCondition(deviceIds: readonly string[]): string;
+  /** The time from which a row is kept, as an expression; undefined for times that are all kept. */
+  keepFrom(from: EpochMs): string | undefined;
+  /** Whether the rules keep all of the open rows of this origin and time. */
+  isKept(origin: Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>): boolean;
+  /** No rule hides what is newer. */
+  latestKeepFrom(): EpochMs;
+  /**
+   * Whether the rules hide the whole hour of a row, which begins at what the expression says. Rows are
+   * deleted by whole hours, so that hours and samples never differ.
+   */
+  hiddenCondition(hourAt: string): string;
+}
+
+const noPositions: JournalPositions = new Map();
+const noRules: RetentionTimes = { workspaces: new Map(), dataFlows: new Map() };
+
+export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleRows {
+  const dropped = new Map(file.state.dropped);
+  let rules = noRules;
+  let latest = Number.NEGATIVE_INFINITY;
+
+  function hasRules(): boolean {
+    return latest !== Number.NEGATIVE_INFINITY;
+  }
+
+  function storedCondition(deviceIds: readonly string[], others = noPositions): string {
+    const ends = [[file.state.journal, openRows.from()], ...others];
+    const isShipped = ends.map(
+      ([journal, to]) => ` and (journal != ${journal} or position < ${to})`,
+    );
+    return `${isShipped.join('')}${droppedCondition(deviceIds)}`;
+  }
+
+  function droppedCondition(deviceIds: readonly string[]): string {
+    const gone = deviceIds.flatMap((deviceId) => {
+      const before = dropped.get(deviceId);
+      return before === undefined ? [] : [` and not ${droppedRows(deviceId, before)}`];
+    });
+    return gone.join('');
+  }
+
+  function keepFrom(from: EpochMs): string | undefined {
+    return from >= latest ? undefined : keepFromText(rules);
+  }
+
+  /** Rows of earlier data folders went with the device too. */
+  function droppedRows(deviceId: string, before: number): string {
+    const { journal } = file.state;
+    return `(device = ${quoted(deviceId)} and (journal != ${journal} or position < ${before}))`;
+  }
+
+  return {
+    dropped,
+    hasRules,
+    setRules(next) {
+      const isLooser = keepMore(next, rules);
+      rules = next;
+      latest = latestOf(next);
+      return isLooser ? 'looser' : 'as strict';
+    },
+    isVisible: (row) =>
+      !isOpenExpired(row, rules) && row.position >= (dropped.get(row.deviceId) ?? 0),
+    condition(deviceIds, from = Number.NEGATIVE_INFINITY, others = noPositions) {
+      const keep = keepFrom(from);
+      return `${storedCondition(deviceIds, others)}${keep === undefined ? '' : ` and ts >= ${keep}`}`;
+    },
+    storedCondition,
+    droppedCondition,
+    keepFrom,
+    isKept: (origin) => !isOpenExpired(origin, rules),
+    latestKeepFrom: () => latest,
+    hiddenCondition: (hourAt) => `${hourAt} + ${hourMs} <= ${keepFromText(rules)}`,
+  };
+}
+
+function latestOf({ workspaces, dataFlows }: RetentionTimes): EpochMs {
+  return Math.max(Number.NEGATIVE_INFINITY, ...workspaces.values(), ...dataFlows.values());
+}
+
+/** A rule of a data flow also ends that of its workspace. */
+function keepMore(next: RetentionTimes, before: RetentionTimes): boolean {
+  const isEarlier = (times: ReadonlyMap<string, EpochMs>, of: ReadonlyMap<string, EpochMs>) =>
+    [...of].some(([id, keepFrom]) => (times.get(id) ?? Number.NEGATIVE_INFINITY) < keepFrom);
+  const hasNewFlow = [...next.dataFlows.keys()].some((id) => !before.dataFlows.has(id));
+  return (
+    hasNewFlow ||
+    isEarlier(next.workspaces, before.workspaces) ||
+    isEarlier(next.dataFlows, before.dataFlows)
+  );
+}
+
+/** The time from which rows of an origin are kept, as an expression. */
+function keepFromText({ workspaces, dataFlows }: RetentionTimes): string {
+  const ofWorkspace = transformed('workspace', workspaces, int64(Number.NEGATIVE_INFINITY));
+  return transformed('flow', dataFlows, ofWorkspace);
+}
+
+function transformed(
+  column: string,
+  times: ReadonlyMap<string, EpochMs>,
+  otherwise: string,
+): string {
+  if (times.size === 0) return otherwise;
+  const keepFrom = [...times.values()].map(int64).join(',');
+  return `transform(${column}, ${arrayOf([...times.keys()])}, [${keepFrom}], ${otherwise})`;
+}

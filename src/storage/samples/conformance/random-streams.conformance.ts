@@ -1,0 +1,126 @@
+// Random streams through any sample store: every read equals what a plain list answers, raw and hourly alike (figures: 10,000 streams).
+import { expect } from 'vitest';
+import {
+  type AccumulatorName,
+  accumulatorNames,
+  accumulators,
+} from '../../../query/summaries/accumulators.ts';
+import type { CountedSlots } from '../../../query/summaries/occupied-slots.ts';
+import type { Tally } from '../../../query/summaries/facet.ts';
+import type { Samples } from '../samples.ts';
+import {
+  type Random,
+  randomFrom,
+  randomStream,
+  streamKeys,
+  streamStart,
+  streamTopics,
+} from './random-entries.ts';
+import { referenceStore } from './reference-store.ts';
+import { allSamples, entryOf } from './sample-entries.ts';
+import { hourMs } from '../../../model/instant.ts';
+
+const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
+
+export interface StreamTarget {
+  readonly store: () => Samples;
+  /**
+   * Called between entries, at random: sealing, opening again, whatever the store should not
+   * mind.
+   */
+  readonly disturb: (random: Random) => Promise<void>;
+}
+
+/** Sends one random stream and compares everything that can be read. */
+export async function streamMustMatch(
+  target: StreamTarget,
+  seed: number,
+  deviceId: string,
+): Promise<void> {
+  const random = randomFrom(seed);
+  const reference = referenceStore();
+  const stream = randomStream(random, 20 + random.below(120));
+  for (let i = 0; i < stream.length; ) {
+    // Some entries in flight at a time: they share their fsync and see each other's samples before
+    // those are durable.
+    const together = stream.slice(i, i + 1 + random.below(12));
+    for (const entry of together) reference.add(entry);
+    await Promise.all(together.map((entry) => target.store().append(entryOf(deviceId, entry))));
+    i += together.length;
+    if (random.below(5) === 0) await target.disturb(random);
+  }
+  const last = Math.max(...stream.flat().map(({ at }) => at));
+  for (const topic of [...streamTopics, undefined]) {
+    const expected = reference.newestFirst(topic);
+    const read = await allSamples(target.store(), deviceId, topic);
+    expect(read.map((s) => [s.timestamp, s.topic, JSON.stringify(s.data), s.meta])).toEqual(
+      expected.map((s) => [s.at, s.topic, JSON.stringify(s.data), s.meta]),
+    );
+    const skip = random.below(expected.length + 1);
+    const from = streamStart + random.below(48) * hourMs;
+    const page = await target
+      .store()
+      .samples({ deviceId, ...(topic === undefined ? {} : { topic }), from, skip, limit: 7 });
+    const wanted = expected.filter(({ at }) => at >= from).slice(skip, skip + 7);
+    expect(page.map((s) => JSON.stringify(s.data))).toEqual(
+      wanted.map((s) => JSON.stringify(s.data)),
+    );
+  }
+  const [latest = []] = await target.store().latest({ deviceIds: [deviceId] });
+  const newest = streamTopics.flatMap((topic) => reference.newestFirst(topic).slice(0, 1));
+  expect(new Map(latest.map((s) => [s.topic, JSON.stringify([s.timestamp, s.data])]))).toEqual(
+    new Map(newest.map((s) => [s.topic, JSON.stringify([s.at, s.data])])),
+  );
+  for (let i = 0; i < 12; i++) {
+    const dataKey = random.pick(streamKeys);
+    const accumulator = random.pick(accumulatorNames);
+    const topic = random.pick(streamTopics);
+    const edges = randomEdges(random, last);
+    const request = { topic, dataKey, accumulator, edges };
+    const expected = answers(accumulator, reference.buckets(request));
+    const sources = edges.every((edge) => edge % hourMs === 0)
+      ? (['raw', 'hours'] as const)
+      : (['raw'] as const);
+    for (const source of sources) {
+      const [found] = await target.store().buckets({ ...request, source, deviceIds: [deviceId] });
+      expectSame(answers(accumulator, found!), expected, `${source} ${JSON.stringify(request)}`);
+    }
+  }
+}
+
+function randomEdges(random: Random, last: number): number[] {
+  const step = random.pick([hourMs, hourMs, 24 * hourMs, 6 * hourMs, 1_000_000, 77_777_777]);
+  const isWhole = step % hourMs === 0;
+  const first =
+    streamStart +
+    (isWhole ? (random.below(30) - 10) * hourMs : random.below(20_000_000) - 5_000_000);
+  const count = 1 + random.below(Math.min(60, Math.ceil((last - streamStart) / step) + 2));
+  return Array.from({ length: count + 1 }, (_, i) => first + i * step);
+}
+
+/** What the accumulator answers for each bucket. */
+export function answers(
+  name: AccumulatorName,
+  tallies: readonly (Tally | undefined)[],
+): (number | null | undefined)[] {
+  return tallies.map((tally) =>
+    tally === undefined ? undefined : accumulators[name].finish(tally, wholeDays),
+  );
+}
+
+/** Throws where an answer differs by more than rounding. */
+export function expectSame(
+  found: (number | null | undefined)[],
+  expected: (number | null | undefined)[],
+  what: string,
+): void {
+  for (const [i, want] of expected.entries()) {
+    const got = found[i];
+    const isClose =
+      typeof want === 'number' &&
+      typeof got === 'number' &&
+      Math.abs(got - want) <= 1e-9 * Math.max(1, Math.abs(want));
+    if (!isClose && got !== want)
+      throw new Error(`bucket ${i} of ${what}: ${got} instead of ${want}`);
+  }
+}

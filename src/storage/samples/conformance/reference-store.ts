@@ -1,0 +1,85 @@
+// What a sample store should answer, in the simplest words: a list of samples that is searched from end to end.
+import { accumulators } from '../../../query/summaries/accumulators.ts';
+import type { Tally } from '../../../query/summaries/facet.ts';
+import { addValue } from '../../../query/summaries/tally.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
+import type { BucketRequest } from '../sample-store.ts';
+import type { Given } from './sample-entries.ts';
+
+export interface ReferenceStore {
+  readonly add: (samples: readonly Given[]) => void;
+  /** Newest first, those of one instant in reverse order of storing. */
+  readonly newestFirst: (topic?: string) => Given[];
+  readonly buckets: (request: Omit<BucketRequest, 'source' | 'deviceIds'>) => (Tally | undefined)[];
+}
+
+export function referenceStore(): ReferenceStore {
+  const rows: Given[] = [];
+  const known = new Set<string>();
+  return {
+    add: (samples) => {
+      for (const sample of samples) {
+        if (sample.stored === false) continue;
+        const identity = JSON.stringify([
+          sample.topic ?? 'default',
+          sample.at,
+          canonical(sample.data),
+        ]);
+        if (known.has(identity)) continue;
+        known.add(identity);
+        rows.push(sample);
+      }
+    },
+    newestFirst: (topic) =>
+      rows
+        .map((sample, order) => ({ sample, order }))
+        .filter(({ sample }) => topic === undefined || (sample.topic ?? 'default') === topic)
+        .sort((a, b) => b.sample.at - a.sample.at || b.order - a.order)
+        .map(({ sample }) => sample),
+    buckets: ({ topic, dataKey, accumulator, edges }) => {
+      const { facet } = accumulators[accumulator];
+      const tallies: (Tally | undefined)[] = new Array(edges.length - 1).fill(undefined);
+      for (const [order, sample] of rows.entries()) {
+        const bucket = edges.findIndex(
+          (edge, i) => sample.at >= edge && sample.at < (edges[i + 1] ?? edge),
+        );
+        const value = valueOf(sample.data, dataKey);
+        if (
+          (sample.topic ?? 'default') !== topic ||
+          bucket < 0 ||
+          value === undefined ||
+          value === null
+        )
+          continue;
+        tallies[bucket] ??= facet.start();
+        addValue(facet, tallies[bucket], value, { timestamp: sample.at, order });
+      }
+      return tallies;
+    },
+  };
+}
+
+/**
+ * The keys of the streams in words of their own: a key as it stands, else step by step through
+ * objects and arrays.
+ */
+function valueOf(data: JsonObject, dataKey: string): Json | undefined {
+  if (dataKey in data) return data[dataKey];
+  let value: Json | undefined = data;
+  for (const step of dataKey.split('.')) {
+    if (Array.isArray(value)) value = value[Number(step)];
+    else value = isJsonObject(value) ? value[step] : undefined;
+  }
+  return value;
+}
+
+/** The value with the keys of objects in order. */
+export function canonical(value: Json): Json {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, canonical(value[key]!)]),
+  );
+}

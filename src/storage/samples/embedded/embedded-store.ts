@@ -1,0 +1,474 @@
+// Embedded store: samples as columns, in memory and in the files of one folder of one process.
+import { join } from 'node:path';
+import { isDiskFull } from '../../log/disk.ts';
+import { makeFolder } from '../../log/durable-file.ts';
+import { problem } from '../../../model/problem.ts';
+import type { Sample } from '../../../model/sample.ts';
+import type { MovedBatch, MovedSample } from '../moved-samples.ts';
+import type {
+  BucketRequest,
+  FoundLatest,
+  FoundSamples,
+  LatestRequest,
+  SampleRange,
+  SampleScan,
+  SampleStore,
+  UnreadableSamples,
+} from '../sample-store.ts';
+import type { StoreSurroundings } from '../samples.ts';
+import { refuseUnreadable } from '../unreadable.ts';
+import { type ChunkSealer, createChunkSealer } from './chunk-sealer.ts';
+import { createChunkMakers } from './chunks/chunk-makers.ts';
+import { createDecodedChunks, type DecodedChunks } from './chunks/decoded-chunks.ts';
+import { createEntryWriter } from './entry-writer.ts';
+import type { DeviceNumbers } from './memtables/device-numbers.ts';
+import type { ShapeTables } from './memtables/shape-tables.ts';
+import { createTableMerger } from './memtables/table-merger.ts';
+import { deadRowsOf } from './memtables/table-runs.ts';
+import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts';
+import { type ActiveReads, createActiveReads } from './queries/active-reads.ts';
+import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
+import { latestSamples } from './queries/latest-samples.ts';
+import {
+  matchingSeries,
+  type RowReader,
+  type RowsToWalk,
+  type RowWalk,
+  type SampleWalk,
+  walkRows,
+  walkSamples,
+} from './queries/row-scan.ts';
+import { mergeSome } from './retention/compaction.ts';
+import { previewExpiry } from './retention/expiry-preview.ts';
+import { dropDevice, dropExpired, type RetentionParts } from './retention/retention.ts';
+import { measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
+import type { Origin } from './rows/origin.ts';
+import { createSeriesRegistry, type SeriesRegistry } from './rows/series-registry.ts';
+import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
+import { createRunMakers } from './runs/run-makers.ts';
+import {
+  createLostSegments,
+  type LostSegments,
+  type ReportedRange,
+} from './segments/lost-segments.ts';
+import { createSegmentSet } from './segments/segment-set.ts';
+import { type StoreLimits, storeLimits } from './store-limits.ts';
+import { createInterners, openSegments, openTables } from './store-loader.ts';
+
+export interface EmbeddedStoreOptions extends StoreSurroundings {
+  /** Where the segments are; made when it does not exist. */
+  readonly directory: string;
+  readonly limits?: Partial<StoreLimits>;
+  /** When long work pauses; tests let it pause at every look. */
+  readonly slices?: Slices;
+}
+
+export interface EmbeddedStore extends SampleStore {
+  /** Seals and commits all rows, as closing does. */
+  readonly sealAll: () => Promise<void>;
+  /** Resolves when the background work in progress has ended. */
+  readonly idle: () => Promise<void>;
+  /** Of all devices that have rows, and maybe some others, sorted. */
+  readonly deviceIds: () => readonly string[];
+  /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
+  readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
+}
+
+const turns: Slices = {
+  clock: () => performance.now(),
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+};
+
+/** Opens or creates the store of the folder: reads what is sealed. The log has the rest. */
+export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
+  const { directory, damaged, failed, slices = turns } = options;
+  await makeFolder(directory);
+  const limits = { ...storeLimits, ...options.limits };
+  const registry = createSeriesRegistry(limits);
+  const interners = createInterners(registry, options.shapes);
+  const { logStart } = options;
+  const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
+  for (const place of opened.damage) damaged(place);
+  const readers = createActiveReads();
+  const { whenUnread } = readers;
+  const { tables, tableRuns } = openTables(
+    { directory, interners, limits, damaged, whenUnread },
+    opened,
+  );
+  const decoded = createDecodedChunks((chunk, reason) => {
+    damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
+  });
+  const segments = createSegmentSet({
+    directory,
+    ...opened,
+    deadRows: (added) => deadRowsOf(tables, added),
+    whenUnread,
+  });
+  const { schemas } = interners;
+  const committed = () => options.committed(segments.manifest().replayFrom);
+  const state = { closed: false };
+  const writer = createEntryWriter({
+    registry,
+    tables,
+    decoded,
+    limits,
+    manifest: opened.manifest,
+    afterWrite: () => {
+      sealer.wake();
+      tableSealer.wake();
+    },
+    room: () => sealer.roomForRows() ?? tableSealer.room(),
+  });
+  const tablesFrom = tables.replayFrom;
+  const chunkMakers = createChunkMakers({ schemas, limits, failed });
+  const sealer: ChunkSealer = createChunkSealer({
+    registry,
+    makers: chunkMakers,
+    segments,
+    slices,
+    limits,
+    visiblePosition: writer.visiblePosition,
+    tablesFrom,
+    committed,
+    failed,
+    merge: async () => {
+      while (!state.closed && (await segments.exclusive(() => mergeSome(changing))));
+    },
+  });
+  const makers = createRunMakers(options.shapes.fromText, limits);
+  const onTables = {
+    tables,
+    tableRuns,
+    registry,
+    segments,
+    chunks: sealer,
+    chunkMakers,
+    makers,
+    slices,
+    limits,
+    origins: registry.origins,
+    committed,
+    failed,
+  };
+  const merger = createTableMerger({
+    ...onTables,
+    damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
+  });
+  const tableSealer: TableSealer = createTableSealer({ ...onTables, sealed: merger.wake });
+  const changing: RetentionParts = {
+    segments,
+    registry,
+    decoded,
+    slices,
+    limits,
+    schemas,
+    sealer,
+    ofTables: { tables, sealer: tableSealer, merger },
+    replayFrom: () => Math.min(sealer.oldestUnsealed(), tablesFrom()),
+  };
+
+  function deviceOf(id: string): Device | undefined {
+    if (state.closed) throw problem('stopping');
+    return registry.devices.get(id);
+  }
+
+  const reads = createStoreReads({
+    deviceOf,
+    tables,
+    decoded,
+    lost: createLostSegments(opened.manifest),
+    readers,
+    slices,
+  });
+
+  async function idle(): Promise<void> {
+    await tableSealer.idle();
+    await merger.idle();
+    await sealer.idle();
+  }
+
+  async function sealAll(): Promise<void> {
+    await tableSealer.sealAll();
+    await sealer.sealAll();
+  }
+
+  sealer.wake();
+  return {
+    sealAll,
+    idle,
+    deviceIds: () => deviceIdsOf(registry, tables.numbers),
+    replayFrom: async () => opened.manifest.replayFrom,
+    write: writer.write,
+    compare: writer.compare,
+    numbered: writer.numbered,
+    ends: writer.ends,
+    ...reads,
+    mayHold: async (deviceId) =>
+      registry.notDropped.has(deviceId) || (await reads.topics(deviceId)).length > 0,
+    usage: async () => usage(registry, tables),
+    previewExpiry: (workspaceId, rules) =>
+      previewExpiry({ registry, tables, sealer, segments, slices }, workspaceId, rules),
+    retain: (rules) => dropExpired(changing, rules),
+    dropDevice: (deviceId, before) => dropDevice(changing, deviceId, before),
+    close: async () => {
+      if (state.closed) return;
+      state.closed = true;
+      try {
+        await sealAtEnd(sealAll, failed);
+        await merger.idle();
+      } finally {
+        whenUnread(segments.close);
+        await makers.close();
+        await chunkMakers.close();
+      }
+    },
+  };
+}
+
+function deviceIdsOf(
+  { devices }: SeriesRegistry,
+  { count, idOf }: DeviceNumbers,
+): readonly string[] {
+  const ids = new Set(Array.from(devices.values(), ({ id }) => id));
+  for (let number = 0; number < count(); number++) {
+    const id = idOf(number);
+    if (id !== undefined) ids.add(id);
+  }
+  return [...ids].sort();
+}
+
+/**
+ * What cannot be sealed stays in the log and is written again by the next start; rejects unless the
+ * disk is merely full.
+ */
+async function sealAtEnd(
+  sealAll: () => Promise<void>,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  try {
+    await sealAll();
+  } catch (error) {
+    failed(error);
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
+// Store reads: each sees the rows of its beginning, and long ones pause for other work.
+
+/** Samples built, and samples skipped, between two pauses. */
+const samplesPerSlice = 1_000;
+const skippedPerSlice = 50_000;
+
+type StoreReads = Pick<
+  SampleStore,
+  'samples' | 'exportSamples' | 'topics' | 'latest' | 'buckets' | 'measuredKeys'
+> & {
+  /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
+  readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
+};
+
+interface StoreReadsParts {
+  /** Throws when the store is closed. */
+  readonly deviceOf: (id: string) => Device | undefined;
+  readonly tables: ShapeTables;
+  readonly decoded: DecodedChunks;
+  readonly lost: LostSegments;
+  readonly readers: ActiveReads;
+  readonly slices: Slices;
+}
+
+function createStoreReads(parts: StoreReadsParts): StoreReads {
+  const { deviceOf, tables } = parts;
+  return {
+    exportSamples: (range) => exportSamples(range, parts),
+    async *exportMoved(deviceId) {
+      for await (const { rows, unreadable } of exportRows({ deviceId, build: movedSample }, parts))
+        yield { samples: rows, unreadable };
+    },
+    samples: async (scan) => {
+      const unreadable: UnreadableSamples[] = [];
+      const report = (samples: UnreadableSamples) => void unreadable.push(samples);
+      return { samples: await findSamples({ ...scan, unreadable: report }, parts), unreadable };
+    },
+    topics: async (deviceId) =>
+      topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)).map(({ topic, newest }) => ({
+        topic,
+        newest,
+      })),
+    latest: (request) => findLatest(request, parts),
+    buckets: (request) => findBuckets(request, parts),
+    measuredKeys: async (deviceId, topicsMax) =>
+      measuredKeys(topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)), topicsMax),
+  };
+}
+
+async function* exportSamples(
+  range: SampleRange,
+  parts: StoreReadsParts,
+): AsyncGenerator<FoundSamples> {
+  for await (const { rows, unreadable } of exportRows({ ...range, build: asItIs }, parts))
+    yield { samples: rows, unreadable };
+}
+
+const movedSample = (sample: Sample, { workspaceId, dataFlowId }: Origin): MovedSample => ({
+  ...sample,
+  workspaceId,
+  dataFlowId,
+});
+
+const asItIs = (sample: Sample): Sample => sample;
+
+interface FoundRows<Built> extends Pick<FoundSamples, 'unreadable'> {
+  readonly rows: readonly Built[];
+}
+
+type RowsToExport<Built> = SampleRange & Pick<RowsToWalk<Built>, 'build'>;
+
+/** Oldest first, in batches. */
+async function* exportRows<Built>(
+  range: RowsToExport<Built>,
+  parts: StoreReadsParts,
+): AsyncGenerator<FoundRows<Built>> {
+  const { lost, readers, slices } = parts;
+  let unreadable: UnreadableSamples[] = [];
+  const reported = {
+    ...range,
+    unreadable: (samples: UnreadableSamples) => void unreadable.push(samples),
+  };
+  const end = readers.begin();
+  try {
+    lost.report(reported);
+    const reader = readerOf(reported, parts);
+    reportDamaged(reported, reader);
+    const walk = walkRows({ ...range, direction: 'oldest', reader });
+    for (;;) {
+      const rows = takeRows(walk, samplesPerSlice);
+      if (rows.length > 0 || unreadable.length > 0) yield { rows, unreadable };
+      if (rows.length === 0) return;
+      unreadable = [];
+      await slices.pause();
+    }
+  } finally {
+    end();
+  }
+}
+
+async function findSamples(
+  scan: SampleScan & ReportedRange,
+  parts: StoreReadsParts,
+): Promise<Sample[]> {
+  const { lost, readers, slices } = parts;
+  const samples: Sample[] = [];
+  const end = readers.begin();
+  try {
+    const walk = walkSamples(scan, 'newest', readerOf(scan, parts));
+    await skip(walk, scan.skip, slices);
+    for (;;) {
+      const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
+      const taken = takeRows(walk, wanted);
+      samples.push(...taken);
+      if (taken.length < wanted || samples.length === scan.limit) break;
+      await slices.pause();
+    }
+  } finally {
+    end();
+  }
+  // A full answer asks for nothing before its last sample.
+  const last = samples.length === scan.limit ? samples.at(-1) : undefined;
+  lost.report(last === undefined ? scan : { ...scan, from: last.timestamp });
+  return samples;
+}
+
+async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promise<FoundLatest> {
+  const { deviceOf, tables, lost, readers, slices } = parts;
+  const unreadable: UnreadableSamples[] = [];
+  const report = (samples: UnreadableSamples) => void unreadable.push(samples);
+  const end = readers.begin();
+  try {
+    const samples = await latestSamples(request, {
+      topicsOf: (deviceId) => topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)),
+      slices,
+      readerOf: (deviceId) => readerOf({ deviceId, unreadable: report }, parts),
+    });
+    // What was lost may have been newer than what was found.
+    for (const [i, deviceId] of request.deviceIds.entries()) {
+      const oldest = samples[i]?.at(-1)?.timestamp;
+      lost.report({ deviceId, ...(oldest !== undefined && { from: oldest }), unreadable: report });
+    }
+    return { samples, unreadable };
+  } finally {
+    end();
+  }
+}
+
+async function findBuckets(
+  request: BucketRequest,
+  parts: StoreReadsParts,
+): ReturnType<SampleStore['buckets']> {
+  const { lost, readers } = parts;
+  const { deviceIds, topic, edges } = request;
+  const [deviceId] = deviceIds;
+  // Any of the devices may have had samples there, and a number without them would be wrong.
+  if (deviceId !== undefined)
+    lost.report({
+      deviceId,
+      topic,
+      ...endsOf(edges),
+      unreadable: refuseUnreadable,
+    });
+  const end = readers.begin();
+  try {
+    return await queryBuckets(request, parts);
+  } finally {
+    end();
+  }
+}
+
+/** A reader that reports what it leaves out, once each. */
+function readerOf(
+  { deviceId, unreadable }: Pick<ReportedRange, 'deviceId' | 'unreadable'>,
+  { deviceOf, tables, decoded }: StoreReadsParts,
+): RowReader {
+  const reported = new Set<string>();
+  const device = deviceOf(deviceId);
+  return {
+    groupsBetween: (wanted, from, to) => {
+      const found = tables.groupsOf(deviceId, wanted, [from, to]);
+      for (const { topic, series } of matchingSeries(device, wanted))
+        for (const group of groupsBetween(series, from, to, decoded)) found.push({ topic, group });
+      return found;
+    },
+    left: (topic, group) => {
+      const place = `${topic} ${group.sealed?.place} ${group.oldest}`;
+      if (reported.has(place)) return;
+      reported.add(place);
+      unreadable(unreadableSamples(deviceId, topic, group));
+    },
+  };
+}
+
+/** Reports what is known to be damaged in the range. */
+function reportDamaged(
+  { topic: wanted, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: ReportedRange,
+  reader: RowReader,
+): void {
+  for (const { topic, group } of reader.groupsBetween(wanted, from, to))
+    if (group.sealed?.damaged === true) reader.left(topic, group);
+}
+
+async function skip(walk: SampleWalk, count: number, slices: Slices): Promise<void> {
+  for (let left = count; left > 0; left -= skippedPerSlice) {
+    walk.skip(Math.min(left, skippedPerSlice));
+    if (left > skippedPerSlice) await slices.pause();
+  }
+}
+
+function takeRows<Built>(walk: RowWalk<Built>, limit: number): Built[] {
+  const rows: Built[] = [];
+  while (rows.length < limit) {
+    const row = walk.next();
+    if (row === undefined) break;
+    rows.push(row);
+  }
+  return rows;
+}

@@ -1,0 +1,367 @@
+// Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
+import { LeafValues } from '../../log/leaf-values.ts';
+import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
+import { addValues } from '../../log/row-columns.ts';
+import type { RowKind } from '../../log/row-kind.ts';
+import { missing } from '../../../structures/missing.ts';
+import { RowRange } from '../row-block.ts';
+import type {
+  ComparedSample,
+  Comparison,
+  DeviceEnds,
+  NumberedDevices,
+  SampleStore,
+} from '../sample-store.ts';
+import type { DecodedChunks } from './chunks/decoded-chunks.ts';
+import type { ShapeTables } from './memtables/shape-tables.ts';
+import { addRow, noNumber, noteOrders, type PlacedRow, type RowPlacing } from './row-placing.ts';
+import type { SeriesRegistry } from './rows/series-registry.ts';
+import { isStored, seriesOf } from './rows/series.ts';
+import type { Manifest } from './segments/manifest.ts';
+import type { StoreLimits } from './store-limits.ts';
+
+// Stored rows: which samples of a device are stored already, and where its rows end.
+
+interface StoredRows {
+  readonly registry: SeriesRegistry;
+  readonly tables: ShapeTables;
+  readonly decoded: DecodedChunks;
+}
+
+/** See `SampleStore.ends`. */
+function endsOf(deviceIds: readonly string[], { registry, tables }: StoredRows): DeviceEnds {
+  const newest = new Float64Array(deviceIds.length).fill(Number.NEGATIVE_INFINITY);
+  const nextOrders = new Float64Array(deviceIds.length);
+  for (const [i, deviceId] of deviceIds.entries()) {
+    const number = tables.numbers.numberOf(deviceId);
+    if (number !== undefined) {
+      newest[i] = tables.newestOf(number);
+      nextOrders[i] = tables.marks.nextOrder(number);
+    }
+    const device = registry.devices.get(deviceId);
+    if (device === undefined) continue;
+    nextOrders[i] = Math.max(nextOrders[i]!, device.nextOrder);
+    for (const series of device.topics.values()) newest[i] = Math.max(newest[i]!, series.newest);
+  }
+  return { newest, nextOrders };
+}
+
+const noneIdentical: ReadonlySet<number> = new Set();
+
+/** Those of one instant follow each other, so that what is stored there is read once. */
+function byInstant(samples: readonly ComparedSample[]): readonly number[] {
+  const places = Array.from(samples.keys());
+  const timeOf = (i: number) => samples[i]?.timestamp ?? Number.NaN;
+  if (isAscending(samples)) return places;
+  return places.sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+function isAscending(samples: readonly ComparedSample[]): boolean {
+  return samples.every(({ timestamp }, i) => timestamp >= (samples[i - 1]?.timestamp ?? timestamp));
+}
+
+/** See `SampleStore.compare`. */
+function comparison(
+  deviceId: string,
+  samples: readonly ComparedSample[],
+  { registry, tables, decoded }: StoredRows,
+): Comparison {
+  const device = registry.devices.get(deviceId);
+  const number = tables.numbers.numberOf(deviceId);
+  let identical: Set<number> | undefined;
+  if (device !== undefined || number !== undefined)
+    for (const i of byInstant(samples)) {
+      const sample = samples[i] ?? missing('sample');
+      const series = device?.topics.get(sample.topic);
+      const isFound =
+        (series !== undefined && isStored(series, sample.timestamp, sample.data, decoded)) ||
+        (number !== undefined && tables.has(number, sample));
+      if (!isFound) continue;
+      identical ??= new Set();
+      identical.add(i);
+    }
+  const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
+  return {
+    identical: identical ?? noneIdentical,
+    nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
+  };
+}
+
+// Range writer: adds the rows of a range, whose devices have numbers, to tables.
+
+/** Rows of devices that were dropped meanwhile are skipped. */
+function addRange({ block, from, to, position }: RowRange, placing: RowPlacing): void {
+  const { dropped, devices } = placing.registry;
+  let row: RangeRow | undefined;
+  for (let at = from; at < to; at++) {
+    const kind = block.kindOf(at);
+    if (row?.kind !== kind) row = new RangeRow(kind, block.values, placing);
+    row.position = position + at - from;
+    row.device = block.devices[at]!;
+    if (dropped.size > 0 && row.position < (dropped.get(row.deviceId) ?? 0)) continue;
+    row.timestamp = block.timestamps[at]!;
+    row.order = block.orders[at]!;
+    row.valuesAt = block.valuesAt[at]!;
+    addRow(row, placing);
+    if (devices.size() > 0) noteOrders(row.deviceId, row.order + 1, placing.registry);
+  }
+}
+
+/** One object for many rows, because what takes a row copies it. */
+class RangeRow implements PlacedRow {
+  readonly kind: RowKind;
+  readonly topic: string;
+  readonly shape: PlacedRow['shape'];
+  readonly values: PlacedRow['values'];
+  readonly origin: PlacedRow['origin'];
+  readonly isLong = false;
+  readonly meta = undefined;
+  position = 0;
+  device = 0;
+  timestamp = 0;
+  order = 0;
+  valuesAt = 0;
+  readonly #numbers: RowPlacing['tables']['numbers'];
+
+  constructor(kind: RowKind, values: PlacedRow['values'], { registry, tables }: RowPlacing) {
+    const { topic, shape, workspaceId, dataFlowId } = kind;
+    this.kind = kind;
+    this.topic = topic;
+    this.shape = shape;
+    this.values = values;
+    this.origin = registry.origin(workspaceId, dataFlowId);
+    this.#numbers = tables.numbers;
+  }
+
+  /** Most rows go to tables, which need only the number. */
+  get deviceId(): string {
+    return this.#numbers.idOf(this.device) ?? missing('id of a device');
+  }
+}
+
+export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends' | 'numbered'> {
+  /** The position behind the newest entry whose rows are visible. */
+  readonly visiblePosition: () => number;
+}
+
+export interface EntryWriterParts {
+  readonly registry: SeriesRegistry;
+  readonly tables: ShapeTables;
+  readonly decoded: DecodedChunks;
+  readonly limits: Pick<StoreLimits, 'chunkRowsMin' | 'instantRowsMax'>;
+  /** As the start found it: rows before `replayFrom` are sealed. */
+  readonly manifest: Pick<Manifest, 'replayFrom' | 'droppedDevices'>;
+  /** Called after the rows of new entries became visible. */
+  readonly afterWrite: () => void;
+  /** Undefined when further rows have room in memory, else resolves when that may have changed. */
+  readonly room: () => Promise<void> | undefined;
+}
+
+export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
+  const { registry, manifest } = parts;
+  const replaying: RowPlacing = { ...parts, isReplayed: true };
+  let visiblePosition = manifest.replayFrom;
+  for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
+    registry.dropped.set(deviceId, position);
+
+  function add(entry: LoggedEntry, isReplayed: boolean): void {
+    const { position, deviceId } = entry;
+    if (registry.dropped.size === 0 || position >= (registry.dropped.get(deviceId) ?? 0))
+      addEntry(entry, isReplayed ? replaying : parts);
+    written(entry.bytes, position + 1);
+  }
+
+  function addRows(range: RowRange): void {
+    addRange(range, parts);
+    written(range.bytes, range.position + range.to - range.from);
+  }
+
+  /** Entries before the position are visible now. */
+  function written(bytes: number, position: number): void {
+    registry.noteJournalled(bytes);
+    visiblePosition = Math.max(visiblePosition, position);
+    if (registry.dropped.size > 0) forgetDropped();
+  }
+
+  /** Entries are in the order of positions. */
+  function forgetDropped(): void {
+    for (const [deviceId, before] of registry.dropped)
+      if (before <= visiblePosition) registry.dropped.delete(deviceId);
+  }
+
+  async function whenRoom(first: Promise<void>): Promise<void> {
+    for (let room: Promise<void> | undefined = first; room !== undefined; room = parts.room())
+      await room;
+  }
+
+  return {
+    visiblePosition: () => visiblePosition,
+    write: async (entries, origin) => {
+      const isReplayed = origin === 'replayed';
+      for (const entry of entries)
+        if (entry instanceof RowRange) addRows(entry);
+        else add(entry, isReplayed);
+      // Sealing would delay the start.
+      if (!isReplayed) parts.afterWrite();
+    },
+    numbered: numberedOf(parts),
+    compare: (deviceId, samples) => {
+      const room = parts.room();
+      if (room === undefined) return comparison(deviceId, samples, parts);
+      return whenRoom(room).then(() => comparison(deviceId, samples, parts));
+    },
+    ends: (deviceIds) => {
+      const room = parts.room();
+      if (room === undefined) return endsOf(deviceIds, parts);
+      return whenRoom(room).then(() => endsOf(deviceIds, parts));
+    },
+  };
+}
+
+function numberedOf({ tables, registry, room, limits }: EntryWriterParts): NumberedDevices {
+  const { numbers, marks } = tables;
+  const { devices } = registry;
+  // Limits that tests make very small.
+  const isShort = limits.chunkRowsMin > 1 && limits.instantRowsMax > 0;
+  return {
+    numberOf: numbers.numberOf,
+    idOf: (device) => numbers.idOf(device) ?? missing('id of a device'),
+    newestOf: tables.newestOf,
+    nextOrderOf: marks.nextOrder,
+    // What a series has of the device is looked up by its id.
+    takesRows: (deviceId) =>
+      isShort &&
+      (devices.size() === 0 || devices.get(deviceId) === undefined) &&
+      room() === undefined,
+  };
+}
+
+/**
+ * Whether the rows are kept by device: there are many of one topic, or more at one instant than
+ * tables look through. Says the same of the entry when it comes again after a crash.
+ */
+function isLong(
+  { samples }: LoggedRows,
+  { chunkRowsMin, instantRowsMax }: EntryWriterParts['limits'],
+): boolean {
+  if (samples.length <= Math.min(chunkRowsMin - 1, instantRowsMax)) return false;
+  return (
+    mostOf(samples, ({ topic }) => topic) >= chunkRowsMin ||
+    mostOf(samples, ({ timestamp }) => timestamp) > instantRowsMax
+  );
+}
+
+/** How many items the most frequent key has. */
+function mostOf<T>(items: readonly T[], keyOf: (item: T) => unknown): number {
+  const counts = new Map<unknown, number>();
+  let most = 0;
+  for (const item of items) {
+    const key = keyOf(item);
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
+  const { rows } = entry;
+  if (!('columns' in rows)) addRows(entry, rows, placing);
+  else if (rows.to - rows.from < placing.limits.chunkRowsMin) addFewColumns(entry, rows, placing);
+  else if (rows.head.stored) addColumns(entry, rows, placing);
+}
+
+/** Many rows of one device: they are kept by device. */
+function addColumns(
+  { deviceId, firstOrder, position }: LoggedEntry,
+  rows: RowColumns,
+  { registry }: RowPlacing,
+): void {
+  const device = registry.deviceOf(deviceId);
+  const { topic, workspaceId, dataFlowId } = rows.head;
+  const series = seriesOf(device, topic);
+  const origin = registry.origin(workspaceId, dataFlowId);
+  registry.addColumns(series, { rows, origin, firstOrder }, position);
+  series.isBusy = true;
+  series.crowds = undefined;
+  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.to - rows.from);
+}
+
+/** The values of one row at a time: a table and a series copy them. */
+const rowValues = new LeafValues();
+
+function addFewColumns(
+  { deviceId, firstOrder, position }: LoggedEntry,
+  rows: RowColumns,
+  placing: RowPlacing,
+): void {
+  const { head, shape, timestamps, from, to } = rows;
+  const { topic, workspaceId, dataFlowId, stored } = head;
+  const { registry, tables } = placing;
+  const origin = registry.origin(workspaceId, dataFlowId);
+  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+  for (let row = from; row < to && stored; row++) {
+    rowValues.cutBack(0, 0);
+    addValues(rows, row, rowValues);
+    const placed: PlacedRow = {
+      deviceId,
+      device: number,
+      position,
+      isLong: false,
+      topic,
+      timestamp: timestamps[row]!,
+      order: firstOrder + row - from,
+      shape,
+      values: rowValues,
+      valuesAt: 0,
+      origin,
+      meta: undefined,
+    };
+    addRow(placed, placing);
+    number = placed.device;
+  }
+  noteOrders(deviceId, firstOrder + to - from, registry);
+}
+
+function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): void {
+  const { firstOrder, position, deviceId } = entry;
+  const { samples, shapes, values } = rows;
+  const isLongEntry = isLong(rows, placing.limits);
+  const { registry, tables } = placing;
+  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+  let valuesAt = rows.valuesAt ?? 0;
+  for (let i = 0; i < samples.length; i++) {
+    const {
+      stored,
+      timestamp,
+      topic,
+      workspaceId,
+      dataFlowId,
+      meta: object,
+    } = samples[i] ?? missing('head of a row');
+    const shape = shapes[i] ?? missing('shape of a row');
+    if (stored) {
+      const origin = registry.origin(workspaceId, dataFlowId);
+      const meta = object === undefined ? undefined : JSON.stringify(object);
+      const order = firstOrder + i;
+      const row: PlacedRow = {
+        deviceId,
+        device: number,
+        position,
+        isLong: isLongEntry,
+        topic,
+        timestamp,
+        order,
+        shape,
+        values,
+        valuesAt,
+        origin,
+        meta,
+      };
+      addRow(row, placing);
+      number = row.device;
+    }
+    valuesAt += shape.leaves.length;
+  }
+  noteOrders(deviceId, firstOrder + samples.length, registry);
+}

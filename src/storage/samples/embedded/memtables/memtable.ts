@@ -1,0 +1,414 @@
+// Memtable: unsealed rows of one shape and topic; a chain connects those of each device.
+import type { DataShape } from '../../../log/data-shape.ts';
+import type { EpochMs } from '../../../../model/instant.ts';
+import { textKey } from '../../../../structures/text-key.ts';
+import type { RowToAdd } from '../rows/open-rows.ts';
+import { type Origin, visibleFrom } from '../rows/origin.ts';
+import type { RowGroup, Rows } from '../rows/rows.ts';
+import { columnKindOf } from '../runs/page-format.ts';
+import type { MemtableRows } from '../runs/run-sealing.ts';
+import {
+  buffersOf,
+  columnOf,
+  copied,
+  groupOfRows,
+  type Memory,
+  type MemtableArrays,
+  newArrays,
+  noteRow,
+} from './memtable-columns.ts';
+
+// Device chains: newest row and row count of each device, in an open hash table.
+
+const firstPlaces = 1 << 8;
+/** Words of a place: the number of the device plus 1, 0 when it is free; its newest row; its rows. */
+const stride = 4;
+const rowAt = 1;
+const lengthAt = 2;
+/** Marks the end of a chain. */
+const noRow = 0xffff_ffff;
+
+interface DeviceChains {
+  /** Devices that have rows. */
+  readonly count: () => number;
+  /** The newest row of the device; `noRow` without any. */
+  readonly newestRow: (device: number) => number;
+  readonly length: (device: number) => number;
+  /** Makes `row` the newest of the device; returns the one before. */
+  readonly push: (device: number, row: number) => number;
+  /** Removes the rows of the device. */
+  readonly drop: (device: number) => void;
+  readonly forEach: (visit: (device: number, length: number) => void) => void;
+}
+
+/** Device numbers are below 2^32 - 1. */
+function createDeviceChains(): DeviceChains {
+  let places = new Uint32Array(firstPlaces * stride);
+  let count = 0;
+
+  /** The place of the device, or the free one where it belongs. */
+  function placeOf(device: number): number {
+    const mask = places.length - 1;
+    // Eight neighbors stay together, because they often come one after the other. Multiplication
+    // spreads the eights: large ranges in sequence would be searched from their beginning.
+    const block = Math.imul(device >>> 3, 0x9e37_79b1) << 3;
+    let place = Math.imul(block | (device & 7), stride) & mask;
+    while (places[place] !== 0 && places[place] !== device + 1) place = (place + stride) & mask;
+    return place;
+  }
+
+  function grow(): void {
+    const old = places;
+    places = new Uint32Array(old.length * 2);
+    for (let at = 0; at < old.length; at += stride) {
+      if (old[at] === 0) continue;
+      const place = placeOf(old[at]! - 1);
+      places[place] = old[at]!;
+      places[place + rowAt] = old[at + rowAt]!;
+      places[place + lengthAt] = old[at + lengthAt]!;
+    }
+  }
+
+  return {
+    count: () => count,
+    newestRow: (device) => {
+      const place = placeOf(device);
+      return places[place + lengthAt] === 0 ? noRow : places[place + rowAt]!;
+    },
+    length: (device) => places[placeOf(device) + lengthAt]!,
+    push: (device, row) => {
+      let place = placeOf(device);
+      if (places[place] === 0 && (count + 1) * 2 * stride > places.length) {
+        grow();
+        place = placeOf(device);
+      }
+      if (places[place] === 0) {
+        places[place] = device + 1;
+        count++;
+      }
+      const before = places[place + lengthAt] === 0 ? noRow : places[place + rowAt]!;
+      places[place + rowAt] = row;
+      places[place + lengthAt]!++;
+      return before;
+    },
+    drop: (device) => {
+      places[placeOf(device) + lengthAt] = 0;
+    },
+    forEach: (visit) => {
+      for (let at = 0; at < places.length; at += stride)
+        if (places[at + lengthAt] !== 0) visit(places[at]! - 1, places[at + lengthAt]!);
+    },
+  };
+}
+
+// Origin rows: the origins of the rows of a memtable, and how many rows each has.
+
+/** A class, because one call per row goes through it. */
+class OriginRows {
+  readonly origins: Origin[] = [];
+  /** Of each origin, by its place in `origins`. */
+  readonly counts: number[] = [];
+  readonly #ids = new Map<Origin, number>();
+  #last: Origin | undefined;
+  #lastId = 0;
+
+  /** Counts a row of the origin; returns the place of the origin. */
+  add(origin: Origin): number {
+    // Consecutive rows usually have the same origin.
+    if (origin !== this.#last) {
+      this.#lastId = this.#idOf(origin);
+      this.#last = origin;
+    }
+    this.counts[this.#lastId]!++;
+    return this.#lastId;
+  }
+
+  #idOf(origin: Origin): number {
+    let id = this.#ids.get(origin);
+    if (id === undefined) {
+      id = this.origins.push(origin) - 1;
+      this.counts.push(0);
+      this.#ids.set(origin, id);
+    }
+    return id;
+  }
+}
+
+const capacityFirst = 4_096;
+/** Distinct ids of origins, less those of one entry. */
+const originsMax = 60_000;
+/** Texts are copied to the thread that seals them: more of them would delay this one. */
+const textBytesMax = 4 * 1024 * 1024;
+/** With more rows of a device than this, rows of one time are looked up in an index. */
+const indexedFrom = 64;
+/** Devices with such an index at most. */
+const indexesMax = 64;
+
+export interface MemtableOptions {
+  readonly shape: DataShape;
+  readonly topic: string;
+  /** It is full with this number of rows. */
+  readonly rowsMax: number;
+  readonly capacity?: number;
+  /** Where its arrays are; new memory without. */
+  readonly memory?: Memory;
+}
+
+/** A class, because one call per row goes through it and its fields are arrays that grow. */
+export class Memtable {
+  readonly shape: DataShape;
+  readonly topic: string;
+  /** Journal positions of the oldest and of the newest row. */
+  readonly firstPosition: number;
+  lastPosition: number;
+  /** Bytes of the journal when the table sealer met it first; undefined before. */
+  journalledSince: number | undefined;
+  length = 0;
+  oldest = Number.POSITIVE_INFINITY;
+  newest = Number.NEGATIVE_INFINITY;
+  readonly #rowsMax: number;
+  readonly #chains = createDeviceChains();
+  readonly #texts: string[] = [];
+  readonly #textIds = new Map<string, number>();
+  #textBytes = 0;
+  readonly #isText: readonly boolean[];
+  readonly #ofOrigins = new OriginRows();
+  readonly #memory: Memory | undefined;
+  #arrays: MemtableArrays;
+  #metaIds: Uint32Array | undefined;
+  readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
+  readonly #forgotten = new Set<number>();
+
+  /** Memory for `capacity` rows is allocated immediately, and more when needed. */
+  constructor(
+    { shape, topic, rowsMax, capacity = capacityFirst, memory }: MemtableOptions,
+    firstPosition: number,
+  ) {
+    this.shape = shape;
+    this.#isText = shape.leaves.map(({ kind }) => columnKindOf(kind) === 'text');
+    this.topic = topic;
+    this.firstPosition = firstPosition;
+    this.lastPosition = firstPosition;
+    this.#rowsMax = rowsMax;
+    this.#memory = memory;
+    this.#arrays = newArrays(shape, Math.min(capacity, rowsMax), undefined, memory);
+  }
+
+  get isFull(): boolean {
+    const { length } = this.#ofOrigins.origins;
+    return this.length >= this.#rowsMax || length >= originsMax || this.#textBytes >= textBytesMax;
+  }
+
+  /** Memory that its arrays and texts take, about. */
+  get bytes(): number {
+    const { columns, device } = this.#arrays;
+    const perRow = columns.reduce((sum, column) => sum + column.BYTES_PER_ELEMENT, 26);
+    return device.length * perRow + this.#textBytes + this.#chains.count() * 40;
+  }
+
+  /** The origins of its rows, and the number of rows of each. */
+  get originRows(): readonly (readonly [Origin, number])[] {
+    return this.#ofOrigins.origins.map((origin, i) => [origin, this.#ofOrigins.counts[i]!]);
+  }
+
+  /** Rows before have expired for every origin that has rows. */
+  get visibleFrom(): EpochMs {
+    return visibleFrom(this.#ofOrigins.origins.filter((_, i) => this.#ofOrigins.counts[i]! > 0));
+  }
+
+  /** Adds a row of a durable entry: readers see it immediately. */
+  add(number: number, row: RowToAdd): void {
+    const at = this.length;
+    if (at === this.#arrays.device.length) this.#grow();
+    const { device, timestamps, orders, previous, originIds, columns } = this.#arrays;
+    device[at] = number;
+    timestamps[at] = row.timestamp;
+    orders[at] = row.order;
+    originIds[at] = this.#ofOrigins.add(row.origin);
+    const { values, valuesAt } = row;
+    const { numbers } = values;
+    for (let i = 0; i < columns.length; i++) {
+      const isText = this.#isText[i]!;
+      columns[i]![at] = isText ? this.#textId(values.textAt(valuesAt + i)) : numbers[valuesAt + i]!;
+    }
+    if (row.meta !== undefined) this.#setMeta(at, row.meta);
+    previous[at] = this.#chains.push(number, at);
+    this.length = at + 1;
+    if (row.timestamp < this.oldest) this.oldest = row.timestamp;
+    if (row.timestamp > this.newest) this.newest = row.timestamp;
+    const index = this.#indexes.get(number);
+    if (index !== undefined) noteRow(index, row.timestamp, at);
+  }
+
+  has(device: number): boolean {
+    return this.#chains.length(device) > 0;
+  }
+
+  rowCount(device: number): number {
+    return this.#chains.length(device);
+  }
+
+  /** Calls back with each device that has rows and their number. */
+  forEachDevice(visit: (device: number, rows: number) => void): void {
+    this.#chains.forEach(visit);
+  }
+
+  /** Removes the rows of a device that was deleted or whose rows are now in chunks; returns their number. */
+  forget(device: number): number {
+    const { originIds, previous } = this.#arrays;
+    let count = 0;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
+      this.#ofOrigins.counts[originIds[row]!]!--;
+      count++;
+    }
+    this.#chains.drop(device);
+    this.#indexes.delete(device);
+    // A device that was deleted gets another number, and one whose rows are in chunks came when no
+    // more rows do.
+    this.#forgotten.add(device);
+    return count;
+  }
+
+  /** Devices whose rows count no more, though the columns still contain them. */
+  get forgotten(): ReadonlySet<number> {
+    return this.#forgotten;
+  }
+
+  /** Time of the newest row of the device; -Infinity without any. */
+  newestOf(device: number): EpochMs {
+    const { timestamps, previous } = this.#arrays;
+    let newest = Number.NEGATIVE_INFINITY;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!)
+      if (timestamps[row]! > newest) newest = timestamps[row]!;
+    return newest;
+  }
+
+  /** Rows that have expired but are still here. */
+  expiredRows(): number {
+    const { timestamps, originIds } = this.#arrays;
+    const keepFrom = this.#ofOrigins.origins.map((origin) => origin.keepFrom);
+    if (keepFrom.every((from) => from <= this.oldest)) return 0;
+    let count = 0;
+    for (let row = 0; row < this.length; row++)
+      if (timestamps[row]! < keepFrom[originIds[row]!]!) count++;
+    return count;
+  }
+
+  /** All rows of the device with exactly that time; `rows` has their columns. */
+  rowsAt(device: number, timestamp: EpochMs): readonly number[] {
+    const count = this.#chains.length(device);
+    if (count === 0 || timestamp < this.oldest || timestamp > this.newest) return [];
+    if (count >= indexedFrom) return this.#indexOf(device).get(timestamp) ?? [];
+    const found: number[] = [];
+    const { timestamps, previous } = this.#arrays;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!)
+      if (timestamps[row] === timestamp) found.push(row);
+    return found;
+  }
+
+  /** The rows of the device from `from` on and before `to`; undefined without any. */
+  groupOf(device: number, from: EpochMs, to: EpochMs): RowGroup | undefined {
+    if (this.newest < from || this.oldest >= to) return undefined;
+    const { timestamps, previous } = this.#arrays;
+    const found: number[] = [];
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
+      const timestamp = timestamps[row]!;
+      if (timestamp >= from && timestamp < to) found.push(row);
+    }
+    if (found.length === 0) return undefined;
+    return groupOfRows(Uint32Array.from(found.reverse()), this.rows(found));
+  }
+
+  /** The rows as columns for `dataAt` and `metaAt`: of all devices, with metas of only the given rows. */
+  rows(wanted: readonly number[]): Rows {
+    const { timestamps, orders, originIds, columns } = this.#arrays;
+    return {
+      length: this.length,
+      timestamps,
+      orders,
+      shapes: [this.shape],
+      shapeIds: undefined,
+      shapeColumns: [columns.map((_, i) => i)],
+      columns: this.shape.leaves.map((leaf, i) => columnOf(leaf, columns[i]!, this.#texts)),
+      origins: this.#ofOrigins.origins,
+      originIds,
+      metas: this.#metasOf(wanted),
+    };
+  }
+
+  /** Everything that sealing needs. The arrays are shared with the worker; no more rows are added. */
+  toSeal(devices: number): MemtableRows {
+    const { device, timestamps, orders, originIds, columns } = this.#arrays;
+    return {
+      length: this.length,
+      topic: this.topic,
+      device,
+      devices,
+      timestamps,
+      orders,
+      originIds,
+      origins: this.#ofOrigins.origins.map(({ workspaceId, dataFlowId }) => [
+        workspaceId,
+        dataFlowId,
+      ]),
+      keepFrom: this.#ofOrigins.origins.map(({ keepFrom }) => keepFrom),
+      metaIds: this.#metaIds,
+      columns,
+      texts: this.#texts,
+    };
+  }
+
+  /** Gives up the memory of its arrays: neither it nor rows of it are used afterwards. */
+  release(): SharedArrayBuffer[] {
+    const buffers = buffersOf(this.#arrays);
+    this.#arrays = newArrays(this.shape, 0, undefined);
+    return buffers;
+  }
+
+  #grow(): void {
+    const doubled = this.#arrays.device.length * 2;
+    // The last entry may have more rows than the memtable has room for.
+    const larger = this.length < this.#rowsMax ? Math.min(doubled, this.#rowsMax) : doubled;
+    this.#arrays = newArrays(this.shape, larger, this.#arrays, this.#memory);
+    if (this.#metaIds !== undefined) this.#metaIds = copied(Uint32Array, larger, this.#metaIds);
+  }
+
+  #textId(text: string): number {
+    const key = textKey(text);
+    let id = this.#textIds.get(key);
+    if (id === undefined) {
+      id = this.#texts.push(text) - 1;
+      this.#textIds.set(key, id);
+      this.#textBytes += 2 * text.length + 60;
+    }
+    return id;
+  }
+
+  #setMeta(row: number, meta: string): void {
+    this.#metaIds ??= copied(Uint32Array, this.#arrays.device.length, undefined);
+    this.#metaIds[row] = this.#textId(meta) + 1;
+  }
+
+  #metasOf(wanted: readonly number[]): readonly (string | undefined)[] | undefined {
+    if (this.#metaIds === undefined) return undefined;
+    const metas: (string | undefined)[] = [];
+    for (const row of wanted) {
+      const id = this.#metaIds[row]!;
+      if (id > 0) metas[row] = this.#texts[id - 1];
+    }
+    return metas;
+  }
+
+  #indexOf(device: number): Map<EpochMs, number[]> {
+    const known = this.#indexes.get(device);
+    if (known !== undefined) return known;
+    if (this.#indexes.size >= indexesMax) this.#indexes.clear();
+    const index = new Map<EpochMs, number[]>();
+    const { timestamps, previous } = this.#arrays;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
+      noteRow(index, timestamps[row]!, row);
+    }
+    this.#indexes.set(device, index);
+    return index;
+  }
+}

@@ -1,0 +1,173 @@
+// Shape table: all rows of one shape and topic, in memtables and runs.
+import type { DataShape } from '../../../log/data-shape.ts';
+import type { EpochMs } from '../../../../model/instant.ts';
+import type { JsonObject } from '../../../../model/json.ts';
+import { sameData } from '../../same-data.ts';
+import { dataAt, placeOf, type RowGroup, rowAt } from '../rows/rows.ts';
+import type { RowToAdd } from '../rows/open-rows.ts';
+import { Memtable } from './memtable.ts';
+import type { Memory } from './memtable-columns.ts';
+import type { TableRun } from './table-run.ts';
+
+/** Memtables after the first begin with the size of the one before, this at most. */
+const capacityMax = 1 << 20;
+
+export interface TableName {
+  readonly shape: DataShape;
+  readonly topic: string;
+}
+
+/** Where a row that comes again after a crash is: in a file for sure, maybe, or in none. */
+export type Sealed = 'yes' | 'maybe' | 'no';
+
+export class ShapeTable implements TableName {
+  readonly shape: DataShape;
+  readonly topic: string;
+  /** The workspace that the table counts for. */
+  readonly workspaceId: string;
+  /** Takes new rows; undefined when there were none since the last was closed. */
+  active: Memtable | undefined;
+  /** Closed memtables that are not in a run yet, the oldest first. */
+  readonly sealing: Memtable[] = [];
+  runs: readonly TableRun[] = [];
+  /** Every row of entries before this position of the journal is in a run or in a chunk. */
+  sealedTo = Number.NEGATIVE_INFINITY;
+  /** Rows of entries before this position may be in a run. */
+  coveredTo = Number.NEGATIVE_INFINITY;
+  #capacity: number | undefined;
+
+  constructor({ shape, topic }: TableName, workspaceId: string) {
+    this.shape = shape;
+    this.topic = topic;
+    this.workspaceId = workspaceId;
+  }
+
+  get isEmpty(): boolean {
+    return this.active === undefined && this.sealing.length === 0 && this.runs.length === 0;
+  }
+
+  /** The oldest first. */
+  memtables(): readonly Memtable[] {
+    return this.active === undefined ? this.sealing : [...this.sealing, this.active];
+  }
+
+  newMemtable(position: number, rowsMax: number, memory?: Memory): Memtable {
+    const { shape, topic } = this;
+    const options = { shape, topic, rowsMax, ...(memory !== undefined && { memory }) };
+    const capacity = this.#capacity;
+    this.active = new Memtable(
+      capacity === undefined ? options : { ...options, capacity },
+      position,
+    );
+    return this.active;
+  }
+
+  /** New rows get another memtable. */
+  close(): void {
+    const { active } = this;
+    if (active === undefined) return;
+    this.active = undefined;
+    this.#capacity = Math.min(active.length, capacityMax);
+    if (active.length > 0) this.sealing.push(active);
+  }
+
+  addRun(run: TableRun): void {
+    const { head } = run.reader.run.index;
+    this.runs = [...this.runs, run];
+    this.sealedTo = Math.max(this.sealedTo, head.sealedTo);
+    this.coveredTo = Math.max(this.coveredTo, head.coveredTo);
+  }
+
+  /** The runs count no more; another takes their place. */
+  exchange(runs: readonly TableRun[], by?: TableRun): void {
+    // A run is another object when a device was deleted meanwhile; its reader is the same.
+    const gone = new Set(runs.map(({ reader }) => reader));
+    const first = this.runs.findIndex(({ reader }) => gone.has(reader));
+    const left = this.runs.filter(({ reader }) => !gone.has(reader));
+    this.runs = by === undefined ? left : left.toSpliced(first, 0, by);
+  }
+
+  /** False only when no row of the device is here. */
+  mayHave(device: number): boolean {
+    return (
+      this.active?.has(device) === true ||
+      this.sealing.some((memtable) => memtable.has(device)) ||
+      this.runs.some(({ reader }) => reader.mayHave(device))
+    );
+  }
+
+  isSealed(position: number): Sealed {
+    if (position < this.sealedTo) return 'yes';
+    return position < this.coveredTo ? 'maybe' : 'no';
+  }
+
+  /** The groups of the device that may have rows from `from` on and before `to`. */
+  groupsOf(device: number, from: EpochMs, to: EpochMs): RowGroup[] {
+    const found: RowGroup[] = [];
+    for (const { reader } of this.runs) found.push(...reader.groupsOf(device, from, to));
+    found.push(...this.unsealedGroupsOf(device, from, to));
+    return found;
+  }
+
+  /** Those that are in no run. */
+  unsealedGroupsOf(device: number, from: EpochMs, to: EpochMs): RowGroup[] {
+    const found: RowGroup[] = [];
+    for (const memtable of this.sealing) addGroup(found, memtable.groupOf(device, from, to));
+    if (this.active !== undefined) addGroup(found, this.active.groupOf(device, from, to));
+    return found;
+  }
+
+  /** Time of the newest row of the device; -Infinity without any. */
+  newestOf(device: number): EpochMs {
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const memtable of this.memtables()) newest = Math.max(newest, memtable.newestOf(device));
+    for (const { reader } of this.runs) {
+      if (reader.run.index.head.newest <= newest) continue;
+      for (const group of reader.groupsOf(device, newest, Number.POSITIVE_INFINITY))
+        newest = Math.max(newest, group.newest);
+    }
+    return newest;
+  }
+
+  /** Whether a run has that row of the device. */
+  hasInRuns(device: number, { timestamp, order }: Pick<RowToAdd, 'timestamp' | 'order'>): boolean {
+    return this.runs.some(({ reader }) =>
+      reader
+        .groupsOf(device, timestamp, timestamp + 1)
+        .some((group) => group.sorted()?.orders.includes(order) === true),
+    );
+  }
+
+  /** Whether a row with that time and data is here. */
+  hasData(device: number, timestamp: EpochMs, data: JsonObject): boolean {
+    for (const memtable of this.memtables()) {
+      const rows = memtable.rowsAt(device, timestamp);
+      const columns = rows.length > 0 ? memtable.rows(rows) : undefined;
+      for (const row of rows)
+        if (columns !== undefined && sameData(dataAt(columns, row), data)) return true;
+    }
+    for (const { reader } of this.runs)
+      for (const group of reader.groupsOf(device, timestamp, timestamp + 1))
+        if (groupHas(group, timestamp, data)) return true;
+    return false;
+  }
+}
+
+function addGroup(groups: RowGroup[], group: RowGroup | undefined): void {
+  if (group !== undefined) groups.push(group);
+}
+
+function groupHas(group: RowGroup, timestamp: EpochMs, data: JsonObject): boolean {
+  const sorted = group.sorted();
+  if (sorted === undefined) return false;
+  for (
+    let place = placeOf(sorted, timestamp);
+    place < sorted.length && sorted.timestamps[place] === timestamp;
+    place++
+  ) {
+    const row = rowAt(sorted, place);
+    const isSame = (): boolean => sameData(dataAt(sorted.rows, row), data);
+    if (group.sealed === undefined ? isSame() : group.sealed.guarded(isSame) === true) return true;
+  }
+  return false;
+}

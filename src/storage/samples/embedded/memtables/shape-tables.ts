@@ -1,0 +1,315 @@
+// Shape tables: the tables of all shapes and topics, and what one device has in them.
+import type { EpochMs } from '../../../../model/instant.ts';
+import type { ComparedSample } from '../../sample-store.ts';
+import type { ActiveReads } from '../queries/active-reads.ts';
+import type { RowToAdd } from '../rows/open-rows.ts';
+import type { RowGroup } from '../rows/rows.ts';
+import type { StoreLimits } from '../store-limits.ts';
+import type { DeviceMarks } from './device-marks.ts';
+import type { DeviceNumbers } from './device-numbers.ts';
+import { createDeviceTables } from './device-tables.ts';
+import { ShapeTable, type TableName } from './shape-table.ts';
+import { createSpareMemory } from './spare-memory.ts';
+
+export type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax' | 'spareMemtableBytes'>;
+
+export interface TableRow extends RowToAdd {
+  /** The number of the device. */
+  readonly device: number;
+  /** Of the entry in the journal. */
+  readonly position: number;
+}
+
+export interface TopicGroup {
+  readonly topic: string;
+  readonly group: RowGroup;
+}
+
+/** The rows of a device in the tables, by topic and shape. */
+export interface DeviceTable {
+  readonly table: ShapeTable;
+  readonly newest: EpochMs;
+}
+
+export interface ShapeTables {
+  readonly numbers: DeviceNumbers;
+  readonly marks: DeviceMarks;
+  readonly all: () => Iterable<ShapeTable>;
+  /** The table of the shape and topic; undefined when it does not exist. */
+  readonly find: (name: TableName) => ShapeTable | undefined;
+  /** The table of the shape and topic, made for the workspace when it does not exist. */
+  readonly open: (name: TableName, workspaceId: string) => ShapeTable;
+  /**
+   * The table that takes new rows of the entry at the position; undefined when the workspace has no
+   * room for another table or memtable. May close a memtable of a workspace that has too many.
+   */
+  readonly forRows: (
+    place: TableName & Pick<TableRow, 'position'>,
+    workspaceId: string,
+  ) => ShapeTable | undefined;
+  /** Adds a row of a durable entry. */
+  readonly add: (table: ShapeTable, row: TableRow) => void;
+  /** Closes the memtable of the table: new rows get another. */
+  readonly close: (table: ShapeTable) => void;
+  /** Whether memtables wait to be sealed. */
+  readonly hasClosed: () => boolean;
+  /** Memory that memtables take that wait to be sealed. */
+  readonly closedBytes: () => number;
+  /** The oldest closed memtable of the table is in a run now, or has no rows. Reads in progress still use it. */
+  readonly sealed: (table: ShapeTable) => void;
+  /** Removes an empty table. */
+  readonly settle: (table: ShapeTable) => void;
+  /** The groups of the device that may have rows from `from` on and before `to`, of one topic or of all. */
+  readonly groupsOf: (
+    deviceId: string,
+    topic: string | undefined,
+    times: readonly [from: EpochMs, to: EpochMs],
+  ) => TopicGroup[];
+  /** Tables that may have rows of the device; those that do are among them. */
+  readonly withRowsOf: (device: number) => Iterable<ShapeTable>;
+  /** The tables that have rows of the device. */
+  readonly tablesOf: (deviceId: string) => DeviceTable[];
+  /** Whether a sample identical to that of the device is stored. */
+  readonly has: (device: number, sample: ComparedSample) => boolean;
+  /** Time of the newest row of the device; -Infinity without any. */
+  readonly newestOf: (device: number) => EpochMs;
+  /** The oldest position of an entry with a row that is in no run, except those of one memtable. */
+  readonly replayFrom: (except?: object) => number;
+}
+
+export interface ShapeTablesParts {
+  readonly numbers: DeviceNumbers;
+  readonly marks: DeviceMarks;
+  readonly limits: TableLimits;
+  /** See `ActiveReads`. */
+  readonly whenUnread: ActiveReads['whenUnread'];
+}
+
+export function createShapeTables({
+  numbers,
+  marks,
+  limits,
+  whenUnread,
+}: ShapeTablesParts): ShapeTables {
+  const memory = createSpareMemory(limits.spareMemtableBytes);
+  const byTopic = new Map<string, Map<string, ShapeTable>>();
+  const shares = createTableShares(limits);
+  let last: ShapeTable | undefined;
+  let closedCount = 0;
+  let closedBytes = 0;
+  const ofDevices = createDeviceTables(numbers.count(), all);
+
+  function* all(): Generator<ShapeTable> {
+    for (const tables of byTopic.values()) yield* tables.values();
+  }
+
+  function find({ shape, topic }: TableName): ShapeTable | undefined {
+    // Consecutive rows usually have the same shape and topic.
+    if (last?.shape === shape && last.topic === topic) return last;
+    const found = byTopic.get(topic)?.get(shape.text);
+    if (found !== undefined) last = found;
+    return found;
+  }
+
+  function open(name: TableName, workspaceId: string): ShapeTable {
+    const found = find(name);
+    if (found !== undefined) return found;
+    const table = new ShapeTable(name, workspaceId);
+    const tables = byTopic.get(name.topic) ?? new Map<string, ShapeTable>();
+    byTopic.set(name.topic, tables);
+    tables.set(name.shape.text, table);
+    shares.tables.add(workspaceId, 1);
+    return table;
+  }
+
+  function forRows(
+    place: TableName & Pick<TableRow, 'position'>,
+    workspaceId: string,
+  ): ShapeTable | undefined {
+    const known = find(place);
+    if (known?.active !== undefined) return known;
+    if (known === undefined && !shares.mayOpenTable(workspaceId)) return undefined;
+    if (!shares.isMemtableFree() && !makeRoom(workspaceId, place.position)) return undefined;
+    return known ?? open(place, workspaceId);
+  }
+
+  /** Closes the memtable that another workspace has not used for the longest time, when it has too many. */
+  function makeRoom(workspaceId: string, position: number): boolean {
+    const other = shares.givesWay(workspaceId);
+    if (other === undefined) return false;
+    let oldest: ShapeTable | undefined;
+    for (const table of all()) {
+      const { active } = table;
+      // All rows of an entry are in one memtable.
+      if (table.workspaceId !== other || active === undefined || active.lastPosition === position)
+        continue;
+      if (active.lastPosition < (oldest?.active?.lastPosition ?? Number.POSITIVE_INFINITY))
+        oldest = table;
+    }
+    if (oldest !== undefined) close(oldest);
+    return oldest !== undefined;
+  }
+
+  function close(table: ShapeTable): void {
+    if (table.active === undefined) return;
+    const before = table.sealing.length;
+    table.close();
+    shares.memtables.add(table.workspaceId, -1);
+    closedCount += table.sealing.length - before;
+    countClosedBytes();
+  }
+
+  /** Asked for at each entry, so it is counted when it changes. */
+  function countClosedBytes(): void {
+    closedBytes = 0;
+    for (const { sealing } of all()) for (const memtable of sealing) closedBytes += memtable.bytes;
+  }
+
+  function findNewest(device: number): EpochMs {
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const table of ofDevices.of(device)) newest = Math.max(newest, table.newestOf(device));
+    return newest;
+  }
+
+  return {
+    numbers,
+    marks,
+    all,
+    find,
+    open,
+    forRows,
+    close,
+    hasClosed: () => closedCount > 0,
+    closedBytes: () => closedBytes,
+    sealed: (table) => {
+      const memtable = table.sealing.shift();
+      whenUnread(() => {
+        for (const buffer of memtable?.release() ?? []) memory.give(buffer);
+      });
+      closedCount--;
+      countClosedBytes();
+    },
+    settle: (table) => {
+      if (!table.isEmpty) return;
+      byTopic.get(table.topic)?.delete(table.shape.text);
+      if (byTopic.get(table.topic)?.size === 0) byTopic.delete(table.topic);
+      shares.tables.add(table.workspaceId, -1);
+      if (last === table) last = undefined;
+    },
+    add: (table, row) => {
+      const { device, position } = row;
+      // All rows of an entry are in one memtable: a start writes whole entries again.
+      const full = table.active;
+      if (full?.isFull === true && full.lastPosition !== position) close(table);
+      if (table.active === undefined) shares.memtables.add(table.workspaceId, 1);
+      const active = table.active ?? table.newMemtable(position, limits.memtableRowsMax, memory);
+      active.add(device, row);
+      active.lastPosition = position;
+      marks.note(device, row.timestamp, row.order);
+      ofDevices.note(device, table);
+    },
+    groupsOf: (deviceId, topic, [from, to]) => {
+      const device = numbers.numberOf(deviceId);
+      const found: TopicGroup[] = [];
+      if (device === undefined) return found;
+      for (const table of ofDevices.of(device)) {
+        if (topic !== undefined && table.topic !== topic) continue;
+        for (const group of table.groupsOf(device, from, to))
+          found.push({ topic: table.topic, group });
+      }
+      return found;
+    },
+    withRowsOf: ofDevices.of,
+    tablesOf: (deviceId) => {
+      const device = numbers.numberOf(deviceId);
+      if (device === undefined) return [];
+      return [...ofDevices.of(device)]
+        .map((table) => ({ table, newest: table.newestOf(device) }))
+        .filter(({ newest }) => newest !== Number.NEGATIVE_INFINITY);
+    },
+    newestOf: (device) => marks.newestOf(device, findNewest),
+    has: (device, { topic, timestamp, data }) => {
+      if (timestamp > marks.newestOf(device, findNewest)) return false;
+      // The order of keys does not matter, so the row may be of another shape.
+      for (const table of ofDevices.of(device))
+        if (table.topic === topic && table.hasData(device, timestamp, data)) return true;
+      return false;
+    },
+    replayFrom: (except) => {
+      let oldest = Number.POSITIVE_INFINITY;
+      for (const table of all())
+        for (const memtable of table.memtables())
+          if (memtable !== except) oldest = Math.min(oldest, memtable.firstPosition);
+      return oldest;
+    },
+  };
+}
+
+// Table shares: how many tables and memtables each workspace may take, so that one leaves room for others.
+
+type ShareLimits = Pick<StoreLimits, 'memtablesMax' | 'tablesMax' | 'tablesPerWorkspace'>;
+
+/** A workspace gets another table while it has fewer than this part of those that are free. */
+const shareOfFree = 1 / 7;
+
+/** Counts by workspace. */
+interface Counts {
+  readonly of: (workspaceId: string) => number;
+  readonly add: (workspaceId: string, count: 1 | -1) => void;
+  readonly total: () => number;
+  readonly byWorkspace: ReadonlyMap<string, number>;
+}
+
+interface TableShares {
+  readonly tables: Counts;
+  /** Memtables that take rows. */
+  readonly memtables: Counts;
+  readonly mayOpenTable: (workspaceId: string) => boolean;
+  readonly isMemtableFree: () => boolean;
+  /**
+   * The workspace that should give up a memtable for this one: that with the most, when it has more
+   * than an equal share and this one has less.
+   */
+  readonly givesWay: (workspaceId: string) => string | undefined;
+}
+
+function createTableShares(limits: ShareLimits): TableShares {
+  const tables = createCounts();
+  const memtables = createCounts();
+  return {
+    tables,
+    memtables,
+    mayOpenTable: (workspaceId) => {
+      const own = tables.of(workspaceId);
+      const free = limits.tablesMax - tables.total();
+      return free > 0 && own < limits.tablesPerWorkspace && own < Math.max(1, free * shareOfFree);
+    },
+    isMemtableFree: () => memtables.total() < limits.memtablesMax,
+    givesWay: (workspaceId) => {
+      const own = memtables.of(workspaceId);
+      const workspaces = memtables.byWorkspace.size + (own === 0 ? 1 : 0);
+      const share = limits.memtablesMax / workspaces;
+      if (own + 1 > share) return undefined;
+      let [most, found]: [number, string | undefined] = [share, undefined];
+      for (const [other, count] of memtables.byWorkspace)
+        if (count > most) [most, found] = [count, other];
+      return found;
+    },
+  };
+}
+
+function createCounts(): Counts {
+  const byWorkspace = new Map<string, number>();
+  let total = 0;
+  return {
+    byWorkspace,
+    of: (workspaceId) => byWorkspace.get(workspaceId) ?? 0,
+    add: (workspaceId, count) => {
+      const next = (byWorkspace.get(workspaceId) ?? 0) + count;
+      total += count;
+      if (next === 0) byWorkspace.delete(workspaceId);
+      else byWorkspace.set(workspaceId, next);
+    },
+    total: () => total,
+  };
+}

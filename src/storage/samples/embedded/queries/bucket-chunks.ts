@@ -1,0 +1,150 @@
+// Tallies from sealed chunks, by bucket: from statistics where a chunk lies in one bucket, else from hours, else from rows.
+import { type EpochMs, hourMs } from '../../../../model/instant.ts';
+import {
+  addRows,
+  addValues,
+  bucketOf,
+  type BucketPlan,
+  edgeAt,
+  type Tallies,
+  tallyAt,
+  valueKindOf,
+} from './bucket-rows.ts';
+import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chunks/chunk.ts';
+import { columnAt, columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
+import type { SealedRows } from './sealed-rows.ts';
+
+const noValues = new Float64Array(0);
+
+/** What is added where; `rowsOf` throws DamagedChunk. */
+interface ChunkQuery {
+  readonly tallies: Tallies;
+  readonly chunk: Chunk;
+  readonly plan: BucketPlan;
+  readonly rowsOf: (chunk: Chunk) => SealedRows;
+}
+
+/** Adds what the chunk has within the edges. Throws DamagedChunk before anything is added. */
+export function addChunk(
+  tallies: Tallies,
+  chunk: Chunk,
+  plan: BucketPlan,
+  rowsOf: (chunk: Chunk) => SealedRows,
+): void {
+  const query = { tallies, chunk, plan, rowsOf };
+  const keyColumns = columnsOfKey(chunk.schema, plan.dataKey);
+  if (keyColumns === undefined) {
+    addFromRows(query, undefined);
+    return;
+  }
+  for (const keyColumn of keyColumns) {
+    const { column, shapes } = keyColumn;
+    // The statistics of a column say too much when in some shapes the key names something else.
+    const isWhole = coversColumn(chunk, keyColumn);
+    if (isWhole && (addStatistics(query, column) || addHours(query, column))) continue;
+    if (shapes === undefined) addDense(query, column);
+    else addFromRows(query, [keyColumn]);
+  }
+}
+
+/**
+ * A column that every row has: places are values, and times and orders are decoded only when they
+ * are read.
+ */
+function addDense({ tallies, chunk, plan, rowsOf }: ChunkQuery, index: number): void {
+  const rows = rowsOf(chunk);
+  const column = rows.column(index);
+  const end = rows.placeOf(plan.to);
+  if (end === 0) return;
+  const kind = valueKindOf(column.kind);
+  const isRead = plan.facet.reads(kind);
+  const values = {
+    kind,
+    texts: isRead ? column.texts : [],
+    length: rows.length,
+    values: isRead ? valuesBefore(column, end) : noValues,
+    get timestamps() {
+      return rows.timestamps;
+    },
+    get orders() {
+      return rows.orders;
+    },
+  };
+  addValues(tallies, plan, { values, oldest: chunk.oldest, placeOf: (at) => rows.placeOf(at) });
+}
+
+function valuesBefore(column: ReturnType<SealedRows['column']>, end: number): Float64Array {
+  return isNumeric(column.kind) ? column.numbersBefore(end) : column.ids;
+}
+
+function coversColumn({ schema }: Chunk, { column, shapes }: KeyColumn): boolean {
+  return (
+    shapes === undefined ||
+    columnAt(schema, column).inShape.every((has, shape) => !has || shapes[shape] === true)
+  );
+}
+
+function addFromRows(
+  { tallies, chunk, plan, rowsOf }: ChunkQuery,
+  keyColumns: readonly KeyColumn[] | undefined,
+): void {
+  const rows = rowsOf(chunk);
+  const { timestamps, orders, length } = rows;
+  addRows(tallies, { rows, length, timestamps, orders, permutation: undefined }, plan, keyColumns);
+}
+
+/** Returns whether the statistics of the chunk were enough. */
+function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): boolean {
+  const { edges, facet } = plan;
+  const { oldest, newest } = chunk;
+  const bucket = bucketOf(edges, Math.max(oldest, plan.from));
+  if (oldest < edgeAt(edges, bucket) || newest >= edgeAt(edges, bucket + 1)) return false;
+  const kind = valueKindOf(columnAt(chunk.schema, column).kind);
+  const known = tallies[bucket];
+  const isCountEnough =
+    !facet.reads(kind) || (known !== undefined && facet.isSettled?.(known, oldest, newest));
+  if (!isCountEnough && facet.fromStatistics === undefined) return false;
+  const tally = tallyAt(tallies, facet, bucket);
+  const count = statOf(chunk, column, statistics.count);
+  tally.count += count;
+  if (isCountEnough) return true;
+  facet.fromStatistics?.(tally, {
+    kind,
+    count,
+    sum: statOf(chunk, column, statistics.sum),
+    min: statOf(chunk, column, statistics.min),
+    max: statOf(chunk, column, statistics.max),
+  });
+  return true;
+}
+
+/** Returns whether the hours of the chunk were enough. */
+function addHours({ tallies, chunk, plan, rowsOf }: ChunkQuery, column: number): boolean {
+  const { edges, facet } = plan;
+  const kind = valueKindOf(columnAt(chunk.schema, column).kind);
+  const isRead = facet.reads(kind);
+  if (!plan.wholeHours || (isRead && facet.fromHours === undefined)) return false;
+  if (!hasSection(chunk, hoursSection(chunk.schema, column))) return false;
+  const rows = rowsOf(chunk);
+  const { hours } = rows.hours();
+  const found = { kind, hours, ...rows.columnHours(column) };
+  let i = firstHourAt(hours, plan.from);
+  while (i < hours.length && hours[i]! * hourMs < plan.to) {
+    const bucket = bucketOf(edges, hours[i]! * hourMs);
+    const nextEdge = edgeAt(edges, bucket + 1);
+    const from = i;
+    let count = 0;
+    for (; i < hours.length && hours[i]! * hourMs < nextEdge; i++) count += found.counts[i]!;
+    if (count === 0) continue;
+    const tally = tallyAt(tallies, facet, bucket);
+    tally.count += count;
+    if (isRead) facet.fromHours?.(tally, found, from, i);
+  }
+  return true;
+}
+
+/** The index of the first hour that does not begin before the time. */
+function firstHourAt(hours: Float64Array, at: EpochMs): number {
+  const index = hours.findIndex((hour) => hour * hourMs >= at);
+  return index < 0 ? hours.length : index;
+}

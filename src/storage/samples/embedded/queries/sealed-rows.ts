@@ -1,0 +1,255 @@
+// The rows of a sealed chunk as columns, each section decoded when it is first asked for.
+import { type DataShape, type LeafKind, leafKinds } from '../../../log/data-shape.ts';
+import {
+  type Chunk,
+  fixedSections,
+  hasSection,
+  hoursSection,
+  readSection,
+  sections,
+  statistics,
+  statOf,
+} from '../chunks/chunk.ts';
+import { columnAt, isNumeric } from '../chunks/chunk-schema.ts';
+import type { ByteReader } from '../../../../structures/bytes.ts';
+import { intAt, readInts } from '../chunks/encoding/int-column.ts';
+import { readNumbers } from '../chunks/encoding/number-column.ts';
+import { readTexts } from '../chunks/encoding/text-column.ts';
+import {
+  type ChunkHours,
+  type ColumnHours,
+  readColumnHours,
+  readHours,
+} from '../chunks/hour-section.ts';
+import type { Origin } from '../rows/origin.ts';
+import type { Column, Rows } from '../rows/rows.ts';
+import { missing } from '../../../../structures/missing.ts';
+
+/**
+ * Chunks up to this size are read at once: one read of some kilobytes costs less than two of half
+ * the size.
+ */
+const wholeBytesMax = 64 * 1024;
+const scratchRows = 4_096;
+
+/** Memory that is used again and again for chunks that are looked at once. */
+export interface Scratch {
+  readonly bytes: Uint8Array;
+  readonly values: Float64Array;
+}
+
+/** For chunks of the usual size; larger ones get memory of their own. */
+export function newScratch(): Scratch {
+  return { bytes: new Uint8Array(wholeBytesMax), values: new Float64Array(scratchRows) };
+}
+
+/** Throws DamagedChunk from any of its members. */
+export class SealedRows implements Rows {
+  readonly length: number;
+  readonly shapes: readonly DataShape[];
+  readonly shapeColumns: readonly (readonly number[])[];
+  readonly origins: readonly Origin[];
+  readonly chunk: Chunk;
+  readonly scratch: Scratch | undefined;
+  #columns: readonly SealedColumn[] | undefined;
+  #whole: Uint8Array | undefined;
+  #timestamps: Float64Array | undefined;
+  #timestampAt: ((place: number) => number) | undefined;
+  #orders: Float64Array | undefined;
+  #shapeIds: Uint16Array | undefined;
+  #originIds: Uint16Array | undefined;
+  #hours: ChunkHours | undefined;
+  #columnHours: Map<number, ColumnHours> | undefined;
+  #metas: readonly (string | undefined)[] | undefined;
+
+  /**
+   * With a scratch only what one caller looks at once is kept, and that until the scratch is used
+   * again.
+   */
+  constructor(chunk: Chunk, scratch?: Scratch) {
+    this.chunk = chunk;
+    this.scratch = scratch;
+    this.length = chunk.rows;
+    this.shapes = chunk.schema.shapes;
+    this.shapeColumns = chunk.schema.shapeColumns;
+    this.origins = chunk.origins;
+  }
+
+  get columns(): readonly SealedColumn[] {
+    this.#columns ??= this.chunk.schema.columns.map((_, i) => new SealedColumn(this, i));
+    return this.#columns;
+  }
+
+  /** One column, for those who want no other: rows that are kept keep it. */
+  column(index: number): SealedColumn {
+    if (this.scratch !== undefined) return new SealedColumn(this, index);
+    return this.columns[index] ?? missing('column');
+  }
+
+  section(section: number): ReturnType<typeof readSection> {
+    const { chunk } = this;
+    if (this.#whole === undefined && chunk.length <= wholeBytesMax)
+      this.#whole = chunk.file.read(chunk.offset, chunk.length, this.scratch?.bytes);
+    return readSection(chunk, section, this.#whole);
+  }
+
+  get timestamps(): Float64Array {
+    this.#timestamps ??= readInts(this.section(sections.timestamps), this.length);
+    return this.#timestamps;
+  }
+
+  /**
+   * The first place whose timestamp is not below `at`, without decoding all timestamps where that
+   * is possible.
+   */
+  placeOf(at: number): number {
+    if (at <= this.chunk.oldest) return 0;
+    if (at > this.chunk.newest) return this.length;
+    if (this.#timestampAt === undefined && this.#timestamps === undefined)
+      this.#timestampAt = intAt(this.section(sections.timestamps));
+    const timestampAt = this.#timestampAt ?? timestampIn(this.timestamps);
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (timestampAt(middle) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  get orders(): Float64Array {
+    this.#orders ??= readInts(this.section(sections.orders), this.length);
+    return this.#orders;
+  }
+
+  get shapeIds(): Uint16Array | undefined {
+    if (this.shapes.length === 1) return undefined;
+    this.#shapeIds ??= Uint16Array.from(readInts(this.section(sections.shapeIds), this.length));
+    return this.#shapeIds;
+  }
+
+  get originIds(): Uint16Array | undefined {
+    if (this.origins.length === 1) return undefined;
+    this.#originIds ??= Uint16Array.from(readInts(this.section(sections.originIds), this.length));
+    return this.#originIds;
+  }
+
+  hours(): ChunkHours {
+    this.#hours ??= readHours(this.section(sections.hours));
+    return this.#hours;
+  }
+
+  /** The hours of a column that has them. */
+  columnHours(column: number): ColumnHours {
+    this.#columnHours ??= new Map();
+    let found = this.#columnHours.get(column);
+    if (found === undefined) {
+      const { schema } = this.chunk;
+      const reader = this.section(hoursSection(schema, column));
+      const { inAllShapes } = columnAt(schema, column);
+      found = readColumnHours(reader, this.hours(), inAllShapes);
+      this.#columnHours.set(column, found);
+    }
+    return found;
+  }
+
+  get metas(): readonly (string | undefined)[] | undefined {
+    if (!hasSection(this.chunk, sections.metas)) return undefined;
+    if (this.#metas === undefined) {
+      const { texts, ids } = readTexts(this.section(sections.metas), this.length);
+      this.#metas = Array.from(ids, (id) => (id === 0 ? undefined : texts[id - 1]));
+    }
+    return this.#metas;
+  }
+}
+
+function timestampIn(timestamps: Float64Array): (place: number) => number {
+  return (place) => timestamps[place]!;
+}
+
+/** Decoded values stand where their row is; rows without one have gaps of no meaning. */
+class SealedColumn implements Column {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+  readonly #rows: SealedRows;
+  readonly #index: number;
+  #numbers: Float64Array | undefined;
+  #ids: Float64Array | undefined;
+  #texts: readonly string[] | undefined;
+
+  constructor(rows: SealedRows, index: number) {
+    const column = columnAt(rows.chunk.schema, index);
+    this.path = column.path;
+    this.kind = column.kind;
+    this.#rows = rows;
+    this.#index = index;
+  }
+
+  get numbers(): Float64Array {
+    return this.numbersBefore(this.#rows.length);
+  }
+
+  /** The numbers of the rows before `end` at least; behind them may stand anything. */
+  numbersBefore(end: number): Float64Array {
+    if (this.#numbers !== undefined) return this.#numbers;
+    const { scratch } = this.#rows;
+    const reader = this.#rows.section(fixedSections + this.#index);
+    const present = this.#present();
+    if (scratch === undefined) {
+      this.#numbers = this.#spread(this.#read(reader, present, present, undefined));
+      return this.#numbers;
+    }
+    const wanted = this.#isDense() ? Math.min(end, present) : present;
+    return this.#spread(this.#read(reader, present, wanted, scratch.values));
+  }
+
+  #read(
+    reader: ByteReader,
+    length: number,
+    wanted: number,
+    target: Float64Array | undefined,
+  ): Float64Array {
+    if (this.kind === leafKinds.number) return readNumbers(reader, length, target, wanted);
+    return readInts(reader, length, target, wanted);
+  }
+
+  #isDense(): boolean {
+    return columnAt(this.#rows.chunk.schema, this.#index).inAllShapes;
+  }
+
+  get ids(): Float64Array {
+    return this.#ids ?? this.#readTexts().ids;
+  }
+
+  get texts(): readonly string[] {
+    if (isNumeric(this.kind)) return [];
+    return this.#texts ?? this.#readTexts().texts;
+  }
+
+  #readTexts(): { readonly texts: readonly string[]; readonly ids: Float64Array } {
+    const { texts, ids } = readTexts(
+      this.#rows.section(fixedSections + this.#index),
+      this.#present(),
+    );
+    const read = { texts, ids: this.#spread(ids) };
+    this.#texts = read.texts;
+    this.#ids = read.ids;
+    return read;
+  }
+
+  #present(): number {
+    return statOf(this.#rows.chunk, this.#index, statistics.count);
+  }
+
+  #spread(values: Float64Array): Float64Array {
+    if (this.#isDense()) return values;
+    const { inShape } = columnAt(this.#rows.chunk.schema, this.#index);
+    const spread = new Float64Array(this.#rows.length);
+    const shapeIds = this.#rows.shapeIds ?? missing('shapes of the rows');
+    let next = 0;
+    for (let row = 0; row < spread.length; row++)
+      if (inShape[shapeIds[row]!]) spread[row] = values[next++]!;
+    return spread;
+  }
+}

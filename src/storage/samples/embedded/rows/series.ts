@@ -1,0 +1,269 @@
+// What the store knows in memory: devices, and for each topic its sealed chunks and unsealed rows.
+import type { EpochMs } from '../../../../model/instant.ts';
+import type { JsonObject } from '../../../../model/json.ts';
+import type { UnreadableSamples } from '../../sample-store.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
+import { type ChunkUsage, createChunkUsage } from './chunk-usage.ts';
+import type { OpenRows } from './open-rows.ts';
+import { visibleFrom } from './origin.ts';
+import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
+import { type DataSet, createDataSet, sameData } from '../../same-data.ts';
+import { missing } from '../../../../structures/missing.ts';
+
+/** With more samples at one instant than this, they are kept at hand. */
+const crowdMin = 16;
+/** Requests that send at the same time have an instant each. */
+const crowdsMax = 4;
+
+export interface Series {
+  readonly device: Device;
+  readonly topic: string;
+  /** Sealed chunks by their oldest row. */
+  chunks: Chunk[];
+  /**
+   * The newest row among each chunk and all before it in the list: says how far back overlapping
+   * chunks may lie.
+   */
+  newestSoFar: EpochMs[];
+  /** Closed rows that wait to be sealed, oldest first. */
+  closing: OpenRows[];
+  /** Undefined while no row came since the last was closed. */
+  open: OpenRows | undefined;
+  /** Time of the newest visible sample; -Infinity without any. */
+  newest: EpochMs;
+  /** The largest place in the order of the device of a row in a chunk; -1 without any. */
+  sealedOrder: number;
+  /** New rows go to open rows here, not to the tables: the device sends often. */
+  isBusy: boolean;
+  /**
+   * What is stored at the crowded instants that were asked for last, so that each further sample of
+   * them need not be compared with all; undefined without any.
+   */
+  crowds: Map<EpochMs, DataSet> | undefined;
+}
+
+export interface Device {
+  readonly id: string;
+  readonly topics: Map<string, Series>;
+  /** Rows of the device are numbered in the order of storing. */
+  nextOrder: number;
+  /** Where its chunks are counted, together with those of others. */
+  usage: ChunkUsage;
+}
+
+export function newDevice(id: string, usage: ChunkUsage): Device {
+  return { id, topics: new Map(), nextOrder: 0, usage };
+}
+
+/** The chunks of a deleted device count no more, though they may still be there for a while. */
+export function endCounting(device: Device): void {
+  for (const { chunks } of device.topics.values())
+    for (const chunk of chunks) device.usage.remove(chunk);
+  device.usage = createChunkUsage();
+}
+
+export function seriesOf(device: Device, topic: string): Series {
+  let series = device.topics.get(topic);
+  if (series === undefined) {
+    series = {
+      device,
+      topic,
+      chunks: [],
+      newestSoFar: [],
+      closing: [],
+      open: undefined,
+      newest: Number.NEGATIVE_INFINITY,
+      sealedOrder: -1,
+      isBusy: false,
+      crowds: undefined,
+    };
+    device.topics.set(topic, series);
+  }
+  return series;
+}
+
+/** Puts a sealed chunk in its place. */
+export function addChunk(series: Series, chunk: Chunk): void {
+  const { chunks } = series;
+  let at = chunks.length;
+  while (at > 0 && isAfter(chunks[at - 1], chunk)) at--;
+  chunks.splice(at, 0, chunk);
+  series.device.usage.add(chunk);
+  noteNewest(series, at);
+  series.newest = Math.max(series.newest, chunk.newest);
+  series.sealedOrder = Math.max(series.sealedOrder, chunk.maxOrder);
+  series.device.nextOrder = Math.max(series.device.nextOrder, chunk.maxOrder + 1);
+}
+
+function isAfter(other: Chunk | undefined, chunk: Chunk): boolean {
+  return other !== undefined && other.oldest > chunk.oldest;
+}
+
+/** Replaces some chunks by others with the same rows, or, with none, drops them. */
+export function exchangeChunks(
+  series: Series,
+  gone: ReadonlySet<Chunk>,
+  added: readonly Chunk[],
+): void {
+  const { usage } = series.device;
+  const kept = series.chunks.filter((chunk) => {
+    if (gone.has(chunk)) usage.remove(chunk);
+    return !gone.has(chunk);
+  });
+  for (const chunk of added) usage.add(chunk);
+  series.chunks = [...kept, ...added].sort((a, b) => a.oldest - b.oldest);
+  series.newestSoFar = [];
+  series.crowds = undefined;
+  noteNewest(series, 0);
+  series.newest = newestOf(series);
+}
+
+function noteNewest(series: Series, from: number): void {
+  const { chunks, newestSoFar } = series;
+  newestSoFar.length = chunks.length;
+  let newest = newestSoFar[from - 1] ?? Number.NEGATIVE_INFINITY;
+  for (let i = from; i < chunks.length; i++) {
+    const chunk = chunks[i] ?? missing('chunk');
+    newest = Math.max(newest, chunk.newest);
+    newestSoFar[i] = newest;
+  }
+}
+
+function newestOf(series: Series): EpochMs {
+  const groups = [...series.chunks, ...unsealedRows(series)];
+  return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
+}
+
+/**
+ * The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones
+ * among them.
+ */
+export function chunksBetween(
+  { chunks, newestSoFar }: Series,
+  from: EpochMs,
+  to: EpochMs,
+): Chunk[] {
+  let end = 0;
+  for (let high = chunks.length; end < high; ) {
+    const middle = (end + high) >>> 1;
+    const chunk = chunks[middle] ?? missing('chunk');
+    if (chunk.oldest < to) end = middle + 1;
+    else high = middle;
+  }
+  const found: Chunk[] = [];
+  for (let i = end - 1; i >= 0; i--) {
+    const newest = newestSoFar[i] ?? missing('newest time');
+    if (newest < from) break;
+    const chunk = chunks[i] ?? missing('chunk');
+    if (chunk.newest >= from) found.push(chunk);
+  }
+  return found.reverse();
+}
+
+/** What damaged rows were, as readers are told. */
+export function unreadableSamples(
+  deviceId: string,
+  topic: string,
+  { oldest: from, newest: to, sealed }: RowGroup,
+): UnreadableSamples {
+  return { deviceId, topic, from, to, place: sealed?.place ?? 'memory' };
+}
+
+/** All unsealed rows of the series. */
+export function unsealedRows({ closing, open }: Series): readonly OpenRows[] {
+  if (open === undefined) return closing;
+  return [...closing, open];
+}
+
+/** The unsealed rows of the series that may lie between the times. */
+export function unsealedBetween(series: Series, from: EpochMs, to: EpochMs): OpenRows[] {
+  return unsealedRows(series).filter(
+    (rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to,
+  );
+}
+
+/** All visible rows of the series that may lie between the times. */
+export function groupsBetween(
+  series: Series,
+  from: EpochMs,
+  to: EpochMs,
+  decoded: DecodedChunks,
+): RowGroup[] {
+  const sealed = chunksBetween(series, from, to).map((chunk) => groupOfChunk(chunk, decoded));
+  return [...sealed, ...unsealedBetween(series, from, to)];
+}
+
+/** The rows of a chunk, read when they are asked for. */
+export function groupOfChunk(chunk: Chunk, decoded: DecodedChunks): RowGroup {
+  return {
+    sealed: {
+      get place() {
+        return `${chunk.file.name} at ${chunk.offset}`;
+      },
+      get damaged() {
+        return chunk.damaged;
+      },
+      guarded: (read) => decoded.guarded(chunk, read),
+    },
+    oldest: chunk.oldest,
+    newest: chunk.newest,
+    length: chunk.rows,
+    visibleFrom: visibleFrom(chunk.origins),
+    sorted: () => (chunk.damaged ? undefined : decoded.sorted(chunk)),
+  };
+}
+
+/** Whether the row with that place in the order of the device is in a chunk. */
+export function isInChunks(series: Series, order: number, decoded: DecodedChunks): boolean {
+  if (order > series.sealedOrder) return false;
+  return series.chunks.some((chunk) => {
+    const { minOrder, maxOrder, rows } = chunk;
+    if (order < minOrder || order > maxOrder) return false;
+    if (maxOrder - minOrder + 1 === rows || chunk.damaged) return true;
+    return decoded.sorted(chunk)?.orders.includes(order) !== false;
+  });
+}
+
+/** Whether an identical sample is stored. */
+export function isStored(
+  series: Series,
+  timestamp: EpochMs,
+  data: JsonObject,
+  decoded: DecodedChunks,
+): boolean {
+  if (timestamp > series.newest) return false;
+  const crowd = series.crowds?.get(timestamp);
+  if (crowd !== undefined) return crowd.has(data);
+  const stored = dataAtInstant(series, timestamp, decoded);
+  if (stored.some((other) => sameData(other, data))) return true;
+  if (stored.length > crowdMin) {
+    const added = createDataSet();
+    for (const other of stored) added.add(other);
+    series.crowds ??= new Map();
+    series.crowds.set(timestamp, added);
+    const [oldest] = series.crowds.keys();
+    if (series.crowds.size > crowdsMax && oldest !== undefined) series.crowds.delete(oldest);
+  }
+  return false;
+}
+
+/** The data of every visible sample of exactly that time. */
+function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunks): JsonObject[] {
+  const found: JsonObject[] = [];
+  for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
+    for (const row of rows.rowsAt(timestamp)) found.push(dataAt(rows, row));
+  for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
+    const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
+    if (sorted === undefined) continue;
+    for (
+      let place = placeOf(sorted, timestamp);
+      place < sorted.length && sorted.timestamps[place] === timestamp;
+      place++
+    ) {
+      const data = decoded.guarded(chunk, () => dataAt(sorted.rows, rowAt(sorted, place)));
+      if (data !== undefined) found.push(data);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,241 @@
+// Slice rows: the rows of one slice of a run as columns, each decoded when it is first asked for.
+import type { DataShape } from '../../../log/data-shape.ts';
+import type { ChunkSchema } from '../chunks/chunk-schema.ts';
+import type { EpochMs } from '../../../../model/instant.ts';
+import type { Origin } from '../rows/origin.ts';
+import type { Column, RowGroup, Rows, SealedPlace, SortedRows } from '../rows/rows.ts';
+import { columnKindOf } from './page-format.ts';
+import {
+  type IntColumn,
+  type PageSlices,
+  readScaled,
+  readTimes,
+  type TextColumn,
+} from './page-reader.ts';
+import type { PageSections } from './page-sections.ts';
+
+/** With more origins, those of the slice are read. */
+const originsCompared = 64;
+
+export interface SliceStatistic {
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Where a slice is. */
+export interface SlicePlace {
+  readonly sections: PageSections;
+  readonly slices: PageSlices;
+  readonly page: number;
+  readonly slice: number;
+  readonly sealed: SealedPlace;
+  /** In the order of the run's index. */
+  readonly origins: readonly Origin[];
+}
+
+/** The rows of one device and UTC day, or a part of them. A class, because a query of many devices makes many. */
+export class Slice implements RowGroup {
+  readonly oldest: EpochMs;
+  readonly newest: EpochMs;
+  readonly length: number;
+  readonly #place: SlicePlace;
+  #rows: SliceRows | undefined;
+
+  constructor(place: SlicePlace) {
+    const { slices, slice } = place;
+    this.#place = place;
+    this.oldest = slices.firsts[slice]!;
+    this.newest = this.oldest + slices.spans[slice]!;
+    this.length = slices.starts[slice + 1]! - slices.starts[slice]!;
+  }
+
+  get shape(): DataShape {
+    return this.#place.sections.shape;
+  }
+
+  get schema(): ChunkSchema {
+    return this.#place.sections.schema;
+  }
+
+  get sealed(): SealedPlace {
+    return this.#place.sealed;
+  }
+
+  /** Reads the origins where retention hides some of the rows of the run. Throws DamagedChunk. */
+  get visibleFrom(): EpochMs {
+    const { origins } = this.#place;
+    const [first] = origins;
+    if (
+      origins.length <= originsCompared &&
+      origins.every(({ keepFrom }) => keepFrom === first?.keepFrom)
+    )
+      return first?.keepFrom ?? Number.NEGATIVE_INFINITY;
+    let least = Number.POSITIVE_INFINITY;
+    for (const id of this.#read().originIds) least = Math.min(least, origins[id]!.keepFrom);
+    return least;
+  }
+
+  /** Undefined when the times of the rows, or the origins where they matter, cannot be read. */
+  sorted(): SortedRows | undefined {
+    return this.sealed.guarded(() => {
+      const rows = this.#read();
+      const { timestamps } = rows;
+      void this.visibleFrom;
+      return new SliceOrder(rows, timestamps);
+    });
+  }
+
+  /** Sum, least and greatest value of a numeric column by its place in the shape; undefined where the page has none. Throws DamagedChunk. */
+  statistics(column: number): SliceStatistic | undefined {
+    const { sections, page, slice } = this.#place;
+    const found = sections.statistics(page, column);
+    if (found === undefined) return undefined;
+    const { sums, mins, maxs } = found;
+    return { sum: sums[slice]!, min: mins[slice]!, max: maxs[slice]! };
+  }
+
+  /** The number of rows of each origin. Throws DamagedChunk. */
+  rowsByOrigin(): number[] {
+    const counts = this.#place.origins.map(() => 0);
+    for (const id of this.#read().originIds) counts[id]!++;
+    return counts;
+  }
+
+  #read(): SliceRows {
+    this.#rows ??= new SliceRows(this.#place);
+    return this.#rows;
+  }
+}
+
+/** Rows of a slice are in the order of time. */
+class SliceOrder implements SortedRows {
+  readonly rows: SliceRows;
+  readonly length: number;
+  readonly timestamps: Float64Array;
+  readonly permutation = undefined;
+
+  constructor(rows: SliceRows, timestamps: Float64Array) {
+    this.rows = rows;
+    this.length = rows.length;
+    this.timestamps = timestamps;
+  }
+
+  get orders(): Float64Array {
+    return this.rows.orders;
+  }
+}
+
+/** Every member throws DamagedChunk. */
+class SliceRows implements Rows {
+  readonly length: number;
+  readonly shapes: readonly DataShape[];
+  readonly shapeIds = undefined;
+  readonly shapeColumns: readonly (readonly number[])[];
+  readonly columns: readonly Column[];
+  readonly origins: readonly Origin[];
+  readonly #place: SlicePlace;
+  #timestamps: Float64Array | undefined;
+  #orders: Float64Array | undefined;
+  #originIds: Uint16Array | undefined;
+  #metas: readonly (string | undefined)[] | undefined;
+
+  constructor(place: SlicePlace) {
+    const { slices, slice, sections } = place;
+    this.#place = place;
+    this.length = slices.starts[slice + 1]! - slices.starts[slice]!;
+    this.shapes = sections.schema.shapes;
+    this.shapeColumns = sections.schema.shapeColumns;
+    this.columns = sections.shape.leaves.map((_, i) => new SliceColumn(place, i));
+    this.origins = place.origins;
+  }
+
+  get timestamps(): Float64Array {
+    if (this.#timestamps === undefined) {
+      const { slices, slice, page, sections } = this.#place;
+      const timestamps = new Float64Array(this.length);
+      readTimes(sections.times(page), slices, slice, timestamps);
+      this.#timestamps = timestamps;
+    }
+    return this.#timestamps;
+  }
+
+  get orders(): Float64Array {
+    this.#orders ??= this.#scaled(this.#place.sections.orders(this.#place.page));
+    return this.#orders;
+  }
+
+  get originIds(): Uint16Array {
+    this.#originIds ??= Uint16Array.from(
+      this.#scaled(this.#place.sections.origins(this.#place.page)),
+    );
+    return this.#originIds;
+  }
+
+  get metas(): readonly (string | undefined)[] | undefined {
+    if (this.#metas !== undefined) return this.#metas;
+    const { slices, slice, page, sections } = this.#place;
+    const metas = sections.metas(page);
+    if (metas === undefined) return undefined;
+    const first = slices.starts[slice]!;
+    this.#metas = Array.from({ length: this.length }, (_, i) => {
+      const text = metas.texts[metas.ids.at(first + i)];
+      return text === '' ? undefined : text;
+    });
+    return this.#metas;
+  }
+
+  #scaled(column: IntColumn): Float64Array {
+    const { slices, slice } = this.#place;
+    const values = new Float64Array(this.length);
+    readScaled(column, slices, slice, values);
+    return values;
+  }
+}
+
+class SliceColumn implements Column {
+  readonly path: readonly string[];
+  readonly kind: Column['kind'];
+  readonly #place: SlicePlace;
+  readonly #column: number;
+  #numbers: Float64Array | undefined;
+  #ids: Float64Array | undefined;
+
+  constructor(place: SlicePlace, column: number) {
+    const leaf = place.sections.shape.leaves[column]!;
+    this.path = leaf.path;
+    this.kind = leaf.kind;
+    this.#place = place;
+    this.#column = column;
+  }
+
+  get numbers(): Float64Array {
+    if (this.#numbers === undefined) {
+      const { slices, slice, page, sections } = this.#place;
+      const column = sections.numbers(page, this.#column);
+      const values = new Float64Array(slices.starts[slice + 1]! - slices.starts[slice]!);
+      const length = readScaled(column, slices, slice, values);
+      if (column.power > 1) for (let i = 0; i < length; i++) values[i] = values[i]! / column.power;
+      this.#numbers = values;
+    }
+    return this.#numbers;
+  }
+
+  get ids(): Float64Array {
+    if (this.#ids === undefined) {
+      const { slices, slice } = this.#place;
+      const first = slices.starts[slice]!;
+      this.#ids = new Float64Array(slices.starts[slice + 1]! - first);
+      this.#texts().ids.read(first, this.#ids.length, this.#ids, 0);
+    }
+    return this.#ids;
+  }
+
+  get texts(): readonly string[] {
+    return columnKindOf(this.kind) === 'text' ? this.#texts().texts : [];
+  }
+
+  #texts(): TextColumn {
+    return this.#place.sections.texts(this.#place.page, this.#column);
+  }
+}

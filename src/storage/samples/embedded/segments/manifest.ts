@@ -1,0 +1,109 @@
+// The manifest: which segments count, and from where on the journal must be replayed. Replaced as a whole, it commits both together.
+import { join } from 'node:path';
+import { readChecked, replaceChecked } from '../../../log/durable-file.ts';
+import type { EpochMs } from '../../../../model/instant.ts';
+import { refuseOtherFormat } from '../../../../model/other-format.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+
+/** The format of this file and of what it names. */
+const manifestFormat = 2;
+
+export interface Manifest {
+  /** Number of the next segment file. */
+  readonly nextSegment: number;
+  /** Names of the segment files, oldest first. */
+  readonly segments: readonly string[];
+  /** Every row of earlier entries is in a segment, or was dropped. */
+  readonly replayFrom: number;
+  readonly droppedDevices: DroppedDevices;
+  /**
+   * Names of segments that count but cannot be read: named until their files are back, so that the
+   * loss stays known.
+   */
+  readonly lost: readonly string[];
+  /** When the samples of each segment were, lost ones too. */
+  readonly times: Readonly<Record<string, Times>>;
+  /**
+   * Rows of runs that count no more because their device was deleted: for each origin of the run
+   * how many.
+   */
+  readonly deadRows: Readonly<Record<string, readonly number[]>>;
+  /** Checksum of the device numbers that were retired when `deadRows` was counted. */
+  readonly retired: number;
+  /**
+   * Names of segments that do not count any more and whose files a crash may have left in the
+   * folder: a file is named until its removal is synced, because a power cut may bring it back.
+   */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Devices whose samples were dropped: rows of theirs in entries before the position, and in
+ * segments with a smaller number, count no more.
+ */
+export type DroppedDevices = Readonly<
+  Record<string, { readonly position: number; readonly segment: number }>
+>;
+
+/** Of the oldest and of the newest sample. */
+export type Times = readonly [oldest: EpochMs, newest: EpochMs];
+
+export function timesOf(members: readonly { readonly chunk: Chunk }[]): Times {
+  let oldest = Number.MAX_SAFE_INTEGER;
+  let newest = Number.MIN_SAFE_INTEGER;
+  for (const { chunk } of members) {
+    if (chunk.oldest < oldest) oldest = chunk.oldest;
+    if (chunk.newest > newest) newest = chunk.newest;
+  }
+  return [oldest, newest];
+}
+
+/** What the manifest says of the times of these segments. */
+export function timesIn({ times }: Manifest, names: readonly string[]): Record<string, Times> {
+  return Object.fromEntries(
+    names.flatMap((name) => (times[name] === undefined ? [] : [[name, times[name]]])),
+  );
+}
+
+export function segmentNumber(name: string): number {
+  return Number.parseInt(name, 10);
+}
+
+/** For `Manifest.retired`: the dead rows of some run were not counted. */
+export const unknownRetired = -1;
+
+export const emptyManifest: Manifest = {
+  nextSegment: 1,
+  segments: [],
+  replayFrom: 0,
+  droppedDevices: {},
+  lost: [],
+  times: {},
+  deadRows: {},
+  retired: unknownRetired,
+  removed: [],
+};
+
+function manifestPath(directory: string): string {
+  return join(directory, 'manifest.json');
+}
+
+export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  await replaceChecked(
+    manifestPath(directory),
+    JSON.stringify({ format: manifestFormat, ...manifest }),
+  );
+}
+
+/**
+ * The manifest; `missing` in a folder without one, `damaged` when it is not what was written.
+ * Throws OtherFormatError for a manifest of another format.
+ */
+export async function readManifest(directory: string): Promise<Manifest | 'missing' | 'damaged'> {
+  const found = await readChecked(manifestPath(directory));
+  if (found === undefined) return 'missing';
+  if (found === 'damaged') return found;
+  const { format, ...manifest } = JSON.parse(found.text) as Manifest & { readonly format?: number };
+  refuseOtherFormat(manifestPath(directory), format, manifestFormat);
+  return manifest;
+}

@@ -1,0 +1,251 @@
+// The segments of the store: committing new ones and removing old ones through the manifest, one change at a time.
+import { rename, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isDiskFull } from '../../../log/disk.ts';
+import { syncDirectory } from '../../../log/durable-file.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import {
+  type DroppedDevices,
+  type Manifest,
+  segmentNumber,
+  timesIn,
+  type Times,
+  timesOf,
+  writeManifest,
+} from './manifest.ts';
+import { openSegmentFile, type SegmentFile } from './segment-file.ts';
+import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
+import type { Series } from '../rows/series.ts';
+import type { RunIndex } from '../runs/run-index.ts';
+import { missing } from '../../../../structures/missing.ts';
+
+/** Kept so that a full disk can still be told what to give back. */
+const reserveBytes = 256 * 1024;
+const reserveName = 'reserve';
+
+export interface Member {
+  readonly series: Series;
+  readonly chunk: Chunk;
+}
+
+export interface Segment {
+  readonly file: SegmentFile;
+  /** Whether it has the rows of a table, and no chunks. */
+  readonly isRun: boolean;
+  /** The chunks that count. */
+  members: Member[];
+  /** What chunks that count no more still take of the file. */
+  deadBytes: number;
+}
+
+/** A run under the name that it had while it was written. */
+export interface WrittenRun {
+  readonly path: string;
+  readonly index: RunIndex;
+  /** How many device numbers were retired when it was written. */
+  readonly retired: number;
+}
+
+export interface SegmentChange {
+  /** Chunks for a new segment; from the commit on they are read from there. */
+  readonly add?: readonly Member[];
+  /** A run, which becomes a segment; not together with chunks. */
+  readonly addRun?: WrittenRun;
+  readonly remove: readonly Segment[];
+  /** Called when the manifest is made, so that what it says is of that moment. */
+  readonly replayFrom: () => number;
+  readonly droppedDevices?: Readonly<Record<string, number>>;
+  /**
+   * Called when the change counts, before the removed files go: nobody may come upon their chunks
+   * afterwards. With the file of the new segment.
+   */
+  readonly counts?: (added: SegmentFile | undefined) => void;
+}
+
+export interface SegmentSet {
+  readonly segments: () => readonly Segment[];
+  readonly manifest: () => Manifest;
+  /** Runs one after the other what changes segments. */
+  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
+  /**
+   * Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments'
+   * files are gone afterwards.
+   */
+  readonly commit: (change: SegmentChange) => Promise<void>;
+  readonly bytes: () => number;
+  /** A path that no other file has, for a file that is written before it is committed. */
+  readonly newPath: () => string;
+  readonly close: () => void;
+}
+
+export interface SegmentSetOptions {
+  readonly directory: string;
+  readonly manifest: Manifest;
+  readonly segments: Segment[];
+  /** See the manifest; of this moment. */
+  readonly deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
+  /** Calls back when no read in progress can need the removed files any more. */
+  readonly whenUnread: (callback: () => void) => void;
+}
+
+interface AddedSegment {
+  readonly segment: Segment;
+  readonly times: Times;
+  /** Of each of its chunks. */
+  readonly places: readonly ChunkPlace[];
+}
+
+export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
+  const { directory, whenUnread } = options;
+  let { manifest } = options;
+  let segments = [...options.segments];
+  let { nextSegment } = manifest;
+  /** Names of files that count no more and may still be there, or be there again after a power cut. */
+  let left = [...manifest.removed];
+  /** Those of them that cannot come back once the folder is synced. */
+  let unlinked = new Set<string>();
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function commit(change: SegmentChange): Promise<void> {
+    const { remove } = change;
+    // A number is never used twice: a commit that failed half-way may have left its file behind.
+    const name = nameOf(nextSegment++);
+    const added = await addSegment(join(directory, name), change);
+    const kept = segments.filter((segment) => !remove.includes(segment));
+    const next = added === undefined ? kept : [...kept, added.segment];
+    manifest = await writeWithReserve(directory, () => {
+      const replayFrom = change.replayFrom();
+      const names = next.map(({ file }) => file.name);
+      const { lost } = manifest;
+      const times = timesIn(manifest, [...names, ...lost]);
+      if (added !== undefined) times[name] = added.times;
+      const dropped = { ...manifest.droppedDevices };
+      for (const [device, position] of Object.entries(change.droppedDevices ?? {}))
+        dropped[device] = { position, segment: segmentNumber(name) };
+      return {
+        nextSegment,
+        segments: names,
+        replayFrom,
+        // A lost segment may come back, with what was dropped meanwhile.
+        droppedDevices: stillNeeded(dropped, [...namesOfChunks(next), ...lost], replayFrom),
+        lost,
+        times,
+        ...options.deadRows(change.addRun),
+        removed: [...left, ...remove.map(({ file }) => file.name)],
+      };
+    });
+    segments = next;
+    if (added !== undefined) moveInto(added, change.add ?? []);
+    change.counts?.(added?.segment.file);
+    // Writing the manifest synced the folder.
+    left = left.filter((name) => !unlinked.has(name));
+    left.push(...remove.map(({ file }) => file.name));
+    unlinked = new Set();
+    for (const name of left) {
+      await unlink(join(directory, name)).catch(ignoreMissing);
+      unlinked.add(name);
+    }
+    whenUnread(() => {
+      for (const { file } of remove) file.close();
+    });
+  }
+
+  return {
+    commit,
+    segments: () => segments,
+    manifest: () => manifest,
+    newPath: () => join(directory, `.${nameOf(nextSegment++)}.new`),
+    bytes: () => segments.reduce((sum, { file }) => sum + file.bytes, 0),
+    exclusive: (work) => {
+      const done = queue.then(work);
+      queue = done.catch(() => undefined);
+      return done;
+    },
+    close: () => {
+      for (const { file } of segments) file.close();
+    },
+  };
+}
+
+/** The new segment of the change; undefined when it adds nothing. */
+async function addSegment(
+  path: string,
+  { add = [], addRun, remove }: SegmentChange,
+): Promise<AddedSegment | undefined> {
+  if (addRun !== undefined) return addRunSegment(path, addRun);
+  if (add.length === 0) return undefined;
+  const placed = add.map(({ series, chunk }) => ({
+    deviceId: series.device.id,
+    topic: series.topic,
+    chunk,
+  }));
+  const replaces = remove.map(({ file }) => file.name);
+  const places = await writeSegment(path, placed, replaces);
+  const members = add.map(({ series, chunk }) => ({ series, chunk }));
+  const file = openSegmentFile(path);
+  return { segment: { file, isRun: false, members, deadBytes: 0 }, times: timesOf(add), places };
+}
+
+async function addRunSegment(path: string, run: WrittenRun): Promise<AddedSegment> {
+  const { oldest, newest } = run.index.head;
+  await rename(run.path, path);
+  await syncDirectory(dirname(path));
+  const segment = { file: openSegmentFile(path), isRun: true, members: [], deadBytes: 0 };
+  return { segment, times: [oldest, newest], places: [] };
+}
+
+function nameOf(number: number): string {
+  return `${String(number).padStart(10, '0')}.segment`;
+}
+
+function namesOfChunks(segments: readonly Segment[]): string[] {
+  return segments.flatMap(({ file, isRun }) => (isRun ? [] : [file.name]));
+}
+
+/** From now on the chunks are read from the segment, at the places where it has them. */
+function moveInto({ segment, places }: AddedSegment, members: readonly Member[]): void {
+  for (const [i, { chunk }] of members.entries()) {
+    Object.assign(chunk, places[i] ?? missing('place of a chunk'));
+    chunk.file = segment.file;
+  }
+}
+
+/**
+ * Writes the manifest; on a full disk in the place of the reserve, which comes back when there is
+ * room.
+ */
+async function writeWithReserve(directory: string, make: () => Manifest): Promise<Manifest> {
+  const reserve = join(directory, reserveName);
+  let manifest = make();
+  try {
+    await writeManifest(directory, manifest);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    await unlink(reserve).catch(ignoreMissing);
+    manifest = make();
+    await writeManifest(directory, manifest);
+  }
+  await writeFile(reserve, new Uint8Array(reserveBytes), { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST' && !isDiskFull(error)) throw error;
+    },
+  );
+  return manifest;
+}
+
+/** Devices of which the journal or an old segment may still hold something. */
+function stillNeeded(
+  dropped: DroppedDevices,
+  names: readonly string[],
+  replayFrom: number,
+): DroppedDevices {
+  const oldest = Math.min(...names.map(segmentNumber));
+  const needed = Object.entries(dropped).filter(
+    ([, { position, segment }]) => position > replayFrom || segment > oldest,
+  );
+  return Object.fromEntries(needed);
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

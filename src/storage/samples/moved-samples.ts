@@ -1,0 +1,125 @@
+// Moved samples: rows between two stores as entries, and sums that show whether all arrived.
+import { hash } from 'node:crypto';
+import type { ShapeInterner } from '../log/data-shape.ts';
+import { LeafValues } from '../log/leaf-values.ts';
+import type { LoggedEntry, ReadEntry } from '../log/logged-entry.ts';
+import { partitionOf } from '../../model/device-partition.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Sample, SampleEntry } from '../../model/sample.ts';
+import type { UnreadableSamples } from './sample-store.ts';
+
+export interface MovedSample extends Sample, Pick<SampleEntry, 'workspaceId' | 'dataFlowId'> {}
+
+/** Samples of one device, in the order of time and then of storing. */
+export interface MovedBatch {
+  readonly samples: readonly MovedSample[];
+  /** What is left where it is, because it cannot be read. */
+  readonly unreadable: readonly UnreadableSamples[];
+}
+
+export interface MovedEntriesOptions {
+  readonly shapes: ShapeInterner;
+  /** Of the first entry. */
+  readonly position: number;
+  readonly storedAt: EpochMs;
+}
+
+export interface MovedEntries {
+  /** The next entry. All samples of a device are given one after the other. */
+  next(deviceId: string, samples: readonly MovedSample[]): ReadEntry;
+}
+
+/** What a row takes in a journal, about; a value takes at most as much as a number. */
+const rowBytes = 16;
+const valueBytes = 9;
+
+/** The same rows in the same calls become the same entries. */
+export function createMovedEntries({
+  shapes: interner,
+  position: first,
+  storedAt,
+}: MovedEntriesOptions): MovedEntries {
+  let position = first;
+  let device: Pick<LoggedEntry, 'deviceId' | 'firstOrder'> = { deviceId: '', firstOrder: 0 };
+  return {
+    next(deviceId, samples) {
+      const firstOrder = device.deviceId === deviceId ? device.firstOrder : 0;
+      device = { deviceId, firstOrder: firstOrder + samples.length };
+      const values = new LeafValues();
+      const shapes = samples.map(({ data }) => interner.shapeOf(data, values, undefined));
+      const heads = samples.map(({ topic, timestamp, workspaceId, dataFlowId, meta }) => ({
+        ...{ topic, timestamp, workspaceId, dataFlowId, stored: true },
+        ...(meta !== undefined && { meta }),
+      }));
+      return {
+        ...{ position: position++, storedAt, deviceId, firstOrder },
+        rows: { samples: heads, shapes, values },
+        bytes:
+          samples.length * rowBytes +
+          values.length * valueBytes +
+          values.texts.reduce((sum, { length }) => sum + length, 0),
+      };
+    },
+  };
+}
+
+/** What the rows of some devices add up to, in any order. */
+export interface PartSum {
+  readonly samples: number;
+  /** Of the digests of all rows, modulo 2^64. */
+  readonly checksum: string;
+}
+
+/** By the partition of the device, from 0 to 255; those without samples are missing. */
+export type PartSums = ReadonlyMap<number, PartSum>;
+
+export interface SumsOfSamples {
+  add(samples: readonly MovedSample[]): void;
+  sums(): PartSums;
+}
+
+const partitions = 256;
+
+export function createSums(): SumsOfSamples {
+  const counts = new Float64Array(partitions);
+  const checksums = new BigUint64Array(partitions);
+  return {
+    add(samples) {
+      const [first] = samples;
+      if (first === undefined) return;
+      const part = partitionOf(first.deviceId);
+      counts[part]! += samples.length;
+      // The array keeps 64 bits.
+      for (const sample of samples) checksums[part]! += digestOf(sample);
+    },
+    sums: () =>
+      new Map(
+        Array.from(counts, (samples, part) => {
+          const checksum = String(checksums[part]);
+          return [part, { samples, checksum }] as const;
+        }).filter(([, { samples }]) => samples > 0),
+      ),
+  };
+}
+
+/** As ClickHouse computes it: see `digestText`. */
+function digestOf(sample: MovedSample): bigint {
+  const { deviceId, topic, timestamp, workspaceId, dataFlowId, data, meta } = sample;
+  const fields = [deviceId, topic, timestamp, workspaceId, dataFlowId ?? '', JSON.stringify(data)];
+  const line = `${fields.join('\n')}\n${meta === undefined ? '' : JSON.stringify(meta)}`;
+  return hash('md5', line, 'buffer').readBigUInt64LE(0);
+}
+
+/** The same as an expression of ClickHouse, for a row of `samples`. */
+export const digestText =
+  "reinterpretAsUInt64(substring(MD5(concat(device, '\\n', topic, '\\n', toString(ts), '\\n', workspace, '\\n', flow, '\\n', data, '\\n', meta)), 1, 8))";
+
+/** Partitions whose samples are not the same in both, in ascending order. */
+export function differingParts(one: PartSums, other: PartSums): readonly number[] {
+  return [...new Set([...one.keys(), ...other.keys()])]
+    .filter((part) => {
+      const [a, b] = [one.get(part), other.get(part)];
+      return a?.samples !== b?.samples || a?.checksum !== b?.checksum;
+    })
+    .sort((a, b) => a - b);
+}

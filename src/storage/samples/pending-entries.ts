@@ -1,0 +1,396 @@
+// Pending entries: the samples of entries between arrival and visibility, so that repetitions of them are recognized too.
+import type { RowColumns } from '../log/logged-entry.ts';
+import { dataOfColumns, rowAtTime } from '../log/row-columns.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { JournalEntry } from '../../model/journal-entry.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { createDataSet, type DataSet, sameData } from './same-data.ts';
+
+type EntrySamples = JournalEntry['samples'];
+type EntrySample = EntrySamples[number];
+
+export interface PendingEntries {
+  /**
+   * Reserves the samples of the entry that repeat no other pending one. Release it when the entry
+   * is visible or refused.
+   */
+  readonly reserve: (entry: Pick<JournalEntry, 'deviceId' | 'samples'>) => PendingEntry;
+  /**
+   * Reserves rows that are all later than those of other pending entries of the device; undefined
+   * when they are not.
+   */
+  readonly reserveColumns: (rows: RowColumns) => PendingEntry | undefined;
+  readonly release: (entry: PendingEntry, refusal?: Refusal) => void;
+  /** What is pending of the device; undefined without an entry. */
+  readonly find: (deviceId: string) => PendingEnd | undefined;
+  /** Discards the samples of the device: what comes now repeats none of them. */
+  readonly forget: (deviceId: string) => void;
+  /** Resolves when no entry is pending. */
+  readonly idle: () => Promise<void>;
+}
+
+/** Where the pending entries of a device end. */
+export type PendingEnd = Pick<PendingDevice<PendingEntry>, 'newest' | 'nextOrder' | 'unplaced'>;
+
+export interface Refusal {
+  readonly error: unknown;
+}
+
+export function createPendingEntries(): PendingEntries {
+  const devices = createPendingDevices<PendingEntry>();
+  let idle: PromiseWithResolvers<void> | undefined;
+
+  return {
+    reserve({ deviceId, samples }) {
+      const entry = new PendingEntry(devices.of(deviceId), samples);
+      entry.device.add(entry);
+      return entry;
+    },
+    reserveColumns(rows) {
+      const { deviceId } = rows;
+      const oldest = rows.timestamps[rows.from] ?? Number.NEGATIVE_INFINITY;
+      for (let other = devices.find(deviceId)?.oldest; other !== undefined; other = other.later)
+        if (other.newest >= oldest) return undefined;
+      const entry = new PendingEntry(devices.of(deviceId), [], rows);
+      entry.device.add(entry);
+      return entry;
+    },
+    release(entry, refusal) {
+      const { device } = entry;
+      entry.settle(refusal);
+      entry.place();
+      device.remove(entry);
+      if (device.oldest !== undefined) return;
+      devices.remove(device);
+      if (devices.count() === 0) idle?.resolve();
+    },
+    find: (deviceId) => (devices.count() === 0 ? undefined : devices.find(deviceId)),
+    forget(deviceId) {
+      for (let entry = devices.find(deviceId)?.oldest; entry !== undefined; entry = entry.later)
+        entry.forget();
+    },
+    async idle() {
+      if (devices.count() === 0) return;
+      idle ??= Promise.withResolvers();
+      await idle.promise;
+    },
+  };
+}
+
+/** A class, because every entry makes one. */
+export class PendingEntry {
+  readonly device: PendingDevice<PendingEntry>;
+  /** The entry of the device that came after this one. */
+  later: PendingEntry | undefined;
+  /**
+   * Samples that repeat no pending one, in their order, those that are not for the store among
+   * them.
+   */
+  readonly fresh: EntrySamples;
+  /** Pending entries with samples that this one repeats; undefined without any. */
+  repeated: Set<PendingEntry> | undefined;
+  /** The reserved sample of an entry with one; most entries have one and are never asked. */
+  #single: EntrySample | undefined;
+  /** Those of other entries, by topic; most entries have one. */
+  #reserved: { readonly topic: string; readonly samples: PendingSamples }[] | undefined;
+  #settled: PromiseWithResolvers<void> | undefined;
+  #isSettled = false;
+  #refusal: Refusal | undefined;
+  /** Undefined for an entry of samples. */
+  #columns: RowColumns | undefined;
+  #isPlaced = false;
+
+  constructor(device: PendingEntry['device'], samples: EntrySamples, columns?: RowColumns) {
+    this.device = device;
+    this.#columns = columns;
+    this.fresh = samples.length === 1 ? this.#freshSingle(samples) : this.#freshOf(samples);
+    device.newest = Math.max(device.newest, this.newest);
+    device.unplaced++;
+  }
+
+  /** The entry has a place in the log, or gets none. */
+  place(): void {
+    if (!this.#isPlaced) this.device.unplaced--;
+    this.#isPlaced = true;
+  }
+
+  /**
+   * Numbers `count` rows of the device from `nextOrder` on, after those of other pending entries;
+   * returns the first number. To be called when the entry gets its place in the log.
+   */
+  takeOrders(nextOrder: number, count: number): number {
+    this.place();
+    const first = Math.max(this.device.nextOrder, nextOrder);
+    this.device.nextOrder = first + count;
+    return first;
+  }
+
+  /**
+   * Resolves when the samples that this entry repeats are visible; rejects when one of them was
+   * refused.
+   */
+  async repeatedDone(): Promise<void> {
+    for (const other of this.repeated ?? []) await other.#done();
+  }
+
+  settle(refusal: Refusal | undefined): void {
+    this.#isSettled = true;
+    this.#refusal = refusal;
+    if (this.#settled !== undefined) settle(this.#settled, refusal);
+  }
+
+  /** Time of the newest sample; -Infinity without any. */
+  get newest(): EpochMs {
+    const columns = this.#columns;
+    if (columns !== undefined) return columns.timestamps[columns.to - 1] ?? Number.NaN;
+    return this.fresh.reduce(
+      (newest, { timestamp }) => Math.max(newest, timestamp),
+      Number.NEGATIVE_INFINITY,
+    );
+  }
+
+  forget(): void {
+    this.#single = undefined;
+    this.#columns = undefined;
+    this.#reserved = undefined;
+  }
+
+  #freshSingle(samples: EntrySamples): EntrySamples {
+    const [sample] = samples;
+    if (sample === undefined || !sample.stored) return samples;
+    if (this.#isPending(sample)) return [];
+    this.#single = sample;
+    return samples;
+  }
+
+  #freshOf(samples: EntrySamples): EntrySamples {
+    if (samples.every((sample) => this.#reserve(sample))) return samples;
+    // Starts again, because a second look finds its own reservations.
+    this.#reserved = undefined;
+    return samples.filter((sample) => this.#reserve(sample));
+  }
+
+  /** Returns whether the sample repeats no pending one. */
+  #reserve(sample: EntrySample): boolean {
+    if (!sample.stored) return true;
+    const own = this.#ofTopic(sample.topic) ?? this.#addTopic(sample.topic);
+    if (own.has(sample.timestamp, sample.data) || this.#isPending(sample)) return false;
+    own.add(sample);
+    return true;
+  }
+
+  /** Whether another entry of the device reserved the sample. */
+  #isPending(sample: EntrySample): boolean {
+    for (let other = this.device.oldest; other !== undefined; other = other.later) {
+      if (!other.#has(sample)) continue;
+      this.repeated ??= new Set();
+      this.repeated.add(other);
+      return true;
+    }
+    return false;
+  }
+
+  #has({ topic, timestamp, data }: EntrySample): boolean {
+    const single = this.#single;
+    if (this.#columns !== undefined) return columnsHave(this.#columns, { topic, timestamp, data });
+    if (single === undefined) return this.#ofTopic(topic)?.has(timestamp, data) === true;
+    return single.timestamp === timestamp && single.topic === topic && sameData(single.data, data);
+  }
+
+  #ofTopic(topic: string): PendingSamples | undefined {
+    for (const reserved of this.#reserved ?? [])
+      if (reserved.topic === topic) return reserved.samples;
+    return undefined;
+  }
+
+  #addTopic(topic: string): PendingSamples {
+    const samples = new PendingSamples();
+    this.#reserved ??= [];
+    this.#reserved.push({ topic, samples });
+    return samples;
+  }
+
+  #done(): Promise<void> {
+    this.#settled ??= Promise.withResolvers();
+    if (this.#isSettled) settle(this.#settled, this.#refusal);
+    return this.#settled.promise;
+  }
+}
+
+function columnsHave(
+  rows: RowColumns,
+  { topic, timestamp, data }: Pick<EntrySample, 'topic' | 'timestamp' | 'data'>,
+): boolean {
+  const row = topic === rows.head.topic ? rowAtTime(rows, timestamp) : -1;
+  return row >= 0 && sameData(dataOfColumns(rows, row), data);
+}
+
+function settle(
+  { resolve, reject }: PromiseWithResolvers<void>,
+  refusal: Refusal | undefined,
+): void {
+  if (refusal === undefined) resolve();
+  else reject(refusal.error);
+}
+
+// Pending samples: samples in the journal that are not stored yet, whose repetitions are duplicates.
+
+interface PendingSample {
+  readonly timestamp: EpochMs;
+  readonly data: JsonObject;
+}
+
+/**
+ * Samples of one entry and topic. A class, because every entry makes one and most are never asked.
+ */
+class PendingSamples {
+  readonly #samples: PendingSample[] = [];
+  #oldest = Number.POSITIVE_INFINITY;
+  #newest = Number.NEGATIVE_INFINITY;
+  // Made when a time within the range is asked for: samples in the order of time never need it.
+  #byTime: Map<EpochMs, DataSet> | undefined;
+
+  add(sample: PendingSample): void {
+    this.#samples.push(sample);
+    if (sample.timestamp < this.#oldest) this.#oldest = sample.timestamp;
+    if (sample.timestamp > this.#newest) this.#newest = sample.timestamp;
+    if (this.#byTime !== undefined) note(this.#byTime, sample);
+  }
+
+  has(timestamp: EpochMs, data: JsonObject): boolean {
+    if (timestamp < this.#oldest || timestamp > this.#newest) return false;
+    if (this.#byTime === undefined) {
+      this.#byTime = new Map();
+      for (const sample of this.#samples) note(this.#byTime, sample);
+    }
+    return this.#byTime.get(timestamp)?.has(data) === true;
+  }
+}
+
+function note(byTime: Map<EpochMs, DataSet>, { timestamp, data }: PendingSample): void {
+  const found = byTime.get(timestamp) ?? createDataSet();
+  byTime.set(timestamp, found);
+  found.add(data);
+}
+
+// Pending devices: devices with entries in progress, in a hash table that creates no garbage.
+
+const firstBuckets = 1 << 10;
+
+/** An item of a device; items of one device are a chain in the order in which they came. */
+interface Chained<Item> {
+  later: Item | undefined;
+}
+
+/** What is in progress for one device. A class, because most entries make one. */
+class PendingDevice<Item extends Chained<Item>> {
+  readonly id: string;
+  readonly hash: number;
+  /** The next device of the same bucket. */
+  next: PendingDevice<Item> | undefined;
+  oldest: Item | undefined;
+  #newest: Item | undefined;
+  /** See `PendingEntry.takeOrders`. */
+  nextOrder = 0;
+  /** No sample of an entry that was in progress is later. */
+  newest = Number.NEGATIVE_INFINITY;
+  /** Entries in progress that have no place in the log yet. */
+  unplaced = 0;
+
+  constructor(id: string, hash: number, next: PendingDevice<Item> | undefined) {
+    this.id = id;
+    this.hash = hash;
+    this.next = next;
+  }
+
+  add(item: Item): void {
+    if (this.#newest === undefined) this.oldest = item;
+    else this.#newest.later = item;
+    this.#newest = item;
+  }
+
+  /** Items usually go in the order in which they came. */
+  remove(item: Item): void {
+    let before: Item | undefined;
+    let found = this.oldest;
+    for (; found !== undefined && found !== item; found = found.later) before = found;
+    if (found === undefined) return;
+    if (before === undefined) this.oldest = item.later;
+    else before.later = item.later;
+    if (this.#newest === item) this.#newest = before;
+    // What is gone must not keep what came later alive.
+    item.later = undefined;
+  }
+}
+
+interface PendingDevices<Item extends Chained<Item>> {
+  readonly count: () => number;
+  readonly find: (id: string) => PendingDevice<Item> | undefined;
+  /** Finds or adds the device. */
+  readonly of: (id: string) => PendingDevice<Item>;
+  readonly remove: (device: PendingDevice<Item>) => void;
+}
+
+/** Ids are those that this service created: callers cannot choose ids that meet in one bucket. */
+function createPendingDevices<Item extends Chained<Item>>(): PendingDevices<Item> {
+  let buckets = emptyBuckets<Item>(firstBuckets);
+  let count = 0;
+
+  function findIn(id: string, hash: number): PendingDevice<Item> | undefined {
+    let device = buckets[hash & (buckets.length - 1)];
+    while (device !== undefined && (device.hash !== hash || device.id !== id)) device = device.next;
+    return device;
+  }
+
+  function grow(): void {
+    const old = buckets;
+    buckets = emptyBuckets(old.length * 2);
+    for (const first of old)
+      for (let device = first, next = first; device !== undefined; device = next) {
+        next = device.next;
+        const at = device.hash & (buckets.length - 1);
+        device.next = buckets[at];
+        buckets[at] = device;
+      }
+  }
+
+  return {
+    count: () => count,
+    find: (id) => findIn(id, hashOf(id)),
+    of: (id) => {
+      const hash = hashOf(id);
+      const known = findIn(id, hash);
+      if (known !== undefined) return known;
+      if (count === buckets.length) grow();
+      const at = hash & (buckets.length - 1);
+      const device = new PendingDevice(id, hash, buckets[at]);
+      buckets[at] = device;
+      count++;
+      return device;
+    },
+    remove: (device) => {
+      const at = device.hash & (buckets.length - 1);
+      let before: PendingDevice<Item> | undefined;
+      let found = buckets[at];
+      for (; found !== undefined && found !== device; found = found.next) before = found;
+      if (found === undefined) return;
+      if (before === undefined) buckets[at] = device.next;
+      else before.next = device.next;
+      device.next = undefined;
+      count--;
+    },
+  };
+}
+
+function emptyBuckets<Item extends Chained<Item>>(
+  length: number,
+): (PendingDevice<Item> | undefined)[] {
+  return new Array<PendingDevice<Item> | undefined>(length).fill(undefined);
+}
+
+/** Computed here, because the runtime hashes each new string for its own maps. */
+function hashOf(id: string): number {
+  let hash = 0x811c_9dc5;
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x0100_0193);
+  return hash ^ (hash >>> 15);
+}

@@ -1,0 +1,192 @@
+// Placed rows: an entry with its place in the log, and the answer to its append.
+import type { EntryRows } from '../log/entry-encoding.ts';
+import type { LoggedEntry, RowColumns } from '../log/logged-entry.ts';
+import { samplesOfColumns } from '../log/row-columns.ts';
+import { cursorAt, cursorsAt } from '../../model/cursor.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type {
+  DurableEntry,
+  DurableRows,
+  JournalEntry,
+  SamplesSummary,
+} from '../../model/journal-entry.ts';
+import type { StoredSample } from '../../model/sample.ts';
+import type { RowKind } from '../log/row-kind.ts';
+import type { RowBlock, RowRange } from './row-block.ts';
+
+export interface PlacedRows extends LoggedEntry {
+  readonly rows: EntryRows | RowColumns;
+  readonly entry: JournalEntry;
+  readonly duplicates: number;
+  readonly storedAt: EpochMs;
+}
+
+export function durableEntryOf(append: PlacedRows): DurableEntry {
+  const { entry, rows, duplicates, position, storedAt } = append;
+  if ('columns' in rows) return new DurableColumns(rows, append);
+  const samples = storedSamples(rows.samples, position, storedAt);
+  return { ...entry, position, samples, duplicates };
+}
+
+const nothing: readonly never[] = Object.freeze([]);
+
+/** The entry of rows in columns, which has nothing else. */
+export function columnEntryOf(deviceId: string, receivedAt: EpochMs): JournalEntry {
+  return { deviceId, receivedAt, notes: nothing, samples: nothing };
+}
+
+/**
+ * The samples are built at their first read, because most bulk entries have no reader. A class,
+ * because a request can bring a thousand of them.
+ */
+class DurableColumns implements DurableEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly notes = nothing;
+  readonly position: number;
+  readonly duplicates = 0;
+  readonly summary: SamplesSummary;
+  declare readonly trace?: NonNullable<RowColumns['trace']>;
+  readonly #rows: RowColumns;
+  readonly #storedAt: EpochMs;
+  #samples: StoredSample[] | undefined;
+
+  constructor(rows: RowColumns, { entry, position, storedAt }: PlacedRows) {
+    const { head, timestamps, from, to, trace } = rows;
+    const { workspaceId, dataFlowId } = head;
+    this.deviceId = entry.deviceId;
+    this.receivedAt = entry.receivedAt;
+    this.position = position;
+    const oldest = timestamps[from] ?? entry.receivedAt;
+    this.summary = { count: to - from, workspaceId, dataFlowId, oldest };
+    // Absent without a trace, as in other entries.
+    if (trace !== undefined) this.trace = trace;
+    this.#rows = rows;
+    this.#storedAt = storedAt;
+  }
+
+  get samples(): StoredSample[] {
+    this.#samples ??= storedSamples(samplesOfColumns(this.#rows), this.position, this.#storedAt);
+    return this.#samples;
+  }
+}
+
+/** The entry of a row, by its place in the range. */
+export function durableRowOf(
+  { block, from, position: first }: RowRange,
+  row: number,
+  idOf: (device: number) => string,
+): DurableEntry {
+  const at = from + row;
+  const position = first + row;
+  const entry = block.entryOf(at);
+  if (entry === undefined) return new DurableRow(block, at, position, idOf(block.devices[at]!));
+  const samples = storedSamples(entry.samples, position, block.storedAt[at]!);
+  return { ...entry, position, samples, duplicates: 0 };
+}
+
+/** The rows of a range of one request, in runs of one data flow. Each row is only its sample. */
+export function durableRowsOf(range: RowRange, idOf: (device: number) => string): DurableRows[] {
+  const { block, from, to } = range;
+  const runs: DurableRows[] = [];
+  for (let start = from, at = from + 1; at <= to; at++) {
+    if (at < to && isOfFlow(block.kindOf(at), block.kindOf(start))) continue;
+    runs.push(new RowRun(range, start, at, idOf));
+    start = at;
+  }
+  return runs;
+}
+
+function isOfFlow(one: RowKind, other: RowKind): boolean {
+  if (one === other) return true;
+  return one.workspaceId === other.workspaceId && one.dataFlowId === other.dataFlowId;
+}
+
+class RowRun implements DurableRows {
+  readonly position: number;
+  readonly length: number;
+  readonly receivedAt: EpochMs;
+  readonly summary: SamplesSummary;
+  readonly #block: RowBlock;
+  readonly #from: number;
+  readonly #idOf: (device: number) => string;
+
+  constructor(
+    { block, from: first, position }: RowRange,
+    from: number,
+    to: number,
+    idOf: (device: number) => string,
+  ) {
+    const { workspaceId, dataFlowId } = block.kindOf(from);
+    this.position = position + from - first;
+    this.length = to - from;
+    this.receivedAt = block.receivedAt[from]!;
+    const oldest = block.timestamps.subarray(from, to).reduce((a, b) => Math.min(a, b));
+    this.summary = { count: this.length, workspaceId, dataFlowId, oldest };
+    this.#block = block;
+    this.#from = from;
+    this.#idOf = idOf;
+  }
+
+  entryAt(place: number): DurableEntry {
+    const at = this.#from + place;
+    return new DurableRow(
+      this.#block,
+      at,
+      this.position + place,
+      this.#idOf(this.#block.devices[at]!),
+    );
+  }
+}
+
+/** As `DurableColumns`, for one row of a block. */
+class DurableRow implements DurableEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly notes = nothing;
+  readonly position: number;
+  readonly duplicates = 0;
+  readonly #block: RowBlock;
+  readonly #at: number;
+  #samples: StoredSample[] | undefined;
+  #summary: SamplesSummary | undefined;
+
+  constructor(block: RowBlock, at: number, position: number, deviceId: string) {
+    this.deviceId = deviceId;
+    this.receivedAt = block.receivedAt[at]!;
+    this.position = position;
+    this.#block = block;
+    this.#at = at;
+  }
+
+  get summary(): SamplesSummary {
+    if (this.#summary === undefined) {
+      const { workspaceId, dataFlowId } = this.#block.kindOf(this.#at);
+      const oldest = this.#block.timestamps[this.#at]!;
+      this.#summary = { count: 1, workspaceId, dataFlowId, oldest };
+    }
+    return this.#summary;
+  }
+
+  get samples(): StoredSample[] {
+    if (this.#samples === undefined) {
+      const sample = this.#block.sampleOf(this.#at, this.deviceId);
+      this.#samples = storedSamples([sample], this.position, this.#block.storedAt[this.#at]!);
+    }
+    return this.#samples;
+  }
+}
+
+function storedSamples(
+  samples: EntryRows['samples'],
+  position: number,
+  storedAt: EpochMs,
+): StoredSample[] {
+  const [single] = samples;
+  if (samples.length === 1 && single !== undefined)
+    return [{ ...single, storedAt, cursor: cursorAt(position, 1) }];
+  const cursorOf = cursorsAt(position);
+  return samples.map(
+    (sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }),
+  );
+}

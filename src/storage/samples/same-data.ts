@@ -1,0 +1,75 @@
+// Whether two data objects are the same measurement: equal values, whatever the order of their keys.
+import type { Json, JsonObject } from '../../model/json.ts';
+import { textKey } from '../../structures/text-key.ts';
+
+export function sameData(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a === 'number' || typeof b === 'number') return storedNumber(a) === storedNumber(b);
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, i) => sameData(item, b[i]));
+  }
+  const left = Object.entries(a).filter(([, value]) => value !== undefined);
+  const right = Object.entries(b).filter(([, value]) => value !== undefined);
+  if (left.length !== right.length) return false;
+  return left.every(
+    ([key, value]) => Object.hasOwn(b, key) && sameData(value, (b as Record<string, Json>)[key]),
+  );
+}
+
+/** What the store makes of a number: JSON has neither infinities nor a negative zero. */
+function storedNumber(value: Json | undefined): Json | undefined {
+  if (typeof value !== 'number') return value;
+  return Number.isFinite(value) ? value + 0 : null;
+}
+
+/** With more objects than this, comparing texts in a set beats comparing one by one. */
+const listMax = 16;
+
+/** The data objects of one instant: however many there are, asking for one stays cheap. */
+export interface DataSet {
+  readonly has: (data: JsonObject) => boolean;
+  readonly add: (data: JsonObject) => void;
+}
+
+export function createDataSet(): DataSet {
+  const list: JsonObject[] = [];
+  let texts: Set<string> | undefined;
+  let asked: { readonly data: JsonObject; readonly key: string } | undefined;
+  // What is added was asked for just before.
+  const keyFor = (data: JsonObject): string => {
+    if (asked?.data !== data) asked = { data, key: keyOf(data) };
+    return asked.key;
+  };
+  return {
+    has: (data) =>
+      texts === undefined ? list.some((other) => sameData(other, data)) : texts.has(keyFor(data)),
+    add: (data) => {
+      if (texts === undefined && list.length < listMax) list.push(data);
+      else {
+        texts ??= new Set(list.map(keyOf));
+        texts.add(keyFor(data));
+      }
+    },
+  };
+}
+
+function sortedEntries(object: object): [string, Json][] {
+  return Object.entries(object as Record<string, Json>).sort(
+    ([a], [b]) => Number(a > b) - Number(a < b),
+  );
+}
+
+const keyOf = (data: JsonObject): string => textKey(canonicalText(data));
+
+/** The same text for objects that `sameData` holds for. */
+function canonicalText(data: Json): string {
+  return JSON.stringify(data, (_, value: Json) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    // A null prototype takes every key, also the one that would set the prototype.
+    const sorted: Record<string, Json> = Object.create(null);
+    for (const [key, child] of sortedEntries(value)) sorted[key] = child;
+    return sorted;
+  });
+}

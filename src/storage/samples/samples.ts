@@ -1,0 +1,253 @@
+// Samples: the log and the sample store as one. Entries go to the log first; reads go to the store.
+import { join } from 'node:path';
+import { createShapeInterner, leafKinds, type ShapeInterner } from '../log/data-shape.ts';
+import { makeFolder } from '../log/durable-file.ts';
+import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
+import { LeafValues } from '../log/leaf-values.ts';
+import type { RowColumns } from '../log/logged-entry.ts';
+import { journalStart } from '../log/segment-list.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+import type { PlacedColumns } from './column-intake.ts';
+import { type ReportedReads, reportingReads } from './reported-reads.ts';
+import { createSampleIntake } from './sample-intake.ts';
+import type { DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
+
+export interface Samples
+  extends ReportedReads,
+    Pick<
+      SampleStore,
+      'topics' | 'mayHold' | 'buckets' | 'measuredKeys' | 'usage' | 'previewExpiry' | 'retain'
+    > {
+  /**
+   * Makes the entry durable and its samples visible to every later read, without samples
+   * identical to stored ones. Resolves after the fsync; rejects without effect when the disk
+   * refuses (`storageFull`) or writing has stopped. Many calls in flight share one fsync. An entry
+   * of which nothing is left (all samples identical to stored ones, no note, no state, no metrics,
+   * no trace) is not written: its answer has no samples and the position that the next entry will
+   * get.
+   */
+  append(entry: JournalEntry): Promise<DurableEntry>;
+
+  /**
+   * As `append`, for the rows of devices in columns that are later than every sample of their
+   * device. Parts that are not are left without effect: `append` finds which of them are stored.
+   * Undefined when columns do not take the data.
+   */
+  appendColumns(entries: ColumnEntries): Promise<PlacedColumns | undefined>;
+
+  /** Drops every sample of the device that was stored before the call. */
+  dropDevice(deviceId: string): Promise<DroppedSamples>;
+}
+
+/** What a sample store is opened with. */
+export interface StoreSurroundings {
+  /** The first position of the files of the log; undefined without any. */
+  readonly logStart: number | undefined;
+  /** Shapes that entries of the log refer to. */
+  readonly shapes: ShapeInterner;
+  /** Call for every damaged place, also those that are met later. */
+  readonly damaged: (damage: StoreDamage) => void;
+  /** Call when something cannot be written that the log has. */
+  readonly failed: (error: unknown) => void;
+  /** Call when entries before the position need not be written again after a restart. */
+  readonly committed: (replayFrom: number) => Promise<void>;
+}
+
+export interface SamplesOptions<Store extends SampleStore>
+  extends Pick<
+    EntryLogOptions,
+    'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'disk' | 'continuity'
+  > {
+  /**
+   * Made when it does not exist. The log is in the folder `journal` of it. One process at a time,
+   * which the caller ensures.
+   */
+  readonly directory: string;
+  readonly openStore: (surroundings: StoreSurroundings) => Promise<Store>;
+  /**
+   * A file of the journal is closed when it is longer: the unit in which the journal is dropped.
+   */
+  readonly journalSegmentBytes?: number;
+  /** Called for every damaged place, also those that are met later; once each. */
+  readonly damaged?: ((damage: StoreDamage) => void) | undefined;
+  /**
+   * Called when sealed samples, segments or the positions of followers cannot be written; the
+   * journal has what they hold.
+   */
+  readonly failed?: ((error: unknown) => void) | undefined;
+  /** Asked before each append; a disk without room refuses it with `storageFull`. */
+  readonly hasRoom?: () => boolean;
+}
+
+export interface OpenSamples<Store extends SampleStore> extends Samples {
+  readonly log: EntryLog;
+  readonly store: Store;
+  /** What opening and reading found damaged so far. */
+  readonly damage: readonly StoreDamage[];
+  /** Makes everything durable and closes; afterwards every call rejects. */
+  close(): Promise<void>;
+}
+
+const journalSegmentBytes = 16 * 1024 * 1024;
+
+/**
+ * Opens or creates the log and the store of the folder, and gives the store what only the log has.
+ */
+export async function openSamples<Store extends SampleStore>(
+  options: SamplesOptions<Store>,
+): Promise<OpenSamples<Store>> {
+  const directory = join(options.directory, 'journal');
+  for (const folder of [options.directory, directory]) await makeFolder(folder);
+  const shapes = createShapeInterner();
+  const { damage, damaged } = createDamageList(options.damaged);
+  const failed = onlyNews(options.failed);
+  const opened: { log?: EntryLog } = {};
+  const store = await options.openStore({
+    logStart: await journalStart(directory),
+    shapes,
+    damaged,
+    failed,
+    committed: async (replayFrom) => opened.log?.release(replayFrom),
+  });
+  const log = await openEntryLog({
+    segmentBytes: journalSegmentBytes,
+    ...logOptions(options),
+    directory,
+    shapes,
+    replayFrom: await store.replayFrom(),
+    replay: (entries) => store.write(entries, 'replayed'),
+    damaged,
+    failed,
+  });
+  opened.log = log;
+  return { ...joined(options, log, store, shapes), log, store, damage };
+}
+
+function joined(
+  { hasRoom = () => true, now }: Pick<SamplesOptions<SampleStore>, 'hasRoom' | 'now'>,
+  log: EntryLog,
+  store: SampleStore,
+  shapes: ShapeInterner,
+): Samples & { close(): Promise<void> } {
+  const intake = createSampleIntake({ log, shapes, store });
+  let closed = false;
+  return {
+    append(entry) {
+      // An async function would create one more promise for every entry.
+      if (closed) return Promise.reject(problem('stopping'));
+      if (!hasRoom()) return Promise.reject(problem('storageFull'));
+      return intake.append(entry);
+    },
+    async appendColumns(entries) {
+      if (closed) throw problem('stopping');
+      if (!hasRoom()) throw problem('storageFull');
+      const rows = rowColumnsOf(entries, shapes);
+      return rows && intake.appendColumns(rows, entries.receivedAt);
+    },
+    ...reportingReads(store, now),
+    topics: (deviceId) => store.topics(deviceId),
+    mayHold: (deviceId) => store.mayHold(deviceId),
+    buckets: (request) => store.buckets(request),
+    measuredKeys: (deviceId, topicsMax) => store.measuredKeys(deviceId, topicsMax),
+    usage: () => store.usage(),
+    previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
+    retain: (rules) => store.retain(rules),
+    dropDevice(deviceId) {
+      intake.forget(deviceId);
+      return store.dropDevice(deviceId, log.nextPosition);
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await log.close();
+      await intake.idle();
+      await store.close();
+    },
+  };
+}
+
+function logOptions(
+  options: SamplesOptions<SampleStore>,
+): Pick<EntryLogOptions, 'now' | 'seen' | 'onWriting'> & Partial<EntryLogOptions> {
+  const { now, seen, onWriting, resumeBytesMax, resumeAgeMsMax, disk, continuity } = options;
+  return {
+    now,
+    seen,
+    onWriting,
+    ...(disk !== undefined && { disk }),
+    ...(continuity !== undefined && { continuity }),
+    ...(resumeBytesMax !== undefined && { resumeBytesMax }),
+    ...(resumeAgeMsMax !== undefined && { resumeAgeMsMax }),
+    ...(options.journalSegmentBytes !== undefined && { segmentBytes: options.journalSegmentBytes }),
+  };
+}
+
+// Store damage: damaged places of the log and the sample store, each reported once.
+
+/** Passes a failure on unless it repeats the last one. */
+function onlyNews(failed: (error: unknown) => void = () => undefined): (error: unknown) => void {
+  let last: string | undefined;
+  return (error) => {
+    if (String(error) !== last) failed(error);
+    last = String(error);
+  };
+}
+
+/** What was found damaged, each place once. */
+function createDamageList(report: (damage: StoreDamage) => void = () => undefined): {
+  readonly damage: readonly StoreDamage[];
+  readonly damaged: (damage: StoreDamage) => void;
+} {
+  const known = new Set<string>();
+  const damage: StoreDamage[] = [];
+  return {
+    damage,
+    damaged(place) {
+      const key = JSON.stringify(place);
+      if (known.has(key)) return;
+      known.add(key);
+      damage.push(place);
+      report(place);
+    },
+  };
+}
+
+// Column entries: samples in columns, as a caller gives them and as the log takes them.
+
+/** The rows of one device among those of others: each is later than the one before. */
+type DevicePart = Pick<RowColumns, 'deviceId' | 'head' | 'from' | 'to' | 'trace'>;
+
+/** Samples of one form. Each part has another device, and becomes an entry. */
+interface ColumnEntries extends Pick<RowColumns, 'timestamps' | 'columns' | 'texts'> {
+  readonly receivedAt: EpochMs;
+  readonly parts: readonly DevicePart[];
+  /** Data of one of them: all have its keys in its order, with values of the same types. */
+  readonly example: JsonObject;
+}
+
+/** Undefined when the columns are not the values of the data. */
+function rowColumnsOf(
+  { parts, example, timestamps, columns, texts }: ColumnEntries,
+  interner: ShapeInterner,
+): RowColumns[] | undefined {
+  const shape = interner.shapeOf(example, new LeafValues(), undefined);
+  const isFlat = shape.leaves.every(
+    ({ kind }) =>
+      kind === leafKinds.number || kind === leafKinds.boolean || kind === leafKinds.string,
+  );
+  if (!isFlat || shape.leaves.length !== columns.length) return undefined;
+  return parts.map(({ deviceId, head, from, to, trace }) => ({
+    deviceId,
+    head,
+    shape,
+    from,
+    to,
+    timestamps,
+    columns,
+    texts,
+    trace,
+  }));
+}

@@ -1,0 +1,357 @@
+// Backfill batches: the journal entries of a group of samples, one for each device, and their way to the disk.
+import { hash } from 'node:crypto';
+import {
+  ageRefusal,
+  type BackfillSample,
+  isRefusal,
+  readBackfillSample,
+  type SampleRefusal,
+} from '../../transports/http/backfill-sample.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
+import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
+import { isTooOld, type NotStored, NotStoredCounts } from '../../model/kept-samples.ts';
+import type { Sample } from '../../model/sample.ts';
+import type { DeviceNames, InTurn } from '../validate/device-names.ts';
+import type { ValidatedSample } from '../validate/sample-validation.ts';
+import { entryOf } from './backfill-entry.ts';
+import { storedTopicsOf } from '../capture/capture.ts';
+import type { Attempt } from '../idempotency/idempotency.ts';
+import { type HeldFor, whileOwned } from '../../cluster/owned-devices.ts';
+
+export interface RejectedSample extends SampleRefusal {
+  /** Its place in the request, from 0. */
+  readonly index: number;
+}
+
+/** The result for the samples of a request so far. */
+export interface BackfillProgress {
+  /** Of all samples of the request. */
+  readonly correlationId: string;
+  read: number;
+  accepted: number;
+  duplicates: number;
+  readonly rejected: RejectedSample[];
+  /** Of the accepted ones. */
+  readonly notStored: NotStoredCounts;
+  /** Number of notes by device, only for devices with notes. */
+  readonly notes: Map<string, number>;
+}
+
+export interface BatchStages {
+  readonly validate: (sample: Sample) => ValidatedSample<Sample>;
+  /** Cuts down what is new beyond the limits of the device. */
+  readonly admit: DeviceNames['admit'];
+  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly announce: (entry: DurableEntry) => void;
+  readonly newId: () => string;
+  /** Organizations take turns; absent where none is shared. */
+  readonly turns?: Pick<WorkTurns, 'run' | 'wait'> | undefined;
+  /** With several nodes: which devices are of this one. Without it, all are. */
+  readonly heldFor?: HeldFor | undefined;
+  /** Has samples of other devices stored by their owners; their results are counted. */
+  readonly storeElsewhere?: StoreElsewhere | undefined;
+}
+
+/** Samples of a request that the owner of their device stores as one entry. */
+export interface SamplesOfOwner extends Pick<DeviceSamples, 'device' | 'checked'> {
+  readonly indices: readonly number[];
+  readonly part: Part | undefined;
+}
+
+export type StoreElsewhere = (
+  samples: readonly SamplesOfOwner[],
+  request: { readonly receivedAt: EpochMs; readonly progress: BackfillProgress },
+) => Promise<void>;
+
+type Origin = Pick<
+  JournalEntry['samples'][number],
+  'organizationId' | 'workspaceId' | 'dataFlowId'
+>;
+
+/** A device, with what its samples have in common in every request. */
+export interface BackfillDevice {
+  /** Service device id. */
+  readonly id: string;
+  readonly origin: Origin;
+  readonly storedTopics: '*' | ReadonlySet<string>;
+  /** For how many days samples are kept; null without limit. */
+  readonly keptDays: number | null;
+  /**
+   * Of a device that sends the samples itself: how long it is online after the newest of them.
+   * Undefined for samples that are brought by others.
+   */
+  readonly onlineForMs?: number | undefined;
+}
+
+export type FoundDevice = BackfillDevice | SampleRefusal;
+
+/** A device whose samples others bring. */
+export function backfillDevice(route: UplinkRoute): BackfillDevice {
+  const { id, organizationId, workspaceId } = route.device;
+  const origin = { organizationId, workspaceId, dataFlowId: route.flow.id };
+  return { id, origin, storedTopics: storedTopicsOf(route), keptDays: route.keptDays };
+}
+
+/** A device that sends its samples itself. */
+export function sendingDevice(route: UplinkRoute): BackfillDevice {
+  return { ...backfillDevice(route), onlineForMs: route.device.onlineTimeoutSeconds * 1_000 };
+}
+
+interface Group {
+  /** Place in the request of the first element of the whole group, of which these can be some. */
+  readonly groupStart: number;
+  readonly elements: readonly Json[];
+  /** For each element its device, or why it is rejected. */
+  readonly devices: readonly FoundDevice[];
+  /** For each element its place in the request; undefined when they come next. */
+  readonly indices?: readonly number[];
+  readonly receivedAt: EpochMs;
+  readonly attempt?: Attempt | undefined;
+}
+
+/** A batch of a request with an Idempotency-Key. */
+export interface Part {
+  readonly attempt: Attempt;
+  readonly name: string;
+  readonly contentHash: string;
+}
+
+interface Batch {
+  readonly device: BackfillDevice;
+  readonly entry: JournalEntry;
+  readonly part: Part | undefined;
+}
+
+/** What a group of samples stores. */
+export interface Batches {
+  readonly own: readonly Batch[];
+  readonly elsewhere: readonly SamplesOfOwner[];
+  readonly receivedAt: EpochMs;
+}
+
+/** The samples of one device in a group that are not rejected. */
+interface DeviceSamples {
+  readonly device: BackfillDevice;
+  readonly elements: Json[];
+  readonly checked: ValidatedSample<Sample>[];
+  readonly indices: number[];
+}
+
+/**
+ * The batches of a group in the order of their first samples; rejected elements are counted in
+ * `progress`.
+ */
+export async function batchesOf(
+  group: Group,
+  progress: BackfillProgress,
+  on: BatchStages,
+): Promise<Batches> {
+  const { groupStart, receivedAt, attempt } = group;
+  const organizationId = organizationOf(group.devices);
+  const { turns } = on;
+  const inTurn: InTurn | undefined =
+    organizationId === undefined || turns === undefined
+      ? undefined
+      : (work) => turns.run(organizationId, work);
+  const read = () => [...readGroup(group, progress, on).values()];
+  const samplesOf = inTurn === undefined ? read() : await inTurn(read);
+  const partOfDevice = ({ elements, device }: DeviceSamples) =>
+    attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
+  const isOwn = ({ device }: DeviceSamples) => on.heldFor?.(device.id) !== undefined;
+  const own = on.heldFor === undefined ? samplesOf : samplesOf.filter(isOwn);
+  const elsewhere = on.heldFor === undefined ? [] : samplesOf.filter((one) => !isOwn(one));
+  const batches = own.map(async (samples): Promise<Batch> => {
+    const { device, checked } = samples;
+    const admitted = await on.admit(device.id, checked, inTurn);
+    const entry = entryOf(admitted, samples, { receivedAt, progress, on });
+    return { device, entry, part: partOfDevice(samples) };
+  });
+  return {
+    own: await Promise.all(batches),
+    elsewhere: elsewhere.map((samples) => ({ ...samples, part: partOfDevice(samples) })),
+    receivedAt,
+  };
+}
+
+/** Undefined when all are rejected. */
+function organizationOf(devices: Group['devices']): string | undefined {
+  for (const device of devices) if (!isRefusal(device)) return device.origin.organizationId;
+  return undefined;
+}
+
+function readGroup(
+  { elements, devices, indices, receivedAt }: Group,
+  progress: BackfillProgress,
+  { validate }: BatchStages,
+): Map<string, DeviceSamples> {
+  const byDevice = new Map<string, DeviceSamples>();
+  for (const [i, device] of devices.entries()) {
+    const index = indices?.[i] ?? progress.read++;
+    const element = elements[i] ?? null;
+    const read = isRefusal(device) ? device : readSampleOf(device, element, receivedAt);
+    if (isRefusal(device) || isRefusal(read)) {
+      progress.rejected.push({ index, ...(read as SampleRefusal) });
+      continue;
+    }
+    let samples = byDevice.get(device.id);
+    if (samples === undefined) {
+      samples = { device, elements: [], checked: [], indices: [] };
+      byDevice.set(device.id, samples);
+    }
+    samples.elements.push(element);
+    samples.checked.push(validate(sampleOf(read, device.id)));
+    samples.indices.push(index);
+  }
+  return byDevice;
+}
+
+function readSampleOf(
+  { keptDays }: BackfillDevice,
+  element: Json,
+  receivedAt: EpochMs,
+): BackfillSample | SampleRefusal {
+  const read = readBackfillSample(element, receivedAt);
+  if (isRefusal(read) || keptDays === null) return read;
+  return isTooOld(read.timestamp, keptDays, receivedAt)
+    ? ageRefusal(read.timestamp, keptDays)
+    : read;
+}
+
+function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: string): Sample {
+  const sample = { deviceId, topic, timestamp, data };
+  if (meta === undefined) return sample;
+  return { ...sample, meta };
+}
+
+/** The part of a request that the elements of one device in a group are. */
+export interface PartPlace extends Pick<Group, 'groupStart'> {
+  readonly deviceId: string;
+  readonly attempt: Attempt;
+}
+
+export function partNameOf({ groupStart, deviceId }: Omit<PartPlace, 'attempt'>): string {
+  return `${groupStart}.${deviceId}`;
+}
+
+/** Keys hold across an upgrade: names and hashes stay as they are. */
+export function partOf(elements: readonly Json[], place: PartPlace): Part {
+  const contentHash = hash('sha256', JSON.stringify(elements), 'base64url');
+  return { attempt: place.attempt, name: partNameOf(place), contentHash };
+}
+
+/**
+ * Appends all batches in their order, without waits in between. Rejects with the first failure,
+ * after all of them have ended.
+ */
+export async function storeBatches(
+  { own, elsewhere, receivedAt }: Batches,
+  progress: BackfillProgress,
+  on: BatchStages,
+): Promise<void> {
+  const stored = own.map((batch) => storeBatch(batch, progress, on));
+  const unknown = elsewhere.filter(({ checked, device, part }) => {
+    const sent = checked.map(({ sample }) => sample.topic);
+    return !countStored(sent, device, part, progress);
+  });
+  if (unknown.length > 0 && on.storeElsewhere !== undefined)
+    stored.push(on.storeElsewhere(unknown, { receivedAt, progress }));
+  const results = await Promise.allSettled(stored);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+async function storeBatch(
+  { device, entry, part }: Batch,
+  progress: BackfillProgress,
+  on: BatchStages,
+): Promise<void> {
+  const sent = entry.samples.map(({ topic }) => topic);
+  if (countStored(sent, device, part, progress)) return;
+  const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
+  const keyed = { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) };
+  const append = () => appendOwned(keyed, on);
+  const organizationId = entry.samples[0]?.organizationId;
+  const durable =
+    organizationId === undefined || on.turns === undefined
+      ? await append()
+      : await on.turns.run(organizationId, append);
+  const { receivedAt, samples, duplicates } = durable;
+  const notStored = notStoredOf(
+    samples.map(({ topic }) => topic),
+    device,
+  );
+  countDurable({ receivedAt, samples: samples.length, duplicates, notStored }, part, progress);
+}
+
+/**
+ * Throws Problem `deviceMoved` when the device is of another node, and `deviceMovedMeanwhile` when it
+ * is after the sync.
+ */
+export function appendOwned(
+  entry: JournalEntry,
+  { append, announce, heldFor }: Pick<BatchStages, 'append' | 'announce' | 'heldFor'>,
+): Promise<DurableEntry> {
+  const store = async (): Promise<DurableEntry> => {
+    const durable = await append(entry);
+    announce(durable);
+    return durable;
+  };
+  return heldFor === undefined ? store() : whileOwned(heldFor, entry.deviceId, store);
+}
+
+/** Counts the samples that an earlier try of the request stored; false when it did not. */
+function countStored(
+  topics: readonly string[],
+  device: BackfillDevice,
+  part: Part | undefined,
+  progress: BackfillProgress,
+): boolean {
+  const before = part?.attempt.stored(part.name, part.contentHash);
+  if (before === undefined) return false;
+  progress.accepted += before.samples;
+  progress.duplicates += topics.length - before.samples;
+  addNotStored(notStoredOf(topics.slice(0, before.samples), device), progress);
+  return true;
+}
+
+/** Samples by topic that no database output takes. */
+export function notStoredOf(
+  topics: readonly string[],
+  { storedTopics }: Pick<BackfillDevice, 'storedTopics'>,
+): readonly NotStored[] {
+  if (storedTopics === '*') return none;
+  const counts = new NotStoredCounts();
+  const reason = storedTopics.size === 0 ? 'NO_DATABASE_OUTPUT' : 'TOPIC_FILTER';
+  for (const topic of topics) if (!storedTopics.has(topic)) counts.add(topic, reason);
+  return counts.list();
+}
+
+const none: readonly NotStored[] = [];
+
+function addNotStored(found: readonly NotStored[], { notStored }: BackfillProgress): void {
+  for (const { topic, reason, count } of found) notStored.add(topic, reason, count);
+}
+
+export interface StoredSamples {
+  readonly receivedAt: EpochMs;
+  /** How many of them were not stored before. */
+  readonly samples: number;
+  readonly duplicates: number;
+  readonly notStored: readonly NotStored[];
+}
+
+/** Counts samples that are durable now. */
+export function countDurable(
+  { receivedAt, samples, duplicates, notStored }: StoredSamples,
+  part: Part | undefined,
+  progress: BackfillProgress,
+): void {
+  progress.accepted += samples;
+  progress.duplicates += duplicates;
+  addNotStored(notStored, progress);
+  if (part === undefined) return;
+  const { attempt, name, contentHash } = part;
+  attempt.done({ part: name, contentHash, receivedAt, correlationId: null, samples });
+}

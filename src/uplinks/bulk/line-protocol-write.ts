@@ -1,0 +1,201 @@
+// Line protocol write: the points of a request become samples, which are stored in bulk; bad lines are reported.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  createLineReader,
+  isFault,
+  type LineReader,
+} from '../../transports/line-protocol/line-reader.ts';
+import { timeReader } from '../../transports/line-protocol/line-values.ts';
+import { pointGroups } from '../../transports/line-protocol/point-groups.ts';
+import {
+  createPointSamples,
+  type PointSample,
+  type PointSamples,
+} from '../../transports/line-protocol/point-samples.ts';
+import { largeWorkLimits } from '../../transports/large-work.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
+import type { DeviceConnector } from '../../model/connector.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { noteOfExact } from '../../model/exact-json.ts';
+import { problem, problems } from '../../model/problem.ts';
+import type { Note } from '../../model/processing-note.ts';
+import type { Sample } from '../../model/sample.ts';
+import { missing } from '../../structures/missing.ts';
+import type { ValidatedSample } from '../validate/sample-validation.ts';
+import {
+  backfillLimits,
+  type BackfillReceipt,
+  type BackfillStages,
+  storeGroups,
+} from './backfill.ts';
+import { type ConnectorDeviceStages, createConnectorDevices } from './connector-devices.ts';
+
+/** Time for which lines are read in one turn of the event loop, asked after so many lines. */
+const turnMsMax = 4;
+const linesPerLook = 16;
+/** Bad lines that an answer names; the others are counted. */
+const faultsNamedMax = 10;
+/** Devices whose refusal the owner of the connector finds. */
+const refusedNamedMax = 200;
+const shownLengthMax = 200;
+
+export interface PointWrite {
+  /** It has a mapping. */
+  readonly connector: DeviceConnector;
+  readonly text: string;
+  readonly precision: string;
+}
+
+interface NamedFault {
+  /** From 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface WriteOutcome {
+  readonly receipt: BackfillReceipt;
+  /** Lines that were not stored, in their order; the first ones. */
+  readonly faults: readonly NamedFault[];
+  readonly faultCount: number;
+  /** Once for each device, and once for lines that cannot be read. */
+  readonly refused: readonly RefusedPoints[];
+}
+
+interface RefusedPoints {
+  /** Physical id; null where the line names none. */
+  readonly deviceId: string | null;
+  readonly status: number;
+  readonly message: string;
+}
+
+export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
+  readonly turns: Pick<WorkTurns, 'run' | 'wait' | 'large'>;
+  readonly now: () => EpochMs;
+}
+
+/**
+ * Resolves when the good points are durable. Throws Problem 400 for an unknown precision, 413 for
+ * too many points, and what a bulk request throws when it breaks off.
+ */
+export async function writePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
+  const { organizationId } = write.connector;
+  if (write.text.length <= largeWorkLimits.bytesMin) return storePoints(write, on);
+  return on.turns.large.run(organizationId, () => storePoints(write, on));
+}
+
+async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
+  const { connector, text, precision } = write;
+  const readTime = timeReader(precision);
+  if (readTime === undefined)
+    throw problem('precisionUnknown', { precision: shortText(precision) });
+  const mapping = connector.lineProtocol;
+  if (mapping === null) throw problem('lineProtocolOff');
+  const receivedAt = on.now();
+  const points = createPointSamples({ mapping, readTime, receivedAt });
+  const faults = createFaults();
+  const reader = createLineReader(text);
+  const { organizationId } = connector;
+  const read = () => readLines(reader, points, faults);
+  while (await on.turns.run(organizationId, read)) await nextTurn();
+  const { samples } = points;
+  const noted = { ...on, validate: notedValidation(samples, on.validate) };
+  const groups = inTurns(pointGroups(samples));
+  const devices = createConnectorDevices(connector, on);
+  const receipt = await storeGroups({ groups, receivedAt }, devices, noted);
+  for (const { index, ...refusal } of receipt.rejected) {
+    const { line, deviceId } = samples[index] ?? missing('sample');
+    faults.add(line, messageToSender(refusal, deviceId));
+  }
+  const refused = refusedDevices(receipt, samples);
+  const [unread] = faults.told().faults;
+  if (unread !== undefined && faults.told().faultCount > receipt.rejected.length)
+    refused.push({ deviceId: null, status: 400, message: unread.message });
+  return { receipt, ...faults.told(), refused };
+}
+
+/**
+ * A sender does not learn which devices other connectors have; the owner finds the reason at the
+ * connector (contract 39.3).
+ */
+function messageToSender(
+  { errorCode, message }: { readonly errorCode: string; readonly message: string },
+  deviceId: string,
+): string {
+  if (errorCode !== problems.deviceNotOnConnector.code) return message;
+  return problem('notFound', { what: 'device', id: deviceId }).message;
+}
+
+/** The digits at the start of an error code are its status. */
+function refusedDevices(
+  { rejected }: BackfillReceipt,
+  samples: readonly PointSample[],
+): RefusedPoints[] {
+  const devices = new Map<string, RefusedPoints>();
+  for (const { index, errorCode, message } of rejected) {
+    const deviceId = samples[index]?.deviceId;
+    if (deviceId === undefined || devices.has(deviceId)) continue;
+    if (devices.size >= refusedNamedMax) break;
+    devices.set(deviceId, { deviceId, status: Number(errorCode.slice(0, 3)), message });
+  }
+  return [...devices.values()];
+}
+
+/** Returns whether there may be more. */
+function readLines(reader: LineReader, points: PointSamples, faults: Faults): boolean {
+  const pointsMax = backfillLimits.samplesMax;
+  const startedAt = performance.now();
+  for (let i = 1; ; i++) {
+    if (i % linesPerLook === 0 && performance.now() - startedAt > turnMsMax) return true;
+    const point = reader.next();
+    if (point === undefined) return false;
+    const fault = isFault(point) ? point : points.add(point, reader.line());
+    if (fault !== undefined)
+      faults.add(reader.line(), `unable to parse '${shortText(reader.text())}': ${fault.reason}`);
+    if (points.samples.length > pointsMax) throw problem('pointsTooMany', { pointsMax });
+  }
+}
+
+/** The journal is busy with one group while the next is prepared, and so are other requests. */
+async function* inTurns<T>(groups: Iterable<T>): AsyncGenerator<T> {
+  for (const group of groups) {
+    yield group;
+    await nextTurn();
+  }
+}
+
+/** Validation that notes which integers of a sample are strings. */
+function notedValidation(
+  samples: readonly PointSample[],
+  validate: WriteStages['validate'],
+): WriteStages['validate'] {
+  const notes = new Map<JsonObject, Note>();
+  for (const { data, texts } of samples) if (texts.length > 0) notes.set(data, noteOfExact(texts));
+  if (notes.size === 0) return validate;
+  return (sample: Sample): ValidatedSample<Sample> => {
+    const validated = validate(sample);
+    const note = notes.get(sample.data);
+    return note === undefined ? validated : { ...validated, notes: [...validated.notes, note] };
+  };
+}
+
+interface Faults {
+  readonly add: (line: number, message: string) => void;
+  readonly told: () => Pick<WriteOutcome, 'faults' | 'faultCount'>;
+}
+
+function createFaults(): Faults {
+  const named: NamedFault[] = [];
+  let count = 0;
+  return {
+    add(line, message) {
+      count++;
+      if (named.length < faultsNamedMax) named.push({ line, message });
+    },
+    told: () => ({ faults: named.sort((a, b) => a.line - b.line), faultCount: count }),
+  };
+}
+
+function shortText(text: string): string {
+  return text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax)}…`;
+}

@@ -1,0 +1,139 @@
+// Senders of captures: found once, when a request is admitted, and kept until its body is complete (contract 18, 35).
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type CaptureQuery,
+  captureDeviceIdOf,
+  captureRequestOf,
+  captureSecretOf,
+} from '../../transports/http/capture-request.ts';
+import type { UplinkRouteCache, UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import type { DeviceConnector } from '../../model/connector.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { UplinkLimit } from '../uplink-limit.ts';
+
+/** A device that sends its own payload. */
+export interface DeviceSender {
+  readonly kind: 'device';
+  readonly route: UplinkRoute;
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
+}
+
+/** A network server, which names its devices in the body. */
+export interface ServerSender {
+  readonly kind: 'networkServer';
+  readonly connector: DeviceConnector;
+}
+
+type Sender = DeviceSender | ServerSender;
+/** Found in memory, or read. */
+type Looked<S> = S | Promise<S>;
+
+export interface Found<S> {
+  readonly organizationId: string;
+  /**
+   * Returns the sender, looked up again only if a record changed since. Throws like the first
+   * look-up.
+   */
+  readonly current: () => S | Promise<S>;
+}
+
+export interface CaptureSenders {
+  /**
+   * Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that is
+   * not of the secret.
+   */
+  readonly ofCapture: (
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ) => Promise<Found<DeviceSender | ServerSender>>;
+  /** Finds the connector of the uplink secret. Throws Problem 401. */
+  readonly ofWebhook: (
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ) => Promise<Found<DeviceConnector>>;
+  /** The same for a secret that was sent in another way. */
+  readonly ofSecret: (uplinkSecret: string) => Promise<Found<DeviceConnector>>;
+}
+
+export function createCaptureSenders(
+  directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
+  limit?: Pick<UplinkLimit, 'take'>,
+): CaptureSenders {
+  /** `counted` is called with the connector, before its device is looked up: guesses count. */
+  function senderOf(
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+    counted: Counted,
+  ): Looked<Sender> {
+    const connector = directory.connector(captureSecretOf(query, headers));
+    const found = (known: DeviceConnector) => {
+      counted(known);
+      return senderOn(known, query, headers);
+    };
+    // Most are in memory: no turn is waited for them.
+    return connector instanceof Promise ? connector.then(found) : found(connector);
+  }
+
+  function connectorOf(secret: string, counted: Counted): Looked<DeviceConnector> {
+    const connector = directory.connector(secret);
+    const found = (known: DeviceConnector) => {
+      counted(known);
+      return known;
+    };
+    return connector instanceof Promise ? connector.then(found) : found(connector);
+  }
+
+  function senderOn(
+    connector: DeviceConnector,
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ): Looked<Sender> {
+    if (isWebhook(connector, query, headers)) return { kind: 'networkServer', connector };
+    const { deviceId, topic, timestamp } = captureRequestOf(query, headers);
+    const route = directory.byConnector(connector, deviceId);
+    const found = (known: UplinkRoute): Sender => ({
+      kind: 'device',
+      route: known,
+      topic,
+      timestamp,
+    });
+    return route instanceof Promise ? route.then(found) : found(route);
+  }
+
+  async function find<S extends Sender | DeviceConnector>(
+    lookUp: (counted: Counted) => Looked<S>,
+  ): Promise<Found<S>> {
+    const { revision } = directory;
+    let organizationId = '';
+    const looked = lookUp((connector) => {
+      ({ organizationId } = connector);
+      limit?.take(connector.id);
+    });
+    const sender = looked instanceof Promise ? await looked : looked;
+    const again = () => lookUp(() => undefined);
+    return { organizationId, current: () => (directory.revision === revision ? sender : again()) };
+  }
+
+  return {
+    ofCapture: (query, headers) => find((counted) => senderOf(query, headers, counted)),
+    ofWebhook: (query, headers) =>
+      find((counted) => connectorOf(captureSecretOf(query, headers), counted)),
+    ofSecret: (uplinkSecret) => find((counted) => connectorOf(uplinkSecret, counted)),
+  };
+}
+
+type Counted = (connector: DeviceConnector) => void;
+
+/**
+ * With a device id it is a payload for the device of an integration, else a message of the network
+ * server itself.
+ */
+function isWebhook(
+  connector: DeviceConnector,
+  query: CaptureQuery,
+  headers: IncomingHttpHeaders,
+): boolean {
+  if (connector.decodingType !== 'NONE') return true;
+  return connector.integrationId !== null && captureDeviceIdOf(query, headers) === undefined;
+}

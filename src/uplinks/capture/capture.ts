@@ -1,0 +1,139 @@
+// Capture journey: the device, decoder and stored topics of a request make it an uplink.
+import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { KeptSamples } from '../../model/kept-samples.ts';
+import type { Uplink, UplinkDevice } from '../../model/uplink.ts';
+import type { Once } from '../idempotency/idempotency.ts';
+
+export interface Capture {
+  /** The route of the sender, found when the request was admitted. */
+  readonly route: UplinkRoute;
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
+  readonly body: JsonObject | readonly Json[];
+  readonly bodyBytes: number;
+  readonly idempotencyKey: string | undefined;
+  /** Identifies repetitions on the transport. */
+  readonly duplicateKey?: string;
+}
+
+export interface CaptureReceipt extends Partial<KeptSamples> {
+  readonly id: string;
+  readonly receivedAt: EpochMs;
+}
+
+export interface CaptureStages {
+  /** Undefined for a repetition, whose samples were stored before. */
+  readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
+  readonly once: Once;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** An uplink is one journal entry, so the request has one part. */
+const wholeUplink = '';
+
+/** Resolves when the payload's samples are durable. */
+export function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
+  if (input.idempotencyKey === undefined) return take(input, on, on.now());
+  return captureOnce(input, on, (once, firstSeenAt) => take(once, on, firstSeenAt));
+}
+
+async function take(
+  { route, topic, timestamp, body, bodyBytes, duplicateKey }: Capture,
+  on: CaptureStages,
+  receivedAt: EpochMs,
+): Promise<CaptureReceipt> {
+  const key = duplicateKey !== undefined && { duplicateKey };
+  const payload = { topic, timestamp, body, bodyBytes, ...key };
+  const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
+  const kept = await on.handleUplink(uplink);
+  return { id: uplink.correlationId, receivedAt, ...kept };
+}
+
+/** Captures once per Idempotency-Key; `work` gets the input with its duplicate key. */
+export async function captureOnce(
+  input: Capture,
+  on: Pick<CaptureStages, 'once'>,
+  work: (input: Capture, firstSeenAt: EpochMs) => Promise<CaptureReceipt>,
+): Promise<CaptureReceipt> {
+  const { route, idempotencyKey: key = '' } = input;
+  // Two devices with one secret choose their keys independently.
+  const call = {
+    credential: `${route.connector.id} ${route.device.id}`,
+    route: 'POST /v3/capture',
+    key,
+    body: input.body as Json,
+  };
+  const answer = await on.once.stored(call, async (attempt) => {
+    const before = attempt.stored(wholeUplink);
+    // The decoder has already run and changed its state, so it must not run again.
+    if (before !== undefined && before.correlationId !== null) {
+      const { correlationId: id, receivedAt, stored = null } = before;
+      return { status: 201, body: { id, receivedAt, ...(stored !== null && { stored }) } };
+    }
+    const duplicateKey = attempt.duplicateKey(wholeUplink);
+    const receipt = await work({ ...input, duplicateKey }, attempt.firstSeenAt);
+    return { status: 201, body: receipt as unknown as Json };
+  });
+  return answer.body as unknown as CaptureReceipt;
+}
+
+/** Returns the uplink of a payload of any transport. */
+export function uplinkOf(
+  payload: Pick<
+    Uplink,
+    | ('topic' | 'timestamp' | 'body' | 'bodyBytes')
+    | ('duplicateKey' | 'isRepeated' | 'metrics' | 'onlyNote')
+  >,
+  route: UplinkRoute,
+  correlationId: string,
+  receivedAt: EpochMs,
+): Uplink {
+  return {
+    correlationId,
+    device: uplinkDeviceOf(route),
+    script: scriptOf(route),
+    storedTopics: storedTopicsOf(route),
+    keptDays: route.keptDays,
+    receivedAt,
+    ...payload,
+  };
+}
+
+/** The decoder of the device type; null when there is none or the flow passes payloads through. */
+function scriptOf({ device, flow, type }: UplinkRoute): Uplink['script'] {
+  const code = type?.uplinkScript?.code;
+  if (flow.passThrough || code === undefined) return null;
+  return { code, tenant: device.organizationId };
+}
+
+/** Whether a decoder gets the payloads of the device. */
+export function isScripted(route: UplinkRoute): boolean {
+  return scriptOf(route) !== null;
+}
+
+/** The sender as decoders know it. */
+export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute): UplinkDevice {
+  return {
+    id: device.id,
+    deviceId: device.deviceId,
+    name: device.name,
+    description: device.description,
+    organizationId: device.organizationId,
+    workspaceId: device.workspaceId,
+    dataFlowId: flow.id,
+    customFields,
+    tags: tags.map((tag) => tag.name),
+  };
+}
+
+/** Topics of the database connector: their samples are stored, others are only forwarded. */
+export function storedTopicsOf({ outputs }: UplinkRoute): '*' | ReadonlySet<string> {
+  // The usual answer takes no memory.
+  for (const { connector, topic } of outputs)
+    if (connector.type === 'DATABASE' && topic === '*') return '*';
+  const stored = outputs.filter(({ connector }) => connector.type === 'DATABASE');
+  return new Set(stored.map(({ topic }) => topic));
+}

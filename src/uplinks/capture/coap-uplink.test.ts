@@ -1,0 +1,57 @@
+// CoAP uplinks: repetitions across a restart are recognized while an exchange lasts.
+import { expect, test } from 'vitest';
+import type { CoapCapture } from '../../transports/coap/coap-capture.ts';
+import { exchangeLifetimeMs } from '../../transports/coap/coap-exchanges.ts';
+import { createDuplicateFilter } from '../../transports/duplicate-filter.ts';
+import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import type { Capture } from './capture.ts';
+import { createCoapUplinks } from './coap-uplink.ts';
+
+const sender = { device: { id: 'd' } } as UplinkRoute;
+const sent: CoapCapture<UplinkRoute> = {
+  sender,
+  request: { secret: 's', deviceId: 'p', topic: 't', timestamp: 3 },
+  body: { a: 1 },
+  bodyBytes: 7,
+  isSenml: false,
+  duplicateKey: 'key',
+};
+
+function started() {
+  const clock = { now: 1_000 };
+  const captured: Capture[] = [];
+  const duplicates = createDuplicateFilter(() => clock.now);
+  const handle = createCoapUplinks({
+    duplicates,
+    capture: async (input) => {
+      captured.push(input);
+      return { id: 'captured', receivedAt: clock.now };
+    },
+    captureSenml: () => Promise.reject(new Error('not a pack')),
+    newId: () => 'new',
+    now: () => clock.now,
+  });
+  return { clock, captured, duplicates, handle };
+}
+
+test('a request is captured for the sender that admission found', async () => {
+  const { handle, captured } = started();
+  expect(await handle(sent)).toEqual({ id: 'captured', receivedAt: 1_000 });
+  const payload = { topic: 't', timestamp: 3, body: { a: 1 }, bodyBytes: 7, duplicateKey: 'key' };
+  expect(captured).toEqual([{ route: sender, ...payload, idempotencyKey: undefined }]);
+});
+
+test('a repetition of a request from before the start gets a receipt and is not captured', async () => {
+  const { handle, captured, duplicates } = started();
+  duplicates.remember('key', 1_000);
+  expect(await handle(sent)).toEqual({ id: 'new', receivedAt: 1_000 });
+  expect(captured).toEqual([]);
+});
+
+test('when the endpoint has run for an exchange, it recognizes repetitions itself', async () => {
+  const { handle, captured, duplicates, clock } = started();
+  clock.now += exchangeLifetimeMs + 1;
+  duplicates.remember('key', clock.now);
+  await handle(sent);
+  expect(captured).toHaveLength(1);
+});

@@ -1,0 +1,164 @@
+// SenML capture: a pack becomes uplinks of the devices that its names begin with, each with its samples.
+import {
+  type ResolvedPack,
+  resolvedPack,
+  type SenmlValue,
+} from '../../transports/senml/senml-pack.ts';
+import { keyBehind, prefixesOf, samplesOfValues } from '../../transports/senml/senml-samples.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
+import type { UplinkRoute, UplinkRouteCache } from '../../inventory/devices/uplink-route-cache.ts';
+import { type EpochMs, isWithin } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import type { Note } from '../../model/processing-note.ts';
+import { defaultTopic, type Sample } from '../../model/sample.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
+import type { Capture, CaptureReceipt, CaptureStages } from './capture.ts';
+import { captureOnce, isScripted, uplinkOf } from './capture.ts';
+
+/** Different names of a pack. */
+const namesMax = 1_000;
+/** How long a prefix is known to name no device, and how many are kept. */
+const absentMs = 10_000;
+const absentMax = 20_000;
+
+export type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
+
+export interface SenmlStages extends CaptureStages {
+  readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  readonly byConnector: UplinkRouteCache['byConnector'];
+  readonly turns: Pick<WorkTurns, 'run'>;
+}
+
+interface Named {
+  readonly route: UplinkRoute;
+  readonly prefix: string;
+}
+
+/**
+ * Makes the capture of packs. A device with a decoder gets the pack as its body; else the values are
+ * samples: those of names that begin with another device of the connector are its samples. Throws
+ * Problem 400 for a pack that is not valid, and then nothing is stored.
+ */
+export function createSenmlCapture(on: SenmlStages): CaptureSenml {
+  const absent = createBoundedMap<string, EpochMs>(absentMax);
+
+  /** The device of the longest prefix of the name; without one, that of the request. */
+  async function named(name: string, request: UplinkRoute): Promise<Named> {
+    for (const prefix of prefixesOf(name)) {
+      if (prefix === request.device.deviceId) return { route: request, prefix };
+      const route = await deviceOf(prefix, request);
+      if (route !== undefined) return { route, prefix };
+    }
+    return { route: request, prefix: '' };
+  }
+
+  async function deviceOf(
+    prefix: string,
+    { connector }: UplinkRoute,
+  ): Promise<UplinkRoute | undefined> {
+    const key = `${connector.id} ${prefix}`;
+    const since = absent.get(key);
+    if (since !== undefined && isWithin(absentMs, since, on.now())) return undefined;
+    try {
+      return await on.byConnector(connector, prefix);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      absent.set(key, on.now());
+      return undefined;
+    }
+  }
+
+  async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
+    const { organizationId } = input.route.device;
+    const inTurn = <T>(work: () => T) => on.turns.run(organizationId, work);
+    const pack = await inTurn(() => resolvedPack(input.body, input.timestamp ?? receivedAt));
+    const { values } = pack;
+    const found = await deviceNames(values, (name) => named(name, input.route));
+    const devices = await inTurn(() => byDevice(values, found));
+    const { topic, duplicateKey } = input;
+    const kept: (KeptSamples | undefined)[] = [];
+    let receipt: CaptureReceipt = { id: on.newId(), receivedAt };
+    for (const [i, { route, values: own }] of devices.entries()) {
+      // Of several devices, the last one is stored when all are: then the request is not repeated.
+      const isLast = i === devices.length - 1;
+      const key = isLast && duplicateKey !== undefined && { duplicateKey };
+      const body = devices.length === 1 ? input.body : own.map(({ of }) => recordOf(of));
+      const bodyBytes = devices.length === 1 ? input.bodyBytes : JSON.stringify(body).length;
+      const payload = { topic, timestamp: input.timestamp, body, bodyBytes, ...key };
+      const samples: Sample[] = await inTurn(() =>
+        samplesOfValues(own).map(({ meta, ...sample }) => ({
+          ...{ deviceId: route.device.id, topic: topic ?? defaultTopic, ...sample },
+          ...(meta !== undefined && { meta }),
+        })),
+      );
+      const notes = i === 0 ? refusalNotes(pack) : [];
+      const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples, notes };
+      kept.push(await on.handleUplink(uplink));
+      receipt = { id: uplink.correlationId, receivedAt };
+    }
+    return { ...receipt, ...keptTogether(kept) };
+  }
+
+  return (input) => {
+    if (isScripted(input.route)) return on.capture(input);
+    if (input.idempotencyKey === undefined) return take(input, on.now());
+    return captureOnce(input, on, take);
+  };
+}
+
+/** In the processing log of the pack's first device. */
+function refusalNotes({ refusals, refusedCount }: ResolvedPack): Note[] {
+  if (refusedCount === 0) return [];
+  const more = refusedCount - refusals.length;
+  const counted = more > 0 ? `; and ${more} more records` : '';
+  const message = `Not stored: ${refusals.join('; ')}${counted}`;
+  return [{ level: 'WARN', source: 'UPLINK', message }];
+}
+
+interface DeviceValues {
+  readonly route: UplinkRoute;
+  readonly values: { readonly key: string; readonly of: SenmlValue }[];
+}
+
+async function deviceNames(
+  values: readonly SenmlValue[],
+  named: (name: string) => Promise<Named>,
+): Promise<ReadonlyMap<string, Named>> {
+  const names = new Set(values.map(({ name }) => name));
+  if (names.size > namesMax)
+    throw problem('senmlInvalid', { reason: `it contains more than ${namesMax} names` });
+  return new Map(
+    await Promise.all(Array.from(names, async (name) => [name, await named(name)] as const)),
+  );
+}
+
+/** In the order of their first values. */
+function byDevice(
+  values: readonly SenmlValue[],
+  found: ReadonlyMap<string, Named>,
+): DeviceValues[] {
+  const devices = new Map<string, DeviceValues>();
+  for (const of of values) {
+    const device = found.get(of.name);
+    if (device === undefined) continue;
+    const { route, prefix } = device;
+    const own = devices.get(route.device.id) ?? { route, values: [] };
+    devices.set(route.device.id, own);
+    own.values.push({ key: keyBehind(of.name, prefix), of });
+  }
+  return [...devices.values()];
+}
+
+/** A resolved record, as the raw uplink of a device that shares a pack with others. */
+function recordOf({ name, unit, timestamp, value, sum }: SenmlValue): Json {
+  const label = typeof value === 'string' ? 'vs' : typeof value === 'boolean' ? 'vb' : 'v';
+  return {
+    n: name,
+    ...(unit !== undefined && { u: unit }),
+    t: timestamp / 1_000,
+    ...(value !== undefined && { [label]: value }),
+    ...(sum !== undefined && { s: sum }),
+  };
+}

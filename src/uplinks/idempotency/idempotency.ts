@@ -1,0 +1,263 @@
+// Idempotency-Key: the same key within a day gets the first answer, and the work is done once (contract 35).
+import { createHash } from 'node:crypto';
+import type { Inventory } from '../../inventory/resource-lookup.ts';
+import { dayMs, type EpochMs } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import { type DurablePart, durablePart, type StoredPart } from '../../model/request-part.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
+
+export const idempotencyKeptMs = dayMs;
+const keyLengthMax = 255;
+/** What could not be saved is kept in memory, for so many keys; the oldest is evicted. */
+const heldMax = 10_000;
+
+export interface FirstAnswer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/**
+ * A key as the records keep it; `answer` is null while the first request is in progress, or was cut
+ * off.
+ */
+export interface IdempotencyRecord {
+  readonly id: string;
+  readonly bodyHash: string;
+  readonly firstSeenAt: EpochMs;
+  readonly answer: FirstAnswer | null;
+  /** Parts of an interrupted request that are in the journal. */
+  readonly durable: readonly StoredPart[];
+}
+
+export interface IdempotencyRecords {
+  readonly find: (id: string, seenAfter: EpochMs) => Promise<IdempotencyRecord | undefined>;
+  /**
+   * Reserves the key. Returns the record of it when another node was first: that one has an answer,
+   * or broke off and is of this process now.
+   */
+  readonly reserve: (
+    record: Omit<IdempotencyRecord, 'durable'>,
+  ) => Promise<IdempotencyRecord | undefined>;
+  /** `bodyHash` is given when it was not known at first. */
+  readonly complete: (id: string, answer: FirstAnswer, bodyHash?: string) => Promise<void>;
+  /** Keeps the reservation of a request that broke off, with what of it is durable. */
+  readonly interrupt: (id: string, durable: readonly StoredPart[]) => Promise<void>;
+  readonly release: (id: string) => Promise<void>;
+  /** Runs the work and keeps its answer in one transaction. */
+  readonly create: (
+    kept: Omit<IdempotencyRecord, 'answer' | 'durable'>,
+    work: (step: Inventory) => Promise<FirstAnswer>,
+  ) => Promise<FirstAnswer>;
+  /** Is told that the records refused an answer; the answer itself goes out. */
+  readonly failed: (error: unknown) => void;
+}
+
+export interface IdempotentCall {
+  /** Whose key it is: a key counts per credential and route. */
+  readonly credential: string;
+  readonly route: string;
+  readonly key: string;
+  readonly body: Json | undefined;
+}
+
+/**
+ * One try of a request with a key. Its parts are journal entries: each is found again after a crash
+ * by its duplicate key.
+ */
+export interface Attempt {
+  /** When the key was first seen. */
+  readonly firstSeenAt: EpochMs;
+  /**
+   * What an earlier try made durable of this part. Throws Problem 422 when that part had another
+   * content.
+   */
+  readonly stored: (part: string, contentHash?: string) => DurablePart | undefined;
+  /** Whether an earlier try made something durable of this part. */
+  readonly isStored: (part: string) => boolean;
+  /** The duplicate key of the part's journal entry. */
+  readonly duplicateKey: (part: string, contentHash?: string) => string;
+  /** To be told when the part is durable. */
+  readonly done: (part: StoredPart) => void;
+}
+
+export interface Once {
+  /**
+   * For work that the journal makes durable. `work` gets the time of the first request and what was
+   * stored already, so that a retry after a crash stores nothing twice. Throws Problem 422 for the
+   * same key with another body; a refused request leaves no trace.
+   */
+  readonly stored: (
+    call: IdempotentCall,
+    work: (attempt: Attempt) => Promise<FirstAnswer>,
+  ) => Promise<FirstAnswer>;
+  /** For work on records: the record and its key are one transaction. */
+  readonly created: (
+    call: IdempotentCall,
+    work: (step: Inventory) => Promise<FirstAnswer>,
+  ) => Promise<FirstAnswer>;
+}
+
+export function createOnce(records: IdempotencyRecords, now: () => EpochMs): Once {
+  const inProgress = new Map<
+    string,
+    { readonly bodyHash: string; readonly answer: Promise<FirstAnswer> }
+  >();
+  const attempts = createAttempts(records);
+
+  async function once(
+    call: IdempotentCall,
+    work: (id: string, bodyHash: string) => Promise<FirstAnswer>,
+  ) {
+    const id = keptIdOf(call);
+    const bodyHash = hash(JSON.stringify(call.body ?? null));
+    const other = inProgress.get(id);
+    if (other !== undefined) {
+      if (other.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
+      return other.answer;
+    }
+    const answer = work(id, bodyHash);
+    inProgress.set(id, { bodyHash, answer });
+    try {
+      return await answer;
+    } finally {
+      inProgress.delete(id);
+    }
+  }
+
+  /** Throws Problem 422 for a key that was used with another body. */
+  async function known(id: string, bodyHash: string): Promise<IdempotencyRecord | undefined> {
+    return sameBody(await attempts.find(id, now() - idempotencyKeptMs), bodyHash);
+  }
+
+  return {
+    stored: (call, work) =>
+      once(call, async (id, bodyHash) => {
+        const seenAt = now();
+        const reserve = () => records.reserve({ id, bodyHash, firstSeenAt: seenAt, answer: null });
+        const record = (await known(id, bodyHash)) ?? sameBody(await reserve(), bodyHash);
+        if (record?.answer) return record.answer;
+        const firstSeenAt = record?.firstSeenAt ?? seenAt;
+        return (
+          await attempts.run({ id, bodyHash, firstSeenAt, durable: record?.durable ?? [] }, work)
+        ).answer;
+      }),
+    created: (call, work) =>
+      once(call, async (id, bodyHash) => {
+        const record = await known(id, bodyHash);
+        return (
+          record?.answer ??
+          records.create({ id, bodyHash, firstSeenAt: record?.firstSeenAt ?? now() }, work)
+        );
+      }),
+  };
+}
+
+function sameBody(
+  record: IdempotencyRecord | undefined,
+  bodyHash: string,
+): IdempotencyRecord | undefined {
+  if (record !== undefined && record.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
+  return record;
+}
+
+export interface Attempts {
+  /** The record, with what could not be saved of it. */
+  find(id: string, seenAfter: EpochMs): Promise<IdempotencyRecord | undefined>;
+  /**
+   * Runs the work of a reserved key and keeps its answer; `work` says the hash of the body when it
+   * was not known before.
+   */
+  run(
+    kept: Omit<IdempotencyRecord, 'answer'>,
+    work: (attempt: Attempt) => Promise<FirstAnswer>,
+    bodyHash?: () => string,
+  ): Promise<{ readonly answer: FirstAnswer; readonly bodyHash: string }>;
+}
+
+/**
+ * Tries of reserved keys. What the records refuse to keep is held in memory, so that a retry finds
+ * it until the process ends.
+ */
+export function createAttempts(records: IdempotencyRecords): Attempts {
+  const held = createBoundedMap<string, IdempotencyRecord>(heldMax);
+
+  function hold(record: IdempotencyRecord, error: unknown): void {
+    records.failed(error);
+    held.set(record.id, record);
+  }
+
+  return {
+    async find(id, seenAfter) {
+      const record = held.get(id);
+      if (record !== undefined && record.firstSeenAt > seenAfter) return record;
+      return records.find(id, seenAfter);
+    },
+    async run(kept, work, bodyHash = () => kept.bodyHash) {
+      const durable = [...kept.durable];
+      try {
+        const answer = await work(attemptOf(kept, durable));
+        const hashed = bodyHash();
+        // What is durable is answered. Without the saved answer the reservation stays, and the
+        // journal tells after a crash.
+        await records.complete(kept.id, answer, hashed).then(
+          () => held.delete(kept.id),
+          (error: unknown) => hold({ ...kept, bodyHash: hashed, answer, durable }, error),
+        );
+        return { answer, bodyHash: hashed };
+      } catch (error) {
+        if (isRefusal(error)) {
+          held.delete(kept.id);
+          await records.release(kept.id);
+        } else {
+          const broken = { ...kept, answer: null, durable };
+          await records
+            .interrupt(kept.id, durable)
+            .catch((failure: unknown) => hold(broken, failure));
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * A request that the caller must change. After any other failure it is unknown what became durable,
+ * so that its key stays; and another request with the key says nothing of the first one.
+ */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500 && error.problem !== 'idempotencyKeyReused';
+}
+
+function attemptOf(
+  { id, firstSeenAt, durable: before }: Omit<IdempotencyRecord, 'answer'>,
+  durable: StoredPart[],
+): Attempt {
+  const parts = new Map(before.map((one) => [one.part, one]));
+  return {
+    firstSeenAt,
+    stored(part, contentHash = '') {
+      const stored = parts.get(part);
+      if (stored !== undefined && stored.contentHash !== contentHash)
+        throw problem('idempotencyKeyReused');
+      return stored;
+    },
+    isStored: (part) => parts.has(part),
+    duplicateKey: (part, contentHash = '') => durablePart.toDuplicateKey({ id, part, contentHash }),
+    done: (part) => void durable.push(part),
+  };
+}
+
+/** Under which a key is kept. Throws Problem `invalidRequest` for a key that is too long. */
+export function keptIdOf({ credential, route, key }: Omit<IdempotentCall, 'body'>): string {
+  if (key.length > keyLengthMax) {
+    throw problem('invalidRequest', {
+      reason: `Idempotency-Key must be at most ${keyLengthMax} characters`,
+    });
+  }
+  return hash(`${credential}\n${route}\n${key}`);
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,283 @@
+// Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
+import type { Intake } from '../transports/intake.ts';
+import { largeWorkLimits } from '../transports/large-work.ts';
+import type { WorkTurns } from '../transports/work-turns.ts';
+import { type EntryTrace, type ProcessingTimes, rememberBodyJson } from '../model/entry-trace.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
+import { problems } from '../model/problem.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
+import type { Sample } from '../model/sample.ts';
+import type { Uplink } from '../model/uplink.ts';
+import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+
+/** What a decoder made of an uplink. */
+export interface Decoded {
+  readonly samples: readonly Sample[];
+  readonly notes: readonly Note[];
+  /** Present when the script emitted a new state. */
+  readonly state?: JsonObject;
+}
+
+/**
+ * A sample after validation: corrected, with notes on what was corrected and the metrics it
+ * reports.
+ */
+export interface Validated {
+  readonly sample: Sample;
+  readonly notes: readonly Note[];
+  readonly metrics: Partial<Pick<UplinkMetrics, 'sqi' | 'batteryLevel' | 'latitude' | 'longitude'>>;
+}
+
+/** Samples of a large uplink that are checked in one turn. */
+const samplesPerTurn = 200;
+
+export interface UplinkStages {
+  readonly intake: Intake;
+  /** Organizations take turns; absent where none is shared. */
+  readonly turns?: Pick<WorkTurns, 'run' | 'charge'> | undefined;
+  /** The state that the device's last run emitted; `{}` at first. */
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  /**
+   * The next run of the device sees this state, even before it is durable; undefined goes back to
+   * the durable one.
+   */
+  readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
+  readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
+  /** Decodes an uplink without a script. */
+  readonly passThrough: (uplink: Uplink) => Decoded;
+  readonly validate: (sample: Sample) => Validated;
+  /** Cuts down what is new beyond the limits of the device. */
+  readonly admit: (
+    deviceId: string,
+    samples: readonly Validated[],
+    inTurn?: <T>(work: () => T) => T | Promise<Awaited<T>>,
+  ) => readonly Validated[] | Promise<readonly Validated[]>;
+  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly announce: (entry: DurableEntry) => void;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+/**
+ * Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when
+ * nothing was done.
+ */
+export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
+  return on.intake.run(
+    uplink.device.organizationId,
+    uplink.device.id,
+    uplink.bodyBytes,
+    () => inTurn(uplink, on),
+    (entry) => storeEntry(entry, uplink.device, on),
+  );
+}
+
+/** Work without a script; scripts have turns of their own. */
+function inTurn(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
+  if (on.turns === undefined) return entryOf(uplink, on);
+  return on.turns.run<JournalEntry | Promise<JournalEntry>>(uplink.device.organizationId, () =>
+    entryOf(uplink, on),
+  );
+}
+
+/** Most devices are known and many have no script: then no turn is waited for. */
+function entryOf(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
+  const { samples, notes = [], onlyNote } = uplink;
+  if (uplink.script !== null && onlyNote === undefined) return scriptedEntryOf(uplink, on);
+  const times = { dataReceived: uplink.receivedAt, processingStart: on.now() };
+  if (onlyNote !== undefined)
+    return decodedEntryOf(uplink, { samples: [], notes: [onlyNote] }, times, on);
+  const decoded = samples === undefined ? on.passThrough(uplink) : { samples, notes };
+  return decodedEntryOf(uplink, decoded, times, on);
+}
+
+/** Only a script has a state, and asking for one may read the records. */
+async function scriptedEntryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
+  const processingStart = on.now();
+  const state = await on.stateOf(uplink.device.id);
+  const scriptRunUplinkStart = on.now();
+  const decoded = await on.decode(uplink, state);
+  const scriptRunUplinkEnd = on.now();
+  const script = { scriptRunUplinkStart, scriptRunUplinkEnd };
+  const times = { dataReceived: uplink.receivedAt, processingStart, ...script };
+  return decodedEntryOf(uplink, decoded, times, on);
+}
+
+function decodedEntryOf(
+  uplink: Uplink,
+  decoded: Decoded,
+  times: StartTimes,
+  on: UplinkStages,
+): JournalEntry | Promise<JournalEntry> {
+  if (uplink.bodyBytes > largeWorkLimits.bytesMin && on.turns !== undefined)
+    return largeEntryOf(uplink, decoded, times, on, on.turns);
+  const checked = on.admit(uplink.device.id, decoded.samples.map(on.validate));
+  const finished = (samples: readonly Validated[]) =>
+    validatedEntryOf(uplink, { ...decoded, validated: samples }, times, on);
+  return checked instanceof Promise ? checked.then(finished) : finished(checked);
+}
+
+/** A stage takes milliseconds for a large uplink, so that each has turns of its own. */
+async function largeEntryOf(
+  uplink: Uplink,
+  { samples, ...decoded }: Decoded,
+  times: StartTimes,
+  on: UplinkStages,
+  turns: Pick<WorkTurns, 'run'>,
+): Promise<JournalEntry> {
+  const { id, organizationId } = uplink.device;
+  const inTurns = <T>(work: () => T) => turns.run(organizationId, work);
+  const checked: Validated[] = [];
+  for (let from = 0; from < samples.length; from += samplesPerTurn) {
+    const some = samples.slice(from, from + samplesPerTurn);
+    checked.push(...(await inTurns(() => some.map(on.validate))));
+  }
+  const validated = await inTurns(() => on.admit(id, checked, inTurns));
+  const { body } = uplink;
+  // A payload that passed through is written once, as the data of its sample.
+  if (validated.length !== 1 || validated[0]?.sample.data !== body)
+    await inTurns(() => rememberBodyJson(body));
+  return inTurns(() => validatedEntryOf(uplink, { ...decoded, validated }, times, on));
+}
+
+function validatedEntryOf(
+  uplink: Uplink,
+  { validated, state, notes: ofScript }: Omit<Decoded, 'samples'> & ValidatedSamples,
+  times: StartTimes,
+  on: UplinkStages,
+): JournalEntry {
+  const { device } = uplink;
+  if (state !== undefined) on.setState(device.id, state);
+  const metrics = withReported(metricsOf(uplink), validated);
+  const samples = validated.map(({ sample }) => sampleEntryOf(sample, uplink));
+  const notes = [
+    ...ofScript,
+    ...validated.flatMap((one) => one.notes),
+    ...ageNotes(samples, uplink),
+  ];
+  const entry = {
+    deviceId: device.id,
+    receivedAt: uplink.receivedAt,
+    samples,
+    notes: notes.map((note) => logEntryOf(note, uplink, on)),
+    metrics,
+    trace: traceOf(uplink, { ...times, processingEnd: on.now() }),
+  };
+  return state === undefined ? entry : { ...entry, state };
+}
+
+/** Positions that samples report win over that of the network, whose radius is then not theirs. */
+function withReported(metrics: UplinkMetrics, validated: readonly Validated[]): UplinkMetrics {
+  for (const one of validated) Object.assign(metrics, one.metrics);
+  if (metrics.locationRadius === undefined) return metrics;
+  if (validated.every((one) => one.metrics.latitude === undefined)) return metrics;
+  const { locationRadius: _, ...others } = metrics;
+  return others;
+}
+
+type StartTimes = Omit<ProcessingTimes, 'processingEnd'>;
+
+interface ValidatedSamples {
+  readonly validated: readonly Validated[];
+}
+
+function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
+  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics, rulesSkipped, onlyNote } =
+    uplink;
+  const payload = { topic, timestamp, body, bodyBytes };
+  const raw = metrics === undefined ? payload : { ...payload, metrics };
+  const kept = onlyNote === undefined ? { raw } : {};
+  const trace = { ...kept, times, ...(rulesSkipped && { rulesSkipped }) };
+  return duplicateKey === undefined ? trace : { duplicateKey, ...trace };
+}
+
+async function storeEntry(
+  entry: JournalEntry,
+  { organizationId }: Uplink['device'],
+  on: UplinkStages,
+): Promise<DurableEntry> {
+  try {
+    const startedAt = performance.now();
+    const appended = on.append(entry);
+    on.turns?.charge(organizationId, performance.now() - startedAt);
+    const durable = await appended;
+    on.announce(durable);
+    return durable;
+  } catch (error) {
+    // What was never durable must not feed the next run.
+    if (entry.state !== undefined) on.setState(entry.deviceId, undefined);
+    throw error;
+  }
+}
+
+function sampleEntryOf(sample: Sample, uplink: Uplink): JournalEntry['samples'][number] {
+  const { device, correlationId } = uplink;
+  return {
+    ...sample,
+    organizationId: device.organizationId,
+    workspaceId: device.workspaceId,
+    dataFlowId: device.dataFlowId,
+    correlationId,
+    stored: notStoredReason(sample, uplink, uplink.receivedAt) === undefined,
+  };
+}
+
+/** What retention would remove at once is told instead. */
+function ageNotes(
+  samples: JournalEntry['samples'],
+  { keptDays, receivedAt }: Pick<Uplink, 'keptDays' | 'receivedAt'>,
+): Note[] {
+  if (keptDays === null) return [];
+  const old = samples.filter(({ timestamp }) => isTooOld(timestamp, keptDays, receivedAt));
+  const [first] = old.map(({ timestamp }) => timestamp).sort((one, other) => one - other);
+  if (first === undefined) return [];
+  const message = `${old.length} of ${samples.length} samples are older than the retention of ${keptDays} days and not stored; the oldest is dated ${formatInstant(first)}`;
+  return [
+    {
+      level: 'WARN',
+      source: 'UPLINK',
+      message,
+      details: { errorCode: problems.olderThanRetention.code },
+    },
+  ];
+}
+
+function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLogEntry {
+  return {
+    id: on.newId(),
+    deviceId: uplink.device.id,
+    timestamp: uplink.receivedAt,
+    correlationId: uplink.correlationId,
+    ...note,
+  };
+}
+
+/** What the transport tells; samples may add to it. */
+function metricsOf({
+  body,
+  correlationId,
+  device,
+  bodyBytes,
+  receivedAt,
+  metrics,
+}: Uplink): UplinkMetrics {
+  return {
+    uplinkId: correlationId,
+    deviceId: device.id,
+    uplinkSize: bodyBytes,
+    timestamp: receivedAt,
+    ...portOf(body),
+    ...metrics,
+  };
+}
+
+/** The LoRaWAN port, when the body has one. */
+function portOf(body: Uplink['body']): Pick<UplinkMetrics, 'port'> {
+  if (!isJsonObject(body)) return {};
+  const { port } = body;
+  if (typeof port !== 'number' || !Number.isInteger(port)) return {};
+  return { port };
+}

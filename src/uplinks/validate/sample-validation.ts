@@ -1,0 +1,143 @@
+// Sample validation: removes and notes invalid parts before a sample is stored.
+import { exactIntegersNote } from '../../model/exact-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { cutName } from '../../model/outside-name.ts';
+import type { Note } from '../../model/processing-note.ts';
+import { defaultTopic, type Sample } from '../../model/sample.ts';
+import { isTopic } from '../../model/topic.ts';
+import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
+import {
+  cleanData,
+  type CleanedData,
+  isClean,
+  isShallow,
+  type RemovedKey,
+} from './data-cleaning.ts';
+import { validationLimits } from './validation-limits.ts';
+
+// Uplink metrics that a device reports as measured values (interface 2.3).
+
+type SampleMetrics = Pick<UplinkMetrics, 'sqi' | 'batteryLevel' | 'latitude' | 'longitude'>;
+
+const noMetrics: SampleMetrics = Object.freeze({});
+
+/**
+ * Position (`latitude` and `longitude` in degrees), signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with
+ * such a value) and battery level (0 to 100 percent). Values outside or of another type are
+ * measured values like any other, and no metrics.
+ */
+function sampleMetrics(data: JsonObject): SampleMetrics {
+  const metrics = signalAndBattery(data);
+  const { latitude, longitude } = data;
+  if (!isDegrees(latitude, 90) || !isDegrees(longitude, 180)) return metrics;
+  return { ...metrics, latitude, longitude };
+}
+
+function isDegrees(value: unknown, max: number): value is number {
+  return typeof value === 'number' && value >= -max && value <= max;
+}
+
+function signalAndBattery(data: JsonObject): SampleMetrics {
+  const sqi =
+    quality(data.sqi) ?? quality(data.signalQuality) ?? quality(data.signalQualityIndicator);
+  const level = data.batteryLevel;
+  const batteryLevel = typeof level === 'number' && level >= 0 && level <= 100 ? level : undefined;
+  // Literals, because every sample is asked.
+  if (sqi === undefined) return batteryLevel === undefined ? noMetrics : { batteryLevel };
+  return batteryLevel === undefined ? { sqi } : { sqi, batteryLevel };
+}
+
+function quality(value: unknown): number | undefined {
+  if (value === 1 || value === 2 || value === 3) return value;
+  return undefined;
+}
+
+export interface ValidatedSample<S extends Sample> {
+  /** The very object that came in when everything was valid. */
+  readonly sample: S;
+  readonly notes: readonly Note[];
+  readonly metrics: SampleMetrics;
+}
+
+const noNotes: readonly Note[] = Object.freeze([]);
+
+/**
+ * Checks topic and data keys (interface 2.3) and reads the uplink metrics. Never throws. An invalid
+ * topic becomes `default`, an invalid key is removed; `meta.svcTopicValidation` and
+ * `meta.svcDataKeyValidation` tell. Other `meta` stays; in those two properties the platform's
+ * entries win over the script's of the same name.
+ */
+export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> {
+  const topicOk = sample.topic === defaultTopic || isTopic(sample.topic);
+  const metaOk = sample.meta === undefined || isShallow(sample.meta);
+  if (topicOk && metaOk && isClean(sample.data)) {
+    const exact = exactIntegersNote(sample.data);
+    const notes = exact === undefined ? noNotes : [exact];
+    return { sample, notes, metrics: sampleMetrics(sample.data) };
+  }
+  const notes: Note[] = [];
+  const exact = exactIntegersNote(sample.data);
+  if (exact !== undefined) notes.push(exact);
+  if (!metaOk)
+    notes.push(
+      warning(
+        `meta exceeds the maximum nesting depth of ${validationLimits.depthMax} and was dropped`,
+      ),
+    );
+  const meta: Record<string, Json> = { ...(metaOk && sample.meta) };
+  if (!topicOk) {
+    const message = `invalid topic ${cutName(sample.topic)}`;
+    meta.svcTopicValidation = { message };
+    notes.push(
+      warning(`${message}; stored with topic ${defaultTopic}`, {
+        topic: cutName(sample.topic),
+      }),
+    );
+  }
+  const cleaned = cleanData(sample.data);
+  if (cleaned.removed.length > 0)
+    meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, cleaned.removed);
+  noteCleaning({ ...cleaned, what: 'invalid' }, notes);
+  for (const path of cleaned.notFinite)
+    notes.push(warning(`The number at ${path} is not finite and was stored as null`, { path }));
+  const { meta: _, ...rest } = sample;
+  const topic = topicOk ? sample.topic : defaultTopic;
+  const checked = {
+    ...rest,
+    topic,
+    data: cleaned.data,
+    ...(Object.keys(meta).length > 0 && { meta }),
+  };
+  return { sample: checked as unknown as S, notes, metrics: sampleMetrics(cleaned.data) };
+}
+
+/**
+ * `svcDataKeyValidation` with what was removed added to it. Entries are defined, not assigned: a
+ * path can be `__proto__`.
+ */
+export function removedKeysMeta(
+  given: Json | undefined,
+  removed: readonly RemovedKey[],
+): JsonObject {
+  const entries = new Map<string, Json>(isJsonObject(given) ? Object.entries(given) : []);
+  for (const { path, message, value } of removed) entries.set(path, { message, value });
+  return Object.fromEntries(entries);
+}
+
+/** Notes the removed keys, the first ones singly; `what` says of what sort they are. */
+export function noteCleaning(
+  cleaned: Pick<CleanedData, 'removed' | 'removedMore'> & { readonly what: 'invalid' | 'new' },
+  notes: Note[],
+): void {
+  const noted = cleaned.removed.slice(0, validationLimits.keyNotesMax);
+  for (const { path, message } of noted)
+    notes.push(warning(`${message} at ${path}; removed from the sample`, { path }));
+  const more = cleaned.removed.length - noted.length + cleaned.removedMore;
+  if (more > 0)
+    notes.push(warning(`${more} more ${cleaned.what} data keys were removed from the sample`));
+}
+
+/** A note of the processing log. */
+export function warning(message: string, details?: JsonObject): Note {
+  return { level: 'WARN', source: 'UPLINK', message, ...(details && { details }) };
+}
