@@ -78,7 +78,7 @@ export interface Config {
   readonly egressOnlyAllowed: boolean;
   /** Retention of raw uplinks; 0 keeps none. */
   readonly rawUplinkRetentionMs: number;
-  /** Samples that rules may make from one uplink, however many rules hand them on. */
+  /** Maximum bytes of all raw uplinks; the oldest are deleted first. */
   readonly rawUplinkBytesMax: number;
   /** Whether assistants are served at `/mcp`. */
   readonly mcp: boolean;
