@@ -117,7 +117,10 @@ async function costOfUplinks(cluster: ClickHouseCluster, clickHouse: ClickHouse)
   const store = await openClickHouseUplinks({
     clickHouse,
     shardOf: () => clickHouse.shards[0] ?? missing('shard'),
-    ...{ journal: 1, position: 0, now: () => clock.now, retentionMs: 7 * 86_400_000 },
+    journal: 1,
+    position: 0,
+    now: () => clock.now,
+    retentionMs: 7 * 86_400_000,
     bytesMax: Number.POSITIVE_INFINITY,
     failed: (error) => console.error(error),
   });

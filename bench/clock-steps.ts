@@ -35,7 +35,9 @@ async function measure(stepMs: number): Promise<string> {
   try {
     const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const { id } = await world.must('POST', '/v3/output-connectors', {
-      ...{ name: 'Target', workspaceId: world.workspaceId, type: 'WEBHOOK' },
+      name: 'Target',
+      workspaceId: world.workspaceId,
+      type: 'WEBHOOK',
       webhookProperties: { uri, method: 'POST', contentType: 'JSON', authType: 'NONE' },
     });
     const device = await world.device({ outputs: [{ id, topic: '*' }] });

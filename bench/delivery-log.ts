@@ -41,7 +41,11 @@ async function measure(): Promise<void> {
   };
   const now = Date.now;
   const log = await openDeliveryLog({
-    ...{ directory, now, setTimer, failed, damaged: failed },
+    directory,
+    now,
+    setTimer,
+    failed,
+    damaged: failed,
     expected: false,
   });
   const telemetry = { deliveryTried: () => undefined, noted: () => undefined };
@@ -98,9 +102,15 @@ async function measure(): Promise<void> {
 
 function routeOf(i: number): UplinkRoute {
   const device = {
-    ...{ id: String(i), deviceId: `sensor-${i}`, name: `Sensor ${i}`, description: null },
-    ...{ organizationId: '0100000000000000', workspaceId: '0200000000000000' },
-    ...{ integrationId: null, dataFlowId: '0300000000000000', connectivity: 'HTTP' },
+    id: String(i),
+    deviceId: `sensor-${i}`,
+    name: `Sensor ${i}`,
+    description: null,
+    organizationId: '0100000000000000',
+    workspaceId: '0200000000000000',
+    integrationId: null,
+    dataFlowId: '0300000000000000',
+    connectivity: 'HTTP',
   };
   const outputs = [{ connector: { id: '0900000000000001', type: 'WEBHOOK' }, topic: '*' }];
   const tags = [{ name: 'floor 1' }, { name: 'temperature' }];
@@ -115,13 +125,24 @@ function entryOf(position: number): DurableEntry {
   const workspaceId = '0200000000000000';
   const dataFlowId = '0300000000000000';
   return {
-    ...{ deviceId, receivedAt, notes: [], position, duplicates: 0 },
+    deviceId,
+    receivedAt,
+    notes: [],
+    position,
+    duplicates: 0,
     metrics: { uplinkId: correlationId, deviceId, timestamp: receivedAt, uplinkSize: 36 },
     trace: { times: { dataReceived: receivedAt, processingStart: receivedAt } },
     samples: [
       {
-        ...{ deviceId, topic: 'default', timestamp: receivedAt, storedAt: receivedAt },
-        ...{ organizationId, workspaceId, dataFlowId, correlationId, stored: true },
+        deviceId,
+        topic: 'default',
+        timestamp: receivedAt,
+        storedAt: receivedAt,
+        organizationId,
+        workspaceId,
+        dataFlowId,
+        correlationId,
+        stored: true,
         data: { temperature: 21.5 + (position % 10), humidity: 40, battery: 97, state: 'OK' },
         cursor: cursorAt(position, 1),
       },

@@ -155,7 +155,9 @@ async function makeTemplates(platform: Platform): Promise<Setup> {
   const devices = Array.from({ length: templatesTotal }, (_, n) => {
     const { name, deviceId, serial } = fleetDevice(n);
     return {
-      ...{ name, deviceId, dataFlowId },
+      name,
+      deviceId,
+      dataFlowId,
       tags: [{ id: tags[n % 20] }, { id: tags[(n * 7 + Math.floor(n / 20)) % 20] }],
       customFields: [
         { fieldMetaId: fields['serial'], STRING: serial },
@@ -185,7 +187,8 @@ function listCases({ workspaceId, tags }: Setup): ListCase[] {
     expression: {
       operator: 'FILTER',
       field: 'customFields',
-      ...{ customFieldName, predicate },
+      customFieldName,
+      predicate,
       stringValues: [value],
     },
   });

@@ -162,7 +162,9 @@ async function attackerIn(
       ...settings,
     });
     const flow = await make('/v3/data-flows', {
-      ...{ name: deviceId, deviceConnector: { id }, passThrough: true },
+      name: deviceId,
+      deviceConnector: { id },
+      passThrough: true,
       outputConnectors: [{ id: '0900000000000000', topic: '*' }],
     });
     await make('/v3/devices', { deviceId, dataFlowId: flow.id });
@@ -184,8 +186,11 @@ async function longestTurn({ server }: Platform): Promise<number> {
 
 async function measured(platform: Platform, requests: readonly Buffer[], secret: string) {
   const storm = runStorm({
-    ...{ target: platform.target, requests, inFlight: senders },
-    ...{ warmSeconds: 1, seconds: seconds + 1 },
+    target: platform.target,
+    requests,
+    inFlight: senders,
+    warmSeconds: 1,
+    seconds: seconds + 1,
   });
   await delay(1_000);
   await longestTurn(platform);

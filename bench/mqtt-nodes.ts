@@ -106,8 +106,11 @@ function messagesOf(devices: readonly MqttDevice[]): { topic: string; payload: s
 function report(rounds: ReadonlyMap<string, readonly Round[]>, devices: number): string {
   const rows = [...rounds].flatMap(([way, all]) =>
     all.map(({ perSecond, processorUs, p50Ms, p99Ms }) => [
-      ...[way, figure(perSecond), `${figure(processorUs)} us`],
-      ...[`${figure(p50Ms)} ms`, `${figure(p99Ms)} ms`],
+      way,
+      figure(perSecond),
+      `${figure(processorUs)} us`,
+      `${figure(p50Ms)} ms`,
+      `${figure(p99Ms)} ms`,
     ]),
   );
   return [

@@ -39,12 +39,16 @@ async function createSide(platform: Platform, name: string): Promise<Side> {
   const make = (path: string, body: object) => platform.call<Made>('POST', path, { name, ...body });
   const { id: workspaceId } = await make('/v3/workspaces', { organizationId });
   const alarm = await make('/v3/output-connectors', {
-    ...{ workspaceId, scope: 'RULE_ACTION', type: 'ALARM' },
+    workspaceId,
+    scope: 'RULE_ACTION',
+    type: 'ALARM',
     alarmProperties: { name: 'Alarm {{data.key}}', key: 'k-{{data.key}}', severity: 'MAJOR' },
   });
   const connector = await make('/v3/device-connectors', { workspaceId, connectivity: 'HTTP' });
   const flow = await make('/v3/data-flows', {
-    ...{ workspaceId, deviceConnector: { id: connector.id }, passThrough: true },
+    workspaceId,
+    deviceConnector: { id: connector.id },
+    passThrough: true,
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   const device = { workspaceId, deviceId: name, dataFlowId: flow.id, connectivity: 'HTTP' };
@@ -56,7 +60,9 @@ async function createSide(platform: Platform, name: string): Promise<Side> {
     operandSecond: { type: 'CONSTANT', value: -1 },
   };
   const { id: ruleId } = await make('/v3/rules', {
-    ...{ workspaceId, inputs: [{ id: deviceId, type: 'DEVICE' }], actions: [{ id: alarm.id }] },
+    workspaceId,
+    inputs: [{ id: deviceId, type: 'DEVICE' }],
+    actions: [{ id: alarm.id }],
     logic: {
       type: 'COMPARISON',
       dataSources: [{ ...source, valueType: 'NUMERICAL' }],

@@ -67,7 +67,9 @@ async function measure(folder: string, ends: (() => Promise<void>)[]): Promise<v
   for (const name of ['node-1', 'node-2']) {
     const url = `http://127.0.0.1:${await freePort()}`;
     const node = await startPlatform(own(name), {
-      ...{ RECORDS_URL: records.url, SAMPLES_URL: samples.url, NODE_URL: url },
+      RECORDS_URL: records.url,
+      SAMPLES_URL: samples.url,
+      NODE_URL: url,
       CLUSTER_SECRET: 'the secret of all nodes of this bench',
       SECRETS_KEY: 'the key of the secrets of this bench',
       JOURNAL_COPIES: flags.copies,
@@ -179,8 +181,11 @@ async function stormOn(
   const used = () => servers.reduce((sum, { server }) => sum + server.processorUs(), 0);
   const before = used();
   const result = await runStorm({
-    ...{ target: platform.target, requests, inFlight: Number(flags['in-flight']) },
-    ...{ warmSeconds: 1, seconds: Number(flags.seconds) },
+    target: platform.target,
+    requests,
+    inFlight: Number(flags['in-flight']),
+    warmSeconds: 1,
+    seconds: Number(flags.seconds),
   });
   if (Object.keys(result.refused).length > 0)
     throw new Error(`Uplinks are refused: ${JSON.stringify(result.refused)}`);

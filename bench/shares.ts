@@ -65,8 +65,13 @@ async function login(of: MqttDevice, fields: Partial<IConnectPacket> = {}): Prom
   socket.on('error', () => undefined);
   socket.write(
     generate({
-      ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true },
-      ...{ clientId: 'c', keepalive: 65_535, username: of.connectorId },
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      clean: true,
+      clientId: 'c',
+      keepalive: 65_535,
+      username: of.connectorId,
       password: Buffer.from(of.secret),
       ...fields,
     }),
@@ -89,8 +94,13 @@ async function inGroups<T>(count: number, work: (n: number) => Promise<T>): Prom
 
 const publishOf = (of: MqttDevice, payload: Buffer, more = {}) =>
   generate({
-    ...{ cmd: 'publish', topic: upTopic(of), payload, qos: 1, messageId: 1 },
-    ...{ dup: false, retain: false },
+    cmd: 'publish',
+    topic: upTopic(of),
+    payload,
+    qos: 1,
+    messageId: 1,
+    dup: false,
+    retain: false,
     ...more,
   });
 

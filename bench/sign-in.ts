@@ -54,8 +54,11 @@ try {
       inFlight === 0
         ? undefined
         : runStorm({
-            ...{ target: platform.target, requests: guesses, inFlight },
-            ...{ warmSeconds: 0, seconds: secondsPerLoad },
+            target: platform.target,
+            requests: guesses,
+            inFlight,
+            warmSeconds: 0,
+            seconds: secondsPerLoad,
           });
     const { p50Ms, p99Ms } = await captures(platform, flow.uplinkSecret);
     const { refused = {} } = (await storm) ?? {};

@@ -59,7 +59,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 let isSound = false;
 try {
   const rounds = await runFaultRounds({
-    ...{ rig, devices: Number(values.devices), random: randomFrom(Number(values.seed)) },
+    rig,
+    devices: Number(values.devices),
+    random: randomFrom(Number(values.seed)),
     kinds: kindsOf(Number(values.rounds)),
     ended: (round, number) => console.log(lineOf(round, number)),
   });

@@ -76,8 +76,16 @@ describeWith(clickhouse, 'a cluster on this machine', () => {
   describeWith(zooKeeper, 'of two nodes, a shard and a replica', () => {
     const folder = mkdtempSync(join(tmpdir(), 'heliograph-cluster-'));
     const args = [
-      ...['--folder', folder, '--port', '0'],
-      ...['--nodes', '2', '--shards', '1', '--replicas', '1'],
+      '--folder',
+      folder,
+      '--port',
+      '0',
+      '--nodes',
+      '2',
+      '--shards',
+      '1',
+      '--replicas',
+      '1',
     ];
     let cluster: RunningCluster;
     beforeAll(async () => {
@@ -105,10 +113,12 @@ describeWith(clickhouse, 'a cluster on this machine', () => {
       const body = new Uint8Array(payloadOf(0, 0, Date.now()));
       const send = async (): Promise<number> => {
         const { status } = await fetch(`${front}/v3/capture?deviceId=simulated-http-00001`, {
-          ...{ method: 'POST', body },
+          method: 'POST',
+          body,
           headers: {
             'content-type': 'application/json',
-            ...{ 'x-uplink-secret': made.uplinkSecret, 'idempotency-key': 'the only uplink' },
+            'x-uplink-secret': made.uplinkSecret,
+            'idempotency-key': 'the only uplink',
           },
         });
         return status;

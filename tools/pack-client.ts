@@ -41,15 +41,18 @@ function compile(root: string, output: string): void {
   const program = ts.createProgram(
     files.map((file) => join(folder, file)),
     {
-      ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext },
-      ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, lib: ['lib.es2023.d.ts'] },
-      ...{ types: ['node'], strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-      ...{
-        rewriteRelativeImportExtensions: true,
-        declaration: true,
-        rootDir: folder,
-        outDir: output,
-      },
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      lib: ['lib.es2023.d.ts'],
+      types: ['node'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: true,
+      rewriteRelativeImportExtensions: true,
+      declaration: true,
+      rootDir: folder,
+      outDir: output,
     },
   );
   const { diagnostics } = program.emit();

@@ -40,16 +40,25 @@ export async function bundleProgram(
       [...entries, ...threads].map((path) => [basename(path, '.ts'), path]),
     );
     const built = await build({
-      ...{ root, configFile: false, logLevel: 'warn', ssr: { external: true } },
+      root,
+      configFile: false,
+      logLevel: 'warn',
+      ssr: { external: true },
       plugins: [addressesOf(folder, threads)],
       build: {
-        ...{ ssr: true, outDir: folder, emptyOutDir: true, copyPublicDir: false },
-        ...{ minify: false, sourcemap: true, target: 'esnext' },
+        ssr: true,
+        outDir: folder,
+        emptyOutDir: true,
+        copyPublicDir: false,
+        minify: false,
+        sourcemap: true,
+        target: 'esnext',
         rolldownOptions: {
           input,
           output: {
             sourcemapExcludeSources: true,
-            ...{ entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+            entryFileNames: '[name].js',
+            chunkFileNames: '[name]-[hash].js',
           },
         },
       },

@@ -55,7 +55,9 @@ async function fill(world: World, target: string): Promise<Filled> {
   const place = { organizationId, workspaceId };
   const tag = await create('tags', { workspaceId, name: 'Ground floor', color: '#00ff00' });
   const field = await create('custom-fields/meta', {
-    ...{ workspaceId, name: 'Floor', type: 'STRING' },
+    workspaceId,
+    name: 'Floor',
+    type: 'STRING',
   });
   const tags = [{ id: tag.id }];
   const device = await world.device({ name: 'Room 1', script: decoder, tags });
@@ -65,7 +67,9 @@ async function fill(world: World, target: string): Promise<Filled> {
   await sendHistory(world, [device, quiet, gone]);
   await world.must('DELETE', `/v3/devices/${gone.id}`);
   const hook = await create('output-connectors', {
-    ...{ workspaceId, name: 'Hook', type: 'WEBHOOK' },
+    workspaceId,
+    name: 'Hook',
+    type: 'WEBHOOK',
     webhookProperties: { uri: target, hmacSecret: 'a secret that is encrypted' },
   });
   await world.must('PUT', `/v3/data-flows/${device.dataFlowId}`, {
@@ -75,12 +79,17 @@ async function fill(world: World, target: string): Promise<Filled> {
     customFields: [{ meta: { id: field.id }, value: 'first' }],
   });
   const alarm = await create('output-connectors', {
-    ...{ workspaceId, name: 'Alarm', type: 'ALARM', scope: 'RULE_ACTION' },
+    workspaceId,
+    name: 'Alarm',
+    type: 'ALARM',
+    scope: 'RULE_ACTION',
     alarmProperties: { name: '{{device.name}} is hot', severity: 'MAJOR' },
   });
   const source = { id: 's1', inputIds: [device.id], dataTopic: 'default', dataKey: 'temperature' };
   const rule = await create('rules', {
-    ...{ workspaceId, name: 'Too hot', inputs: [{ id: device.id, type: 'DEVICE' }] },
+    workspaceId,
+    name: 'Too hot',
+    inputs: [{ id: device.id, type: 'DEVICE' }],
     actions: [{ id: alarm.id }],
     logic: {
       type: 'COMPARISON',
@@ -101,43 +110,61 @@ async function fill(world: World, target: string): Promise<Filled> {
     },
   });
   const custom = await create('rules/custom', {
-    ...{ organizationId, name: 'Block', script: 'function consume(event) {}' },
+    organizationId,
+    name: 'Block',
+    script: 'function consume(event) {}',
     dataSources: [
       {
-        ...{ name: 'Temperature', description: null, variableName: 'temperature' },
-        ...{ defaultTopic: 'default', defaultDataKey: 'temperature' },
-        ...{ lastSample: false, triggerOnUplink: true },
+        name: 'Temperature',
+        description: null,
+        variableName: 'temperature',
+        defaultTopic: 'default',
+        defaultDataKey: 'temperature',
+        lastSample: false,
+        triggerOnUplink: true,
       },
     ],
     properties: [],
   });
   const integration = await create('integrations', {
-    ...{ name: 'LoRa', type: 'CHIRP_STACK', ...place },
+    name: 'LoRa',
+    type: 'CHIRP_STACK',
+    ...place,
     properties: {
-      ...{ baseUrl: 'http://lora.example.org', apiKey: 'k' },
-      ...{ applicationId: 'app', deviceProfileId: 'profile' },
+      baseUrl: 'http://lora.example.org',
+      apiKey: 'k',
+      applicationId: 'app',
+      deviceProfileId: 'profile',
     },
   });
   const group = await create('dashboard-groups', { workspaceId, name: 'Building' });
   const dashboard = await create('dashboards', {
-    ...{ workspaceId, name: 'Rooms' },
+    workspaceId,
+    name: 'Rooms',
     configuration: { tiles: [{ id: 'a', text: '# Rooms' }] },
   });
   const view = await create('views', {
-    ...{ workspaceId, name: 'Warm', kind: 'devices', shared: true },
+    workspaceId,
+    name: 'Warm',
+    kind: 'devices',
+    shared: true,
     content: { columns: ['name'] },
   });
   await create(`devices/${device.id}/configuration`, { workspaceId, configuration: { every: 60 } });
   const owner = await signIn(world.base, ownerEmail);
   const key = await owner.must('POST', '/v3/api-keys', {
-    ...{ organizationId, name: 'Reader', workspaces: [{ id: workspaceId }] },
+    organizationId,
+    name: 'Reader',
+    workspaces: [{ id: workspaceId }],
     permissions: { asset: ['read'], workspace: ['read'] },
   });
   await owner.must('POST', `/v3/organizations/${organizationId}/members`, {
-    ...{ email: 'member@example.org', role: 'VIEWER' },
+    email: 'member@example.org',
+    role: 'VIEWER',
   });
   const second = await create('workspaces', {
-    ...{ organizationId, name: 'Second' },
+    organizationId,
+    name: 'Second',
     settings: { timezone: 'America/New_York', retentionDays: 365 },
   });
   const inWorkspace = `workspaceId=${workspaceId}`;
@@ -152,23 +179,33 @@ async function fill(world: World, target: string): Promise<Filled> {
     device,
     readerKey: key.secret,
     paths: [
-      ...[
-        `workspaces/${workspaceId}`,
-        `workspaces/${second.id}`,
-        `organizations/${organizationId}`,
-      ],
-      ...[`devices/${device.id}`, `devices/${quiet.id}`, `device-types/${device.deviceTypeId}`],
-      ...[`data-flows/${device.dataFlowId}`, `device-connectors/${device.connectorId}`],
-      ...[`tags/${tag.id}`, `custom-fields/meta/${field.id}`, `rules/${rule.id}`],
-      ...[`rules/custom/${custom.id}`, `integrations/${integration.id}`, `views/${view.id}`],
-      ...[`dashboard-groups/${group.id}`, `dashboards/${dashboard.id}`],
+      `workspaces/${workspaceId}`,
+      `workspaces/${second.id}`,
+      `organizations/${organizationId}`,
+      `devices/${device.id}`,
+      `devices/${quiet.id}`,
+      `device-types/${device.deviceTypeId}`,
+      `data-flows/${device.dataFlowId}`,
+      `device-connectors/${device.connectorId}`,
+      `tags/${tag.id}`,
+      `custom-fields/meta/${field.id}`,
+      `rules/${rule.id}`,
+      `rules/custom/${custom.id}`,
+      `integrations/${integration.id}`,
+      `views/${view.id}`,
+      `dashboard-groups/${group.id}`,
+      `dashboards/${dashboard.id}`,
       ...[hook, alarm].map(({ id }) => `output-connectors/${id}`),
       `output-connectors/${hook.id}/deliveries?size=100`,
-      ...[`devices/${device.id}/configuration`, `rules/${rule.id}/runs`],
+      `devices/${device.id}/configuration`,
+      `rules/${rule.id}/runs`,
       `devices/${device.id}/uplinks?size=100`,
       `devices/${device.id}/processing-logs?size=100`,
-      ...[`organizations/${organizationId}/members`, `workspaces/${workspaceId}/members`],
-      ...[`assets?${inWorkspace}`, `alarms?${inWorkspace}`, `search?${inWorkspace}&q=room`],
+      `organizations/${organizationId}/members`,
+      `workspaces/${workspaceId}/members`,
+      `assets?${inWorkspace}`,
+      `alarms?${inWorkspace}`,
+      `search?${inWorkspace}&q=room`,
       `audit-logs?organizationId=${organizationId}&size=100`,
       `workspaces/${workspaceId}/configuration`,
       ...[device, quiet].map(({ id }) => `devices/${id}/query/topics`),

@@ -144,7 +144,8 @@ async function writeRelease(root: string, version: string, folder: string): Prom
   writeFileSync(bill, `${JSON.stringify(billOfMaterials(root), null, 2)}\n`);
   written.push({ path: bill, description: 'bill of materials (CycloneDX)' });
   const files = written.map(({ path, description }) => ({
-    ...{ name: basename(path), description },
+    name: basename(path),
+    description,
     bytes: statSync(path).size,
   }));
   const notes = join(folder, 'RELEASE_NOTES.md');

@@ -64,7 +64,10 @@ const wholeMonth = {
 };
 const lastDay = { from: new Date(today - 24 * hourMs).toISOString(), to: wholeMonth.to };
 const hourly = {
-  ...{ ...history, accumulator: 'AVG', interval: wholeMonth, bucketInterval: 'PT1H' },
+  ...history,
+  accumulator: 'AVG',
+  interval: wholeMonth,
+  bucketInterval: 'PT1H',
 };
 
 const deviceQueries: readonly (readonly [string, string, object])[] = [
@@ -138,9 +141,15 @@ export async function queryRows(
     const [embedded = 0, atOwner = 0, elsewhere = 0] = first[number] ?? [];
     const [embeddedAgain = 0, kept = 0, keptElsewhere = 0] = again[number] ?? [];
     return [
-      ...[name, figure(embedded), figure(atOwner), `x${figure(atOwner / embedded)}`],
-      ...[figure(elsewhere), figure(embeddedAgain), figure(kept)],
-      ...[`x${figure(kept / embeddedAgain)}`, figure(keptElsewhere)],
+      name,
+      figure(embedded),
+      figure(atOwner),
+      `x${figure(atOwner / embedded)}`,
+      figure(elsewhere),
+      figure(embeddedAgain),
+      figure(kept),
+      `x${figure(kept / embeddedAgain)}`,
+      figure(keptElsewhere),
     ];
   });
 }
@@ -190,7 +199,8 @@ async function askClickHouse(url: string, sql: string): Promise<void> {
   const { origin, username, password } = new URL(url);
   // The database of a platform whose SAMPLES_URL names none.
   const answer = await fetch(`${origin}/?database=heliograph`, {
-    ...{ method: 'POST', body: sql },
+    method: 'POST',
+    body: sql,
     headers: {
       ...(username !== '' && { 'x-clickhouse-user': username }),
       ...(password !== '' && { 'x-clickhouse-key': password }),

@@ -26,7 +26,9 @@ export const backfill: Command = {
     if (format !== 'csv' && format !== 'ndjson')
       throw new UsageError(`--format ${format} is neither csv nor ndjson`);
     const done = await backfillFile({
-      ...{ path, format, signal },
+      path,
+      format,
+      signal,
       client: platformClient({ url, key, signal }),
       device: device === undefined ? undefined : String(device),
       told: ignore,

@@ -62,10 +62,15 @@ async function importFrom(
   };
   try {
     const summary = await runImport({
-      ...{ client, workspaceId, source, files, connector: text('connector') },
+      client,
+      workspaceId,
+      source,
+      files,
+      connector: text('connector'),
       options: {
         device: text('device')?.split(','),
-        ...{ topic: text('topic'), database: text('database') },
+        topic: text('topic'),
+        database: text('database'),
         work: text('work') ?? tmpdir(),
         thingsBoard: thingsBoardCredentials(process.env),
         signal,

@@ -106,7 +106,13 @@ function tilesOf({ id, devices }: DemoWorkspace): JsonObject[] {
     series?: JsonObject[],
   ): JsonObject {
     return {
-      ...{ id: title.toLowerCase().replaceAll(' ', '-'), kind, title, x, y, width, height },
+      id: title.toLowerCase().replaceAll(' ', '-'),
+      kind,
+      title,
+      x,
+      y,
+      width,
+      height,
       ...(series !== undefined && { series }),
     };
   }

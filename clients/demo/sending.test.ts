@@ -166,7 +166,9 @@ test('history ends with the signal, also when requests do not know it', async ()
   const stop = new AbortController();
   let sent = 0;
   const platform = connectPlatform({
-    ...{ baseUrl: '', headers: {}, signal: stop.signal },
+    baseUrl: '',
+    headers: {},
+    signal: stop.signal,
     async send() {
       if (++sent === 10) stop.abort();
       return { status: 201, retryAfter: undefined, body: '{"id":"x"}' };

@@ -33,15 +33,20 @@ export const chirpStack: Source = {
   integration: 'CHIRP_STACK',
   async read(files) {
     const found: Found = {
-      ...{ profiles: new Map(), devices: new Map(), remarks: [] },
-      ...{ keys: new Map(), activations: new Map() },
+      profiles: new Map(),
+      devices: new Map(),
+      remarks: [],
+      keys: new Map(),
+      activations: new Map(),
     };
     for (const file of files) for (const document of jsonDocuments(file)) take(document, found);
     const book = createTypeBook({ hashed: false });
     const typeNames = new Map([...found.profiles].map(([id, item]) => [id, typeOf(item, book)]));
     const devices = [...found.devices].map(([eui, item]) => deviceOf(eui, item, found, typeNames));
     return {
-      ...{ types: book.types(), devices, remarks: found.remarks },
+      types: book.types(),
+      devices,
+      remarks: found.remarks,
       samples: () => samplesOf([]),
       close: () => undefined,
     };
@@ -125,7 +130,9 @@ function deviceOf(
     remark('state', 'it is disabled there; here it is served');
   const version = loraVersionOf(profile && textAt(profile, 'mac_version'));
   const lora = loraOf(value, {
-    ...{ deviceId, version, profile },
+    deviceId,
+    version,
+    profile,
     keys: keys.get(deviceId) ?? {},
     activation: activations.get(deviceId) ?? {},
   });
@@ -133,7 +140,9 @@ function deviceOf(
     remark('key', 'its keys are not in the files');
   const tags = Object.entries(objectAt(value, 'tags') ?? {});
   return {
-    ...{ place, deviceId, lora },
+    place,
+    deviceId,
+    lora,
     name: textAt(value, 'name') ?? deviceId,
     description: textAt(value, 'description') ?? null,
     type: typeNames.get(profileId) ?? null,
@@ -160,7 +169,9 @@ function loraOf(device: JsonObject, { profile = {}, ...parts }: LoraParts): Json
     ? (keyOf(textAt(keys, 'nwk_key')) ?? keyOf(textAt(keys, 'app_key')))
     : (keyOf(textAt(keys, 'app_key')) ?? keyOf(textAt(keys, 'nwk_key')));
   return present({
-    ...{ deviceEui: deviceId, loraVersion: version, applicationKey },
+    deviceEui: deviceId,
+    loraVersion: version,
+    applicationKey,
     activationMode: isOtaa ? 'OTAA' : 'ABP',
     deviceClass: deviceClassOf(profile),
     joinEui: euiOf(textAt(device, 'join_eui')),

@@ -75,7 +75,9 @@ export function planImport({ moved, state, source, connector }: PlanParts): Impo
   return {
     lines: [...lines, ...moved.remarks],
     document: {
-      ...{ customFields, tags, dataFlows: flows },
+      customFields,
+      tags,
+      dataFlows: flows,
       deviceTypes: deviceTypes.flatMap(({ item }) => item ?? []),
     },
     connector: { name, isNew },
@@ -136,7 +138,10 @@ function plannedFlows(
   return [...types]
     .filter(([name]) => !state.dataFlows.has(name))
     .map(([name, deviceType]) => ({
-      ...{ name, deviceConnector, deviceType, passThrough: deviceType === null },
+      name,
+      deviceConnector,
+      deviceType,
+      passThrough: deviceType === null,
       outputConnectors: [{ name: 'Database', topic: '*' }],
     }));
 }
@@ -170,10 +175,13 @@ function plannedDevice(device: MovedDevice, { state, source, fields }: DevicePar
   }
   const line = { kind: 'device', name: deviceId, place };
   const customFields = [...values].map(([fieldMetaName, value]) => ({
-    ...{ fieldMetaName, [fields.get(fieldMetaName) ?? 'JSON']: value },
+    fieldMetaName,
+    [fields.get(fieldMetaName) ?? 'JSON']: value,
   }));
   const members = {
-    ...{ name, description, customFields },
+    name,
+    description,
+    customFields,
     ...(lora !== null && { loraProperties: lora, connectivity: 'LORA' }),
   };
   const common = { place, deviceId, dataFlow: flowNameOf(device, source), members };

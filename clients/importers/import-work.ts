@@ -121,7 +121,9 @@ function refusedLine(data: ActionData, devices: readonly PlannedDevice[]): Plann
       members['name'] === data.name,
   );
   return {
-    ...{ outcome: 'error', kind: 'device', name: device?.deviceId ?? data.name },
+    outcome: 'error',
+    kind: 'device',
+    name: device?.deviceId ?? data.name,
     place: device?.place ?? null,
     reason: data.error ?? 'the platform refused it',
   };

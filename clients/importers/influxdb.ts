@@ -29,7 +29,9 @@ export const influxDb: Source = {
       for (const [index, file] of files.entries())
         await readFile({ file, index }, { runs, remarks, devices, options });
       return {
-        ...{ types: [], devices: [...devices.values()], remarks: remarks.all() },
+        types: [],
+        devices: [...devices.values()],
+        remarks: remarks.all(),
         samples: () => joined(runs, files),
         close: runs.close,
       };
@@ -198,7 +200,11 @@ function samplesOfGroup(
     else Object.assign(found.data, data);
   }
   return open.map(({ place, data }) => ({
-    ...{ place, deviceId, topic, timestamp, data },
+    place,
+    deviceId,
+    topic,
+    timestamp,
+    data,
     ...(tags !== null && { meta: { tags } }),
   }));
 }

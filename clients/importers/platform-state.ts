@@ -68,7 +68,9 @@ async function devicesOf({ client, workspaceId, signal }: Page): Promise<Map<str
   for await (const device of client.pagesOf('/v3/assets/list', { body, signal })) {
     const { id, deviceId, name, description, tags, customFields, loraProperties } = device;
     devices.set(deviceId, {
-      ...{ id, name, description: description ?? null },
+      id,
+      name,
+      description: description ?? null,
       tags: new Set(tags.map((tag) => tag.name)),
       customFields: new Map(
         customFields.map((field) => [field.fieldMetaName, field[field.meta.type] as Json]),

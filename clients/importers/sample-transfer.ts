@@ -94,7 +94,9 @@ async function sendBatch(
 ): Promise<BulkAnswer> {
   const lines = samples.map(({ deviceId, topic, timestamp, data, meta }) =>
     JSON.stringify({
-      ...{ deviceId, topic, data },
+      deviceId,
+      topic,
+      data,
       timestamp: typeof timestamp === 'number' ? new Date(timestamp).toISOString() : timestamp,
       ...(meta !== undefined && { meta }),
     }),

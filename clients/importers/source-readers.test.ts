@@ -66,7 +66,9 @@ test('InfluxDB: lines of one field each become samples, also far from each other
   expect(moved.devices.map(({ deviceId }) => deviceId)).toEqual(['roof']);
   expect(moved.samples).toHaveLength(12_000);
   expect(moved.samples[0]).toMatchObject({
-    ...{ deviceId: 'roof', topic: 'weather', timestamp: 1_700_000_000_000 },
+    deviceId: 'roof',
+    topic: 'weather',
+    timestamp: 1_700_000_000_000,
     data: { humidity: 40, temperature: 22, note: 'a\nb' },
   });
   expect(moved.samples.every(({ data }) => Object.keys(data).length >= 2)).toBe(true);
@@ -106,11 +108,15 @@ c",note,weather,roof
   const moved = await read('influxdb', [file('points.csv', csv.replaceAll('\n', '\r\n'))]);
   expect(moved.samples.map(({ place: _, ...sample }) => sample)).toEqual([
     {
-      ...{ deviceId: 'gate', topic: 'door', timestamp: Date.parse('2026-01-01T11:00:00Z') },
+      deviceId: 'gate',
+      topic: 'door',
+      timestamp: Date.parse('2026-01-01T11:00:00Z'),
       data: { level: 7, open: true },
     },
     {
-      ...{ deviceId: 'roof', topic: 'weather', timestamp: Date.parse('2026-01-01T10:00:00.123Z') },
+      deviceId: 'roof',
+      topic: 'weather',
+      timestamp: Date.parse('2026-01-01T10:00:00.123Z'),
       data: { temperature: 21.5, note: 'a "b",\r\nc' },
     },
   ]);
@@ -128,7 +134,9 @@ bad;xyz;;;;;;;
   ]);
   expect(moved.devices).toMatchObject([
     {
-      ...{ deviceId: '70B3D57ED0010007', name: 'Cellar', type: moved.types[0]?.name },
+      deviceId: '70B3D57ED0010007',
+      name: 'Cellar',
+      type: moved.types[0]?.name,
       lora: { activationMode: 'OTAA', loraVersion: '1.0.3', joinEui: '0000000000000001' },
       place: { line: 2 },
     },
@@ -146,15 +154,24 @@ test('ChirpStack 4: the key of LoRaWAN 1.0 is nwkKey, and lists add nothing to a
     { totalCount: 1, result: [{ devEui: eui, name: 'Roof', deviceProfileId: 'p1' }] },
     {
       device: {
-        ...{ devEui: eui, name: 'Roof', deviceProfileId: 'p1', joinEui: '0000000000000001' },
-        ...{ isDisabled: false, tags: { site: 'a' }, variables: { offset: '1.5' } },
+        devEui: eui,
+        name: 'Roof',
+        deviceProfileId: 'p1',
+        joinEui: '0000000000000001',
+        isDisabled: false,
+        tags: { site: 'a' },
+        variables: { offset: '1.5' },
       },
     },
     { deviceKeys: { devEui: eui, nwkKey: '11'.repeat(16), appKey: '0'.repeat(32) } },
     {
       deviceProfile: {
-        ...{ id: 'p1', name: 'P1', macVersion: 'LORAWAN_1_0_3', supportsOtaa: true },
-        ...{ payloadCodecRuntime: 'JS', supportsClassC: true },
+        id: 'p1',
+        name: 'P1',
+        macVersion: 'LORAWAN_1_0_3',
+        supportsOtaa: true,
+        payloadCodecRuntime: 'JS',
+        supportsClassC: true,
         payloadCodecScript: 'function decodeUplink(i) { return { data: {} } }',
       },
     },
@@ -164,7 +181,10 @@ test('ChirpStack 4: the key of LoRaWAN 1.0 is nwkKey, and lists add nothing to a
   expect(moved.types).toMatchObject([{ name: 'P1', encoder: null }]);
   expect(moved.devices).toMatchObject([
     {
-      ...{ deviceId: eui.toUpperCase(), name: 'Roof', type: 'P1', tags: ['site: a'] },
+      deviceId: eui.toUpperCase(),
+      name: 'Roof',
+      type: 'P1',
+      tags: ['site: a'],
       customFields: { offset: '1.5' },
       lora: { applicationKey: '11'.repeat(16), deviceClass: 'C', activationMode: 'OTAA' },
     },

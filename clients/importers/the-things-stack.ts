@@ -142,7 +142,10 @@ function takeDevice(place: Place, device: JsonObject, { devices, remarks, book }
   if (textAt(device, 'root_keys.nwk_key.key') !== undefined)
     remark('key', 'root_keys.nwk_key of LoRaWAN 1.1 stays with the network server');
   devices.set(deviceId, {
-    ...{ place, deviceId, lora, tags: [] },
+    place,
+    deviceId,
+    lora,
+    tags: [],
     name: textAt(device, 'name') ?? id,
     description: textAt(device, 'description') ?? null,
     type: typeOf(place, device, { book, remark }),
@@ -159,7 +162,9 @@ function loraOf(device: JsonObject, deviceEui: string, isJoining: boolean): Json
         ? 'B'
         : 'A';
   return present({
-    ...{ carrier: 'TTN', deviceEui, deviceClass },
+    carrier: 'TTN',
+    deviceEui,
+    deviceClass,
     activationMode: isJoining ? 'OTAA' : 'ABP',
     joinEui: euiOf(textAt(device, 'ids.join_eui')),
     loraVersion: loraVersionOf(textAt(device, 'lorawan_version')),

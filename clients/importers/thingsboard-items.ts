@@ -13,7 +13,10 @@ export function deviceFrom(
   if (name === undefined) return undefined;
   const type = textAt(device, 'type');
   return {
-    ...{ place, deviceId: name, lora: null, type: null },
+    place,
+    deviceId: name,
+    lora: null,
+    type: null,
     name: textAt(device, 'label') ?? name,
     description: textAt(device, 'additionalInfo.description') ?? null,
     tags: type === undefined || type === 'default' ? [] : [type],
@@ -26,8 +29,12 @@ export const scopes = ['CLIENT_SCOPE', 'SHARED_SCOPE', 'SERVER_SCOPE'] as const;
 
 /** Attributes that the server itself keeps of each device. */
 const stateNames: ReadonlySet<string> = new Set([
-  ...['active', 'lastActivityTime', 'lastConnectTime', 'lastDisconnectTime'],
-  ...['inactivityAlarmTime', 'inactivityTimeout'],
+  'active',
+  'lastActivityTime',
+  'lastConnectTime',
+  'lastDisconnectTime',
+  'inactivityAlarmTime',
+  'inactivityTimeout',
 ]);
 
 function attributesFrom(attributes: JsonObject): JsonObject {

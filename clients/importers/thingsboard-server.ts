@@ -48,7 +48,9 @@ export async function readThingsBoardServer(
   }
   const endTs = Date.now();
   return {
-    ...{ types: [], devices: found.map(({ device }) => device), remarks },
+    types: [],
+    devices: found.map(({ device }) => device),
+    remarks,
     samples: () => samplesAt(get, found, endTs),
     close: () => undefined,
   };
@@ -116,7 +118,11 @@ async function* samplesAt(
       const some = keys.slice(at, at + keysPerPage);
       for await (const rows of seriesPages(get, { id, keys: some, endTs }))
         yield rows.map(([timestamp, data]) => ({
-          ...{ place, deviceId, topic: 'default', timestamp, data },
+          place,
+          deviceId,
+          topic: 'default',
+          timestamp,
+          data,
         }));
     }
   }

@@ -43,7 +43,9 @@ function readFiles(files: readonly string[]): Moved {
   for (const one of documents)
     for (const document of one.documents) takeSeries(one.file, document, found);
   return {
-    ...{ types: [], devices: [...found.devices.values()], remarks: found.remarks },
+    types: [],
+    devices: [...found.devices.values()],
+    remarks: found.remarks,
     samples: () => samplesOf(found.samples),
     close: () => undefined,
   };

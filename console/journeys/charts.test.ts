@@ -11,7 +11,11 @@ const prepare = async (world: World) => {
   for (const base of [20, 21, 22])
     await world.capture(device, Object.fromEntries(keys.map((key, at) => [key, base + at])));
   const series = keys.map((dataKey) => ({
-    ...{ deviceId: device.id, topic: 'default', dataKey, accumulator: 'AVG', label: dataKey },
+    deviceId: device.id,
+    topic: 'default',
+    dataKey,
+    accumulator: 'AVG',
+    label: dataKey,
   }));
   const tile = {
     id: 'lines',

@@ -143,8 +143,11 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     await stage.inspect('sparkplug-connector');
     const path = `/v3/device-connectors/${page.url().split('/').at(-1)}`;
     expect((await world.must('GET', path)).sparkplug).toEqual({
-      ...{ node: '{group}/{edge}', device: '{edge}-{device}', topic: 'default' },
-      ...{ hostId: 'heliograph', createDevices: { devicesMax: 20 } },
+      node: '{group}/{edge}',
+      device: '{edge}-{device}',
+      topic: 'default',
+      hostId: 'heliograph',
+      createDevices: { devicesMax: 20 },
     });
   });
 

@@ -28,8 +28,13 @@ async function startDemo(): Promise<Demo> {
   const data = mkdtempSync(join(tmpdir(), 'heliograph-pictures-'));
   const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
   const environment = {
-    ...{ HOST: '127.0.0.1', PORT: '0', MQTT_PORT: '0', COAP_PORT: '0', LOG_LEVEL: 'silent' },
-    ...{ ADMIN_API_KEY: apiKey, ADMIN_PASSWORD: 'correct horse battery staple' },
+    HOST: '127.0.0.1',
+    PORT: '0',
+    MQTT_PORT: '0',
+    COAP_PORT: '0',
+    LOG_LEVEL: 'silent',
+    ADMIN_API_KEY: apiKey,
+    ADMIN_PASSWORD: 'correct horse battery staple',
   };
   const child: ChildProcess = spawn(process.execPath, [join(root, 'bin', 'demo.js')], {
     // oxlint-disable-next-line node/no-process-env -- the child finds its programs by PATH

@@ -29,7 +29,12 @@ export async function readAccount(
   }));
   const isFirst = user.passwordHash !== null && (await hasFirstPassword(db, id));
   return {
-    ...{ id, name: user.name, email: user.email, organizationId, role, organizations },
+    id,
+    name: user.name,
+    email: user.email,
+    organizationId,
+    role,
+    organizations,
     ...(isFirst && { passwordChangeRequired: true }),
   };
 }

@@ -37,9 +37,16 @@ beforeAll(async () => {
   made = (await bootstrap(records, { ...owner, adminApiKey: secret, now }))!;
   const { organizationId } = made;
   await insertOAuthClient(records.db, {
-    ...{ id: 'client', organizationId, name: 'c', description: null, clientId: 'c' },
-    ...{ allWorkspaces: true, workspaceIds: [], permissions: {} },
-    ...{ secretHash: 'h', created: now },
+    id: 'client',
+    organizationId,
+    name: 'c',
+    description: null,
+    clientId: 'c',
+    allWorkspaces: true,
+    workspaceIds: [],
+    permissions: {},
+    secretHash: 'h',
+    created: now,
   });
   const user = (await findUser(records.db, made.userId))!;
   const { session, sessionToken } = await startSession(records, user, {

@@ -33,7 +33,11 @@ export async function listOwnSessions(
 function view(session: Session, current: boolean, now: EpochMs) {
   const { id, signInKind, userAgent, ip, created, lastSeen, expiresAt } = session;
   return {
-    ...{ id, current, signInKind, userAgent, ip },
+    id,
+    current,
+    signInKind,
+    userAgent,
+    ip,
     created: formatInstant(created),
     // Stored once a minute, so that the row of the session that asks is behind.
     lastSeen: formatInstant(current ? now : lastSeen),

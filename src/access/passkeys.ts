@@ -85,9 +85,14 @@ export async function createPasskey(
   const { userId, challenge } = opened;
   const proven = await provenCredential(credential, { challenge, party });
   const passkey: Passkey = {
-    ...{ ...proven, userId, name, id: newId('passkey') },
+    ...proven,
+    userId,
+    name,
+    id: newId('passkey'),
     transports: credential.response.transports ?? [],
-    ...{ lastChallenge: 0, created: now, lastUsed: null },
+    lastChallenge: 0,
+    created: now,
+    lastUsed: null,
   };
   return transaction(records.db, async (step) => {
     if ((await findPasskey(step.db, passkey.credentialId)) !== undefined)

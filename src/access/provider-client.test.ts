@@ -56,7 +56,11 @@ function clientOf(trustsEmail: boolean): ProviderClient {
   return createProviderClient({
     provider: {
       ...roles,
-      ...{ issuer, clientId, clientSecret: 'a secret', scopes: 'openid', trustsEmail },
+      issuer,
+      clientId,
+      clientSecret: 'a secret',
+      scopes: 'openid',
+      trustsEmail,
     },
     fetch: (url, options) => fetch(url, options as RequestInit),
     publicUrl: () => 'http://localhost:1',

@@ -5,7 +5,10 @@ import { createStreamRevocation } from './stream-revocation.ts';
 
 const principal = (sessionId: string, name = 'before'): Principal =>
   ({
-    ...{ kind: 'USER', id: `user of ${sessionId}`, name: sessionId, sessionId },
+    kind: 'USER',
+    id: `user of ${sessionId}`,
+    name: sessionId,
+    sessionId,
     organizationId: 'o',
     inOrganizations: new Map([
       ['o', { organizationId: 'o', workspaces: 'all', permissions: name }],

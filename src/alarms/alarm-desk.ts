@@ -175,7 +175,8 @@ async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]
   const deviceOf = new Map(cleared.map(({ id, device }) => [id, device?.id ?? '']));
   const sources = await sourcesOfAlarms(db, [...deviceOf.keys()]);
   const wanted = sources.map(({ alarmId, ruleId, connectorId, deviceId }) => ({
-    ...{ ruleId, connectorId },
+    ruleId,
+    connectorId,
     deviceId: deviceId === endlessSource ? (deviceOf.get(alarmId) ?? '') : deviceId,
   }));
   const { rules } = await findActiveRules(db, [...new Set(wanted.map(({ ruleId }) => ruleId))]);

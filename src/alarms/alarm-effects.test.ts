@@ -250,8 +250,11 @@ test('events of a batch are in order, and alarms of a key never overlap', async 
   } as const;
   await apply([trigger(), trigger(), end, trigger({ at: 2 }), end, end]);
   expect(events.map(({ change }) => change)).toEqual([
-    ...['OPENED', 'UPDATED', 'CLEARED'],
-    ...['OPENED', 'CLEARED'],
+    'OPENED',
+    'UPDATED',
+    'CLEARED',
+    'OPENED',
+    'CLEARED',
   ]);
   expect(await stored()).toMatchObject([
     { count: 2, state: 'CLEARED' },
@@ -273,7 +276,8 @@ describe('limits', () => {
   test('a workspace with too many open alarms opens no other, says so, and counts what is open', async () => {
     await filled(alarmLimits.openPerWorkspaceMax, 'OPEN');
     const notes = await apply([
-      ...[trigger({ key: 'more' }), trigger({ key: 'even more' })],
+      trigger({ key: 'more' }),
+      trigger({ key: 'even more' }),
       trigger({ key: 'key 7', at: 99_999 }),
     ]);
     expect(notes).toMatchObject([{ deviceId: '02a', level: 'ERROR', source: 'RULE' }]);

@@ -101,7 +101,13 @@ function composeProvider(
   const fetch = createGuardedFetch(egress, provider.issuer);
   const client = createProviderClient({ provider, fetch, publicUrl, now });
   const routes = providerSignInRoutes({
-    ...{ records, provider, client, publicUrl, now, attempts, actAs },
+    records,
+    provider,
+    client,
+    publicUrl,
+    now,
+    attempts,
+    actAs,
     secure: config.publicUrl.startsWith('https:'),
     failed: telemetry.providerSignInFailed,
   });

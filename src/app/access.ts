@@ -92,7 +92,8 @@ export function composeAccess(
     codeAttempts: createAttempts(now, codeLimits),
     authenticators: [apiKeys, bearer, sessions],
     shares: createShareAuthenticator({
-      ...{ db, now },
+      db,
+      now,
       used: (share, before) => void noteShareUse({ db, now }, share, before).catch(useFailed),
     }),
     actAs,

@@ -73,7 +73,9 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   });
   timers.changed();
   const stopWatching = watchClockSteps({
-    ...{ now, clock: () => performance.now(), setRepeatingTimer },
+    now,
+    clock: () => performance.now(),
+    setRepeatingTimer,
     setBack(byMs) {
       if (!holds()) return;
       transaction(db, (step) => moveAlarmTimes(step.db, { now: now(), byMs })).then(
@@ -84,7 +86,13 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   });
   const applyAlarms = createApplyAlarms(effectParts, config.quotas.openAlarms);
   const ends = new AlarmEnds({
-    ...{ db, sealer, applyAlarms, now, pause, setTimer, holds },
+    db,
+    sealer,
+    applyAlarms,
+    now,
+    pause,
+    setTimer,
+    holds,
     failed: (error) => telemetry.backgroundFailed('ending alarms of what is gone', error),
   });
   parts.followChanges(ends);

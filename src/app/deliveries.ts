@@ -193,12 +193,25 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   const intake = createDeliveryIntake({ log, deliverer, now, from, known, knownTo });
   deliverer.add(recovered.waiting);
   const handover = await createDeliveryHandover({
-    ...{ records, log, deliverer, from, newId, now, failed, setTimer },
+    records,
+    log,
+    deliverer,
+    from,
+    newId,
+    now,
+    failed,
+    setTimer,
     newestWaiting: recovered.waiting.at(-1)?.sequence,
     position: () => journal.position,
   });
   const upkeep = createDeliveryUpkeep({
-    ...{ journal, log, deliverer, intake, existing, setRepeatingTimer, failed },
+    journal,
+    log,
+    deliverer,
+    intake,
+    existing,
+    setRepeatingTimer,
+    failed,
     follower: 'outputs',
   });
   const isKnown = async (id: string) => (await existing([id])).has(id);

@@ -18,7 +18,9 @@ export function offerEntries(parts: Parts, nodeId: string): FeedHandler {
   const tail = createEntryTail();
   followers.listen('feeds', tail.announced, tail.announcedRows);
   return createEntryFeed({
-    ...{ log, tail, setRepeatingTimer },
+    log,
+    tail,
+    setRepeatingTimer,
     journal: () => journalName(parts, nodeId),
     failed: (error) => telemetry.backgroundFailed('sending entries to another node', error),
   });

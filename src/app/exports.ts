@@ -68,7 +68,10 @@ function nodeOf({ node }: Pick<Parts, 'node'>): string {
 function exportsOf(parts: Parts, encoder: PartEncoder): SampleExports {
   const { config, records, store } = parts;
   return createSampleExports({
-    ...{ records, store, encoder, node: nodeOf(parts) },
+    records,
+    store,
+    encoder,
+    node: nodeOf(parts),
     folder: join(config.dataDirectory, 'exports'),
     bytesMax: config.exportBytesMax,
     retentionMs: config.exportRetentionMs,

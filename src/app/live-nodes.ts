@@ -43,7 +43,13 @@ export function openLiveNodes(node: NodeOfLive): LiveNodes {
   const fanOut = createFanOut(workspaceFanOut, { stream, followed: interests.followed });
   let missed: () => void = () => undefined;
   const streams = createNodeStreams({
-    ...{ log, journal, stream, interests, nodes, setTimer, setRepeatingTimer },
+    log,
+    journal,
+    stream,
+    interests,
+    nodes,
+    setTimer,
+    setRepeatingTimer,
     follow: entriesOver(links, telemetry),
     publish: (samples) => fanOut.publish(samples, now()),
     missed: () => missed(),

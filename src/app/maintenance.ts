@@ -54,7 +54,12 @@ async function purgeOwnDevices(
   deliveries: Deliveries,
 ): Promise<void> {
   await purgeDeletedDevices({
-    ...{ db: records.db, store, telemetry, now, settled, pause },
+    db: records.db,
+    store,
+    telemetry,
+    now,
+    settled,
+    pause,
     isOwn: (deviceId) => ownership === undefined || ownership.heldFor(deviceId) !== undefined,
     async dropRawUplinks(deviceIds) {
       await raw.dropDevices(deviceIds);

@@ -46,7 +46,13 @@ export function composeMqttNodes(parts: Parts, sources: MqttNodesSources): MqttN
   const knownAgain: (() => void)[] = [];
   const { doubt } = stages.duplicates;
   const owner = createOwnerNode({
-    ...{ messages, broker, retained, doubt, now, newId, failed },
+    messages,
+    broker,
+    retained,
+    doubt,
+    now,
+    newId,
+    failed,
     knownAgain: () => {
       for (const listener of knownAgain) listener();
     },
@@ -58,7 +64,13 @@ export function composeMqttNodes(parts: Parts, sources: MqttNodesSources): MqttN
     },
   });
   const sessions = createSessionNode({
-    ...{ messages, broker, claims: owner.claims, now, newId, setTimer, failed },
+    messages,
+    broker,
+    claims: owner.claims,
+    now,
+    newId,
+    setTimer,
+    failed,
   });
   const storeOwn = (...[route, payload]: Parameters<BrokerParts<UplinkRoute>['store']>) =>
     handleMqttPayload(route, payload, stages);

@@ -101,7 +101,10 @@ export async function openCluster(
   const nodes = nodesOf(cluster, id, () => others());
   closers.push('connections to other nodes', () => nodes.close());
   const links = createWebSocketLinks({
-    ...{ id, secret: cluster.secret, ca: cluster.tls?.ca, plaintext: cluster.plaintext },
+    id,
+    secret: cluster.secret,
+    ca: cluster.tls?.ca,
+    plaintext: cluster.plaintext,
   });
   closers.push('links to other nodes', () => links.close());
   const leases = leasesOf(parts, cluster, id);
@@ -129,7 +132,7 @@ export async function openCluster(
   shareChanges(parts, work);
   const others = () => otherNodes(leases);
   const events = openEvents(parts, messages, others, closers);
-  const nodeOfLive = { ...{ parts, id, links, events }, nodes: others };
+  const nodeOfLive = { parts, id, links, events, nodes: others };
   const feeds: FeedHandlers = new Map([
     [entryFeed, offerEntries(parts, id)],
     [replayFeed, offerReplay(nodeOfLive)],
@@ -216,8 +219,14 @@ function openEvents(
   closers: Closers,
 ): EventsElsewhere {
   const events = createEventsElsewhere({
-    ...{ run: newId(), messages, nodes, here, now, clock: () => performance.now() },
-    ...{ setTimer, setRepeatingTimer },
+    run: newId(),
+    messages,
+    nodes,
+    here,
+    now,
+    clock: () => performance.now(),
+    setTimer,
+    setRepeatingTimer,
     failed(error) {
       // Its sessions get the count of what they lack, or end with it.
       if (error instanceof NodeUnreachable) return;
@@ -295,7 +304,10 @@ function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLease
       const session = await openOwnSession(config.recordsUrl ?? '', leaseMs / 4);
       return postgresLeaseTable(session, leaseMs);
     },
-    ...{ leaseMs, now: () => performance.now(), setTimer, setRepeatingTimer },
+    leaseMs,
+    now: () => performance.now(),
+    setTimer,
+    setRepeatingTimer,
     takesNone: shipsOnly === true,
     events: {
       failed: telemetry.backgroundFailed,
@@ -316,7 +328,10 @@ function internalPortOf(
 ): InternalPort {
   const self = placeOfNode(leases.node.id);
   return createInternalPort({
-    ...{ id: leases.node.id, secret, tls, ...offered },
+    id: leases.node.id,
+    secret,
+    tls,
+    ...offered,
     holds: (lease) => lease === self || leases.held(lease as LeaseName) !== undefined,
     refused: (address, reason) =>
       telemetry.credentialRefused({ route: 'the internal port', reason, address }),

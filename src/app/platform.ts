@@ -239,7 +239,14 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
   const demos = composeDemoWorkspaces(parts);
   const publicHolidays = openPublicHolidays();
   const extras = {
-    ...{ publicHolidays, pushConfiguration, deliveries, alarms, rules, demos, egress, exports },
+    publicHolidays,
+    pushConfiguration,
+    deliveries,
+    alarms,
+    rules,
+    demos,
+    egress,
+    exports,
   };
   const assistants = composeMcp(parts);
   const routes = [...composeRoutes(parts, uplinks, lora, extras), ...assistants.routes];
@@ -358,7 +365,11 @@ async function composeHttpServer(parts: Parts, routes: readonly Route[]): Promis
   const certificate = tls && readCertificate(tls);
   const app = await createServer({
     ...edge,
-    ...{ publicUrl, trustedProxies, corsOrigins, serveScreen, certificate },
+    publicUrl,
+    trustedProxies,
+    corsOrigins,
+    serveScreen,
+    certificate,
   });
   addFiles(app);
   addDocs(app, routes);

@@ -40,7 +40,10 @@ export function readElsewhere(
       return undefined;
     });
   const { read, gained, formerOwners, changes } = createOpenElsewhere({
-    ...{ owners, self: leases.node.id, now: () => performance.now(), wait: (ms) => wait(ms) },
+    owners,
+    self: leases.node.id,
+    now: () => performance.now(),
+    wait: (ms) => wait(ms),
     call,
   });
   const self = leases.node.id;

@@ -135,13 +135,17 @@ export function composeRoutes(
         await settled.outputs();
       },
       workspaceOverviewRoute({
-        ...{ records: parts.records, usage: () => store.usage() },
+        records: parts.records,
+        usage: () => store.usage(),
         waitingOf: extras.deliveries.waitingOf,
       }),
     ),
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
     ...alarmRoutes({
-      ...{ records: parts.records, now, once: uplinks.once, desk: extras.alarms.desk },
+      records: parts.records,
+      now,
+      once: uplinks.once,
+      desk: extras.alarms.desk,
       async settled(organizationId) {
         await extras.rules.settledFor(organizationId);
         await extras.alarms.settled();
@@ -234,7 +238,9 @@ function recordRoutes(
     ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
     usageRoute({ records, usage: () => store.usage(), quotas: quotaUse.of }),
     retentionEffectRoute({
-      ...{ records, now, usage: () => store.usage() },
+      records,
+      now,
+      usage: () => store.usage(),
       previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
     }),
     ...tagRoutes(parts),

@@ -93,7 +93,9 @@ export async function composeRules(
       end: () => runs.saveAll(),
     }));
   const follower: RuleFollower = await composeRuleFollower(parts, state, {
-    ...{ outlets, waiting, evaluated },
+    outlets,
+    waiting,
+    evaluated,
     ...(shared !== undefined && { shared }),
   });
   const { runDue, handle } = follower;
@@ -105,7 +107,9 @@ export async function composeRules(
     failed: failed('running timers of rules'),
   });
   const stopWatching = watchClockSteps({
-    ...{ now, clock: () => performance.now(), setRepeatingTimer },
+    now,
+    clock: () => performance.now(),
+    setRepeatingTimer,
     setBack(byMs) {
       follower.setBack(byMs).then(timers.changed, failed('planning timers of rules anew'));
     },

@@ -97,7 +97,11 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
   return {
     async openStore(surroundings) {
       opened = await openClickHouseStore({
-        ...{ directory, clickhouse, now, elsewhere, stateReplaced },
+        directory,
+        clickhouse,
+        now,
+        elsewhere,
+        stateReplaced,
         ...surroundings,
       });
       addShippingFigures(telemetry, opened, now);

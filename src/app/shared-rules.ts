@@ -34,7 +34,10 @@ export function composeSharedRules(
   workers: () => RuleWorkers,
 ): SharedRules {
   const shared = createSharedRules({
-    ...{ db: records.db, node: node?.id ?? missing('node'), registry, follower },
+    db: records.db,
+    node: node?.id ?? missing('node'),
+    registry,
+    follower,
     leaseOf: leaseOfWorkspace,
     shardOf: (lease) => shardOfLease(lease as LeaseName),
     ask: (lease, request) => work.askHolder(lease as LeaseName, entriesCall, request),

@@ -49,7 +49,9 @@ export function composeSharedWork(
         return null;
       });
       const rounds = createNodeRounds({
-        ...{ askMsMax, setTimer, clock: () => performance.now() },
+        askMsMax,
+        setTimer,
+        clock: () => performance.now(),
         others: () => otherNodes(leases),
         ask: (to, request) => nodes.call(to, call, request),
         failed: (error) => telemetry.backgroundFailed(`waiting for ${call} at other nodes`, error),

@@ -164,7 +164,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const raw = { ...ownRaw, list: remote?.listRawUplinks ?? ownRaw.list };
   const backfillStages = {
     ...backfillStagesOf(parts, stages, stopping),
-    ...{ heldFor: parts.ownership?.heldFor, storeElsewhere: remote?.storeElsewhere },
+    heldFor: parts.ownership?.heldFor,
+    storeElsewhere: remote?.storeElsewhere,
   };
   const replayStages = replayStagesOf(parts, stages, scripts, raw);
   const takeCapture = (input: Capture) => capture(input, captureStages);

@@ -52,7 +52,9 @@ export function createChangeFollowing(parts: ChangeFollowingParts): ChangeFollow
   const { clock, from: last } = parts;
   const [upToDateAt, discardedAt] = [clock(), clock()];
   const state: FollowingState = {
-    ...{ last, upToDateAt, discardedAt },
+    last,
+    upToDateAt,
+    discardedAt,
     isRequested: false,
     isClosed: false,
   };

@@ -45,8 +45,14 @@ async function append(device: number, isAnnounced = true): Promise<DurableEntry>
   now += 10;
   const workspaceId = idOf(100 + (device % 3));
   const sample = {
-    ...{ deviceId: idOf(device), topic: 'default', timestamp: now, data: { now } },
-    ...{ organizationId: idOf(99), workspaceId, dataFlowId: null, correlationId: idOf(50) },
+    deviceId: idOf(device),
+    topic: 'default',
+    timestamp: now,
+    data: { now },
+    organizationId: idOf(99),
+    workspaceId,
+    dataFlowId: null,
+    correlationId: idOf(50),
     stored: true,
   };
   const entry: JournalEntry = {
@@ -68,7 +74,9 @@ function follow(request: EntryFeedRequest) {
   const feed = createEntryFeed({
     log: samples.log,
     journal: () => 'journal-a',
-    ...{ tail, setRepeatingTimer, failed: (error) => failures.push(error) },
+    tail,
+    setRepeatingTimer,
+    failed: (error) => failures.push(error),
   })({
     request: request as unknown as Json,
     signal: abort.signal,
@@ -104,7 +112,9 @@ test('older entries come from the files, newer ones from memory, in order and on
   for (let n = 0; n < 60; n++) written.push(await append(n, n % 7 !== 0));
   found.push(...(await feed.until(120)));
   const plain = ({ position, deviceId, samples: rows }: DurableEntry) => ({
-    ...{ position, deviceId, samples: rows.map((row) => ({ ...row })) },
+    position,
+    deviceId,
+    samples: rows.map((row) => ({ ...row })),
   });
   expect(found.map(plain)).toEqual(written.map(plain));
   await feed.close();

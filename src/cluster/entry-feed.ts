@@ -96,10 +96,15 @@ export function createEntryFeed(
   return async function* entries({ request: sent, signal, onChange }) {
     const request = sent as unknown as EntryFeedRequest;
     const state: FeedState = {
-      ...{ request, signal, interest: createEntryInterest(request.interest) },
-      ...{ next: await firstPosition(parts, request), last: undefined, before: 0 },
+      request,
+      signal,
+      interest: createEntryInterest(request.interest),
+      next: await firstPosition(parts, request),
+      last: undefined,
+      before: 0,
       confirmed: request.number ?? 0,
-      ...{ isMarkDue: false, wake: () => undefined },
+      isMarkDue: false,
+      wake: () => undefined,
     };
     refuseReleased(parts, state);
     onChange((change) => applyChange(state, change as unknown as EntryFeedChange));

@@ -66,7 +66,9 @@ interface State {
 
 export function createEventsElsewhere(parts: EventsElsewhereParts): EventsElsewhere {
   const state: State = {
-    ...{ parts, followers: new Map(), received: new Map() },
+    parts,
+    followers: new Map(),
+    received: new Map(),
     budgets: new Map(sharedKinds.map((kind) => [kind, createSendBudget()])),
   };
   const { followers } = state;
@@ -105,7 +107,8 @@ export function createEventsElsewhere(parts: EventsElsewhereParts): EventsElsewh
 
 function outboxTo(id: string, { run, nodes, messages, failed }: EventsElsewhereParts): EventOutbox {
   return createEventOutbox({
-    ...{ run, failed },
+    run,
+    failed,
     async send(sent, bytes) {
       const node = nodes().find((each) => each.id === id);
       // Its sessions have ended with it.

@@ -86,8 +86,12 @@ interface StreamsState {
 export function createNodeStreams(parts: NodeStreamsParts): NodeStreams {
   const { interests, setRepeatingTimer } = parts;
   const state: StreamsState = {
-    ...{ parts, followedNodes: new Map(), waiting: new Set(), left: new Map() },
-    ...{ announcedTo: parts.log.position, isClosed: false },
+    parts,
+    followedNodes: new Map(),
+    waiting: new Set(),
+    left: new Map(),
+    announcedTo: parts.log.position,
+    isClosed: false,
   };
   const stop = setRepeatingTimer(() => tick(state), nodeStreamLimits.tickMs);
   tick(state);
@@ -174,9 +178,13 @@ function confirmed(state: StreamsState, number: number): Promise<void> {
 
 function start(state: StreamsState, node: NodeAddress): void {
   const followedNode: FollowedNode = {
-    ...{ node, followed: undefined, journal: undefined },
+    node,
+    followed: undefined,
+    journal: undefined,
     // A new node is expected to answer.
-    ...{ isConnected: true, confirmed: -1, done: Promise.resolve() },
+    isConnected: true,
+    confirmed: -1,
+    done: Promise.resolve(),
   };
   state.followedNodes.set(node.id, followedNode);
   followedNode.done = followNode(state, followedNode)
@@ -197,7 +205,9 @@ async function followNode(state: StreamsState, followedNode: FollowedNode): Prom
   const followed = follow(
     node,
     () => ({
-      ...{ interest: interests.whole(), number: interests.number, samplesOnly: true },
+      interest: interests.whole(),
+      number: interests.number,
+      samplesOnly: true,
       ...first,
     }),
     () => disconnected(state, followedNode),

@@ -67,7 +67,9 @@ export function sendAtOwner({ messages, queue, send }: RemoteDownlinksParts): Se
     if (messages.isOwn(deviceId)) return send(deviceId, command, cause);
     const request = { deviceId, command, cause } as unknown as Json;
     const queued = await messages.toOwner(deviceId, {
-      ...{ kind: kinds.send, request, bytes: JSON.stringify(request).length },
+      kind: kinds.send,
+      request,
+      bytes: JSON.stringify(request).length,
       // With a key, a repetition makes the same downlinks, which are queued once.
       ...(cause.idempotencyKey !== undefined && { again: request }),
       own: async () => (await send(deviceId, command, cause)) as unknown as Json,

@@ -54,13 +54,18 @@ async function appendAdmitted(entry: JournalEntry, on: EntryStages): Promise<Dur
   if (samples.length === 0) return appendOwned(entry, on);
   const given = samples.map(
     (sample): ValidatedSample<Sample> => ({
-      ...{ sample, notes: [], metrics: {} },
+      sample,
+      notes: [],
+      metrics: {},
     }),
   );
   const admitted = await on.admit(deviceId, given);
   const notes = admitted.flatMap((one, i) =>
     one.notes.map((note) => ({
-      ...{ id: on.newId(), deviceId, timestamp: receivedAt, ...note },
+      id: on.newId(),
+      deviceId,
+      timestamp: receivedAt,
+      ...note,
       correlationId: samples[i]?.correlationId ?? '',
     })),
   );

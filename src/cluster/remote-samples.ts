@@ -97,14 +97,23 @@ function piecesOf(of: SamplesOfOwner): Piece[] {
   let chars = 0;
   const end = (isLast: boolean): void => {
     pieces.push({
-      ...{ deviceId: of.device.id, of, samples: `[${texts.join(',')}]`, chars, indices, isLast },
+      deviceId: of.device.id,
+      of,
+      samples: `[${texts.join(',')}]`,
+      chars,
+      indices,
+      isLast,
     });
     [texts, indices, chars] = [[], [], 0];
   };
   for (const [i, { sample, notes }] of of.checked.entries()) {
     const { topic, timestamp, data, meta } = sample;
     const text = JSON.stringify({
-      ...{ topic, timestamp, data, meta, notes: notes.length > 0 ? notes : undefined },
+      topic,
+      timestamp,
+      data,
+      meta,
+      notes: notes.length > 0 ? notes : undefined,
     });
     if (chars + text.length > callCharsMax && texts.length > 0) end(false);
     texts.push(text);
@@ -170,10 +179,14 @@ function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request):
     const { id, origin, storedTopics, keptDays, onlineForMs } = device;
     return {
       device: {
-        ...{ id, origin, storedTopics: storedTopics === '*' ? '*' : [...storedTopics], keptDays },
+        id,
+        origin,
+        storedTopics: storedTopics === '*' ? '*' : [...storedTopics],
+        keptDays,
         ...(onlineForMs !== undefined && { onlineForMs }),
       },
-      ...{ samples: piece.samples, indices: piece.indices },
+      samples: piece.samples,
+      indices: piece.indices,
       notes: progress.notes.get(id) ?? 0,
       duplicateKey: keyOf(piece),
     };
@@ -193,9 +206,13 @@ async function storePiece(piece: Piece, request: Request, on: OwnStages): Promis
   const { device } = piece.of;
   const stored = await storeOwn(
     {
-      ...{ device, indices: piece.indices, checked: checkedOf(piece.samples, device.id) },
-      ...{ receivedAt, duplicateKey: keyOf(piece) },
-      ...{ correlationId: progress.correlationId, notes: progress.notes.get(device.id) ?? 0 },
+      device,
+      indices: piece.indices,
+      checked: checkedOf(piece.samples, device.id),
+      receivedAt,
+      duplicateKey: keyOf(piece),
+      correlationId: progress.correlationId,
+      notes: progress.notes.get(device.id) ?? 0,
     },
     on,
   );

@@ -41,7 +41,8 @@ export async function sendUplink(
     bytes: uplink.bodyBytes + overheadBytes,
     // Without a key, a repetition would not be recognized.
     ...(uplink.duplicateKey !== undefined && {
-      ...{ again: { ...sent, isRepeated: true } as unknown as Json, isReceiverBound: true },
+      again: { ...sent, isRepeated: true } as unknown as Json,
+      isReceiverBound: true,
     }),
     own: async () => answerOf(await takeOwn(uplink)),
   });

@@ -193,8 +193,15 @@ function addRows(parts: SharedDeliveriesParts, state: State, rows: readonly Deli
     const { id, tries, payload, answer, revision } = row;
     const at = parts.now();
     state.results.add({
-      ...{ id, tries, payload, answer, reason, revision: revision + 1 },
-      ...{ state: 'DEAD', nextAt: at, updated: at },
+      id,
+      tries,
+      payload,
+      answer,
+      reason,
+      revision: revision + 1,
+      state: 'DEAD',
+      nextAt: at,
+      updated: at,
     });
   }
 }

@@ -247,7 +247,12 @@ function* messagesOf(entries: readonly DurableEntry[]): Generator<readonly Durab
   for (const entry of entries) {
     const { position, deviceId, receivedAt, samples, trace, metrics } = entry;
     const sent: DurableEntry = {
-      ...{ position, deviceId, receivedAt, samples, notes: [], duplicates: 0 },
+      position,
+      deviceId,
+      receivedAt,
+      samples,
+      notes: [],
+      duplicates: 0,
       ...(trace !== undefined && { trace }),
       ...(metrics !== undefined && { metrics }),
     };

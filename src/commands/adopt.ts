@@ -43,8 +43,14 @@ export async function adoptCopy(
     throw new ConfigError('NODE_URL is not set. Only cluster nodes have replicas.');
   const directory = await takeCopy(recordsUrl, { node, dataDirectory });
   const platform = await startPlatform({
-    ...{ ...config, dataDirectory: directory, host: '127.0.0.1', port: 0 },
-    ...{ mqttPort: 0, mqttTlsPort: 0, mqttTls: undefined, coapPort: 0 },
+    ...config,
+    dataDirectory: directory,
+    host: '127.0.0.1',
+    port: 0,
+    mqttPort: 0,
+    mqttTlsPort: 0,
+    mqttTls: undefined,
+    coapPort: 0,
     // Its address stays that of the node that works here, which refuses what is not its own.
     cluster: { ...cluster, journalCopies: 1, shipsOnly: true },
   });

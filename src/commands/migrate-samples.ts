@@ -241,7 +241,10 @@ async function moveRows(
   const shapes = createShapeInterner();
   const store = await openClickHouseStore({
     directory: join(dataDirectory, 'samples', moveFolder),
-    ...{ clickhouse: clickHouse, now: () => storedAt, shapes, logStart: undefined },
+    clickhouse: clickHouse,
+    now: () => storedAt,
+    shapes,
+    logStart: undefined,
     damaged: () => undefined,
     // `flush` rejects with it.
     failed: () => undefined,
@@ -296,7 +299,8 @@ async function moveUplinks(
   const target = await openClickHouseUplinks({
     clickHouse,
     shardOf: (deviceId) => shardOf(deviceId, clickHouse.shards),
-    ...{ journal: move.journal, position: move.position },
+    journal: move.journal,
+    position: move.position,
     // No uplink of any time comes later.
     now: () => Number.POSITIVE_INFINITY,
     retentionMs: Number.POSITIVE_INFINITY,
@@ -331,7 +335,11 @@ async function useClickHouse({ dataDirectory }: MovedParts, { move }: MoveFile):
   const samples = join(dataDirectory, 'samples');
   const { position, journal, startedAt } = move;
   const state: ShippingState = {
-    ...{ journal, shipped: position, nextOrder: 0, blockTo: null, dropped: [] },
+    journal,
+    shipped: position,
+    nextOrder: 0,
+    blockTo: null,
+    dropped: [],
     hours: { to: position, storedFrom: startedAt, blockTo: null },
   };
   await replaceChecked(join(samples, shippingFile), JSON.stringify(state));

@@ -47,7 +47,9 @@ async function resetIn(config: ResetConfig, email: string): Promise<OperatorRese
   const { refusal } = await place.check({ directory, secretsKey, hasSamples: false, node });
   if (refusal !== undefined) throw new DataFolderError(refusal);
   const records = await openRecords({
-    ...{ directory, secretsKey, engine: place.engine },
+    directory,
+    secretsKey,
+    engine: place.engine,
     // This process has no caches and no clients to notify.
     announce: () => undefined,
   });

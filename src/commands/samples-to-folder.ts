@@ -73,7 +73,11 @@ export async function moveToFolder(parts: MovedParts): Promise<MovedCounts> {
   const { shipped: position, journal } = state;
   const startedAt = begun?.startedAt ?? parts.now();
   const file = await openMove(samples, {
-    ...{ to: 'embedded', startedAt, position, journal, isCompared: false },
+    to: 'embedded',
+    startedAt,
+    position,
+    journal,
+    isCompared: false,
     writtenTo: begun?.writtenTo ?? firstPosition,
   });
   const kept = keptCondition(state);
@@ -103,7 +107,8 @@ async function shipAll({ clickHouse, now }: MovedParts, samples: string): Promis
       `The samples of ${samples} are not in ClickHouse; there is nothing to move`,
     );
   const opened = await openSamples({
-    ...{ directory: samples, now },
+    directory: samples,
+    now,
     openStore: (surroundings) =>
       openClickHouseStore({ directory: samples, clickhouse: clickHouse, now, ...surroundings }),
   });
@@ -132,7 +137,10 @@ async function openSegments(samples: string): Promise<OpenedSegments> {
     failure = error instanceof Error ? error : new Error(String(error));
   };
   const store = await openEmbeddedStore({
-    ...{ directory, shapes: createShapeInterner(), logStart: undefined, failed },
+    directory,
+    shapes: createShapeInterner(),
+    logStart: undefined,
+    failed,
     damaged: ({ path, reason }) => failed(new DataFolderError(`${path} is corrupted: ${reason}`)),
     committed: async () => undefined,
   });
@@ -205,8 +213,12 @@ async function writeUplinks(
     throw new DataFolderError(`${path} is damaged`);
   };
   const target = await openEmbeddedUplinks({
-    ...{ directory, damaged, followedFrom: undefined, now },
-    ...{ retentionMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY },
+    directory,
+    damaged,
+    followedFrom: undefined,
+    now,
+    retentionMs: Number.POSITIVE_INFINITY,
+    bytesMax: Number.POSITIVE_INFINITY,
   });
   const sent = createUplinkSum();
   try {

@@ -56,7 +56,9 @@ export async function verifyDataFolder(
   try {
     const startedAt = performance.now();
     const { refusal, positions } = await place.check({
-      ...{ directory, secretsKey, hasSamples },
+      directory,
+      secretsKey,
+      hasSamples,
       node: await storedNodeId(directory),
     });
     const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));

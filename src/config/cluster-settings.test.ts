@@ -25,8 +25,11 @@ beforeAll(async () => {
   const files = await makeCertificate(folder);
   writeFileSync(join(folder, 'text'), 'no certificate');
   tls = {
-    ...{ ...plain, NODE_URL: 'https://localhost:7070', NODE_TLS_CERT: files.certPath },
-    ...{ NODE_TLS_KEY: files.keyPath, NODE_TLS_CA: files.certPath },
+    ...plain,
+    NODE_URL: 'https://localhost:7070',
+    NODE_TLS_CERT: files.certPath,
+    NODE_TLS_KEY: files.keyPath,
+    NODE_TLS_CA: files.certPath,
   };
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,8 +51,12 @@ test('without NODE_URL it is a platform of one node', () => {
 
 test('a node without TLS', () => {
   expect(read({ ...plain, HOST: '10.0.0.5', LEASE_SECONDS: '5' })).toEqual({
-    ...{ nodeUrl: 'http://10.0.0.5:7070', host: '10.0.0.5', secret, leaseMs: 5_000 },
-    ...{ journalCopies: 1, plaintext: true },
+    nodeUrl: 'http://10.0.0.5:7070',
+    host: '10.0.0.5',
+    secret,
+    leaseMs: 5_000,
+    journalCopies: 1,
+    plaintext: true,
   });
   expect(read(plain)).toMatchObject({ host: '0.0.0.0', leaseMs: 10_000 });
 });
@@ -76,7 +83,9 @@ test.each(['http://10.0.0.5:7070', 'http://node-1:7070', 'http://[fe80::1]:7070'
 test('a node with TLS has the contents of its files', () => {
   const pem = (name: string) => readFileSync(tls[name] ?? '', 'utf8');
   expect(read(tls)?.tls).toEqual({
-    ...{ cert: pem('NODE_TLS_CERT'), key: pem('NODE_TLS_KEY'), ca: pem('NODE_TLS_CA') },
+    cert: pem('NODE_TLS_CERT'),
+    key: pem('NODE_TLS_KEY'),
+    ca: pem('NODE_TLS_CA'),
   });
 });
 

@@ -62,7 +62,9 @@ export function readCluster(read: Read, now: number): ClusterConfig | undefined 
       wholeNumberOf('LEASE_SECONDS', read('LEASE_SECONDS'), { fallback: 10, min: 3, max: 60 }) *
       1_000,
     journalCopies: wholeNumberOf('JOURNAL_COPIES', read('JOURNAL_COPIES'), {
-      ...{ fallback: 1, min: 1, max: 2 },
+      fallback: 1,
+      min: 1,
+      max: 2,
     }),
     ...(plaintext && { plaintext }),
     ...(tls !== undefined && { tls }),

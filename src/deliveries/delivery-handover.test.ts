@@ -17,8 +17,14 @@ beforeAll(async () => {
 afterAll(() => records.close());
 
 const draft = {
-  ...{ idempotencyKey: 'k', connectorId: 'c', organizationId: 'o', workspaceId: 'w' },
-  ...{ deviceId: 'd', correlationId: 'c', cause: 'RULE' as const, context: {} },
+  idempotencyKey: 'k',
+  connectorId: 'c',
+  organizationId: 'o',
+  workspaceId: 'w',
+  deviceId: 'd',
+  correlationId: 'c',
+  cause: 'RULE' as const,
+  context: {},
 };
 
 /** A handover in a folder for the test, with what it gave to the deliverer. */
@@ -37,7 +43,11 @@ async function openHandover(parts: { readonly moved?: StoredDelivery } = {}) {
     transformResult: async ({ result }) => result,
   });
   const handover = await createDeliveryHandover({
-    ...{ records: { db }, log, from: 100, newestWaiting: moved?.sequence, setTimer },
+    records: { db },
+    log,
+    from: 100,
+    newestWaiting: moved?.sequence,
+    setTimer,
     deliverer: { waitingOf: () => 0, add: (waiting) => void added.push(...waiting) },
     position: () => 101,
     newId: randomUUID,

@@ -39,7 +39,10 @@ test('an outcome is noted, recorded and counted', async () => {
   recordOutcome({ waiting, delivery, outcome, tookMs: 2_500 }, parts);
   const row = await log.find('id');
   expect(row && (await log.read(row.place))).toMatchObject({
-    ...{ state: 'DEAD', tries: 3, reason: 'refused', revision: 1 },
+    state: 'DEAD',
+    tries: 3,
+    reason: 'refused',
+    revision: 1,
     context: stored.context,
   });
   const { rows } = await listProcessingLog(db, { deviceId: 'd' }, { page: 0, size: 9, sort: [] });

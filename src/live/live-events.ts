@@ -140,10 +140,17 @@ function deliveryContent({ waiting, delivery, outcome }: TriedDelivery): JsonObj
   const { id, connectorId, deviceId, cause, ruleId, correlationId } = delivery;
   const isPending = outcome.state === 'PENDING';
   return {
-    ...{ id, outputConnectorId: connectorId, deviceId, state: outcome.state },
-    ...{ tries: outcome.tries, created: formatInstant(waiting.created) },
+    id,
+    outputConnectorId: connectorId,
+    deviceId,
+    state: outcome.state,
+    tries: outcome.tries,
+    created: formatInstant(waiting.created),
     updated: formatInstant(outcome.updated),
     nextTry: formatInstantOrNull(isPending ? outcome.nextAt : null),
-    ...{ cause, ruleId: ruleId ?? null, correlationId, reason: outcome.reason },
+    cause,
+    ruleId: ruleId ?? null,
+    correlationId,
+    reason: outcome.reason,
   };
 }

@@ -58,8 +58,11 @@ export function createOfflineWatch(parts: OfflineWatchParts): OfflineWatch {
     const { workspaceId } = workspace;
     for (const { deviceId, lastUplinkAt } of devices)
       deviceChanged({
-        ...{ workspaceId, deviceId, lastUplinkAt },
-        ...{ state: 'OFFLINE', previousState: 'ONLINE' },
+        workspaceId,
+        deviceId,
+        lastUplinkAt,
+        state: 'OFFLINE',
+        previousState: 'ONLINE',
       });
     const last = devices.at(-1);
     if (last !== undefined && devices.length === devicesPerPass) return last;

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { type DeviceMetrics, type UplinkMetrics, withLastKnown } from './uplink-metrics.ts';
 
 const uplink = (timestamp: number, reported: Partial<UplinkMetrics> = {}): UplinkMetrics => ({
-  ...{ uplinkId: `u${timestamp}`, deviceId: 'd', uplinkSize: timestamp, timestamp },
+  uplinkId: `u${timestamp}`,
+  deviceId: 'd',
+  uplinkSize: timestamp,
+  timestamp,
   ...reported,
 });
 const after = (...uplinks: UplinkMetrics[]) =>

@@ -102,7 +102,9 @@ function shownValues(values: Values, until: EpochMs): Record<string, LatestValue
   const shown = [...values].map(([key, { value, timestamp, topic }]): [string, LatestValue] => [
     key,
     {
-      ...{ value, timestamp: formatInstant(timestamp), topic },
+      value,
+      timestamp: formatInstant(timestamp),
+      topic,
       ...(timestamp > until && { future: true as const }),
     },
   ]);
@@ -199,8 +201,13 @@ async function searchSome(
       await Promise.all(
         measured.slice(from, from + searchLimits.togetherMax).map(async ({ place, at }) => {
           const samples = await store.samples({
-            ...{ deviceId: deviceIds[place] ?? '', topic, from: at, to: at + 1 },
-            ...{ limit: searchLimits.instantMax, skip: 0, unreadable },
+            deviceId: deviceIds[place] ?? '',
+            topic,
+            from: at,
+            to: at + 1,
+            limit: searchLimits.instantMax,
+            skip: 0,
+            unreadable,
           });
           samples.find((sample) => offer(values[place], key, sample, until));
         }),

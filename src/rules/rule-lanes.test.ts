@@ -156,9 +156,19 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
     ['calm', quiet],
   ] as const) {
     await insertOutputConnector(records, {
-      ...{ id, ...place, name: id, scope: 'RULE_ACTION', type: 'WEBHOOK', properties: {} },
-      ...{ sendConsecutiveAlerts: true, invokeRuleEngine: false, useCustomPayload: false },
-      ...{ customPayload: null, created: 0, updated: null, version: 0 },
+      id,
+      ...place,
+      name: id,
+      scope: 'RULE_ACTION',
+      type: 'WEBHOOK',
+      properties: {},
+      sendConsecutiveAlerts: true,
+      invokeRuleEngine: false,
+      useCustomPayload: false,
+      customPayload: null,
+      created: 0,
+      updated: null,
+      version: 0,
     });
     const { logic, ...rule } = ruleFor(id, { id: `rule-${id}`, ...place });
     const logicBlocks = logic.logicBlocks!.map((block) => ({ ...block, actionIds: [id] }));
@@ -167,11 +177,19 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
   }
   const send = (deviceId: string, place: typeof quiet, timestamp: number) =>
     store.append({
-      ...{ deviceId, receivedAt: 0, notes: [] },
+      deviceId,
+      receivedAt: 0,
+      notes: [],
       samples: [
         {
-          ...{ ...place, deviceId, timestamp, data: { a: 21 }, topic: 'default' },
-          ...{ dataFlowId: null, correlationId: 'c', stored: true },
+          ...place,
+          deviceId,
+          timestamp,
+          data: { a: 21 },
+          topic: 'default',
+          dataFlowId: null,
+          correlationId: 'c',
+          stored: true,
         },
       ],
     });
@@ -180,14 +198,20 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
   await send('calm', quiet, 1);
   const delivered: string[] = [];
   const follower = createRuleFollower({
-    ...{ db: records.db, registry, log: createRunLog(), lookUp: () => undefined },
+    db: records.db,
+    registry,
+    log: createRunLog(),
+    lookUp: () => undefined,
     outlets: {
       enqueueDeliveries: async (drafts) =>
         void delivered.push(...drafts.map(({ deviceId }) => deviceId)),
       applyAlarms: async () => [],
     },
     waiting: { count: () => 0, added: () => undefined },
-    ...{ now: () => 0, newId: () => 'id', clock: () => 0, pause: async () => undefined },
+    now: () => 0,
+    newId: () => 'id',
+    clock: () => 0,
+    pause: async () => undefined,
     position: -1,
     lanes: {
       saved: { evaluated: -1, behind: new Map() },

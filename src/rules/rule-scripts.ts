@@ -244,7 +244,12 @@ async function runScript(
   addNotes(collector, run, errors, actionIds);
   const { at, cause, deviceId, correlationId } = origin;
   log.add(compiled, {
-    ...{ at, cause, deviceId, correlationId, places, actionIds },
+    at,
+    cause,
+    deviceId,
+    correlationId,
+    places,
+    actionIds,
     samples: samples.map((sample) => sample ?? undefined),
     ...resultOf(run, errors, actionIds),
   });

@@ -67,7 +67,10 @@ const encodedText = fc
 const kinds = ['Int', 'UInt', 'Uint'];
 const fixedNumbers = [
   ...kinds.flatMap((kind) => ['8', '16LE', '16BE', '32LE', '32BE'].map((end) => kind + end)),
-  ...['FloatLE', 'FloatBE', 'DoubleLE', 'DoubleBE'],
+  'FloatLE',
+  'FloatBE',
+  'DoubleLE',
+  'DoubleBE',
 ];
 const bigNumbers = ['BigInt64LE', 'BigInt64BE', 'BigUInt64LE', 'BigUInt64BE', 'BigUint64LE'];
 const sizedNumbers = kinds.flatMap((kind) => ['LE', 'BE'].map((end) => kind + end));

@@ -15,9 +15,14 @@ export type CodecEntry = (typeof codecEntries)[number];
  * returned, and functions older than TS013, those of ChirpStack 3 and of The Things Network 2.
  */
 export const codecFunctions = [
-  ...[...codecEntries, 'normalizeUplink'],
-  ...['Decode', 'Encode'],
-  ...['Decoder', 'Converter', 'Validator', 'Encoder'],
+  ...codecEntries,
+  'normalizeUplink',
+  'Decode',
+  'Encode',
+  'Decoder',
+  'Converter',
+  'Validator',
+  'Encoder',
 ] as const;
 
 export interface ModuleSyntax {

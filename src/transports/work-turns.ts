@@ -13,7 +13,9 @@ export const workTurnLimits = {
   /** Waiting pieces of one organization, and of all; beyond, senders are asked to send again later. */
   tenantQueueMax: 4_096,
   queueMax: 20_000,
-  ...{ trialsRunningMax: 1, trialsWaitingMax: 1, trialBytesMax: 1 },
+  trialsRunningMax: 1,
+  trialsWaitingMax: 1,
+  trialBytesMax: 1,
 } as const;
 
 interface Piece extends Waiting {

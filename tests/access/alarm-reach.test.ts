@@ -57,7 +57,9 @@ test('a key that only reads rules changes nothing', async () => {
 test('an output of alarms notifies no output of another workspace', async () => {
   const { output } = alarmRules(at.world);
   const hook = await at.world.must('POST', '/v3/output-connectors', {
-    ...{ name: 'there', workspaceId: at.secondWorkspaceId, type: 'SLACK' },
+    name: 'there',
+    workspaceId: at.secondWorkspaceId,
+    type: 'SLACK',
     slackProperties: { message: 'x', webhookUrl: 'https://hooks.slack.com/services/T/B/x' },
   });
   const notify = [{ on: 'OPENED', outputConnectorId: hook.id }];

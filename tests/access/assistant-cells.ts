@@ -12,7 +12,8 @@ export const assistantCells: Readonly<Record<string, Cell>> = {
       () => '/v3/rules/simulate',
       (of) => ({
         rule: { name: 'x', workspaceId: of.workspace, ...comparisonOf(of.device) },
-        ...{ from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+        from: '2026-01-01T00:00:00Z',
+        to: '2026-01-02T00:00:00Z',
       }),
     ),
     also: [['asset', 'read']],

@@ -146,13 +146,15 @@ describe('contract 36: passwords are reset by mail', () => {
       ['ONE_TIME_CODE', 'RECOVERY_CODE'],
     ]);
     const second = await at.nobody.call('POST', '/v3/auth/login/second-factor', {
-      ...{ ticket: first.body.ticket, code: code(1) },
+      ticket: first.body.ticket,
+      code: code(1),
     });
     expect(second.status).toBe(200);
     // Whoever set the factor up without proof gets no proof by it: an invitation that is mailed to
     // the owner of the address takes the account over with all of its factors.
     const invited = await at.otherOwner.must('POST', `${ofOther}/members`, {
-      ...{ email, role: 'VIEWER' },
+      email,
+      role: 'VIEWER',
     });
     expect(invited.invitationUrl).toEqual(expect.any(String));
     const mailed = tokenIn((await box.newest(email, mailsBefore + 1)).text);

@@ -44,7 +44,9 @@ async function connector(fields: object): Promise<Connector> {
   const names = { name: 'own', workspaceId: world.workspaceId };
   const made = await world.must('POST', '/v3/device-connectors', { ...names, ...fields });
   await world.must('POST', '/v3/data-flows', {
-    ...{ ...names, passThrough: true, deviceConnector: { id: made.id } },
+    ...names,
+    passThrough: true,
+    deviceConnector: { id: made.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   return { id: made.id, secret: made.uplinkSecret };
@@ -95,7 +97,9 @@ const sameForAll: Record<string, (id: string) => Promise<string>> = {
   'a token': (id) =>
     told(
       world.clientWith({
-        ...{ protocolVersion: 5, clientId: id, username: 'any' },
+        protocolVersion: 5,
+        clientId: id,
+        username: 'any',
         password: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln',
       }),
     ),

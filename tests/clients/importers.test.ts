@@ -66,19 +66,25 @@ const codec = 'function decodeUplink(input) { return { data: { level: input.byte
 
 const cellar = {
   ids: {
-    ...{ device_id: 'cellar-7', application_ids: { application_id: 'house' } },
-    ...{ dev_eui: '70B3D57ED0010007', join_eui: '0000000000000001' },
+    device_id: 'cellar-7',
+    application_ids: { application_id: 'house' },
+    dev_eui: '70B3D57ED0010007',
+    join_eui: '0000000000000001',
   },
-  ...{ name: 'Cellar', attributes: { floor: '-1' } },
+  name: 'Cellar',
+  attributes: { floor: '-1' },
   version_ids: { brand_id: 'acme', model_id: 'tank' },
-  ...{ lorawan_version: 'MAC_V1_0_3', frequency_plan_id: 'EU_863_870_TTN', supports_join: true },
+  lorawan_version: 'MAC_V1_0_3',
+  frequency_plan_id: 'EU_863_870_TTN',
+  supports_join: true,
   root_keys: { app_key: { key: appKey } },
   formatters: { up_formatter: 'FORMATTER_JAVASCRIPT', up_formatter_parameter: codec },
 };
 const attic = {
   ids: { device_id: 'attic', dev_eui: '70B3D57ED0010008' },
   formatters: { up_formatter: 'FORMATTER_REPOSITORY' },
-  ...{ version_ids: { brand_id: 'acme', model_id: 'roof' }, supports_join: true },
+  version_ids: { brand_id: 'acme', model_id: 'roof' },
+  supports_join: true,
 };
 
 describe('The Things Stack', () => {
@@ -112,7 +118,8 @@ describe('The Things Stack', () => {
     expect(first.stdout).toMatch(/samples: 1 stored, 0 were stored already/);
     const device = await deviceNamed('70B3D57ED0010007');
     expect(device).toMatchObject({
-      ...{ name: 'Cellar', connectivity: 'LORA' },
+      name: 'Cellar',
+      connectivity: 'LORA',
       loraProperties: { applicationKey: appKey, joinEui: '0000000000000001', loraVersion: '1.0.3' },
     });
     expect(customFieldsOf(device)).toEqual({ floor: '-1' });
@@ -160,16 +167,25 @@ describe('The Things Stack', () => {
 test('ChirpStack 3: profiles with codecs of its form, whose variables are custom fields', async () => {
   const profile = {
     deviceProfile: {
-      ...{ id: 'p-1', name: 'Levels', macVersion: '1.0.2', supportsJoin: true },
-      ...{ payloadCodec: 'CUSTOM_JS', payloadEncoderScript: '' },
+      id: 'p-1',
+      name: 'Levels',
+      macVersion: '1.0.2',
+      supportsJoin: true,
+      payloadCodec: 'CUSTOM_JS',
+      payloadEncoderScript: '',
       payloadDecoderScript:
         'function Decode(fPort, bytes, variables) { return { level: bytes[0] + Number(variables.offset) }; }',
     },
   };
   const device = {
     device: {
-      ...{ devEUI: '70b3d57ed0010009', name: 'Roof', applicationID: '1', description: 'on top' },
-      ...{ deviceProfileID: 'p-1', variables: { offset: '1.5' }, tags: { site: 'a' } },
+      devEUI: '70b3d57ed0010009',
+      name: 'Roof',
+      applicationID: '1',
+      description: 'on top',
+      deviceProfileID: 'p-1',
+      variables: { offset: '1.5' },
+      tags: { site: 'a' },
     },
     lastSeenAt: null,
   };
@@ -180,7 +196,8 @@ test('ChirpStack 3: profiles with codecs of its form, whose variables are custom
   expect(await runImport('chirpstack', path)).toMatchObject({ code: 0, stderr: '' });
   const stored = await deviceNamed('70B3D57ED0010009');
   expect(stored).toMatchObject({
-    ...{ description: 'on top', tags: [{ name: 'site: a' }] },
+    description: 'on top',
+    tags: [{ name: 'site: a' }],
     loraProperties: { applicationKey: appKey },
   });
   const connector = stored.dataFlow.deviceConnector;
@@ -189,7 +206,11 @@ test('ChirpStack 3: profiles with codecs of its form, whose variables are custom
   );
   const body = {
     deviceInfo: { devEui: '70b3d57ed0010009' },
-    ...{ time: '2026-01-06T10:00:00Z', fCnt: 1, fPort: 2, data: 'Kg==', rxInfo: [] },
+    time: '2026-01-06T10:00:00Z',
+    fCnt: 1,
+    fPort: 2,
+    data: 'Kg==',
+    rxInfo: [],
   };
   const webhook = `/v3/capture/lora/${stored.integrationId}?secret=${uplinkSecret}&event=up`;
   expect((await world.call('POST', webhook, body)).status).toBeLessThan(300);
@@ -202,7 +223,10 @@ test('ThingsBoard: devices, attributes and time series; what cannot be stored is
   const pump = {
     entityType: 'DEVICE',
     entity: {
-      ...{ id: { entityType: 'DEVICE', id: 'd-1' }, name: 'pump-1', type: 'pump', label: 'Pump' },
+      id: { entityType: 'DEVICE', id: 'd-1' },
+      name: 'pump-1',
+      type: 'pump',
+      label: 'Pump',
       additionalInfo: { description: 'in the cellar' },
     },
     credentials: { credentialsType: 'ACCESS_TOKEN', credentialsId: 'tokenOfPump' },
@@ -274,7 +298,9 @@ describeWith(influxdb, 'InfluxDB', () => {
           `climate,host=room\\ 1 t=${20 + i / 10},h=${i}i,open=${i % 2 === 0},note="a \\"${i}\\"" ${1_700_000_000 + i}`,
       );
       const answer = await fetch(`http://127.0.0.1:${server.port}/write?db=target&precision=s`, {
-        ...{ method: 'POST', headers: { authorization }, body: points.join('\n') },
+        method: 'POST',
+        headers: { authorization },
+        body: points.join('\n'),
       });
       expect(answer.status).toBe(204);
       const rows = await server.ask('SELECT * FROM climate');

@@ -36,9 +36,15 @@ describeWith({ path: '/usr/bin/pip3', debianPackage: 'python3-pip' }, 'Python cl
   });
 
   const environment = () => ({
-    ...{ PATH: '/usr/bin:/bin', PYTHONPATH: join(folder, 'installed'), PYTHONWARNINGS: 'error' },
-    ...{ HELIOGRAPH_URL: world.base, HELIOGRAPH_API_KEY: world.apiKey, PYTHONUTF8: '1' },
-    ...{ DEVICE_ID: pump.deviceId, WORKSPACE_ID: world.workspaceId, PYTHONDONTWRITEBYTECODE: '1' },
+    PATH: '/usr/bin:/bin',
+    PYTHONPATH: join(folder, 'installed'),
+    PYTHONWARNINGS: 'error',
+    HELIOGRAPH_URL: world.base,
+    HELIOGRAPH_API_KEY: world.apiKey,
+    PYTHONUTF8: '1',
+    DEVICE_ID: pump.deviceId,
+    WORKSPACE_ID: world.workspaceId,
+    PYTHONDONTWRITEBYTECODE: '1',
   });
 
   test('both packages contain the license, the types mark and nothing of the tests', () => {
@@ -87,8 +93,13 @@ describeWith({ path: '/usr/bin/pip3', debianPackage: 'python3-pip' }, 'Python cl
     const { stdout } = await run(python, [path], { cwd: folder, env: environment() });
     expect(stdout.split('\n')).toEqual(
       expect.arrayContaining([
-        ...['Heliograph', "{'temperature': 21.5}", 'Pump', '1000 0 0', 'Heliograph 1'],
-        ...['404 40400_NOT_FOUND', 'True'],
+        'Heliograph',
+        "{'temperature': 21.5}",
+        'Pump',
+        '1000 0 0',
+        'Heliograph 1',
+        '404 40400_NOT_FOUND',
+        'True',
       ]),
     );
   }, 60_000);

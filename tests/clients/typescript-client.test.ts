@@ -65,9 +65,14 @@ test('the examples of the README compile and run, and wrong calls do not compile
   const client = "const heliograph = createClient({ url: '' });\n";
   writeFileSync(wrong, start + client + wrongLines.join('\n'));
   const program = ts.createProgram([examples, wrong], {
-    ...{ module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, strict: true },
-    ...{ noEmit: true, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: true },
-    ...{ types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    strict: true,
+    noEmit: true,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    skipLibCheck: true,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules', '@types')],
   });
   const problems = ts
     .getPreEmitDiagnostics(program)
@@ -131,7 +136,9 @@ describe('retries', () => {
     });
     const client = installed.createClient({ url: server.url, triesMax: 3 });
     await expect(client.get('/v3/about')).rejects.toMatchObject({
-      ...{ status: 429, errorCode: '42900_X', requestId: 'r' },
+      status: 429,
+      errorCode: '42900_X',
+      requestId: 'r',
       message: 'GET /v3/about: 429 too many',
     });
     expect(calls).toBe(3);

@@ -60,8 +60,10 @@ describeWith(postgresql, 'a backup of both servers', () => {
 
     function environmentOf({ recordsUrl, samples }: Servers, directory: string) {
       return {
-        ...{ RECORDS_URL: recordsUrl, SAMPLES_URL: `${samples.url}/${database}` },
-        ...{ SECRETS_KEY: 'the key that is kept apart', DATA_DIR: directory },
+        RECORDS_URL: recordsUrl,
+        SAMPLES_URL: `${samples.url}/${database}`,
+        SECRETS_KEY: 'the key that is kept apart',
+        DATA_DIR: directory,
       };
     }
 

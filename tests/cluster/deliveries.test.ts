@@ -44,10 +44,14 @@ beforeAll(async () => {
   const made: string[] = [];
   for (let number = 0; number < connectorCount; number++) {
     const { id } = await world.must('POST', '/v3/output-connectors', {
-      ...{ name: `target ${number}`, workspaceId: world.workspaceId, type: 'WEBHOOK' },
+      name: `target ${number}`,
+      workspaceId: world.workspaceId,
+      type: 'WEBHOOK',
       webhookProperties: {
         uri: `http://127.0.0.1:${port}/${number}`,
-        ...{ method: 'POST', contentType: 'JSON', authType: 'NONE' },
+        method: 'POST',
+        contentType: 'JSON',
+        authType: 'NONE',
       },
     });
     made.push(id);
@@ -59,7 +63,10 @@ beforeAll(async () => {
     [1, 2, 3, 4, 5].map(async (n) => {
       const deviceId = `more-${n}`;
       const { id } = await world.must('POST', '/v3/devices', {
-        ...{ name: deviceId, deviceId, workspaceId: world.workspaceId, connectivity: 'HTTP' },
+        name: deviceId,
+        deviceId,
+        workspaceId: world.workspaceId,
+        connectivity: 'HTTP',
         dataFlowId: first.dataFlowId,
       });
       return { ...first, id, deviceId };

@@ -19,7 +19,10 @@ beforeAll(async () => {
     Array.from({ length: 6 }, async (_, n) => {
       const deviceId = `device-${n}`;
       const { id } = await world.must('POST', '/v3/devices', {
-        ...{ name: deviceId, deviceId, workspaceId: world.workspaceId, connectivity: 'HTTP' },
+        name: deviceId,
+        deviceId,
+        workspaceId: world.workspaceId,
+        connectivity: 'HTTP',
         dataFlowId: first.dataFlowId,
       });
       return { ...first, id, deviceId };
@@ -88,7 +91,8 @@ test('uplinks at both nodes are taken while one of them stops', async () => {
   // The decoder state moved with each device: no acknowledged uplink is missing in it.
   for (const device of devices) {
     const query = await fetch(`${addressOf(staying)}/v3/devices/${device.id}/query`, {
-      ...{ method: 'POST', body: '{"limit":5}' },
+      method: 'POST',
+      body: '{"limit":5}',
       headers: { 'x-api-key': staying.apiKey, 'content-type': 'application/json' },
     });
     const samples = (await query.json()) as { data: { n: number } }[];

@@ -141,7 +141,10 @@ describeWith(clickhouse, 'faults of a cluster', () => {
         const rounds: FaultRound[] = [];
         const random = randomFrom(20_261_123);
         await runFaultRounds({
-          ...{ rig, devices: 6, random, kinds },
+          rig,
+          devices: 6,
+          random,
+          kinds,
           ended: (round) => void rounds.push(round),
         });
         const wrong = rounds.filter(({ violations }) => violations.length > 0);

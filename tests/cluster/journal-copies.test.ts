@@ -40,8 +40,13 @@ describeWith(clickhouse, 'copies of journals', () => {
   async function adopt(node: string, directory: string): Promise<string> {
     const { recordsUrl = '' } = lostNode.cluster;
     const env = {
-      ...{ PATH: process.env['PATH'], HOST: '127.0.0.1', DATA_DIR: directory, LEASE_SECONDS: '3' },
-      ...{ RECORDS_URL: recordsUrl, SAMPLES_URL: samplesUrl, JOURNAL_COPIES: '2' },
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      DATA_DIR: directory,
+      LEASE_SECONDS: '3',
+      RECORDS_URL: recordsUrl,
+      SAMPLES_URL: samplesUrl,
+      JOURNAL_COPIES: '2',
       NODE_URL: `http://127.0.0.1:${await freePort()}`,
       ...lostNode.cluster.secrets,
     };

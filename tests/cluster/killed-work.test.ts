@@ -73,8 +73,10 @@ test('an operation of the killed node is completed by the next one, each device 
     async (number) => {
       created += perOperation;
       const devices = Array.from({ length: perOperation }, (_, place) => ({
-        ...{ name: `device ${number} ${place}`, deviceId: `made-${number}-${place}` },
-        ...{ workspaceId, dataFlowId },
+        name: `device ${number} ${place}`,
+        deviceId: `made-${number}-${place}`,
+        workspaceId,
+        dataFlowId,
       }));
       const answer = await world.must('POST', '/v3/devices/bulk/create', { workspaceId, devices });
       return String(answer.id);
@@ -96,7 +98,10 @@ test('an operation of the killed node is completed by the next one, each device 
 async function addCountingRule(workspaceId: string, { id }: TestDevice): Promise<void> {
   const customPayload = '{"n": {{result.n}}, "sent": {{result.sent}}}';
   const actionId = await sink.action(world, 'counted', {
-    ...{ workspaceId, sendConsecutiveAlerts: true, useCustomPayload: true, customPayload },
+    workspaceId,
+    sendConsecutiveAlerts: true,
+    useCustomPayload: true,
+    customPayload,
   });
   const script = `function consume(event) {
     const n = (event.state.n || 0) + 1;
@@ -106,7 +111,9 @@ async function addCountingRule(workspaceId: string, { id }: TestDevice): Promise
   const block = { organizationId: world.organizationId, name: 'Count', script };
   const { id: customLogicId } = await world.must('POST', '/v3/rules/custom', block);
   await world.must('POST', '/v3/rules', {
-    ...{ name: 'Count', workspaceId, inputs: [{ id, type: 'DEVICE' }] },
+    name: 'Count',
+    workspaceId,
+    inputs: [{ id, type: 'DEVICE' }],
     logic: {
       type: 'CUSTOM_LOGIC',
       dataSources: [temperatureOf(id)],

@@ -21,7 +21,10 @@ beforeAll(async () => {
     async (n) => {
       const deviceId = `live-${n}`;
       const { id } = await world.must('POST', '/v3/devices', {
-        ...{ name: deviceId, deviceId, workspaceId: world.workspaceId, connectivity: 'HTTP' },
+        name: deviceId,
+        deviceId,
+        workspaceId: world.workspaceId,
+        connectivity: 'HTTP',
         dataFlowId: first.dataFlowId,
       });
       return { ...first, id, deviceId };

@@ -24,8 +24,12 @@ test('reliability 3: a node stops cleanly under MQTT traffic, and the other one 
   async function send(device: MqttDevice): Promise<void> {
     const client = mqtt.connect({
       servers: [leavingPort, stayingPort].map((port) => ({ host: '127.0.0.1', port: port ?? 0 })),
-      ...{ username: device.connectorId, password: device.secret, clientId: device.deviceId },
-      ...{ clean: false, reconnectPeriod: 100, protocol: 'mqtt' },
+      username: device.connectorId,
+      password: device.secret,
+      clientId: device.deviceId,
+      clean: false,
+      reconnectPeriod: 100,
+      protocol: 'mqtt',
     });
     client.on('error', () => undefined);
     for (let n = 0; !isDone; n++) {

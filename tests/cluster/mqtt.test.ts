@@ -133,7 +133,9 @@ describe.each([4, 5] as const)('protocol %i', (protocolVersion) => {
     for (let n = 0; n < 4; n++) {
       const clientId = `moving-${protocolVersion}-${n}`;
       const options = {
-        ...{ protocolVersion, clientId, clean: false },
+        protocolVersion,
+        clientId,
+        clean: false,
         ...(protocolVersion === 5 && { properties: { sessionExpiryInterval: 600 } }),
       };
       const [device = devices[0]] = devices.slice(n);
@@ -208,7 +210,8 @@ test('a configuration is pushed through the node of the connection', async () =>
       await world.must('POST', path, { configuration });
       await world.must('POST', `${path}/push`, {});
       expect(await box.next()).toMatchObject({
-        ...{ topic: downTopic(device, '/configuration'), text: JSON.stringify(configuration) },
+        topic: downTopic(device, '/configuration'),
+        text: JSON.stringify(configuration),
       });
       await client.endAsync();
     }
@@ -261,7 +264,8 @@ const newestHere = ({ id }: MqttDevice) => here('POST', `/v3/devices/${id}/query
 async function here(method: string, path: string, body: unknown) {
   const [first] = cluster.nodes;
   const answer = await fetch(`http://127.0.0.1:${first?.platform.port}${path}`, {
-    ...{ method, body: JSON.stringify(body) },
+    method,
+    body: JSON.stringify(body),
     headers: { 'x-api-key': world.apiKey, 'content-type': 'application/json' },
   });
   const text = await answer.text();

@@ -52,8 +52,12 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
     for (let n = 1; n < devicesCount; n++) {
       const deviceId = `other-${n}`;
       const { id } = await world.must('POST', '/v3/devices', {
-        ...{ name: deviceId, deviceId, workspaceId, connectivity: 'HTTP' },
-        ...{ dataFlowId: first.dataFlowId, tags: [{ id: tagId }] },
+        name: deviceId,
+        deviceId,
+        workspaceId,
+        connectivity: 'HTTP',
+        dataFlowId: first.dataFlowId,
+        tags: [{ id: tagId }],
       });
       others.push({ ...first, id, deviceId });
     }
@@ -105,7 +109,10 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
       const total = await ask(node, `/v3/tags/${tagId}/query/${source}/accumulated-kpi`, common);
       expect(total.kpi).toBe(sums().reduce((sum, n) => sum + n, 0));
       const series = await ask(node, `/v3/devices/query/batch/${source}/time-series`, {
-        ...{ ...common, accumulator: 'COUNT', deviceIds, bucketInterval: 'PT1H' },
+        ...common,
+        accumulator: 'COUNT',
+        deviceIds,
+        bucketInterval: 'PT1H',
       });
       const counts = series.map((one: LatestOrKpi) =>
         one.dataPoints?.reduce<number>((sum, n) => sum + (n ?? 0), 0),

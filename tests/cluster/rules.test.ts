@@ -52,13 +52,20 @@ async function addRule({ workspaceId, devices }: Place, name: string, always: bo
   const operandSecond = { type: 'CONSTANT', value: 20 };
   const conditions = [{ operandFirst, operator: 'GT', operandSecond, order: 0 }];
   await world.must('POST', '/v3/rules', {
-    ...{ name, workspaceId, inputs: ids.map((id) => ({ id, type: 'DEVICE' })) },
+    name,
+    workspaceId,
+    inputs: ids.map((id) => ({ id, type: 'DEVICE' })),
     logic: {
       type: 'COMPARISON',
       dataSources: [
         {
-          ...{ id: 's1', inputIds: ids, dataTopic: 'default', dataKey: 'temperature' },
-          ...{ valueType: 'NUMERICAL', lastSample: false, triggerOnUplink: false },
+          id: 's1',
+          inputIds: ids,
+          dataTopic: 'default',
+          dataKey: 'temperature',
+          valueType: 'NUMERICAL',
+          lastSample: false,
+          triggerOnUplink: false,
         },
       ],
       logicBlocks: [{ conditions, actionIds: [actionId] }],

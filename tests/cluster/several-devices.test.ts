@@ -15,10 +15,16 @@ beforeAll(async () => {
   world = cluster.world;
   const { workspaceId } = world;
   const connector = await world.must('POST', '/v3/device-connectors', {
-    ...{ name: 'site', workspaceId, connectivity: 'HTTP', lineProtocol: { deviceId: 'device' } },
+    name: 'site',
+    workspaceId,
+    connectivity: 'HTTP',
+    lineProtocol: { deviceId: 'device' },
   });
   const { id: dataFlowId } = await world.must('POST', '/v3/data-flows', {
-    ...{ name: 'site', workspaceId, passThrough: true, deviceConnector: { id: connector.id } },
+    name: 'site',
+    workspaceId,
+    passThrough: true,
+    deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   flow = { secret: connector.uplinkSecret, dataFlowId };
@@ -31,7 +37,10 @@ afterAll(() => cluster.close());
 async function deviceOf(deviceId: string) {
   const { workspaceId } = world;
   const { id } = await world.must('POST', '/v3/devices', {
-    ...{ name: deviceId, deviceId, workspaceId, connectivity: 'HTTP' },
+    name: deviceId,
+    deviceId,
+    workspaceId,
+    connectivity: 'HTTP',
     dataFlowId: flow.dataFlowId,
   });
   return { id, deviceId };
@@ -60,8 +69,10 @@ async function stored(id: string, topic: string, key = 'n'): Promise<unknown[]> 
 
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 5, 0, n)).toISOString();
 const sampleOf = (topic: string, n: number) => ({
-  ...{ deviceId: devices[n % 8]?.[n % 3 === 0 ? 'id' : 'deviceId'], topic },
-  ...{ timestamp: minute(n), data: { n } },
+  deviceId: devices[n % 8]?.[n % 3 === 0 ? 'id' : 'deviceId'],
+  topic,
+  timestamp: minute(n),
+  data: { n },
 });
 const topicOf = (place: number, kind: string) => `${kind}-${place}`;
 const numbers = (place: number, count: number) =>
@@ -79,7 +90,8 @@ describe.each([0, 1])('sent to node %i', (place) => {
       expect(await stored(id, topic)).toEqual(numbers(number, 2_400));
     for (const again of cluster.nodes)
       expect(await send(again, '/v3/samples/bulk', body)).toMatchObject({
-        ...{ status: 201, body: { accepted: 0, duplicates: 2_400, rejected: [] } },
+        status: 201,
+        body: { accepted: 0, duplicates: 2_400, rejected: [] },
       });
   });
 
@@ -121,7 +133,8 @@ describe.each([0, 1])('sent to node %i', (place) => {
       ({ deviceId }, n) => `power-${place},device=${deviceId} n=${n} ${1e18 + n}`,
     );
     const answer = await fetch(`${addressOf(node())}/api/v2/write`, {
-      ...{ method: 'POST', headers: { authorization: `Token ${flow.secret}` } },
+      method: 'POST',
+      headers: { authorization: `Token ${flow.secret}` },
       body: lines.join('\n'),
     });
     expect(answer.status).toBe(204);
@@ -138,7 +151,8 @@ describe.each([0, 1])('sent to node %i', (place) => {
     const deviceId = devices[0]?.deviceId ?? '';
     const query = new URLSearchParams({ secret: flow.secret, deviceId });
     const answer = await fetch(`${addressOf(node())}/v3/capture?${query.toString()}`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/senml+json' } },
+      method: 'POST',
+      headers: { 'content-type': 'application/senml+json' },
       body: JSON.stringify(pack),
     });
     expect(answer.status).toBe(201);

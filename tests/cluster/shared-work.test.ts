@@ -36,8 +36,10 @@ test('operations that either node accepts are run once, on any of both', async (
     const node = cluster.nodes[number % 2];
     if (node === undefined) throw new Error('two nodes');
     const devices = Array.from({ length: 10 }, (_, place) => ({
-      ...{ name: `device ${number} ${place}`, deviceId: `operation-${number}-${place}` },
-      ...{ workspaceId: world.workspaceId, dataFlowId },
+      name: `device ${number} ${place}`,
+      deviceId: `operation-${number}-${place}`,
+      workspaceId: world.workspaceId,
+      dataFlowId,
     }));
     const answer = await checkedFetch(
       ...([addressOf(node), 'POST', '/v3/devices/bulk/create'] as const),

@@ -23,7 +23,10 @@ beforeAll(async () => {
   for (let n = 0; n < 7; n++) {
     const deviceId = `other-${n}`;
     const { id } = await world.must('POST', '/v3/devices', {
-      ...{ name: deviceId, deviceId, workspaceId: world.workspaceId, connectivity: 'HTTP' },
+      name: deviceId,
+      deviceId,
+      workspaceId: world.workspaceId,
+      connectivity: 'HTTP',
       dataFlowId: first.dataFlowId,
     });
     others.push({ ...first, id, deviceId });
@@ -115,7 +118,8 @@ describe('a forwarded request is answered as a direct one', () => {
 test('a long export passes through the other node', async () => {
   const [device] = devices;
   const samples = Array.from({ length: 20_000 }, (_, n) => ({
-    ...{ timestamp: new Date(1_700_000_000_000 + n * 1_000).toISOString(), topic: 'history' },
+    timestamp: new Date(1_700_000_000_000 + n * 1_000).toISOString(),
+    topic: 'history',
     data: { n },
   }));
   for (const node of cluster.nodes) {

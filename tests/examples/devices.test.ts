@@ -38,10 +38,13 @@ function start(program: string, args: readonly string[]): void {
     // With programs that it started.
     detached: true,
     env: {
-      ...{ PATH: process.env['PATH'], HELIOGRAPH_URL: network.url },
-      ...{ UPLINK_SECRET: device.secret, DEVICE_ID: device.deviceId },
-      ...{ PYTHONPATH: join(examples, 'device-python'), PYTHONDONTWRITEBYTECODE: '1' },
-      ...{ INTERVAL_SECONDS: program === 'sh' ? '1' : '0.05' },
+      PATH: process.env['PATH'],
+      HELIOGRAPH_URL: network.url,
+      UPLINK_SECRET: device.secret,
+      DEVICE_ID: device.deviceId,
+      PYTHONPATH: join(examples, 'device-python'),
+      PYTHONDONTWRITEBYTECODE: '1',
+      INTERVAL_SECONDS: program === 'sh' ? '1' : '0.05',
       SENSOR: `n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n | tee n | sed 's/.*/{"n":&}/'`,
     },
   });
@@ -60,7 +63,8 @@ async function stopped(): Promise<void> {
 /** Numbers of the stored readings, by their times. */
 async function stored(): Promise<number[]> {
   const { body } = await world.call('POST', `/v3/devices/${device.id}/query`, {
-    ...{ topic: 'default', limit: 1000 },
+    topic: 'default',
+    limit: 1000,
   });
   const samples = body as readonly { timestamp: string; data: Record<string, number> }[];
   return samples
@@ -121,9 +125,12 @@ for n in range(5):
 print([reading["time"] for reading in device.Unsent("full.ndjson").readings])
 `;
     const printed = execFileSync('/usr/bin/python3', ['-c', code], {
-      ...{ cwd: folder, encoding: 'utf8' },
+      cwd: folder,
+      encoding: 'utf8',
       env: {
-        ...{ UPLINK_SECRET: 's', DEVICE_ID: 'd', PYTHONDONTWRITEBYTECODE: '1' },
+        UPLINK_SECRET: 's',
+        DEVICE_ID: 'd',
+        PYTHONDONTWRITEBYTECODE: '1',
         PYTHONPATH: join(examples, 'device-python'),
       },
     });
@@ -132,10 +139,7 @@ print([reading["time"] for reading in device.Unsent("full.ndjson").readings])
 
   test('is Python 3.9', () => {
     const check = 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 9))';
-    execFileSync('/usr/bin/python3', [
-      ...['-c', check],
-      join(examples, 'device-python', 'device.py'),
-    ]);
+    execFileSync('/usr/bin/python3', ['-c', check, join(examples, 'device-python', 'device.py')]);
   });
 });
 
@@ -169,9 +173,19 @@ describeWith({ path: '/usr/bin/g++', debianPackage: 'g++' }, 'device with an ESP
       writeFileSync(join(folder, 'sketch.ino'), sketch);
       const headers = join(import.meta.dirname, 'arduino');
       execFileSync('/usr/bin/g++', [
-        ...['-std=c++17', '-Wall', '-Wextra', '-Werror', '-x', 'c++', '-I', headers],
+        '-std=c++17',
+        '-Wall',
+        '-Wextra',
+        '-Werror',
+        '-x',
+        'c++',
+        '-I',
+        headers,
         `-DSKETCH="${join(folder, 'sketch.ino')}"`,
-        ...[join(headers, 'main.cpp'), '-o', join(folder, 'device'), '-pthread'],
+        join(headers, 'main.cpp'),
+        '-o',
+        join(folder, 'device'),
+        '-pthread',
       ]);
       start(join(folder, 'device'), []);
       await loseNothing();

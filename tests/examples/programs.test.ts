@@ -55,8 +55,12 @@ test('a device type keeps the cases of the decoder, and decodes an uplink as the
     emits: { event: { data: unknown; topic: string } }[];
   }[];
   const type = await world.must('POST', '/v3/device-types', {
-    ...{ name: 'Room sensor', organizationId: world.organizationId, type: 'manual' },
-    ...{ meta: { encoding: 'HEX' }, uplinkScript: { code: script }, sampleData: cases },
+    name: 'Room sensor',
+    organizationId: world.organizationId,
+    type: 'manual',
+    meta: { encoding: 'HEX' },
+    uplinkScript: { code: script },
+    sampleData: cases,
   });
   expect((await world.must('GET', `/v3/device-types/${type.id}`)).sampleData).toEqual(cases);
   const device = await world.device({ script });
@@ -73,7 +77,10 @@ test('the rule opens an alarm that clears, and its webhook is verified once', as
   const receiver = await startReceiver();
   const device = await world.device({ name: 'Cold store' });
   const { code, printed } = start('rule/create-rule.mjs', {
-    ...{ DEVICE: device.id, LIMIT: '8', WEBHOOK_URL: receiver.url, WEBHOOK_SECRET: secret },
+    DEVICE: device.id,
+    LIMIT: '8',
+    WEBHOOK_URL: receiver.url,
+    WEBHOOK_SECRET: secret,
   });
   expect([await code, printed()]).toEqual([0, expect.stringMatching(/^created rule \w+/)]);
   const alarms = async (state: string) =>

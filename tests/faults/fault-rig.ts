@@ -44,10 +44,14 @@ export async function startFaultRig(options: RigOptions): Promise<FaultRig> {
     const nodes: RigNode[] = [];
     for (let number = 1; number <= options.nodes; number++) {
       const node = await startRigNode({
-        ...{ folder: join(folder, `node-${number}`), name: `node ${number}`, leaseMs, environment },
+        folder: join(folder, `node-${number}`),
+        name: `node ${number}`,
+        leaseMs,
+        environment,
         journalCopies,
         publicUrl: nodes[0]?.url ?? 'http://127.0.0.1:8080',
-        ...{ recordsUrl: records.url, samplesUrl: samples.url },
+        recordsUrl: records.url,
+        samplesUrl: samples.url,
       });
       nodes.push(node);
       stops.push(() => node.stop());

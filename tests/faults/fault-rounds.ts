@@ -77,7 +77,9 @@ async function runRound(run: Run, kind: FaultKind): Promise<FaultRound> {
   // A device may be stored a moment before this clock is read again.
   const from = new Date(Date.now() - (stepsClock ? clockStepMs : 0) - 1_000).toISOString();
   const senders = startSenders({
-    ...{ devices: world.devices, nodes: rig.nodes, next },
+    devices: world.devices,
+    nodes: rig.nodes,
+    next,
     answerMsMax: fault.isPlanned === true ? answerMsMax.planned : answerMsMax.unplanned,
   });
   const failures: string[] = [];
@@ -100,7 +102,10 @@ async function runRound(run: Run, kind: FaultKind): Promise<FaultRound> {
   const look = () => violationsOf(run, senders, { from, mayBeLate, stepsClock });
   const found = await untilNoViolation(look, settledMsMax);
   return {
-    ...{ kind, target: fault.target, gapMs, takesOver: fault.takesOver },
+    kind,
+    target: fault.target,
+    gapMs,
+    takesOver: fault.takesOver,
     acknowledged: acknowledgedBy(run, senders),
     refused: Object.fromEntries(senders.refusals),
     settledMs: performance.now() - stoppedAt,

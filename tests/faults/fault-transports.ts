@@ -68,8 +68,11 @@ function overMqtt({ device, nodes, first, answerMsMax }: TransportParts): Transp
     if (connection?.client.connected === true) return connection;
     const { mqttUrl = '' } = nodes[turn % nodes.length] ?? {};
     const client = mqtt.connect(mqttUrl, {
-      ...{ username: device.connectorId ?? '', password: device.secret },
-      ...{ clean: true, reconnectPeriod: 0, connectTimeout: answerMsMax },
+      username: device.connectorId ?? '',
+      password: device.secret,
+      clean: true,
+      reconnectPeriod: 0,
+      connectTimeout: answerMsMax,
     });
     const { promise: ended, reject } = Promise.withResolvers<never>();
     // It also ends while nothing waits for it.

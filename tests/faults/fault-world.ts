@@ -57,7 +57,11 @@ export async function createFaultWorld(
     call(url, 'POST', path, { name: 'faults', workspaceId: workspace.id, ...body });
   const { organizationId } = workspace;
   const type = await call<{ id: string }>(url, 'POST', '/v3/device-types', {
-    ...{ name: 'faults', organizationId, type: 'manual', meta: {}, schemas: {} },
+    name: 'faults',
+    organizationId,
+    type: 'manual',
+    meta: {},
+    schemas: {},
     uplinkScript: { code: script },
   });
   const output = await create('/v3/output-connectors', webhookTo(`${sink.url}/delivery`));
@@ -65,8 +69,10 @@ export async function createFaultWorld(
   const siteOver = async (connectivity: 'HTTP' | 'MQTT') => {
     const connector = await create('/v3/device-connectors', { connectivity });
     const flow = await create('/v3/data-flows', {
-      ...{ deviceConnector: { id: connector['id'] }, deviceType: { id: type.id } },
-      ...{ passThrough: false, outputConnectors },
+      deviceConnector: { id: connector['id'] },
+      deviceType: { id: type.id },
+      passThrough: false,
+      outputConnectors,
     });
     const secret = connector['uplinkSecret'] ?? '';
     const login = connectivity === 'MQTT' ? { connectorId: connector['id'] ?? '' } : {};
@@ -83,7 +89,8 @@ export async function createFaultWorld(
   }
   const action = await create('/v3/output-connectors', {
     ...webhookTo(`${sink.url}/action`),
-    ...{ scope: 'RULE_ACTION', sendConsecutiveAlerts: true },
+    scope: 'RULE_ACTION',
+    sendConsecutiveAlerts: true,
   });
   await create('/v3/rules', ruleFor(devices, action['id'] ?? ''));
   return { devices, sink };

@@ -75,7 +75,9 @@ function replicaOf({ samples }: FaultRig, random: Random): Named {
 
 function killed(server: Named, lastsMs: number, takesOver: boolean): Fault {
   return {
-    ...{ target: server.name, lastsMs, takesOver },
+    target: server.name,
+    lastsMs,
+    takesOver,
     begin: () => server.kill(),
     end: () => server.restart(),
   };
@@ -86,7 +88,10 @@ function restarted({ nodes }: FaultRig, node: RigNode): Fault {
   const before = nodes.map((each) => each.errors().length);
   const violations: string[] = [];
   return {
-    ...{ target: node.name, lastsMs: 500, takesOver: false, isPlanned: true },
+    target: node.name,
+    lastsMs: 500,
+    takesOver: false,
+    isPlanned: true,
     async begin() {
       await node.drain();
       if (node.exitCode !== 0) violations.push(`${node.name} ended with code ${node.exitCode}`);
@@ -109,7 +114,10 @@ export const clockStepMs = 240_000;
 
 function stepped({ name, clock }: RigNode, direction: 1 | -1): Fault {
   return {
-    ...{ target: name, lastsMs: 3_000, takesOver: false, stepsClock: true },
+    target: name,
+    lastsMs: 3_000,
+    takesOver: false,
+    stepsClock: true,
     begin: async () => clock.set(direction * clockStepMs),
     end: async () => clock.set(0),
   };
@@ -117,7 +125,9 @@ function stepped({ name, clock }: RigNode, direction: 1 | -1): Fault {
 
 function paused(server: Named, lastsMs: number, takesOver: boolean): Fault {
   return {
-    ...{ target: server.name, lastsMs, takesOver },
+    target: server.name,
+    lastsMs,
+    takesOver,
     begin: async () => server.pause(),
     end: async () => server.resume(),
   };

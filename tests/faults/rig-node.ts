@@ -52,7 +52,9 @@ export async function startRigNode(parts: RigNodeParts): Promise<RigNode> {
       .map(async (one) => ({ one, proxied: await proxyOf(new URL(one)) })),
   );
   const nodes = await startCutProxy({
-    ...{ host: forOthers, port: internal, target: { host: own, port: internal } },
+    host: forOthers,
+    port: internal,
+    target: { host: own, port: internal },
   });
   const samplesUrl = samples.reduce(
     (all, { one, proxied }) => all.replace(one, proxied.url),
@@ -80,7 +82,10 @@ export async function startRigNode(parts: RigNodeParts): Promise<RigNode> {
   );
   const { kill, restart, stop } = server;
   return Object.assign(server, {
-    ...{ name, url, mqttUrl: `mqtt://${own}:${mqtt}`, clock },
+    name,
+    url,
+    mqttUrl: `mqtt://${own}:${mqtt}`,
+    clock,
     errors: () =>
       readFileSync(join(folder, 'log'), 'utf8')
         .split('\n')
@@ -130,7 +135,10 @@ function environmentOf(
   { port, internal, mqtt, recordsUrl, samplesUrl }: Places,
 ): Record<string, string> {
   const cluster = {
-    ...{ nodeUrl: `http://${forOthers}:${internal}`, host: own, leaseMs, journalCopies },
+    nodeUrl: `http://${forOthers}:${internal}`,
+    host: own,
+    leaseMs,
+    journalCopies,
     secret: 'the secret of all nodes of the fault rig',
   };
   return {
@@ -138,7 +146,9 @@ function environmentOf(
     DATA_DIR: join(folder, 'data'),
     HOST: own,
     PORT: String(port),
-    ...{ COAP_PORT: '0', MQTT_PORT: String(mqtt), MQTT_TLS_PORT: '0' },
+    COAP_PORT: '0',
+    MQTT_PORT: String(mqtt),
+    MQTT_TLS_PORT: '0',
     PUBLIC_URL: publicUrl,
     LOG_LEVEL: 'info',
     ADMIN_API_KEY: apiKey,

@@ -25,14 +25,22 @@ async function site(lineProtocol: object = {}): Promise<Site> {
   const { workspaceId } = world;
   const name = `site ${++sites}`;
   const connector = await world.must('POST', '/v3/device-connectors', {
-    ...{ name, workspaceId, connectivity: 'HTTP', lineProtocol },
+    name,
+    workspaceId,
+    connectivity: 'HTTP',
+    lineProtocol,
   });
   const flow = await world.must('POST', '/v3/data-flows', {
-    ...{ name, workspaceId, passThrough: true, deviceConnector: { id: connector.id } },
+    name,
+    workspaceId,
+    passThrough: true,
+    deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   return {
-    ...{ secret: connector.uplinkSecret, connectorId: connector.id, dataFlowId: flow.id },
+    secret: connector.uplinkSecret,
+    connectorId: connector.id,
+    dataFlowId: flow.id,
     async device(deviceId) {
       const draft = { name: deviceId, deviceId, workspaceId, dataFlowId: flow.id };
       return (await world.must('POST', '/v3/devices', { ...draft, connectivity: 'HTTP' })).id;
@@ -180,8 +188,10 @@ describe('a write', () => {
     for (const _ of [1, 2])
       expect(
         await send('/write?consistency=any&db=telegraf', gzipSync(body), {
-          ...{ ...basic(secret), 'user-agent': 'Telegraf/1.36.0' },
-          ...{ 'content-encoding': 'gzip', 'content-type': 'text/plain; charset=utf-8' },
+          ...basic(secret),
+          'user-agent': 'Telegraf/1.36.0',
+          'content-encoding': 'gzip',
+          'content-type': 'text/plain; charset=utf-8',
         }),
       ).toMatchObject({ status: 204 });
     expect((await stored(id, 'cpu')).map(({ data, meta }) => [data, meta])).toEqual([
@@ -279,7 +289,8 @@ describe('a refusal', () => {
         'content-encoding': 'gzip',
       }),
     ).toMatchObject({
-      ...{ status: 413, body: { code: 'request too large' } },
+      status: 413,
+      body: { code: 'request too large' },
     });
     const other = await world.device();
     expect(await send('/write', 'env v=1', basic(other.secret))).toMatchObject({

@@ -264,7 +264,9 @@ describe('contract 35: uplinks by webhook', () => {
     for (const frame of [{ f_port: 0 }, { f_port: undefined, f_cnt: 8 }, { f_port: 0, f_cnt: 8 }])
       expect((await device.webhook(uplink(device, frame))).status).toBe(201);
     expect(await world.must('GET', path)).toMatchObject({
-      ...{ registered: true, online: true, onlineState: 'ONLINE' },
+      registered: true,
+      online: true,
+      onlineState: 'ONLINE',
       uplinkMetrics: { rssi: -60, snr: 9.5, sf: 7, frameCountUp: 8, numberOfGateways: 2 },
     });
     expect(await registered()).toBe(1);

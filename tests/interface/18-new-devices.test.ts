@@ -11,12 +11,15 @@ beforeAll(async () => {
   world = await startWorld();
   const names = { name: 'points', workspaceId: world.workspaceId };
   const connector = await world.must('POST', '/v3/device-connectors', {
-    ...{ ...names, connectivity: 'HTTP' },
+    ...names,
+    connectivity: 'HTTP',
     lineProtocol: { createDevices: { devicesMax: count + 1_000 } },
   });
   secret = connector.uplinkSecret;
   const flow = await world.must('POST', '/v3/data-flows', {
-    ...{ ...names, passThrough: true, deviceConnector: { id: connector.id } },
+    ...names,
+    passThrough: true,
+    deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   dataFlowId = flow.id;
@@ -56,7 +59,10 @@ test('review reliability 12: thousands of new devices of one request cost a part
     const { workspaceId } = world;
     for (let i = from; i < to; i++)
       await world.must('POST', '/v3/devices', {
-        ...{ name: `single-${i}`, deviceId: `single-${i}`, workspaceId, dataFlowId },
+        name: `single-${i}`,
+        deviceId: `single-${i}`,
+        workspaceId,
+        dataFlowId,
       });
   };
   await post(0, 50);

@@ -16,14 +16,18 @@ const stored = async (id: string) => {
   const body = { topic: '*', limit: 100 };
   const samples = await world.must('POST', `/v3/devices/${id}/query`, body);
   return samples.map(({ topic, timestamp, data, meta }: Record<string, string>) => ({
-    ...{ topic, at: Date.parse(timestamp ?? '') / 1_000, data, units: Object(meta).units },
+    topic,
+    at: Date.parse(timestamp ?? '') / 1_000,
+    data,
+    units: Object(meta).units,
   }));
 };
 
 async function send(device: TestDevice, type: string, body: string | Buffer, more = '') {
   const query = `secret=${device.secret}&deviceId=${device.deviceId}${more}`;
   const answer = await fetch(`${world.base}/v3/capture?${query}`, {
-    ...{ method: 'POST', headers: { 'content-type': type } },
+    method: 'POST',
+    headers: { 'content-type': type },
     body: typeof body === 'string' ? body : new Uint8Array(body),
   });
   return { status: answer.status, body: await answer.json() };
@@ -68,7 +72,8 @@ test.each([
 ])('%s over HTTP', async (type, body) => {
   const device = await world.device();
   expect(await send(device, type, body(`${device.deviceId}:`))).toMatchObject({
-    ...{ status: 201, body: { message: 'uplink received' } },
+    status: 201,
+    body: { message: 'uplink received' },
   });
   expect(await stored(device.id)).toEqual(samples);
   const { content } = await world.must('GET', `/v3/devices/${device.id}/uplinks`);
@@ -93,7 +98,9 @@ test('names that begin with another device of the connector are its samples', as
   const { workspaceId } = world;
   const names = { name: 'Sensor', deviceId: 'urn:dev:ow:10e2', connectivity: 'HTTP' };
   const sensor = await world.must('POST', '/v3/devices', {
-    ...{ ...names, workspaceId, dataFlowId: gateway.dataFlowId },
+    ...names,
+    workspaceId,
+    dataFlowId: gateway.dataFlowId,
   });
   const stranger = await world.device();
   const body = JSON.stringify([
@@ -122,7 +129,8 @@ test('a pack that is not valid is refused, and nothing of it is stored', async (
   const device = await world.device();
   const bad = [...pack('a:'), { n: 'b', v: 1, must_: 1 }];
   expect(await send(device, 'application/senml+json', JSON.stringify(bad))).toMatchObject({
-    ...{ status: 400, body: { errorCode: '40079_SENML_INVALID' } },
+    status: 400,
+    body: { errorCode: '40079_SENML_INVALID' },
   });
   expect(await send(device, 'application/senml+cbor', Buffer.from([0xff]))).toMatchObject({
     status: 400,

@@ -40,7 +40,10 @@ async function plant(sparkplug: object = { createDevices: { devicesMax: 10 } }):
   const body = { name, workspaceId, connectivity: 'MQTT', sparkplug };
   const connector = await world.must('POST', '/v3/device-connectors', body);
   const flow = await world.must('POST', '/v3/data-flows', {
-    ...{ name, workspaceId, deviceConnector: { id: connector.id }, passThrough: true },
+    name,
+    workspaceId,
+    deviceConnector: { id: connector.id },
+    passThrough: true,
     outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
   });
   const group = `plant-${plants}`;
@@ -51,8 +54,12 @@ async function plant(sparkplug: object = { createDevices: { devicesMax: 10 } }):
 async function edgeNode(plant: Plant, edge: string, version: 4 | 5 = 4): Promise<Client> {
   const client = sparkplugClient.newClient({
     serverUrl: `mqtt://127.0.0.1:${world.mqttPort}`,
-    ...{ username: plant.connectorId, password: plant.secret, clientId: `${plant.group}-${edge}` },
-    ...{ groupId: plant.group, edgeNode: edge, publishDeath: true },
+    username: plant.connectorId,
+    password: plant.secret,
+    clientId: `${plant.group}-${edge}`,
+    groupId: plant.group,
+    edgeNode: edge,
+    publishDeath: true,
     mqttOptions: { protocolVersion: version, reconnectPeriod: 0 },
   });
   clients.push(client);
@@ -69,7 +76,10 @@ const nodeMetrics: Metrics = [
 ];
 const pumpMetrics: Metrics = [
   {
-    ...{ name: 'Temp/Oil', alias: 10, type: 'Int16', value: 61 },
+    name: 'Temp/Oil',
+    alias: 10,
+    type: 'Int16',
+    value: 61,
     properties: { engUnit: { type: 'String', value: 'Cel' } },
   },
   { name: 'On', alias: 11, type: 'Boolean', value: false },
@@ -268,7 +278,9 @@ test('historical values are stored and start no rule', async () => {
   const device = { id } as TestDevice;
   await alarms.hotRule(device, [[40, await alarms.output()]]);
   const reading = (value: number, more: object = {}) => ({
-    ...{ alias: 10, type: 'Int16', value },
+    alias: 10,
+    type: 'Int16',
+    value,
     ...more,
   });
   const old = reading(90, { timestamp: now - 60_000, isHistorical: true });
@@ -289,12 +301,10 @@ test('historical values are stored and start no rule', async () => {
 test('a decoder gets the message with names and types', async () => {
   const place = await plant();
   const type = await world.must('POST', '/v3/device-types', {
-    ...{
-      name: `type of ${place.group}`,
-      organizationId: world.organizationId,
-      type: 'manual',
-      meta: {},
-    },
+    name: `type of ${place.group}`,
+    organizationId: world.organizationId,
+    type: 'manual',
+    meta: {},
     uplinkScript: {
       code: "function consume(event) { emit('sample', { data: { got: event.data } }); }",
     },
@@ -311,7 +321,10 @@ test('a decoder gets the message with names and types', async () => {
   const [sample] = await samplesOf(id, 1);
   expect(sample?.data).toMatchObject({
     got: {
-      ...{ type: 'DBIRTH', group: place.group, edge: 'scripted', device: 'pump' },
+      type: 'DBIRTH',
+      group: place.group,
+      edge: 'scripted',
+      device: 'pump',
       metrics: [
         { name: 'Temp/Oil', type: 'Int16', value: 61 },
         { name: 'On', value: false },
@@ -337,7 +350,8 @@ test('edge nodes that wait for a host get its state', async () => {
   await client.subscribeAsync('spBv1.0/STATE/scada', { qos: 1 });
   const { topic, text, retain } = await messages.next();
   expect({ topic, retain, state: JSON.parse(text) }).toEqual({
-    ...{ topic: 'spBv1.0/STATE/scada', retain: true },
+    topic: 'spBv1.0/STATE/scada',
+    retain: true,
     state: { online: true, timestamp: expect.any(Number) },
   });
 });
@@ -432,7 +446,9 @@ describe('refused', () => {
     const deviceId = `${place.group}/strict`;
     const draft = { name: deviceId, deviceId, workspaceId: world.workspaceId };
     const { id } = await world.must('POST', '/v3/devices', {
-      ...{ ...draft, dataFlowId: place.flowId, connectivity: 'MQTT' },
+      ...draft,
+      dataFlowId: place.flowId,
+      connectivity: 'MQTT',
     });
     bear(await edgeNode(place, 'strict'));
     await notesOf(id, /strict\/pump was not stored: /);
@@ -470,7 +486,9 @@ describe('refused', () => {
     ['no topic', { connectivity: 'MQTT', sparkplug: { topic: '-' } }, /- is not a valid topic/],
   ])('a mapping for %s', async (_, connector, reason) => {
     const answer = await world.call('POST', '/v3/device-connectors', {
-      ...{ name: 'refused', workspaceId: world.workspaceId, ...connector },
+      name: 'refused',
+      workspaceId: world.workspaceId,
+      ...connector,
     });
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(reason)]);
   });

@@ -73,7 +73,12 @@ async function* secondsOf({
 /** Exports over the records of the world, whose own runner gets no others than those of requests. */
 function exportsOf(more: Partial<SampleExportParts> = {}) {
   return createSampleExports({
-    ...{ records, encoder, folder, node: '', bytesMax: 2 ** 40, retentionMs: 1_000 },
+    records,
+    encoder,
+    folder,
+    node: '',
+    bytesMax: 2 ** 40,
+    retentionMs: 1_000,
     store: { exportSamples: secondsOf },
     freeBytes: async () => 2 ** 40,
     ...more,
@@ -155,7 +160,9 @@ test.each([
   const id = await begun();
   expect(await exportsOf({ freeBytes }).runPart(id)).toBe(true);
   expect(await readSampleExport(records, id)).toMatchObject({
-    ...{ state: 'FAILED', errorCode: '50721_EXPORT_DISK_FULL', bytes: 0 },
+    state: 'FAILED',
+    errorCode: '50721_EXPORT_DISK_FULL',
+    bytes: 0,
   });
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -117,9 +117,16 @@ describe('an export', () => {
         where device_name = 'first' and topic = 'default' order by time, key`,
     );
     const none = {
-      ...{ device_name: 'first', topic: 'default', ms: String(start) },
-      ...{ number: null, text: null, boolean: null, json: null },
-      ...{ latitude: null, longitude: null, altitude: null },
+      device_name: 'first',
+      topic: 'default',
+      ms: String(start),
+      number: null,
+      text: null,
+      boolean: null,
+      json: null,
+      latitude: null,
+      longitude: null,
+      altitude: null,
     };
     expect(rows).toEqual([
       { ...none, key: 'list', json: '[1,null]' },
@@ -134,14 +141,18 @@ describe('an export', () => {
     ]);
     const types = await asked(bytes, 'select column_name, column_type from (describe from FILE)');
     expect(types.map((row) => `${row['column_name']} ${row['column_type']}`)).toEqual([
-      ...[
-        'time TIMESTAMP WITH TIME ZONE',
-        'device_id VARCHAR',
-        'device_name VARCHAR',
-        'topic VARCHAR',
-      ],
-      ...['key VARCHAR', 'number DOUBLE', 'text VARCHAR', 'boolean BOOLEAN', 'json VARCHAR'],
-      ...['latitude DOUBLE', 'longitude DOUBLE', 'altitude DOUBLE'],
+      'time TIMESTAMP WITH TIME ZONE',
+      'device_id VARCHAR',
+      'device_name VARCHAR',
+      'topic VARCHAR',
+      'key VARCHAR',
+      'number DOUBLE',
+      'text VARCHAR',
+      'boolean BOOLEAN',
+      'json VARCHAR',
+      'latitude DOUBLE',
+      'longitude DOUBLE',
+      'altitude DOUBLE',
     ]);
   });
 
@@ -159,8 +170,12 @@ describe('an export', () => {
       );
       expect(rows, zone).toEqual([
         {
-          ...{ rows: '12', second: '3', later: '4', minutes: '3' },
-          ...{ first: String(start), last: String(start + 120_000) },
+          rows: '12',
+          second: '3',
+          later: '4',
+          minutes: '3',
+          first: String(start),
+          last: String(start + 120_000),
         },
       ]);
     }
@@ -183,7 +198,8 @@ describe('an export', () => {
     'behaviour 30: without rows is a valid file of %s',
     async (format) => {
       const done = await exported(world, {
-        ...{ workspaceId: world.workspaceId, format },
+        workspaceId: world.workspaceId,
+        format,
         topics: ['no such topic'],
       });
       expect(done).toMatchObject({ state: 'COMPLETE', samples: 0 });
@@ -243,7 +259,10 @@ describe('an export', () => {
     const done = await exported(world, { workspaceId: world.workspaceId, tagIds });
     expect(done).toMatchObject({ samples: 3, devices: 1 });
     expect(await world.must('GET', `/v3/operations/${done.id}`)).toMatchObject({
-      ...{ type: 'DATA_EXPORT', totalActionsRequired: 1, actionsCompleted: 1, succeeded: true },
+      type: 'DATA_EXPORT',
+      totalActionsRequired: 1,
+      actionsCompleted: 1,
+      succeeded: true,
     });
     const list = await world.must('GET', `/v3/exports?workspaceId=${world.workspaceId}`);
     expect(list.content[0]).toEqual(done);

@@ -29,8 +29,11 @@ test.each(integrationTypes)('behaviour 23: a LoRa device of %s', async (type) =>
   const device = await world.must('GET', path);
   expect(device.integration.type).toBe(type);
   expect(device.loraProperties).toMatchObject({
-    ...{ activationMode: 'OTAA', deviceClass: 'A', loraVersion: '1.0.2' },
-    ...{ carrier: carrierOf(type), deviceEui: deviceEui.toUpperCase() },
+    activationMode: 'OTAA',
+    deviceClass: 'A',
+    loraVersion: '1.0.2',
+    carrier: carrierOf(type),
+    deviceEui: deviceEui.toUpperCase(),
   });
   if (device.loraProperties.actilityProperties !== null)
     expect(missing(device.loraProperties.actilityProperties, neededOfActility)).toEqual([]);

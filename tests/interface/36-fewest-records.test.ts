@@ -85,8 +85,18 @@ const kinds: Readonly<Record<string, Kind>> = {
     body: () => ({ ...inWorkspace(), deviceId: 'fewest', dataFlowId: device.dataFlowId }),
     needed: [
       ...record,
-      ...['deviceId', 'type', 'workspaceId', 'organizationId', 'connectivity', 'onlineTimeout'],
-      ...['onlineState', 'properties', 'dataFlowId', 'dataFlow', 'customFields', 'tags'],
+      'deviceId',
+      'type',
+      'workspaceId',
+      'organizationId',
+      'connectivity',
+      'onlineTimeout',
+      'onlineState',
+      'properties',
+      'dataFlowId',
+      'dataFlow',
+      'customFields',
+      'tags',
     ],
     list: () => `/v3/assets?workspaceId=${world.workspaceId}`,
     change: nothing,
@@ -115,8 +125,14 @@ const kinds: Readonly<Record<string, Kind>> = {
     body: () => ({ ...inWorkspace(), connectivity: 'MQTT' }),
     needed: [
       ...record,
-      ...['readOnly', 'global', 'connectivity', 'integrationDeleted', 'authType', 'uplinkSecret'],
-      ...['decodingType', 'pushConfigurationAutomatically'],
+      'readOnly',
+      'global',
+      'connectivity',
+      'integrationDeleted',
+      'authType',
+      'uplinkSecret',
+      'decodingType',
+      'pushConfigurationAutomatically',
     ],
     change: nothing,
   },
@@ -132,7 +148,11 @@ const kinds: Readonly<Record<string, Kind>> = {
     body: () => ({ ...inWorkspace(), deviceConnector: { id: device.connectorId } }),
     needed: [
       ...record,
-      ...['deviceConnector', 'workspaceId', 'organizationId', 'outputConnectors', 'passThrough'],
+      'deviceConnector',
+      'workspaceId',
+      'organizationId',
+      'outputConnectors',
+      'passThrough',
     ],
     change: nothing,
   },
@@ -149,7 +169,14 @@ const kinds: Readonly<Record<string, Kind>> = {
     }),
     needed: [
       ...record,
-      ...['ruleId', 'workspaceId', 'active', 'deleted', 'inputs', 'timer', 'logic', 'actions'],
+      'ruleId',
+      'workspaceId',
+      'active',
+      'deleted',
+      'inputs',
+      'timer',
+      'logic',
+      'actions',
     ],
     change: nothing,
   },
@@ -212,7 +239,13 @@ const kinds: Readonly<Record<string, Kind>> = {
     path: '/v3/device-authorization/devices/{id}/credentials',
     body: () => ({ algorithm: 'EC256_PEM', publicKey: pem() }),
     needed: [
-      ...['id', 'deviceId', 'akenzaDeviceId', 'algorithm', 'publicKey', 'fingerprint', 'created'],
+      'id',
+      'deviceId',
+      'akenzaDeviceId',
+      'algorithm',
+      'publicKey',
+      'fingerprint',
+      'created',
     ],
     unread: true,
     list: () => `/v3/device-authorization/devices/${device.id}/credentials`,
@@ -228,8 +261,12 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** A data source of the device. */
 const sourceOf = (key: string) => ({
-  ...{ id: key, inputIds: [device.id], dataTopic: 'default', dataKey: key },
-  ...{ valueType: 'NUMERICAL', variableName: key },
+  id: key,
+  inputIds: [device.id],
+  dataTopic: 'default',
+  dataKey: key,
+  valueType: 'NUMERICAL',
+  variableName: key,
 });
 const condition = {
   operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'temperature' },
@@ -290,8 +327,18 @@ describe('review behaviour 23: an output', () => {
   /** One of several that the type can do with. */
   const alsoNeeded: Readonly<Record<string, readonly string[]>> = { DOWNLINK: ['downlinkPayload'] };
   const neededOfOutput = [
-    ...['id', 'name', 'created', 'version', 'type', 'scope', 'workspaceId', 'deleted', 'global'],
-    ...['sendConsecutiveAlerts', 'invokeRuleEngine', 'useCustomPayload'],
+    'id',
+    'name',
+    'created',
+    'version',
+    'type',
+    'scope',
+    'workspaceId',
+    'deleted',
+    'global',
+    'sendConsecutiveAlerts',
+    'invokeRuleEngine',
+    'useCustomPayload',
   ];
 
   test.each([...typesWithProperties])(

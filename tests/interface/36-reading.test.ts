@@ -47,7 +47,9 @@ test('contract 37: each metric remains until the next report, and positions of s
   await world.capture(device, { latitude: 1, longitude: '2', port: 4 });
   const { timestamp } = first;
   expect(await metrics()).toMatchObject({
-    ...{ latitude: 47.4, longitude: 8.5, port: 4 },
+    latitude: 47.4,
+    longitude: 8.5,
+    port: 4,
     knownAt: { latitude: timestamp, longitude: timestamp },
   });
   await world.capture(device, { latitude: -33.9, longitude: 151.2 });

@@ -116,8 +116,11 @@ test('review behaviour 29: a single backfill returns accepted, duplicates and re
   const sample = { data: { a: 1 }, timestamp: '2026-01-01T00:00:00Z' };
   const first = await world.must('POST', path, sample);
   expect(first).toEqual({
-    ...{ message: 'sample stored', accepted: 1, stored: 1 },
-    ...{ duplicates: 0, rejected: [] },
+    message: 'sample stored',
+    accepted: 1,
+    stored: 1,
+    duplicates: 0,
+    rejected: [],
   });
   expect(await world.must('POST', path, sample)).toMatchObject({
     accepted: 0,

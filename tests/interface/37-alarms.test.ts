@@ -337,7 +337,10 @@ describe('what an output of alarms cannot be', () => {
     ['an output of a data flow', {}, { scope: 'DATA_FLOW' }],
   ])('%s', async (_, properties, more) => {
     const body = {
-      ...{ name: 'Alarm', workspaceId: world.workspaceId, type: 'ALARM', ...more },
+      name: 'Alarm',
+      workspaceId: world.workspaceId,
+      type: 'ALARM',
+      ...more,
       alarmProperties: { name: 'x', severity: 'MAJOR', ...properties },
     };
     expect((await world.call('POST', '/v3/output-connectors', body)).status).toBe(400);
@@ -346,7 +349,9 @@ describe('what an output of alarms cannot be', () => {
   test('it does not notify another output of alarms', async () => {
     const notify = [{ on: 'OPENED', outputConnectorId: await output() }];
     const body = {
-      ...{ name: 'Alarm', workspaceId: world.workspaceId, type: 'ALARM' },
+      name: 'Alarm',
+      workspaceId: world.workspaceId,
+      type: 'ALARM',
       alarmProperties: { name: 'x', severity: 'MAJOR', notify },
     };
     expect((await world.call('POST', '/v3/output-connectors', body)).status).toBe(400);
@@ -369,7 +374,9 @@ test('an alarm ends with its rule, shows it and its device afterwards, and goes 
   await world.must('DELETE', `/v3/devices/${device.id}`);
   await world.must('DELETE', `/v3/output-connectors/${connector}`);
   expect(await world.must('GET', path)).toMatchObject({
-    ...{ name: 'Gone is hot', state: 'CLEARED', rule: { id: rule.id, name: 'Too hot' } },
+    name: 'Gone is hot',
+    state: 'CLEARED',
+    rule: { id: rule.id, name: 'Too hot' },
     device: { id: device.id, name: 'Gone' },
     cleared: { by: null, reason: 'RULE_DELETED' },
   });

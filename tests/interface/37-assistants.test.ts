@@ -65,9 +65,16 @@ describe.each(['auto', 'old'] as const)('a client of generation %s', (generation
   test('finds tools, which only read', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...['list_workspaces', 'find_devices', 'describe_device', 'read_log'],
-      ...['query_samples', 'latest_samples', 'summarize'],
-      ...['read_decoder', 'run_decoder', 'draft_rule'],
+      'list_workspaces',
+      'find_devices',
+      'describe_device',
+      'read_log',
+      'query_samples',
+      'latest_samples',
+      'summarize',
+      'read_decoder',
+      'run_decoder',
+      'draft_rule',
     ]);
     for (const { annotations } of tools)
       expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
@@ -110,15 +117,20 @@ describe.each(['auto', 'old'] as const)('a client of generation %s', (generation
 
 describe('a rule that is drafted', () => {
   const rule = (deviceId = device.id, actionIds: readonly string[] = []) => ({
-    ...{ name: 'warm', workspaceId: world.workspaceId },
+    name: 'warm',
+    workspaceId: world.workspaceId,
     inputs: [{ id: deviceId, type: 'DEVICE' }],
     actions: actionIds.map((id) => ({ id })),
     logic: {
       type: 'COMPARISON',
       dataSources: [
         {
-          ...{ id: 's', inputIds: [deviceId], dataTopic: 'default', dataKey: 'n' },
-          ...{ valueType: 'NUMERICAL', triggerOnUplink: true },
+          id: 's',
+          inputIds: [deviceId],
+          dataTopic: 'default',
+          dataKey: 'n',
+          valueType: 'NUMERICAL',
+          triggerOnUplink: true,
         },
       ],
       logicBlocks: [
@@ -140,11 +152,11 @@ describe('a rule that is drafted', () => {
   test('is simulated, and not stored', async () => {
     const client = await connected(world.apiKey);
     const action = await world.must('POST', '/v3/output-connectors', {
-      ...{ name: 'Note', workspaceId: world.workspaceId, scope: 'RULE_ACTION' },
-      ...{
-        type: 'CUSTOM_DATABASE',
-        customDatabaseProperties: { topic: 'notes', useCurrentDevice: true },
-      },
+      name: 'Note',
+      workspaceId: world.workspaceId,
+      scope: 'RULE_ACTION',
+      type: 'CUSTOM_DATABASE',
+      customDatabaseProperties: { topic: 'notes', useCurrentDevice: true },
     });
     const draft = { rule: rule(device.id, [action.id]), ...range };
     const { value } = await used(client, 'draft_rule', draft);
@@ -232,7 +244,9 @@ describe('a request is refused', () => {
 
   test('behaviour 33: a tool without permission names it', async () => {
     const { secret } = await of.owner.must('POST', '/v3/api-keys', {
-      ...{ name: 'Few', organizationId: world.organizationId, permissions: { rule: ['read'] } },
+      name: 'Few',
+      organizationId: world.organizationId,
+      permissions: { rule: ['read'] },
     });
     const { isError, text } = await used(await connected(secret), 'read_decoder', {
       deviceTypeId: '33ffffffffffffff',

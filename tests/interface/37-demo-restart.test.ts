@@ -20,7 +20,8 @@ test('a workspace that is marked as simulated becomes the demo, and the demo sen
 }, async () => {
   const { organizationId } = world;
   const made = await world.must('POST', '/v3/workspaces', {
-    ...{ name: 'Demo', organizationId },
+    name: 'Demo',
+    organizationId,
     properties: { ...simulatedMark },
   });
   const demo = await world.must('POST', path, { organizationId });

@@ -9,7 +9,13 @@ import { comparison } from '../world/rule-logic.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const kinds = [
-  ...['SAMPLE', 'DEVICE_STATE', 'ALARM', 'DELIVERY', 'RULE_RUN', 'OPERATION', 'RECORD_CHANGED'],
+  'SAMPLE',
+  'DEVICE_STATE',
+  'ALARM',
+  'DELIVERY',
+  'RULE_RUN',
+  'OPERATION',
+  'RECORD_CHANGED',
 ];
 const everyRead = { workspace: ['read'], asset: ['read'], rule: ['read'] } as const;
 
@@ -129,14 +135,21 @@ describe('what happens', () => {
     expect(sample['sample']).toMatchObject({ deviceId: meter.id, data: { temperature: 21 } });
     const online = await until(live, ofKind('DEVICE_STATE'));
     expect(online).toEqual({
-      ...{ type: 'event', kind: 'DEVICE_STATE', workspaceId: world.workspaceId },
-      ...{ deviceId: meter.id, state: 'ONLINE', previousState: 'UNKNOWN' },
-      ...{ lastUplink: anyTime, timestamp: anyTime },
+      type: 'event',
+      kind: 'DEVICE_STATE',
+      workspaceId: world.workspaceId,
+      deviceId: meter.id,
+      state: 'ONLINE',
+      previousState: 'UNKNOWN',
+      lastUplink: anyTime,
+      timestamp: anyTime,
     });
     clockAhead += 7 * 24 * 3_600_000;
     const isMeter = (message: LiveMessage) => message['deviceId'] === meter.id;
     expect(await until(live, isMeter)).toMatchObject({
-      ...{ kind: 'DEVICE_STATE', state: 'OFFLINE', previousState: 'ONLINE' },
+      kind: 'DEVICE_STATE',
+      state: 'OFFLINE',
+      previousState: 'ONLINE',
       lastUplink: online['lastUplink'],
     });
     await world.capture(meter, { temperature: 22 });
@@ -150,7 +163,8 @@ describe('what happens', () => {
     });
     const changed = await until(live, ofKind('RECORD_CHANGED'));
     expect(changed).toMatchObject({
-      ...{ workspaceId: world.workspaceId, action: 'CREATED' },
+      workspaceId: world.workspaceId,
+      action: 'CREATED',
       record: { type: 'TAG', id: tag.id, name: 'Roof', workspaceId: world.workspaceId },
       by: { type: 'API_KEY', id: expect.any(String), name: expect.any(String) },
     });
@@ -164,7 +178,9 @@ describe('what happens', () => {
     const { workspaceId } = world;
     const outputConnectorId = await sink.action(world, 'live');
     const rule = await world.must('POST', '/v3/rules', {
-      ...{ name: 'Too warm', workspaceId, actions: [{ id: outputConnectorId }] },
+      name: 'Too warm',
+      workspaceId,
+      actions: [{ id: outputConnectorId }],
       inputs: [{ id: device.id, name: 'x', type: 'DEVICE' }],
       logic: comparison(device.id, {}, { actionIds: [outputConnectorId] }),
     });
@@ -187,7 +203,8 @@ describe('what happens', () => {
     await alarms.hotRule(boiler, [[50, await alarms.output()]]);
     await world.capture(boiler, { temperature: 90 });
     expect(await until(live, ofKind('ALARM'))).toMatchObject({
-      ...{ workspaceId, change: 'OPENED' },
+      workspaceId,
+      change: 'OPENED',
       alarm: { name: 'Boiler is hot', severity: 'MAJOR', state: 'OPEN', device: { id: boiler.id } },
     });
   });
@@ -200,7 +217,11 @@ describe('what happens', () => {
     const isEnded = (message: LiveMessage) =>
       message['kind'] === 'OPERATION' && message['operation'].completed !== null;
     expect((await until(live, isEnded))['operation']).toMatchObject({
-      ...{ id, workspaceId, actionsCompleted: 1, actionsFailed: 0, succeeded: true },
+      id,
+      workspaceId,
+      actionsCompleted: 1,
+      actionsFailed: 0,
+      succeeded: true,
     });
   });
 });

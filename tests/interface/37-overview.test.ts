@@ -63,14 +63,20 @@ test('devices by state, samples by minute, and the most silent devices', async (
   expect(shown.samplesPerMinute.slice(-4)).toEqual([1, 0, 0, 5]);
   expect(shown.silent).toEqual([
     {
-      ...{ id: first!.id, name: 'first', deviceId: first!.deviceId, online: true },
+      id: first!.id,
+      name: 'first',
+      deviceId: first!.deviceId,
+      online: true,
       lastUplink: '2026-06-01T12:00:30.000Z',
     },
     expect.objectContaining({ id: second!.id }),
   ]);
   expect(shown.lowBattery).toEqual([
     {
-      ...{ id: first!.id, name: 'first', deviceId: first!.deviceId, batteryLevel: 12 },
+      id: first!.id,
+      name: 'first',
+      deviceId: first!.deviceId,
+      batteryLevel: 12,
       batteryTimestamp: '2026-06-01T12:00:30.000Z',
     },
   ]);

@@ -92,15 +92,23 @@ test('a data flow and a device type: devices and the last sample, of readable wo
   const first = await world.device({ name: 'one', script });
   const deviceTypeId = first.deviceTypeId!;
   const connector = await world.must('POST', '/v3/device-connectors', {
-    ...{ name: 'HTTP', workspaceId: secondId, connectivity: 'HTTP' },
+    name: 'HTTP',
+    workspaceId: secondId,
+    connectivity: 'HTTP',
   });
   const flow = await world.must('POST', '/v3/data-flows', {
-    ...{ name: 'Second', workspaceId: secondId },
-    ...{ deviceConnector: { id: connector.id }, deviceType: { id: deviceTypeId } },
+    name: 'Second',
+    workspaceId: secondId,
+    deviceConnector: { id: connector.id },
+    deviceType: { id: deviceTypeId },
   });
   for (const name of ['two', 'three'])
     await world.must('POST', '/v3/devices', {
-      ...{ name, deviceId: name, workspaceId: secondId, dataFlowId: flow.id, connectivity: 'HTTP' },
+      name,
+      deviceId: name,
+      workspaceId: secondId,
+      dataFlowId: flow.id,
+      connectivity: 'HTTP',
     });
   await world.capture(first, { temperature: 1 });
   const lastSampleAt = expect.any(String);

@@ -38,9 +38,21 @@ const kindsOf = (found: readonly Hit[]) => [...new Set(found.map(({ kind }) => k
 const idsOf = (found: readonly Hit[]) => found.map(({ id }) => id);
 
 const everyKind = [
-  ...['API_KEY', 'CUSTOM_FIELD', 'CUSTOM_LOGIC', 'DASHBOARD', 'DASHBOARD_GROUP', 'DATA_FLOW'],
-  ...['BLOB', 'DEVICE', 'DEVICE_CONNECTOR', 'DEVICE_TYPE', 'INTEGRATION', 'OAUTH_CLIENT', 'RULE'],
-  ...['TAG', 'VIEW'],
+  'API_KEY',
+  'CUSTOM_FIELD',
+  'CUSTOM_LOGIC',
+  'DASHBOARD',
+  'DASHBOARD_GROUP',
+  'DATA_FLOW',
+  'BLOB',
+  'DEVICE',
+  'DEVICE_CONNECTOR',
+  'DEVICE_TYPE',
+  'INTEGRATION',
+  'OAUTH_CLIENT',
+  'RULE',
+  'TAG',
+  'VIEW',
 ].sort();
 
 test('finds every kind by name, in the workspaces of the caller and nowhere else', async () => {

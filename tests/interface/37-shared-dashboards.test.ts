@@ -131,9 +131,11 @@ describe('reads', () => {
       { deviceId: device.id, dataKey: 'shown', topic: 'third' },
     ];
     const { id } = await at.owner.must('POST', '/v3/dashboards', {
-      ...{ name: 'Few', workspaceId: at.world.workspaceId },
+      name: 'Few',
+      workspaceId: at.world.workspaceId,
       configuration: {
-        ...{ schema: 'heliograph-dashboard', version: 1 },
+        schema: 'heliograph-dashboard',
+        version: 1,
         tiles: [{ id: 't', kind: 'line', x: 0, y: 0, width: 4, height: 4, series }],
       },
     });
@@ -167,7 +169,8 @@ describe('reads', () => {
     ] as const) {
       const asked = { ...metric, topic, dataKey };
       const old = {
-        ...{ data: { key: dataKey, topic }, timestamp: day },
+        data: { key: dataKey, topic },
+        timestamp: day,
         bucket: { interval: 'PT1H', aggregation: 'MAX' },
       };
       const one = { deviceId: device.id, topic, dataKey, accumulators: ['MAX'] };

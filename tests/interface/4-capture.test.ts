@@ -65,7 +65,10 @@ describe('contract 18: secret and device id in every place that clients put them
       const answer = await send(...variant(), JSON.stringify({ at }));
       expect(answer.status).toBe(201);
       expect(answer.body).toEqual({
-        ...{ id: anyUuid, timestamp: anyTime, message: 'uplink received', stored: 1 },
+        id: anyUuid,
+        timestamp: anyTime,
+        message: 'uplink received',
+        stored: 1,
       });
       expect(await latest()).toMatchObject({ data: { at }, timestamp: answer.body.timestamp });
     });

@@ -34,8 +34,11 @@ test('interface 2.4: declared properties keep what they declare, measured ones a
     type: 'object',
     properties: {
       temperature: {
-        ...{ title: 'Temperature', type: 'number', types: ['number'] },
-        ...{ unit: '°C', inferred: false },
+        title: 'Temperature',
+        type: 'number',
+        types: ['number'],
+        unit: '°C',
+        inferred: false,
       },
       door: { title: 'door', type: 'boolean', types: ['boolean'], inferred: true },
       position: {

@@ -53,7 +53,9 @@ describe('behaviour 12: a receipt says what became of the samples', () => {
       const kept = { stored: notStored === undefined ? 1 : 0, ...(notStored && { notStored }) };
       const captured = await world.capture(device, { t: 1 });
       expect(captured.body).toEqual({
-        ...{ id: expect.any(String), timestamp: expect.any(String), message: 'uplink received' },
+        id: expect.any(String),
+        timestamp: expect.any(String),
+        message: 'uplink received',
         ...kept,
       });
       const single = await world.call('POST', `/v3/devices/${device.id}/backfill`, {
@@ -62,7 +64,9 @@ describe('behaviour 12: a receipt says what became of the samples', () => {
       expect(single.body).toMatchObject({ accepted: 1, ...kept });
       expect(single.body.message === 'sample stored').toBe(kept.stored === 1);
       expect((await bulk(device, [{ data: { t: 3 } }])).body).toEqual({
-        ...{ accepted: 1, duplicates: 0, rejected: [] },
+        accepted: 1,
+        duplicates: 0,
+        rejected: [],
         ...kept,
       });
       expect(await query(device)).toHaveLength(3 * kept.stored);
@@ -72,7 +76,8 @@ describe('behaviour 12: a receipt says what became of the samples', () => {
       ['climate', 'default'].map((topic) => ({ deviceId: id, topic, timestamp, data: { t: 4 } })),
     );
     expect((await world.call('POST', '/v3/samples/bulk', mixed)).body).toMatchObject({
-      ...{ accepted: 6, stored: 3 },
+      accepted: 6,
+      stored: 3,
       notStored: expect.arrayContaining([
         { topic: 'climate', count: 1, reason: 'NO_DATABASE_OUTPUT' },
         nothing,
@@ -147,7 +152,8 @@ describe('behaviour 13: times', () => {
 
   test('what retention would remove at once is not stored, and told', async () => {
     const { id: workspaceId } = await world.must('POST', '/v3/workspaces', {
-      ...{ name: 'short', organizationId: world.organizationId },
+      name: 'short',
+      organizationId: world.organizationId,
       settings: { retentionDays: 10 },
     });
     const device = await world.device({ workspaceId });
@@ -158,7 +164,8 @@ describe('behaviour 13: times', () => {
       { timestamp: young, data: { n: 2 } },
     ];
     expect((await bulk(device, samples)).body).toMatchObject({
-      ...{ accepted: 1, stored: 1 },
+      accepted: 1,
+      stored: 1,
       rejected: [{ index: 0, errorCode: '40051_OLDER_THAN_RETENTION' }],
     });
     const captured = await world.capture(device, { n: 3 }, { timestamp: old });
@@ -302,7 +309,10 @@ describe('behaviour 25: what a client names wrong', () => {
     const interval = { from: '2026-01-05T00:00:00Z', to: '2026-01-06T00:00:00Z' };
     const series = (bucketInterval: string) =>
       world.call('POST', `/v3/devices/${device.id}/query/aggregated/hourly/time-series`, {
-        ...{ topic: 'default', dataKey: 't', accumulator: 'AVG', bucketInterval },
+        topic: 'default',
+        dataKey: 't',
+        accumulator: 'AVG',
+        bucketInterval,
         interval,
       });
     for (const one of ['PT90M', 'PT1H1S', 'PT30M']) {
@@ -326,8 +336,11 @@ describe('behaviour 22, 25: credentials', () => {
   afterAll(() => at.close());
 
   const draft = (permissions: object) => ({
-    ...{ name: 'limited', organizationId: at.world.organizationId, allWorkspaces: false },
-    ...{ workspaces: [{ id: at.world.workspaceId }], permissions },
+    name: 'limited',
+    organizationId: at.world.organizationId,
+    allWorkspaces: false,
+    workspaces: [{ id: at.world.workspaceId }],
+    permissions,
   });
 
   test('one that is limited to workspaces lists them, whatever its scopes', async () => {
@@ -337,7 +350,8 @@ describe('behaviour 22, 25: credentials', () => {
     expect(answer.status).toBe(200);
     expect(answer.body.content).toEqual([
       {
-        ...{ id: at.world.workspaceId, organizationId: at.world.organizationId },
+        id: at.world.workspaceId,
+        organizationId: at.world.organizationId,
         name: expect.any(String),
       },
     ]);

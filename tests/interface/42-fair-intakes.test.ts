@@ -14,15 +14,22 @@ beforeAll(async () => {
   device = await world.device();
   const names = { name: 'points', workspaceId: world.workspaceId };
   const connector = await world.must('POST', '/v3/device-connectors', {
-    ...{ ...names, connectivity: 'HTTP', lineProtocol: { topic: '{measurement}' } },
+    ...names,
+    connectivity: 'HTTP',
+    lineProtocol: { topic: '{measurement}' },
   });
   pointSecret = connector.uplinkSecret;
   const flow = await world.must('POST', '/v3/data-flows', {
-    ...{ ...names, passThrough: true, deviceConnector: { id: connector.id } },
+    ...names,
+    passThrough: true,
+    deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   await world.must('POST', '/v3/devices', {
-    ...{ ...names, deviceId: 'points', dataFlowId: flow.id, connectivity: 'HTTP' },
+    ...names,
+    deviceId: 'points',
+    dataFlowId: flow.id,
+    connectivity: 'HTTP',
   });
 });
 afterAll(() => world.close());
@@ -68,7 +75,8 @@ const loads: Record<string, () => readonly Request[]> = {
   'bulk NDJSON of 10,000 samples': () => {
     const lines = many(10_000, (i) =>
       JSON.stringify({
-        ...{ deviceId: device.id, timestamp: 1_700_000_000_000 + i },
+        deviceId: device.id,
+        timestamp: 1_700_000_000_000 + i,
         data: { a: i, b: 'text', c: { d: true } },
       }),
     );
@@ -85,7 +93,8 @@ const loads: Record<string, () => readonly Request[]> = {
     many(20, (id) => ({
       path: '/mcp',
       headers: {
-        ...{ ...asOwner(), 'content-type': 'application/json' },
+        ...asOwner(),
+        'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' }),
@@ -135,7 +144,10 @@ test('large requests whose senders leave give their places back', async () => {
   const left = many(12, async (i) => {
     const leave = new AbortController();
     const sent = fetch(world.base + path, {
-      ...{ method: 'POST', headers, body: new Uint8Array(body), signal: leave.signal },
+      method: 'POST',
+      headers,
+      body: new Uint8Array(body),
+      signal: leave.signal,
     }).then((answer) => answer.text());
     sent.catch(() => undefined);
     await neighbour.capture();
@@ -144,7 +156,9 @@ test('large requests whose senders leave give their places back', async () => {
   });
   await Promise.all(left);
   const answer = await fetch(world.base + path, {
-    ...{ method: 'POST', headers, body: new Uint8Array(body) },
+    method: 'POST',
+    headers,
+    body: new Uint8Array(body),
   });
   expect(answer.status).toBe(201);
 });

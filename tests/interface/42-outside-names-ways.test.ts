@@ -36,10 +36,14 @@ afterAll(() => world.close());
 async function sparkplugNode() {
   const names = { name: 'plant', workspaceId: world.workspaceId };
   const connector = await world.must('POST', '/v3/device-connectors', {
-    ...{ ...names, connectivity: 'MQTT', sparkplug: { createDevices: { devicesMax: 10 } } },
+    ...names,
+    connectivity: 'MQTT',
+    sparkplug: { createDevices: { devicesMax: 10 } },
   });
   await world.must('POST', '/v3/data-flows', {
-    ...{ ...names, passThrough: true, deviceConnector: { id: connector.id } },
+    ...names,
+    passThrough: true,
+    deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   return { username: connector.id, password: connector.uplinkSecret };
@@ -125,7 +129,9 @@ const ways: Record<string, (names: readonly string[]) => () => Promise<number>> 
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     return async () => {
       const answer = await fetch(world.base + path, {
-        ...{ method: 'POST', headers, body: new Uint8Array(body) },
+        method: 'POST',
+        headers,
+        body: new Uint8Array(body),
       });
       await answer.text();
       return answer.status;
@@ -146,7 +152,9 @@ const ways: Record<string, (names: readonly string[]) => () => Promise<number>> 
     const headers = { 'content-type': 'application/senml+json', 'content-encoding': 'gzip' };
     return async () => {
       const answer = await fetch(world.base + path, {
-        ...{ method: 'POST', headers, body: new Uint8Array(body) },
+        method: 'POST',
+        headers,
+        body: new Uint8Array(body),
       });
       await answer.text();
       return answer.status;
@@ -224,7 +232,9 @@ const ways: Record<string, (names: readonly string[]) => () => Promise<number>> 
   'assistants, arguments of tools': (names) => {
     const some = few(names);
     const calls = some.map((name, id) => ({
-      ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
       params: { name: 'find_devices', arguments: { search: name, [name]: name } },
     }));
     const headers = {
@@ -273,7 +283,10 @@ const ways: Record<string, (names: readonly string[]) => () => Promise<number>> 
           postJson('/v3/custom-fields/meta', { workspaceId, name, type: 'TEXT' }),
         ),
         postJson('/v3/devices', {
-          ...{ workspaceId, name: 'one', deviceId: 'one', connectivity: 'HTTP' },
+          workspaceId,
+          name: 'one',
+          deviceId: 'one',
+          connectivity: 'HTTP',
           customFields: names.map((id) => ({ id, value: 'x' })),
         }),
       ]);
@@ -284,7 +297,10 @@ const ways: Record<string, (names: readonly string[]) => () => Promise<number>> 
       all([
         ...few(names).map((name) => postJson('/v3/tags', { workspaceId, name, color: '#123456' })),
         postJson('/v3/devices', {
-          ...{ workspaceId, name: 'one', deviceId: 'one', connectivity: 'HTTP' },
+          workspaceId,
+          name: 'one',
+          deviceId: 'one',
+          connectivity: 'HTTP',
           tags: names.map((id) => ({ id })),
         }),
       ]);

@@ -29,14 +29,21 @@ async function pointDevice() {
   const { workspaceId } = world;
   const names = { name: 'points', workspaceId };
   const connector = await world.must('POST', '/v3/device-connectors', {
-    ...{ ...names, connectivity: 'HTTP', lineProtocol: {} },
+    ...names,
+    connectivity: 'HTTP',
+    lineProtocol: {},
   });
   const flow = await world.must('POST', '/v3/data-flows', {
-    ...{ ...names, passThrough: true, deviceConnector: { id: connector.id } },
+    ...names,
+    passThrough: true,
+    deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
   const made = await world.must('POST', '/v3/devices', {
-    ...{ ...names, deviceId: 'point-device', dataFlowId: flow.id, connectivity: 'HTTP' },
+    ...names,
+    deviceId: 'point-device',
+    dataFlowId: flow.id,
+    connectivity: 'HTTP',
   });
   return { secret: connector.uplinkSecret as string, id: made.id as string };
 }

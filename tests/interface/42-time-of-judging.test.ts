@@ -109,7 +109,11 @@ test('behaviour 1: one excursion notifies once when its samples arrive in anothe
   expect(await sink.next(name)).toMatchObject({ data: { temperature: 30 } });
   const runs = await runsOf(rule.id);
   expect(runs.map(({ outcome }) => outcome)).toEqual([
-    ...['SUPPRESSED', 'SUPPRESSED', 'LATE', 'SUPPRESSED', 'FIRED'],
+    'SUPPRESSED',
+    'SUPPRESSED',
+    'LATE',
+    'SUPPRESSED',
+    'FIRED',
   ]);
   const deliveries = await world.must('GET', `/v3/output-connectors/${actionId}/deliveries`);
   expect(deliveries.content).toHaveLength(1);
@@ -135,7 +139,9 @@ test('behaviour 1: another data source of the device is not late', async () => {
   });
   const source = (id: string, dataKey: string) => ({
     ...temperatureOf(device.id),
-    ...{ id, dataKey, variableName: dataKey },
+    id,
+    dataKey,
+    variableName: dataKey,
   });
   const name = `two ${device.id}`;
   const id = await sink.action(world, name);

@@ -12,7 +12,10 @@ test('review behaviour D: an output whose setting was taken away is not availabl
   const { workspaceId } = before;
   const mailProperties = { subjectTemplate: 'a', messageTemplate: 'b', recipients: ['a@b.org'] };
   const made = await before.must('POST', '/v3/output-connectors', {
-    ...{ name: 'mail', workspaceId, type: 'MAIL', mailProperties },
+    name: 'mail',
+    workspaceId,
+    type: 'MAIL',
+    mailProperties,
   });
   expect(made).not.toHaveProperty('available');
   await before.close();

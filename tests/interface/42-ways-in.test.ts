@@ -68,7 +68,8 @@ async function captured(type: string, body: (deviceId: string) => string | Buffe
   const { id, deviceId, query } = await sender();
   const sent = body(deviceId);
   const answer = await fetch(`${world.base}/v3/capture?${new URLSearchParams(query)}`, {
-    ...{ method: 'POST', headers: { 'content-type': type } },
+    method: 'POST',
+    headers: { 'content-type': type },
     body: typeof sent === 'string' ? sent : new Uint8Array(sent),
   });
   expect(answer.status).toBe(201);
@@ -170,10 +171,16 @@ describe('review behaviour 14: integers beyond 2^53 arrive as their exact text w
     const { workspaceId } = world;
     const name = 'events';
     const connector = await world.must('POST', '/v3/device-connectors', {
-      ...{ name, workspaceId, connectivity: 'HTTP', decodingType: 'DISRUPTIVE_TECHNOLOGIES' },
+      name,
+      workspaceId,
+      connectivity: 'HTTP',
+      decodingType: 'DISRUPTIVE_TECHNOLOGIES',
     });
     const flow = await world.must('POST', '/v3/data-flows', {
-      ...{ name, workspaceId, passThrough: true, deviceConnector: { id: connector.id } },
+      name,
+      workspaceId,
+      passThrough: true,
+      deviceConnector: { id: connector.id },
       outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
     });
     const draft = { name, workspaceId, dataFlowId: flow.id, deviceId: 'EMUC4AH9R13UM94O4PP3' };

@@ -46,13 +46,19 @@ describe('a connection', () => {
   test('says what the platform offers, and names a client without an id', async () => {
     const login = { username: device.connectorId, password: device.secret };
     const client = mqtt.connect(`mqtt://127.0.0.1:${world.mqttPort}`, {
-      ...{ ...login, protocolVersion: 5, clientId: '', clean: true, reconnectPeriod: 0 },
+      ...login,
+      protocolVersion: 5,
+      clientId: '',
+      clean: true,
+      reconnectPeriod: 0,
     });
     const [connack] = await heard<[{ properties: object }]>(client, 'connect');
     await client.endAsync();
     expect(connack.properties).toMatchObject({
-      ...{ receiveMaximum: 100, maximumPacketSize: 1_048_576 },
-      ...{ sharedSubscriptionAvailable: false, subscriptionIdentifiersAvailable: false },
+      receiveMaximum: 100,
+      maximumPacketSize: 1_048_576,
+      sharedSubscriptionAvailable: false,
+      subscriptionIdentifiersAvailable: false,
       assignedClientIdentifier: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
   });
@@ -94,12 +100,11 @@ describe('a publish', () => {
     await newer.subscribeAsync(up('/props'), { qos: 1 });
     await older.subscribeAsync(up('/props'), { qos: 1 });
     const properties = {
-      ...{
-        contentType: 'application/json',
-        messageExpiryInterval: 60,
-        payloadFormatIndicator: true,
-      },
-      ...{ responseTopic: down('/answer'), correlationData: Buffer.from([1, 2]) },
+      contentType: 'application/json',
+      messageExpiryInterval: 60,
+      payloadFormatIndicator: true,
+      responseTopic: down('/answer'),
+      correlationData: Buffer.from([1, 2]),
       userProperties: { site: ['roof', 'north'] },
     };
     const messages = Promise.all([next(newer), next(older)]);
@@ -163,7 +168,8 @@ describe('a subscription', () => {
 describe('a session', () => {
   const session = (expiry: number | undefined, clean: boolean) =>
     five({
-      ...{ clientId: 'kept', clean },
+      clientId: 'kept',
+      clean,
       ...(expiry !== undefined && { properties: { sessionExpiryInterval: expiry } }),
     });
   /** Whether a client finds its session. */

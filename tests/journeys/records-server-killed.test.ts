@@ -16,7 +16,9 @@ async function load(world: World, client: number, state: LoadState): Promise<voi
   for (let n = 0; state.isRunning; n += 1) {
     const name = `tag ${client} ${n}`;
     const answer = await world.call('POST', '/v3/tags', {
-      ...{ name, color: '#123456', workspaceId: world.workspaceId },
+      name,
+      color: '#123456',
+      workspaceId: world.workspaceId,
     });
     if (answer.status < 300) state.acknowledged.set(String(answer.body.id), name);
     else {

@@ -53,8 +53,11 @@ async function setUp(platform: PlatformProcess, uri: string) {
     call<Made>(connection, 'POST', path, { name: 'kill', workspaceId, ...body });
   const action = { scope: 'RULE_ACTION' };
   const hook = await make('/v3/output-connectors', {
-    ...{ ...action, type: 'WEBHOOK', webhookProperties: { uri } },
-    ...{ useCustomPayload: true, customPayload: '{"id":{{alarm.id}},"change":{{change}}}' },
+    ...action,
+    type: 'WEBHOOK',
+    webhookProperties: { uri },
+    useCustomPayload: true,
+    customPayload: '{"id":{{alarm.id}},"change":{{change}}}',
   });
   const notify = ['OPENED', 'CLEARED'].map((on) => ({ on, outputConnectorId: hook.id }));
   const alarmProperties = { name: 'Hot', severity: 'MAJOR', notify };

@@ -51,18 +51,34 @@ const frames: Record<string, (sent: Sent) => object> = {
     },
   }),
   LORIOT: ({ port, payload }) => ({
-    ...{ cmd: 'rx', EUI: eui, devaddr: '01020304', fcnt: 7, port, data: payload },
-    ...{ rssi: -60, snr: 9 },
+    cmd: 'rx',
+    EUI: eui,
+    devaddr: '01020304',
+    fcnt: 7,
+    port,
+    data: payload,
+    rssi: -60,
+    snr: 9,
   }),
   GENERIC_ACTILITY: ({ port, payload }) => ({
     DevEUI_uplink: {
-      ...{ DevEUI: eui, DevAddr: '01020304', FCntUp: 7, FPort: port, payload_hex: payload },
-      ...{ LrrRSSI: -60, LrrSNR: 9 },
+      DevEUI: eui,
+      DevAddr: '01020304',
+      FCntUp: 7,
+      FPort: port,
+      payload_hex: payload,
+      LrrRSSI: -60,
+      LrrSNR: 9,
     },
   }),
   GENERIC: ({ port, payload }) => ({
-    ...{ deviceEui: eui, deviceAddress: '01020304', frameCountUp: 7, port, payloadHex: payload },
-    ...{ rssi: -60, snr: 9 },
+    deviceEui: eui,
+    deviceAddress: '01020304',
+    frameCountUp: 7,
+    port,
+    payloadHex: payload,
+    rssi: -60,
+    snr: 9,
   }),
 };
 
@@ -90,7 +106,9 @@ for (const [server, body] of Object.entries(frames)) {
       const { read } = serverOfIntegration[server as keyof typeof serverOfIntegration];
       const [event] = read(without(body(sent)), {});
       const metrics = {
-        ...{ rssi: -60, snr: 9, frameCountUp: 7 },
+        rssi: -60,
+        snr: 9,
+        frameCountUp: 7,
         ...(sent.port !== undefined && { port: sent.port }),
       };
       expect(event).toMatchObject({ deviceEui: eui, metrics, duplicateKey: '01020304:7' });
@@ -118,7 +136,9 @@ test('behaviour 15: ChirpStack 3 has EUIs in base64, with the events of that ver
   ).toMatchObject([{ kind: 'uplink', deviceEui: eui, body: { port: 5, payloadHex: '0203' } }]);
   expect(read({ devEUI, type: 'UPLINK_CODEC', error: 'no function', fCnt: 10 }, {})).toEqual([
     {
-      ...{ kind: 'note', deviceEui: eui, level: 'ERROR' },
+      kind: 'note',
+      deviceEui: eui,
+      level: 'ERROR',
       message: 'Network server message: UPLINK_CODEC no function',
     },
   ]);
@@ -152,7 +172,9 @@ test('behaviour 15: a normalized payload of The Things Stack is noted', () => {
   };
   expect(serverOfIntegration.TTN.read(body, {})).toEqual([
     {
-      ...{ kind: 'note', deviceEui: eui, level: 'INFO' },
+      kind: 'note',
+      deviceEui: eui,
+      level: 'INFO',
       message:
         'A normalized payload was received and is not decoded: let the network server send uplink messages',
     },

@@ -34,8 +34,11 @@ function cluster(ids: readonly string[], carry?: Carry) {
     const failures: unknown[] = [];
     const sender = createMessageSender({
       call: net.nodesOf(id).call,
-      ...{ isOwn: () => false, owner: () => undefined, refresh: async () => undefined },
-      ...{ now: () => clock.now, setTimer },
+      isOwn: () => false,
+      owner: () => undefined,
+      refresh: async () => undefined,
+      now: () => clock.now,
+      setTimer,
     });
     const receiver = createMessageReceiver({
       serves: (queue) => queue === queueOfNode(id),
@@ -52,12 +55,18 @@ function cluster(ids: readonly string[], carry?: Carry) {
         handle: (kind, handler) => void handlers.set(kind, handler),
       },
       nodes: () => ids.filter((one) => one !== id).map((one) => ({ id: one, url: one })),
-      ...{ here, now: () => 1_000, clock: () => clock.now, setTimer: never },
+      here,
+      now: () => 1_000,
+      clock: () => clock.now,
+      setTimer: never,
       setRepeatingTimer: (task) => (ticks.push(task), () => undefined),
       failed: (error) => void failures.push(error),
     });
     return {
-      ...{ id, here, events, failures },
+      id,
+      here,
+      events,
+      failures,
       live: createLiveEvents(here, () => events),
       tick: () => ticks.forEach((task) => task()),
       follow: (workspaceId: string, kinds: readonly LiveKind[]) => follow(here, workspaceId, kinds),
@@ -76,8 +85,11 @@ function follow(
   const frames: { operation: { n: number } }[] = [];
   const grant = { organizationId: 'o', kinds: new Set(kinds), readable: new Set<never>() };
   const interest: WorkspaceInterest = {
-    ...{ workspaceId, organizationId: 'o', pace: undefined },
-    ...{ omitted: new Map(), counted: new Map() },
+    workspaceId,
+    organizationId: 'o',
+    pace: undefined,
+    omitted: new Map(),
+    counted: new Map(),
     reader: {
       outbox: {
         sendSample(frame) {

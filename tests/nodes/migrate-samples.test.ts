@@ -123,8 +123,11 @@ async function pictureIn(
 
 const uplinksIn = (folder: string) =>
   openEmbeddedUplinks({
-    ...{ directory: join(folder, 'uplinks'), followedFrom: undefined, now: () => startOfRuns },
-    ...{ retentionMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY },
+    directory: join(folder, 'uplinks'),
+    followedFrom: undefined,
+    now: () => startOfRuns,
+    retentionMs: Number.POSITIVE_INFINITY,
+    bytesMax: Number.POSITIVE_INFINITY,
     damaged: (damage) => expect(damage).toBeUndefined(),
   });
 

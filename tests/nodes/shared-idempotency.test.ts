@@ -43,8 +43,11 @@ async function open(node: string, waits: () => Promise<void> = async () => undef
   const telemetry = { backgroundFailed: () => undefined };
   let ms = 0;
   const shared = createSharedIdempotency({
-    ...{ records, log, own: createIdempotencyRecords({ records, log, telemetry }) },
-    ...{ runBy: `${node}/${opened.length}`, now: () => ms },
+    records,
+    log,
+    own: createIdempotencyRecords({ records, log, telemetry }),
+    runBy: `${node}/${opened.length}`,
+    now: () => ms,
     async wait(pause) {
       ms += pause;
       await waits();
@@ -91,7 +94,8 @@ test('a request whose first one takes too long is a conflict', async () => {
   });
   await begun;
   await expect(two.once.stored(call, two.work)).rejects.toMatchObject({
-    ...{ status: 409, problem: 'requestUnderWay' },
+    status: 409,
+    problem: 'requestUnderWay',
   });
   resolve();
   const answer = await first;

@@ -110,7 +110,9 @@ describeWith(influxdb, 'line protocol beside InfluxDB 1', () => {
     await ask('DROP MEASUREMENT m');
     const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     const answer = await fetch(`http://127.0.0.1:${port}/write?db=target`, {
-      ...{ method: 'POST', headers: { authorization }, body: line },
+      method: 'POST',
+      headers: { authorization },
+      body: line,
     });
     if (answer.status === 400) return 'refused';
     expect(answer.status).toBe(204);

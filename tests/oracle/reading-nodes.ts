@@ -111,7 +111,9 @@ async function openNode(
     });
   const { read, gained, formerOwners, changes } = createOpenElsewhere({
     owners: { leaseOf: leaseOfDevice, isOwn: holds, owners: () => known, refresh },
-    ...{ self: id, now: () => performance.now(), wait: () => nextTurn() },
+    self: id,
+    now: () => performance.now(),
+    wait: () => nextTurn(),
     call,
   });
   const owning = () => [...new Set(known.values())].filter((node) => node.id !== id);
@@ -124,14 +126,16 @@ async function openNode(
     if (!isReachable) return;
     const receive = openSamplesReceiver({
       openHere: (given) => samples.store.openHere(given),
-      ...{ formerOwners, holds },
+      formerOwners,
+      holds,
     });
     disconnect = net.connect(id, {
       handlers: new Map<string, (request: Json) => Promise<Json>>([
         [openSamplesCall, receive],
         [usageCall, usageReceiver(() => samples.store.usageHere())],
       ]),
-      ...{ holds, serve: () => Promise.reject(new Error('Nothing is forwarded')) },
+      holds,
+      serve: () => Promise.reject(new Error('Nothing is forwarded')),
     });
   }
   setReachable(true);

@@ -217,7 +217,8 @@ describeWith(clickhouse, 'reads across three nodes on 18.16', () => {
       await silent.samples().append(entryOf(id, [{ at: fleetStart, data: { n: 1 } }]));
     silent.setReachable(false);
     await expect(reader.samples().latest({ deviceIds: ids })).rejects.toMatchObject({
-      ...{ problem: 'nodeUnreachable', details: { node: silent.address.id } },
+      problem: 'nodeUnreachable',
+      details: { node: silent.address.id },
     });
     silent.setReachable(true);
     const found = reader.samples().latest({ deviceIds: ofSilent });

@@ -10,8 +10,13 @@ const decoder = `function consume(event) { emit('sample', { data: { t: event.dat
 /** Settings of a platform that runs with others on this machine. */
 export function newcomerSettings(dataDirectory: string): Record<string, string> {
   return {
-    ...{ DATA_DIR: dataDirectory, ADMIN_API_KEY: adminApiKey, LOG_LEVEL: 'warn' },
-    ...{ HOST: '127.0.0.1', PORT: '0', MQTT_PORT: '0', COAP_PORT: '0' },
+    DATA_DIR: dataDirectory,
+    ADMIN_API_KEY: adminApiKey,
+    LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    MQTT_PORT: '0',
+    COAP_PORT: '0',
   };
 }
 
@@ -37,7 +42,10 @@ export async function startProgram(
   const wanted = /ready on [^:]+:(\d+)[^]*Organization +(\S+)[^]*Workspace +(\S+)[^]*API key/;
   const [, port, organizationId = '', workspaceId = ''] = await outputUntil(child, wanted);
   return {
-    ...{ port: Number(port), organizationId, workspaceId, ended },
+    port: Number(port),
+    organizationId,
+    workspaceId,
+    ended,
     stop() {
       child.kill('SIGTERM');
       return ended;
@@ -67,15 +75,25 @@ export async function firstSample({
   const connector = await ask('/v3/device-connectors', { name: 'HTTP', workspaceId, connectivity });
   const { uplinkSecret = '' } = await ask(`/v3/device-connectors/${connector['id']}`);
   const type = await ask('/v3/device-types', {
-    ...{ name: 'Climate', organizationId, type: 'manual', meta: { encoding: 'JSON' } },
+    name: 'Climate',
+    organizationId,
+    type: 'manual',
+    meta: { encoding: 'JSON' },
     uplinkScript: { code: decoder },
   });
   const flow = await ask('/v3/data-flows', {
-    ...{ name: 'Climate', workspaceId, outputConnectors: [{ id: '0900000000000000', topic: '*' }] },
-    ...{ deviceConnector: { id: connector['id'] }, deviceType: { id: type['id'] } },
+    name: 'Climate',
+    workspaceId,
+    outputConnectors: [{ id: '0900000000000000', topic: '*' }],
+    deviceConnector: { id: connector['id'] },
+    deviceType: { id: type['id'] },
   });
   const device = await ask('/v3/devices', {
-    ...{ name: 'Room 1', deviceId: 'room-1', workspaceId, connectivity, dataFlowId: flow['id'] },
+    name: 'Room 1',
+    deviceId: 'room-1',
+    workspaceId,
+    connectivity,
+    dataFlowId: flow['id'],
   });
   const query = new URLSearchParams({ secret: uplinkSecret, deviceId: 'room-1' });
   await ask(`/v3/capture?${query.toString()}`, { t: 215 }, false);

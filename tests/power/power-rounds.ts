@@ -58,12 +58,17 @@ export async function powerRounds(
   const world = powerWorld(root, library);
   const clock = steppingClock(root);
   const settings = {
-    ...{ ...world.settings, ...clock.settings, EGRESS_ALLOW: '127.0.0.0/8' },
+    ...world.settings,
+    ...clock.settings,
+    EGRESS_ALLOW: '127.0.0.0/8',
     LD_PRELOAD: `${library}:${clock.settings.LD_PRELOAD}`,
   };
   const sink = await startSink();
   const report: PowerReport = {
-    ...{ acknowledged: 0, retried: 0, edits: 0, clockSteps: 0 },
+    acknowledged: 0,
+    retried: 0,
+    edits: 0,
+    clockSteps: 0,
     violations: [],
   };
   let platform = await startProcess(world.data, settings);

@@ -200,8 +200,10 @@ function routesOf(
     availableOutputs: { types: available, missingSetting: () => undefined, check: () => {} },
     startOperation,
     lastRunsOf: async () => new Map<string, never>(),
-    ...{ settled: async () => {}, settledFor: async () => {} },
-    ...{ waitingOf: async () => new Map<string, never>(), counted: async () => {} },
+    settled: async () => {},
+    settledFor: async () => {},
+    waitingOf: async () => new Map<string, never>(),
+    counted: async () => {},
   };
   const plain = [
     organizationRoutes,

@@ -13,7 +13,8 @@ test('contract 37: a document names the outputs that an output of alarms notifie
   const output = async (name: string, more: object) =>
     (await admin('POST', '/v3/output-connectors', { workspaceId, name, ...more })).body;
   const chat = await output('Chat', {
-    ...{ type: 'SLACK', scope: 'RULE_ACTION' },
+    type: 'SLACK',
+    scope: 'RULE_ACTION',
     slackProperties: {
       message: '{{alarm.name}}',
       webhookUrl: 'https://hooks.slack.com/services/T',

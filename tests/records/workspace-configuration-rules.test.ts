@@ -92,8 +92,12 @@ function fence(tag: string, action: string) {
     logic: {
       type: 'GEO_FENCE',
       dataSources: ['latitude', 'longitude'].map((variableName) => ({
-        ...{ id: variableName, variableName, inputIds: [tag] },
-        ...{ dataTopic: 'gps', dataKey: variableName, valueType: 'NUMERICAL' },
+        id: variableName,
+        variableName,
+        inputIds: [tag],
+        dataTopic: 'gps',
+        dataKey: variableName,
+        valueType: 'NUMERICAL',
       })),
       geoFenceLogicBlock: {
         geoJson: { type: 'FeatureCollection', features: [feature] },

@@ -38,7 +38,8 @@ function mustGoOn(open: () => { kept: UnpackedRelease; environment: Record<strin
     const from = Date.parse(kept.recordedAt) - Date.now();
     // Soon after the data was recorded: what is online, kept and open depends on the time.
     world = await startWorld({
-      ...{ directory: kept.dataFolder, environment },
+      directory: kept.dataFolder,
+      environment,
       now: () => Date.now() + from,
     });
   });
@@ -170,7 +171,8 @@ describeWith(postgresql, 'on PostgreSQL', () => {
   });
 
   const settingsOf = (recordsUrl: string) => ({
-    ...{ RECORDS_URL: recordsUrl, SECRETS_KEY: keptSecretsKey },
+    RECORDS_URL: recordsUrl,
+    SECRETS_KEY: keptSecretsKey,
   });
 
   async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

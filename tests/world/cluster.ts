@@ -68,16 +68,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   }
   for (const [place, directory] of directories.entries()) {
     const node = await startWorld({
-      ...{
-        directory,
-        environment: {
-          ...common,
-          PUBLIC_URL: base,
-          COAP_PORT: String(coapPorts[place]),
-          MQTT_PORT: String(mqttPorts[place]),
-        },
-        base,
+      directory,
+      environment: {
+        ...common,
+        PUBLIC_URL: base,
+        COAP_PORT: String(coapPorts[place]),
+        MQTT_PORT: String(mqttPorts[place]),
       },
+      base,
       cluster: clusterOf(options, nodePorts[place] ?? 0),
     });
     nodes.push(node);
@@ -103,7 +101,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
       const MQTT_PORT = String(mqttPort);
       const added = await startNodeProcess({
         environment: {
-          ...{ ...common, DATA_DIR: directory, PUBLIC_URL: base, MQTT_PORT },
+          ...common,
+          DATA_DIR: directory,
+          PUBLIC_URL: base,
+          MQTT_PORT,
           ...environment,
         },
         cluster: clusterOf(options, await freePort()),

@@ -23,8 +23,14 @@ export async function startNodeProcess(parts: NodeProcessParts): Promise<NodePro
   const started = spawn(process.execPath, [child], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...{ PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: '0', COAP_PORT: '0' },
-      ...{ MQTT_PORT: '0', MQTT_TLS_PORT: '0', LOG_LEVEL: 'error', ADMIN_API_KEY: apiKey },
+      PATH: process.env['PATH'] ?? '',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      COAP_PORT: '0',
+      MQTT_PORT: '0',
+      MQTT_TLS_PORT: '0',
+      LOG_LEVEL: 'error',
+      ADMIN_API_KEY: apiKey,
       ADMIN_PASSWORD: 'correct horse battery staple',
       ...parts.environment,
       CLUSTER: JSON.stringify(parts.cluster),

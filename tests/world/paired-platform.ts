@@ -30,7 +30,9 @@ export async function startPair({ environment, now, log }: PairOptions): Promise
   const nodes: Platform[] = [];
   for (const settings of [common, { ...common, ...others, DATA_DIR: directory }]) {
     const cluster = {
-      ...{ nodeUrl: `http://127.0.0.1:${await freePort()}`, host: '127.0.0.1', leaseMs },
+      nodeUrl: `http://127.0.0.1:${await freePort()}`,
+      host: '127.0.0.1',
+      leaseMs,
       secret: 'the secret of all nodes of this test',
     };
     const node = await startPlatform({ ...readConfig(settings), cluster }, now, log);

@@ -8,7 +8,12 @@ const access = { anyCredential: 'of a test' } as const;
 const one = endpoint({ method: 'GET', path: '/v3/tags/:id', tag: 'Tags', summary: 'A', access });
 const own = endpoint({ method: 'GET', path: '/v3/tags/own', tag: 'Tags', summary: 'B', access });
 const made = endpoint({
-  ...{ method: 'POST', path: '/v3/tags', tag: 'Tags', summary: 'C', access, status: 201 },
+  method: 'POST',
+  path: '/v3/tags',
+  tag: 'Tags',
+  summary: 'C',
+  access,
+  status: 201,
   body: Type.Object({ name: Type.String(), color: Type.String() }),
 });
 const refused = { errorCode: '40400_NOT_FOUND', message: 'no' };

@@ -37,7 +37,9 @@ export function writeExecutable({ root, program, node, output }: ExecutableParts
   mkdirSync(dirname(output), { recursive: true });
   const config = {
     main: join(root, 'packages', 'executable', 'main.cjs'),
-    ...{ output, executable: base, execArgvExtension: 'none' },
+    output,
+    executable: base,
+    execArgvExtension: 'none',
     disableExperimentalSEAWarning: true,
     assets: {
       'program.json': join(work, 'program.json'),

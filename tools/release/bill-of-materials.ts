@@ -36,7 +36,9 @@ const development = 'cdx:npm:package:development';
 export function billOfMaterials(root: string): BillOfMaterials {
   const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application'];
   const output = execFileSync('npm', [...args, '--package-lock-only'], {
-    ...{ cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
   });
   const all = JSON.parse(output) as BillOfMaterials;
   const inConsole = new Set(consolePackages(root));

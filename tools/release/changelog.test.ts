@@ -34,14 +34,17 @@ const files = [{ name: 'a.tgz', description: 'platform', bytes: 1_500_000 }];
 
 test('a version has its date, summary and entries by kind, and nothing of its neighbors', () => {
   expect(changelogVersion(changelog, '0.3.0')).toMatchObject({
-    ...{ version: '0.3.0', date: undefined, summary: 'Faster.\n\n- Twice.' },
+    version: '0.3.0',
+    date: undefined,
+    summary: 'Faster.\n\n- Twice.',
     kinds: [
       { name: 'Added', entries: 2 },
       { name: 'Fixed', entries: 1 },
     ],
   });
   expect(changelogVersion(changelog, '0.2.0')).toMatchObject({
-    ...{ date: '2026-12-01', summary: 'The first.' },
+    date: '2026-12-01',
+    summary: 'The first.',
     kinds: [{ name: 'Security', entries: 1 }],
   });
 });

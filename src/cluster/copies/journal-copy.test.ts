@@ -41,7 +41,9 @@ function createWorld() {
   });
   const clock = { now: 0 };
   const copy = createJournalCopy({
-    ...{ directory, disk: realDisk, now: () => clock.now },
+    directory,
+    disk: realDisk,
+    now: () => clock.now,
     async wait(ms) {
       clock.now += ms;
     },
@@ -102,9 +104,15 @@ async function openCopied(
   segmentBytes = 200,
 ): Promise<Journal> {
   const journal = await openJournal({
-    ...{ directory: join(directory, 'samples', 'journal'), disk, segmentBytes },
-    ...{ now: () => 1, visitFrom: 0, visit: () => undefined, onLost: () => undefined },
-    ...{ resumeBytesMax: 0, resumeAgeMsMax: 0 },
+    directory: join(directory, 'samples', 'journal'),
+    disk,
+    segmentBytes,
+    now: () => 1,
+    visitFrom: 0,
+    visit: () => undefined,
+    onLost: () => undefined,
+    resumeBytesMax: 0,
+    resumeAgeMsMax: 0,
   });
   ends.push(() => journal.close());
   return journal;
@@ -231,7 +239,8 @@ describe('what a holder does not take', () => {
     [
       'bytes behind a gap',
       {
-        ...{ copy, begins: true },
+        copy,
+        begins: true,
         changes: [{ file: 'samples/journal/1.journal', offset: 1, bytes }],
       },
       { isStored: false },

@@ -70,8 +70,14 @@ interface CopyState {
 
 export function createJournalCopy(parts: JournalCopyParts): JournalCopy {
   const state: CopyState = {
-    ...{ parts, files: new Map(), queue: createSerialQueue(), to: undefined, copy: undefined },
-    ...{ changes: [], failed: undefined, failingSince: undefined },
+    parts,
+    files: new Map(),
+    queue: createSerialQueue(),
+    to: undefined,
+    copy: undefined,
+    changes: [],
+    failed: undefined,
+    failingSince: undefined,
   };
   return {
     disk: copiedDisk(state),

@@ -54,7 +54,9 @@ class Race {
 
   constructor(rates: readonly number[]) {
     this.nodes = nodeIds.map((id, place) => ({
-      ...{ id, rate: rates[place] ?? 1, process: undefined },
+      id,
+      rate: rates[place] ?? 1,
+      process: undefined,
     }));
   }
 

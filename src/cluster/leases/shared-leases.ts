@@ -25,14 +25,20 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
   const wanted = new Set<LeaseName>();
   const held = createHeldLeases(now);
   const session = createTableSession({
-    ...{ node, openTable, wanted },
+    node,
+    openTable,
+    wanted,
     hasLeft: () => member.hasLeft,
     isDraining: () => member.isDraining,
   });
   const failed = (error: unknown) => events.failed('changing leases', error);
   const listeners = createLeaseListeners({ ready: held.use, failed });
   const member: Member = {
-    ...{ parts, wanted, held, session, listeners },
+    parts,
+    wanted,
+    held,
+    session,
+    listeners,
     owners: new Map(),
     renewedAt: Number.NEGATIVE_INFINITY,
     isFailing: false,
@@ -64,7 +70,8 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
 
   return {
     node,
-    ...{ held: held.held, continuity: held.continuity },
+    held: held.held,
+    continuity: held.continuity,
     want(names) {
       for (const name of names) wanted.add(name);
     },

@@ -95,7 +95,9 @@ export function createTableModel(leaseMs: number, now: () => number): TableModel
       view: () =>
         run(() => ({
           rows: [...rows.values()].map((row) => ({
-            ...{ name: row.name, epoch: row.epoch, isLive: !isFree(row) },
+            name: row.name,
+            epoch: row.epoch,
+            isLive: !isFree(row),
             node: row.node === undefined ? undefined : nodes.get(row.node)?.address,
           })),
           nodes: [...nodes]

@@ -24,8 +24,16 @@ export const meetCall = 'meet';
 
 /** Headers of one connection, which another connection has for itself (RFC 9110, section 7.6.1). */
 const ofConnection = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te'],
-  ...['trailer', 'expect', 'proxy-authenticate', 'proxy-authorization'],
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'proxy-authenticate',
+  'proxy-authorization',
 ]);
 const own = new Set<string>(Object.values(nodeHeaders));
 

@@ -28,7 +28,12 @@ function world(ids: readonly string[]) {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
   return {
-    ...{ asked, failures, rounds, state, timers, turns },
+    asked,
+    failures,
+    rounds,
+    state,
+    timers,
+    turns,
     names: () => asked.map(({ id }) => id),
     async answerAll() {
       for (const { answer } of asked) answer.resolve(null);

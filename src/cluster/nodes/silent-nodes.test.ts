@@ -18,8 +18,12 @@ afterEach(async () => {
 async function world(handlers = presenceHandlers) {
   const work = Promise.withResolvers<Json>();
   const port = createInternalPort({
-    ...{ id: 'b', secret, holds: () => true, feeds: new Map() },
-    ...{ refused: () => undefined, failed: () => undefined },
+    id: 'b',
+    secret,
+    holds: () => true,
+    feeds: new Map(),
+    refused: () => undefined,
+    failed: () => undefined,
     handlers: new Map([...handlers, ['work', () => work.promise]]),
     serve: (_, response) => void work.promise.then(() => response.end('done')),
   });
@@ -54,8 +58,13 @@ async function world(handlers = presenceHandlers) {
 }
 
 const request = (): ForwardedRequest => ({
-  ...{ method: 'POST', url: '/', headers: [], body: undefined, remoteAddress: '203.0.113.7' },
-  ...{ lease: 'devices/1', signal: new AbortController().signal },
+  method: 'POST',
+  url: '/',
+  headers: [],
+  body: undefined,
+  remoteAddress: '203.0.113.7',
+  lease: 'devices/1',
+  signal: new AbortController().signal,
 });
 
 /** Whether it has settled when everything that is ready was done. */

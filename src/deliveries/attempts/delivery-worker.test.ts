@@ -367,7 +367,10 @@ test.each(steps)(
     for (const [n, over] of [{}, paused].entries())
       log.log.append(
         storedDelivery(n, {
-          ...{ deviceId: `d${n}`, created: made, updated: made, nextAt: made },
+          deviceId: `d${n}`,
+          created: made,
+          updated: made,
+          nextAt: made,
           ...over,
         }),
       );

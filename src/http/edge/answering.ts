@@ -131,7 +131,10 @@ function tellRefused(failure: Problem, request: EdgeRequest): void {
   const { headers, query, ip } = request;
   const { bodyBytes } = stateOf(request);
   refused({
-    ...{ failure, headers, query, ip },
+    failure,
+    headers,
+    query,
+    ip,
     bytes: bodyBytes || Number(headers['content-length'] ?? 0),
     bodyStart: (bytesMax) => bodyStart(request, bytesMax),
   });

@@ -38,16 +38,23 @@ const routes: Route[] = [
   route(
     endpoint({
       ...common,
-      ...{ path: '/streamed', body: stream, response: json },
-      ...{ streamedBody: true, bodyBytesMax: 5_000_000 },
+      path: '/streamed',
+      body: stream,
+      response: json,
+      streamedBody: true,
+      bodyBytesMax: 5_000_000,
     }),
     async ({ body }) => JSON.parse((await bytesOf(body)).toString()),
   ),
   route(
     endpoint({
       ...common,
-      ...{ path: '/any', body: stream, response: json },
-      ...{ streamedBody: true, anyBodyType: true, bodyBytesMax: 5_000_000 },
+      path: '/any',
+      body: stream,
+      response: json,
+      streamedBody: true,
+      anyBodyType: true,
+      bodyBytesMax: 5_000_000,
     }),
     async ({ body }) => JSON.parse((await bytesOf(body)).toString()),
   ),

@@ -36,8 +36,18 @@ const listWorkspaces = tool({
 });
 
 const shownOfDevice = [
-  ...['id', 'deviceId', 'name', 'description', 'workspaceId', 'connectivity', 'dataFlowId'],
-  ...['online', 'onlineState', 'uplinkMetrics', 'tags', 'created'],
+  'id',
+  'deviceId',
+  'name',
+  'description',
+  'workspaceId',
+  'connectivity',
+  'dataFlowId',
+  'online',
+  'onlineState',
+  'uplinkMetrics',
+  'tags',
+  'created',
 ];
 
 const findDevices = tool({

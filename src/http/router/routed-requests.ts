@@ -46,7 +46,9 @@ export function deviceFinder(
 ): FindDevice {
   const find = createRouteTree<RoutedRoute>(
     routes.map(({ method, path, bodyBytesMax }) => ({
-      ...{ method, path, ...(bodyBytesMax !== undefined && { bodyBytesMax }) },
+      method,
+      path,
+      ...(bodyBytesMax !== undefined && { bodyBytesMax }),
       parameter: ofDevice.exec(path)?.groups?.['name'],
     })),
   );

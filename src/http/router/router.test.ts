@@ -94,7 +94,10 @@ test('another one goes to the owner, with the address of the client', async () =
   expect(await ask('/devices/d?x=1', 'body')).toEqual([200, 'a']);
   expect(asked).toMatchObject([{ to: 'a', body: 'body' }]);
   expect(asked[0]?.request).toMatchObject({
-    ...{ method: 'POST', url: '/devices/d?x=1', lease: 'of d', remoteAddress: '127.0.0.1' },
+    method: 'POST',
+    url: '/devices/d?x=1',
+    lease: 'of d',
+    remoteAddress: '127.0.0.1',
   });
 });
 

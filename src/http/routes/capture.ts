@@ -14,7 +14,9 @@ import { refusedCaptures, type RefusedCaptureParts } from './refused-captures.ts
 export function receiptView(receipt: CaptureReceipt): Static<typeof receiptSchema> {
   const { id, receivedAt, stored, notStored = [] } = receipt;
   return {
-    ...{ id, timestamp: formatInstant(receivedAt), message: 'uplink received' },
+    id,
+    timestamp: formatInstant(receivedAt),
+    message: 'uplink received',
     ...(stored !== undefined && { stored }),
     ...(notStored.length > 0 && { notStored: [...notStored] }),
   };

@@ -33,8 +33,11 @@ export function latestSamplesRoute(parts: LatestSamplesParts): Route {
     const { ids, total } = await devicesOf(body, request, principal, parts);
     const { unreadable, isIncomplete, answer } = createCompleteness();
     const wanted = {
-      ...{ topics: body.topics ?? undefined, keys: body.keys ?? undefined },
-      ...{ now: parts.now(), unreadable, share: principal.share },
+      topics: body.topics ?? undefined,
+      keys: body.keys ?? undefined,
+      now: parts.now(),
+      unreadable,
+      share: principal.share,
     };
     const content = await latestOfDevices(ids, wanted, parts.store);
     return answer({

@@ -43,7 +43,9 @@ async function tell(
     { connectorId: connector.id },
     {
       transport: isOfNetworkServer(connector) ? 'LORAWAN' : 'HTTP',
-      ...{ failure, deviceId, payload },
+      failure,
+      deviceId,
+      payload,
       bytes: Math.max(bytes, payload?.length ?? 0),
     },
   );

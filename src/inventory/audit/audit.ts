@@ -83,8 +83,13 @@ export async function auditAction(
   { organizationId, action, user, changes = [] }: AccountAction,
 ): Promise<void> {
   await auditEntry(records, actor, {
-    ...{ organizationId, workspaceId: null, resourceType: 'USER', resourceId: user.id },
-    ...{ action, resourceName: user.name, changes },
+    organizationId,
+    workspaceId: null,
+    resourceType: 'USER',
+    resourceId: user.id,
+    action,
+    resourceName: user.name,
+    changes,
   });
 }
 

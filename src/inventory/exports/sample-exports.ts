@@ -51,17 +51,24 @@ function view(record: SampleExport, operation: Operation) {
   const { id, workspaceId, state, plan, samples, bytes, unreadable, error, errorCode } = record;
   const { creator, started, completed, total, done } = operation;
   return {
-    ...{ id, workspaceId, creator, state },
+    id,
+    workspaceId,
+    creator,
+    state,
     format: plan.format,
     fileName: exportFileName(plan.format),
     from: formatInstantOrNull(plan.from),
     to: formatInstant(plan.to),
-    ...{ topics: plan.topics, keys: plan.keys, tagIds: plan.tagIds },
+    topics: plan.topics,
+    keys: plan.keys,
+    tagIds: plan.tagIds,
     devices: total,
     devicesDone: done,
-    ...{ samples, bytes },
+    samples,
+    bytes,
     incomplete: unreadable > 0,
-    ...{ errorCode, error },
+    errorCode,
+    error,
     started: formatInstant(started),
     completed: formatInstantOrNull(completed),
     expires: formatInstantOrNull(record.expires),
@@ -83,16 +90,30 @@ export async function createSampleExport(
   const plan = await planOf(records, principal, draft);
   const operation: Operation = {
     id: newId('operation'),
-    ...{ organizationId, workspaceId, creator: principal.id },
-    ...{ type: 'DATA_EXPORT', plan: { work: 'export' } },
-    ...{ started: records.now(), completed: null },
+    organizationId,
+    workspaceId,
+    creator: principal.id,
+    type: 'DATA_EXPORT',
+    plan: { work: 'export' },
+    started: records.now(),
+    completed: null,
     total: await countExportedDevices(records.db, { workspaceId, ...plan }),
-    ...{ done: 0, failed: 0 },
+    done: 0,
+    failed: 0,
   };
   const record: SampleExport = {
     id: operation.id,
-    ...{ organizationId, workspaceId, node, state: 'RUNNING', plan },
-    ...{ samples: 0, bytes: 0, unreadable: 0, errorCode: null, error: null, expires: null },
+    organizationId,
+    workspaceId,
+    node,
+    state: 'RUNNING',
+    plan,
+    samples: 0,
+    bytes: 0,
+    unreadable: 0,
+    errorCode: null,
+    error: null,
+    expires: null,
   };
   await change(records, async (step) => {
     const max = sampleExportLimits.perOrganizationMax;
@@ -119,8 +140,11 @@ async function planOf(
     throw problem('badInterval', { reason });
   }
   return {
-    ...{ format: draft.format ?? 'parquet', from: begin, to: end },
-    ...{ topics: uniqueOrNull(topics), keys: uniqueOrNull(keys) },
+    format: draft.format ?? 'parquet',
+    from: begin,
+    to: end,
+    topics: uniqueOrNull(topics),
+    keys: uniqueOrNull(keys),
     deviceIds: await devicesOf(records, principal, draft),
     tagIds: await tagsOf(records, draft),
   };

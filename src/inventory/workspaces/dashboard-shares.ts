@@ -55,8 +55,12 @@ export async function shareDashboard(
         what: 'links',
       });
     const made: DashboardShare = {
-      ...{ id: newId('dashboardShare'), tokenHash: secretHash(token), dashboardId },
-      ...{ created: now, expiresAt: end, lastUsed: null },
+      id: newId('dashboardShare'),
+      tokenHash: secretHash(token),
+      dashboardId,
+      created: now,
+      expiresAt: end,
+      lastUsed: null,
     };
     await insertShare(step.db, made);
     step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });
@@ -83,8 +87,13 @@ async function auditShare(
   const actor = step.actor();
   if (actor === undefined) return;
   await auditEntry(step, actor, {
-    ...{ organizationId, workspaceId, action, changes },
-    ...{ resourceType: shareType, resourceId: id, resourceName: name },
+    organizationId,
+    workspaceId,
+    action,
+    changes,
+    resourceType: shareType,
+    resourceId: id,
+    resourceName: name,
   });
 }
 
@@ -103,8 +112,13 @@ export async function noteShareUse(
       { db, now: records.now },
       { ...actor, type: 'API_KEY' },
       {
-        ...{ organizationId, workspaceId, action: 'LOGIN', changes: [] },
-        ...{ resourceType: shareType, resourceId: id, resourceName: name },
+        organizationId,
+        workspaceId,
+        action: 'LOGIN',
+        changes: [],
+        resourceType: shareType,
+        resourceId: id,
+        resourceName: name,
       },
     );
   });

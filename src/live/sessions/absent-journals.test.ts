@@ -25,7 +25,8 @@ function createWorld() {
 
   function startNode() {
     const stream = createJournalStream({
-      ...{ from: world.now, behindMs: 0 },
+      from: world.now,
+      behindMs: 0,
       // What a session waits for comes with a later step.
       setTimer: () => () => undefined,
     });

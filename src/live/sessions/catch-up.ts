@@ -110,9 +110,17 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
     torn: () => options.end('a node has recovered; reconnect with since'),
   });
   const state: CatchUpState = {
-    ...{ options, absent, held: new Set(), pending: [], buffer: [], bufferedBytes: 0 },
-    ...{ isOverflowed: false, bufferedTo: undefined, resumeFrom: undefined },
-    ...{ isRunning: false, ticksBehind: 0 },
+    options,
+    absent,
+    held: new Set(),
+    pending: [],
+    buffer: [],
+    bufferedBytes: 0,
+    isOverflowed: false,
+    bufferedTo: undefined,
+    resumeFrom: undefined,
+    isRunning: false,
+    ticksBehind: 0,
   };
   return {
     request(requests) {

@@ -228,8 +228,18 @@ export function inJournal(sample: StoredSample, journal: string): LiveSample {
   const { deviceId, topic, timestamp, data, meta, organizationId, workspaceId } = sample;
   const { dataFlowId, correlationId, storedAt, stored, cursor } = sample;
   return {
-    ...{ deviceId, topic, timestamp, data, organizationId, workspaceId },
-    ...{ dataFlowId, correlationId, storedAt, stored, cursor, journal },
+    deviceId,
+    topic,
+    timestamp,
+    data,
+    organizationId,
+    workspaceId,
+    dataFlowId,
+    correlationId,
+    storedAt,
+    stored,
+    cursor,
+    journal,
     ...(meta !== undefined && { meta }),
   };
 }

@@ -123,7 +123,10 @@ function newInterest(
   reader: WorkspaceReader,
 ): WorkspaceInterest {
   return {
-    ...{ workspaceId, organizationId, reader, pace: undefined },
+    workspaceId,
+    organizationId,
+    reader,
+    pace: undefined,
     subscriptions: new Map(),
     omitted: new Map(),
     counted: new Map(),

@@ -173,7 +173,8 @@ function createOpenSubscriptions(
     end,
   });
   const workspaceReader: WorkspaceReader = {
-    ...{ outbox, frameFor: reader.frameFor },
+    outbox,
+    frameFor: reader.frameFor,
     hasOwn: (deviceId, topic) => hasTopic(interest(deviceId), topic),
     withdraw(ended) {
       for (const subscription of ended) workspaces.close(subscription);

@@ -143,8 +143,11 @@ export function createWorkspaceFanOut(now: () => EpochMs): WorkspaceFanOut {
 
 function newAudience(organizationId: string): Audience {
   return {
-    ...{ organizationId, interests: new Set(), byKind: new Map() },
-    ...{ since: new Map(), unsent: new Map() },
+    organizationId,
+    interests: new Set(),
+    byKind: new Map(),
+    since: new Map(),
+    unsent: new Map(),
   };
 }
 
@@ -200,8 +203,11 @@ function sendEvent(
     if (scope !== undefined && !mayRead(interest, kind, scope)) continue;
     frame ??= textFrame(
       JSON.stringify({
-        ...{ type: 'event', kind, workspaceId },
-        ...{ timestamp: formatInstant(now), ...content() },
+        type: 'event',
+        kind,
+        workspaceId,
+        timestamp: formatInstant(now),
+        ...content(),
       }),
     );
     if (!interest.reader.outbox.sendSample(frame)) count(interest.omitted, kind, 1);

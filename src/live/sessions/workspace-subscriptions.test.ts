@@ -66,11 +66,15 @@ describe('acknowledgements', () => {
     expect(ack!.subscriptions).toEqual([
       { workspaceId: '29a', kinds: ['SAMPLE'], valid: true },
       {
-        ...{ workspaceId: '29a', kinds: ['RULE_RUN'], valid: false },
+        workspaceId: '29a',
+        kinds: ['RULE_RUN'],
+        valid: false,
         reason: 'The credential lacks the permission for RULE_RUN',
       },
       {
-        ...{ workspaceId: '29x', kinds: ['SAMPLE'], valid: false },
+        workspaceId: '29x',
+        kinds: ['SAMPLE'],
+        valid: false,
         reason: 'The workspace is unknown or out of reach of the credential',
       },
     ]);
@@ -213,7 +217,10 @@ describe('samples', () => {
     expect([fanOut.firstCursor, fanOut.lastCursor]).toEqual([cursorAt(1, 1), cursorAt(3, 1)]);
     await subscribe({ workspaceId: '29a', kinds: ['SAMPLE'], perSecond: 1 });
     const entryAt = (place: number) => ({
-      ...{ deviceId: '02a', receivedAt: 0, notes: [], duplicates: 0 },
+      deviceId: '02a',
+      receivedAt: 0,
+      notes: [],
+      duplicates: 0,
       position: 4 + place,
       summary: { ...summary, count: 1 },
       samples: [{ ...storedSample(place, '02a'), cursor: cursorAt(4 + place, 1) }],
@@ -250,7 +257,10 @@ describe('events', () => {
     fanOut.workspaces.publish({ workspaceId: '29a', kind: 'ALARM', content });
     expect(await settle()).toEqual([
       {
-        ...{ type: 'event', kind: 'ALARM', workspaceId: '29a', change: 'OPENED' },
+        type: 'event',
+        kind: 'ALARM',
+        workspaceId: '29a',
+        change: 'OPENED',
         timestamp: '2027-01-15T08:00:00.000Z',
       },
     ]);
@@ -261,7 +271,9 @@ describe('events', () => {
     await subscribe({ workspaceId: '29a', kinds: ['RECORD_CHANGED'] });
     for (const scope of ['asset', 'rule'] as const)
       fanOut.workspaces.publish({
-        ...{ workspaceId: '29a', kind: 'RECORD_CHANGED', scope },
+        workspaceId: '29a',
+        kind: 'RECORD_CHANGED',
+        scope,
         content: () => ({ scope }),
       });
     expect(await settle()).toMatchObject([{ scope: 'asset' }]);

@@ -12,8 +12,10 @@ const parts = ['one', 'second', '', '3'].map((text, i) => ({
   footer: Buffer.from(`f${i}`),
 }));
 const progressOf = (devices: number): ExportProgress => ({
-  ...{ cursor: { deviceId: `d${devices}`, behind: null } },
-  ...{ devices, samples: 0, unreadable: 0 },
+  cursor: { deviceId: `d${devices}`, behind: null },
+  devices,
+  samples: 0,
+  unreadable: 0,
 });
 const sizeOf = (path: string) => readFileSync(path).length;
 

@@ -7,8 +7,13 @@ import type { ExportProgress } from './export-file.ts';
 import { type LineSources, nextLines } from './next-lines.ts';
 
 const plan: SampleExportPlan = {
-  ...{ format: 'ndjson', from: null, to: 1_000, topics: null },
-  ...{ keys: null, deviceIds: null, tagIds: null },
+  format: 'ndjson',
+  from: null,
+  to: 1_000,
+  topics: null,
+  keys: null,
+  deviceIds: null,
+  tagIds: null,
 };
 const atStart: ExportProgress = { cursor: null, devices: 0, samples: 0, unreadable: 0 };
 

@@ -119,7 +119,8 @@ function rangeOf(
   const [topic, ...others] = topics ?? [];
   const start = begunAt ?? from;
   return {
-    ...{ deviceId, to },
+    deviceId,
+    to,
     ...(topic !== undefined && others.length === 0 && { topic }),
     ...(start !== null && { from: start }),
   };

@@ -109,8 +109,18 @@ function bytesOf({ writer }: ParquetWriter): Uint8Array<ArrayBuffer> {
 
 function columnsOf(lines: string) {
   const data: Record<Column, unknown[]> = {
-    ...{ time: [], device_id: [], device_name: [], topic: [], key: [], number: [], text: [] },
-    ...{ boolean: [], json: [], latitude: [], longitude: [], altitude: [] },
+    time: [],
+    device_id: [],
+    device_name: [],
+    topic: [],
+    key: [],
+    number: [],
+    text: [],
+    boolean: [],
+    json: [],
+    latitude: [],
+    longitude: [],
+    altitude: [],
   };
   for (const line of lines.split('\n')) {
     if (line === '') continue;

@@ -89,7 +89,14 @@ export function createRuleRegistry(
   const index = createRuleIndex();
   const plans = createPlans((id) => forgetDevice(memory, id), plansMax);
   const state: RegistryState = {
-    ...{ db, sealer, store, memory, alarmSources, index, plans, failed },
+    db,
+    sealer,
+    store,
+    memory,
+    alarmSources,
+    index,
+    plans,
+    failed,
   };
   const pending = createPendingChanges();
   return {

@@ -74,7 +74,11 @@ export function unjudgedRun(
   const ahead = `the sample timestamp ${time} is more than a day in the future; check the device's clock`;
   const late = `the sample is of ${time}, older than the newest one that the rule judged`;
   return {
-    ...{ at, cause, deviceId, correlationId, places },
+    at,
+    cause,
+    deviceId,
+    correlationId,
+    places,
     actionIds: firings.map(({ actionId }) => actionId),
     samples: sources.map((_, place) => (places.includes(place) ? sample : undefined)),
     outcome: why === 'LATE' ? 'LATE' : 'NOT_FIRED',

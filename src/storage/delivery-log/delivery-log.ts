@@ -70,7 +70,14 @@ export async function openDeliveryLog(options: DeliveryLogOptions): Promise<Deli
   for (const place of damage) damaged(place);
   const { now, setTimer, failed, checkRoom = () => undefined, disk } = options;
   const writer = new LogWriter({
-    ...{ directory, limits, now, setTimer, failed, checkRoom, closed, nextNumber },
+    directory,
+    limits,
+    now,
+    setTimer,
+    failed,
+    checkRoom,
+    closed,
+    nextNumber,
     resume: open,
     ...(disk !== undefined && { disk }),
   });

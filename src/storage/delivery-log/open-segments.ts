@@ -154,7 +154,12 @@ async function findSegment(
   segment.bytes = scanned.end;
   segment.synced = Math.min(segment.synced, scanned.end);
   return {
-    ...{ path, indexed: head?.bytes ?? 0, segment, size, head: headOf(segment), end: scanned.end },
+    path,
+    indexed: head?.bytes ?? 0,
+    segment,
+    size,
+    head: headOf(segment),
+    end: scanned.end,
     damage: [...checked.damage, ...scanned.damage],
   };
 }
@@ -172,8 +177,14 @@ async function resumed(segment: Segment, head: SegmentHead): Promise<number> {
 export function closedSegment(directory: string, number: number, head: SegmentHead): ClosedSegment {
   const { bytes, records, lastPosition, updated, hasForeignIds, tables } = head;
   return {
-    ...{ number, path: segmentPath(directory, number), bytes, records, lastPosition, updated },
-    ...{ hasForeignIds, owners: ownersOf(head) },
+    number,
+    path: segmentPath(directory, number),
+    bytes,
+    records,
+    lastPosition,
+    updated,
+    hasForeignIds,
+    owners: ownersOf(head),
     counts: new Map(tables.map(([connectorId, { counts }]) => [connectorId, counts])),
   };
 }

@@ -129,7 +129,10 @@ function rowAt(bytes: Buffer, row: number, { connectorId, segment, owners }: Row
   return {
     id: textAt(bytes, row, idBytes),
     deviceId: textAt(bytes, row + idBytes, deviceBytes),
-    ...{ connectorId, organizationId, workspaceId, state },
+    connectorId,
+    organizationId,
+    workspaceId,
+    state,
     isResent: bytes.readUInt8(fixed + 5) === 1,
     tries: bytes.readUInt16LE(fixed + 6),
     revision: bytes.readUInt32LE(fixed + 8),

@@ -41,7 +41,12 @@ export function headOf(segment: Segment): SegmentHead {
   const { bytes, records, lastPosition, updated, hasForeignIds, owners } = segment;
   return {
     format: deliveryLogFormat,
-    ...{ bytes, records, lastPosition, updated, hasForeignIds, tables },
+    bytes,
+    records,
+    lastPosition,
+    updated,
+    hasForeignIds,
+    tables,
     owners: owners.list,
   };
 }

@@ -118,7 +118,9 @@ describe('leases that lapse', () => {
       },
     };
     const journal = await open({
-      ...{ disk, continuity: () => leases.continuity, onLost: () => losses++ },
+      disk,
+      continuity: () => leases.continuity,
+      onLost: () => losses++,
       onWriting: ({ kind }) => told.push(kind),
     });
     await journal.append(entry('kept')).durable;

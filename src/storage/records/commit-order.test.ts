@@ -25,8 +25,13 @@ afterAll(async () => {
 });
 
 const draft = {
-  ...{ connectorId: 'c', organizationId: 'o', workspaceId: 'w', deviceId: 'd' },
-  ...{ correlationId: 'c', cause: 'RULE' as const, context: {} },
+  connectorId: 'c',
+  organizationId: 'o',
+  workspaceId: 'w',
+  deviceId: 'd',
+  correlationId: 'c',
+  cause: 'RULE' as const,
+  context: {},
 };
 
 const writers = 8;

@@ -76,7 +76,13 @@ export async function openRecords(options: {
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
     return {
-      ...{ db, sealer, announce, elsewhere, actor, now, quotas },
+      db,
+      sealer,
+      announce,
+      elsewhere,
+      actor,
+      now,
+      quotas,
       // Reads outside of a transaction never see what is not committed.
       committed: db,
       afterCommit: (task) => task(),

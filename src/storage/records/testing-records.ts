@@ -23,7 +23,12 @@ export async function openTestRecords(
   const user = { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '' };
   await insertUser(records.db, { ...user, ...audit });
   await insertOrganization(records.db, {
-    ...{ id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null },
+    id: 'o',
+    name: 'o',
+    description: null,
+    logo: null,
+    ownerId: 'u',
+    properties: null,
     ...audit,
   });
   return {

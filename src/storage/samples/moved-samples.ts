@@ -48,11 +48,18 @@ export function createMovedEntries({
       const values = new LeafValues();
       const shapes = samples.map(({ data }) => interner.shapeOf(data, values, undefined));
       const heads = samples.map(({ topic, timestamp, workspaceId, dataFlowId, meta }) => ({
-        ...{ topic, timestamp, workspaceId, dataFlowId, stored: true },
+        topic,
+        timestamp,
+        workspaceId,
+        dataFlowId,
+        stored: true,
         ...(meta !== undefined && { meta }),
       }));
       return {
-        ...{ position: position++, storedAt, deviceId, firstOrder },
+        position: position++,
+        storedAt,
+        deviceId,
+        firstOrder,
         rows: { samples: heads, shapes, values },
         bytes:
           samples.length * rowBytes +

@@ -19,8 +19,12 @@ export const optionNumbers = {
 } as const;
 
 export const contentFormats = {
-  ...{ json: 50, cbor: 60 },
-  ...{ senmlJson: 110, sensmlJson: 111, senmlCbor: 112, sensmlCbor: 113 },
+  json: 50,
+  cbor: 60,
+  senmlJson: 110,
+  sensmlJson: 111,
+  senmlCbor: 112,
+  sensmlCbor: 113,
 } as const;
 
 /** Options that must be understood (odd numbers) and are. */

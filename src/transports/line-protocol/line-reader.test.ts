@@ -31,7 +31,11 @@ function readAll(text: string): (ReadPoint | string)[] {
 }
 
 const point = (fields: Record<string, FieldValue>, more: Partial<ReadPoint> = {}) => ({
-  ...{ measurement: 'm', tags: {}, fields, time: '', line: 1 },
+  measurement: 'm',
+  tags: {},
+  fields,
+  time: '',
+  line: 1,
   ...more,
 });
 

@@ -132,11 +132,13 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
     sessions: new Set(),
     closing: new Set(),
     strangers: new SharedPool({
-      ...{ max: limits.strangersMax, ownGivesWay: 'newcomer' },
+      max: limits.strangersMax,
+      ownGivesWay: 'newcomer',
       giveWay: (session) => crowdOut(state, session),
     }),
     members: new SharedPool({
-      ...{ max: limits.connectionsMax, ownGivesWay: 'newcomer' },
+      max: limits.connectionsMax,
+      ownGivesWay: 'newcomer',
       giveWay: (session) => crowdOut(state, session),
     }),
     byKey: new Map(),
@@ -146,7 +148,9 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
     deliveries,
     store: createSessionStore(parts.now),
     logIn: createLoginLimiter({
-      ...{ logIn: parts.logIn, countWebSocket: parts.countWebSocket, refused: parts.refused },
+      logIn: parts.logIn,
+      countWebSocket: parts.countWebSocket,
+      refused: parts.refused,
       admit: (session, organizationId) => admitMember(state, session, organizationId),
     }),
     publish: createPublishHandler(parts, deliveries, flowControl, sparkplug),

@@ -22,8 +22,10 @@ function flow(changed: Partial<Record<'inFlightMax' | 'inFlightBytesMax', number
   };
   const control = new FlowControl<Connection>(events, limits);
   const connection = (name: string, owner: string): Connection => ({
-    ...{ name, owner },
-    ...{ inFlight: 0, inFlightBytes: 0 },
+    name,
+    owner,
+    inFlight: 0,
+    inFlightBytes: 0,
   });
   const [a, b, c] = [connection('a', 'A'), connection('b', 'A'), connection('c', 'A')];
   return { control, readAgain, gaveWay, a, b, c, foreign: connection('foreign', 'B') };

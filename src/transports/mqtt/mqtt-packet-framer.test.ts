@@ -93,8 +93,13 @@ test('the limit may rise with the login, also for packets that are already there
 test('behaviour 8: a PUBLISH above the limit is skipped in any chunks, and the next packet is read', () => {
   const topic = `up/${'t'.repeat(300)}`;
   const large = generate({
-    ...{ cmd: 'publish', topic, payload: 'x'.repeat(5_000), qos: 1 },
-    ...{ dup: false, retain: false, messageId: 7 },
+    cmd: 'publish',
+    topic,
+    payload: 'x'.repeat(5_000),
+    qos: 1,
+    dup: false,
+    retain: false,
+    messageId: 7,
   });
   const sent = Buffer.concat([packetOf(20), large, packetOf(20)]);
   fc.assert(

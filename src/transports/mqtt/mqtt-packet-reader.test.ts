@@ -202,7 +202,9 @@ test.each([
 
 test('MQTT 5: a packet that was changed anywhere is read or refused', () => {
   const properties = {
-    ...{ contentType: 'a', messageExpiryInterval: 5, correlationData: Buffer.from('x') },
+    contentType: 'a',
+    messageExpiryInterval: 5,
+    correlationData: Buffer.from('x'),
     userProperties: { a: 'b' },
   };
   const five = { protocolVersion: 5 } as const;

@@ -13,7 +13,10 @@ const receivedAt = 1_700_000_000_000;
 /** Name, unit, time relative to receipt in seconds where it is, value, sum. */
 const shown = (pack: Json) =>
   resolvedPack(pack, receivedAt).values.map(({ name, unit, timestamp, value, sum }) => [
-    ...[name, unit ?? null, timestamp, value ?? null],
+    name,
+    unit ?? null,
+    timestamp,
+    value ?? null,
     ...(sum === undefined ? [] : [sum]),
   ]);
 
@@ -177,7 +180,9 @@ test('a pack says the same resolved, with base fields, and in CBOR', () => {
       const plain = records.map(([n, one, t]) => ({ n: base + n, t: bt + t, ...one }));
       const based = records.map(([n, one, t], i) => ({
         ...(i === 0 && { bn: base, bt }),
-        ...{ n, t, ...one },
+        n,
+        t,
+        ...one,
       }));
       const numbered = based.map(
         (one) =>

@@ -54,8 +54,12 @@ export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs):
   if (!Array.isArray(pack)) throw refused('a pack must be an array of records');
   if (pack.length > recordsMax) throw refused(`it must have at most ${recordsMax} records`);
   const base: Base = {
-    ...{ name: '', time: 0, unit: undefined },
-    ...{ value: undefined, sum: undefined, version: undefined },
+    name: '',
+    time: 0,
+    unit: undefined,
+    value: undefined,
+    sum: undefined,
+    version: undefined,
   };
   const values: SenmlValue[] = [];
   const refusals: string[] = [];

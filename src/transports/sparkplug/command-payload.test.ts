@@ -12,7 +12,8 @@ const { Payload } = proto.org.eclipse.tahu.protobuf;
 const typeOf = (name: string) => dataTypeNames.indexOf(name as (typeof dataTypeNames)[number]);
 const birth = birthOf(
   dataTypeNames.map((name, datatype) => ({
-    ...{ name: `of/${name}`, datatype },
+    name: `of/${name}`,
+    datatype,
     ...(name === 'Double' && { alias: 5 }),
   })),
   () => expect.fail('no fault'),

@@ -146,7 +146,10 @@ test('null, historical and transient values, units and properties', () => {
   };
   const born = [{ name: 'p', alias: 1, datatype: 10, doubleValue: 1.5, properties }];
   expect(send(node, 'NBIRTH', born, { seq: 0 }).readings[0]).toMatchObject({
-    ...{ key: 'p', type: 'Double', value: 1.5, unit: 'bar' },
+    key: 'p',
+    type: 'Double',
+    value: 1.5,
+    unit: 'bar',
     properties: { engUnit: 'bar', Quality: 192 },
   });
   const sent = [

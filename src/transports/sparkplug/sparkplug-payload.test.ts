@@ -45,7 +45,9 @@ const dataSet = fc
   .map(({ columns, types, rows }) => ({
     wire: {
       datasetValue: {
-        ...{ numOfColumns: columns.length, columns, types },
+        numOfColumns: columns.length,
+        columns,
+        types,
         rows: rows.map((cells) => ({ elements: cells.map(({ wire }) => wire) })),
       },
     },
@@ -82,12 +84,16 @@ const { metric } = fc.letrec<{ metric: Written; template: Written }>((tie) => ({
     .map(({ ref, isDefinition, metrics, parameters }) => ({
       wire: {
         templateValue: {
-          ...{ templateRef: ref, isDefinition, metrics: metrics.map(({ wire }) => wire) },
+          templateRef: ref,
+          isDefinition,
+          metrics: metrics.map(({ wire }) => wire),
           parameters: parameters.map(([name, { wire }]) => ({ name, ...wire })),
         },
       },
       read: {
-        ...{ ref, isDefinition, metrics: metrics.map(({ read }) => read) },
+        ref,
+        isDefinition,
+        metrics: metrics.map(({ read }) => read),
         parameters: parameters.map(([name, { read }]) => ({ name, value: read })),
       },
     })),
@@ -144,7 +150,9 @@ test('payloads of the library are read as they were written', () => {
   fc.assert(
     fc.property(payload, (metrics) => {
       expect(readPayload(written(metrics))).toEqual({
-        ...{ timestamp: 1_767_571_200_000, seq: 7, metrics: metrics.map(({ read }) => read) },
+        timestamp: 1_767_571_200_000,
+        seq: 7,
+        metrics: metrics.map(({ read }) => read),
       });
     }),
     { numRuns: 300 },

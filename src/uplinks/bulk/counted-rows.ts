@@ -11,7 +11,10 @@ export function countedRows(
   const each = { ...summary, count };
   const empty = { deviceId: '', receivedAt, notes: nothing, samples: nothing, duplicates: 0 };
   return {
-    ...{ position, length, receivedAt, summary },
+    position,
+    length,
+    receivedAt,
+    summary,
     entryAt: (place) => ({ ...empty, summary: each, position: position + place }),
   };
 }

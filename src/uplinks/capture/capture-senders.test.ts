@@ -108,7 +108,8 @@ test('security 4: with one uplink secret only so many requests a second are take
 
 test('review security 9: requests for devices that a secret does not have count too', async () => {
   const directory = {
-    ...{ revision: 0, connector: () => plain },
+    revision: 0,
+    connector: () => plain,
     byConnector: () => {
       throw problem('deviceNotOnConnector', { deviceId: 'd2' });
     },

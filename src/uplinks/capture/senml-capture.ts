@@ -89,7 +89,9 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
       const payload = { topic, timestamp: input.timestamp, body, bodyBytes, ...key };
       const samples: Sample[] = await inTurn(() =>
         samplesOfValues(own).map(({ meta, ...sample }) => ({
-          ...{ deviceId: route.device.id, topic: topic ?? defaultTopic, ...sample },
+          deviceId: route.device.id,
+          topic: topic ?? defaultTopic,
+          ...sample,
           ...(meta !== undefined && { meta }),
         })),
       );

@@ -24,8 +24,12 @@ function bench() {
   const now = () => state.now;
   const route = {
     device: { id: 'd1', deviceId: 'g/e' },
-    ...{ connector, flow: { id: 'f1', passThrough: true }, outputs: [], tags: [] },
-    ...{ customFields: {}, type: null },
+    connector,
+    flow: { id: 'f1', passThrough: true },
+    outputs: [],
+    tags: [],
+    customFields: {},
+    type: null,
   } as unknown as UplinkRoute;
   const intake = createSparkplugIntake({
     nodes: createSparkplugNodes(now),

@@ -336,7 +336,9 @@ function uplinkFrom(
   const uplink = uplinkOf(payload, route, newId(), receivedAt);
   if (isScripted(route)) return uplink;
   const samples: Sample[] = samplesOfReadings(readings).map(({ meta, ...sample }) => ({
-    ...{ deviceId: route.device.id, topic: mapping.topic, ...sample },
+    deviceId: route.device.id,
+    topic: mapping.topic,
+    ...sample,
     ...(meta !== undefined && { meta }),
   }));
   return { ...uplink, samples };

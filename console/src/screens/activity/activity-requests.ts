@@ -21,7 +21,9 @@ export function activityQuery(workspaceId: string, search: ActivitySearch, nowMs
   const { by, range, page = 0 } = search;
   const minute = Math.floor(nowMs / minuteMs) * minuteMs;
   return {
-    ...{ workspaceId, page, size: pageRows },
+    workspaceId,
+    page,
+    size: pageRows,
     ...(by === undefined ? {} : { actorId: by }),
     ...(range === undefined ? {} : { from: new Date(minute - spansMs[range]).toISOString() }),
   };

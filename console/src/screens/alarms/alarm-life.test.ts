@@ -7,8 +7,13 @@ import { spanOf } from './alarm-span.ts';
 const by = { type: 'USER', id: 'u', name: 'Ann' } as const;
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
 const opened = {
-  ...{ count: 1, firstTriggered: at(0), lastTriggered: at(0), comments: [] },
-  ...{ acknowledged: null, cleared: null, escalated: null },
+  count: 1,
+  firstTriggered: at(0),
+  lastTriggered: at(0),
+  comments: [],
+  acknowledged: null,
+  cleared: null,
+  escalated: null,
 } as unknown as Alarm;
 
 test('a new alarm has opened and nothing else', () => {
@@ -18,7 +23,10 @@ test('a new alarm has opened and nothing else', () => {
 test('everything that happened is in its order, with who did it', () => {
   const alarm: Alarm = {
     ...opened,
-    ...{ count: 7, lastTriggered: at(9), escalated: at(5), acknowledged: { at: at(6), by } },
+    count: 7,
+    lastTriggered: at(9),
+    escalated: at(5),
+    acknowledged: { at: at(6), by },
     cleared: { at: at(12), by: null, reason: 'RULE_FALSE' },
     comments: [{ id: 'c', at: at(7), by, text: 'on my way' }],
   };

@@ -24,6 +24,9 @@ test('a severity is added, and removed again', () => {
 test('open alarms are asked for by default, and every state for all', () => {
   expect(alarmFilter('w', {})).toEqual({ workspaceId: 'w', state: 'OPEN' });
   expect(alarmFilter('w', { state: 'all', device: 'd', rule: 'r', q: 'x' })).toEqual({
-    ...{ workspaceId: 'w', deviceId: 'd', ruleId: 'r', search: 'x' },
+    workspaceId: 'w',
+    deviceId: 'd',
+    ruleId: 'r',
+    search: 'x',
   });
 });

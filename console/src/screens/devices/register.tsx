@@ -81,8 +81,13 @@ interface RegisterFormProps {
 function RegisterForm({ workspaceId, deviceId, isBusy, error, register }: RegisterFormProps) {
   const words = useWords(registerWords);
   const [sent, setSent] = useState<Registration>({
-    ...{ workspaceId, name: deviceId, deviceId, description: '' },
-    ...{ flowId: newFlow, connectivity: 'HTTP', deviceTypeId: '' },
+    workspaceId,
+    name: deviceId,
+    deviceId,
+    description: '',
+    flowId: newFlow,
+    connectivity: 'HTTP',
+    deviceTypeId: '',
   });
   const change = (changes: Partial<Registration>) => setSent({ ...sent, ...changes });
   const submit = (event: FormEvent) => {

@@ -53,7 +53,11 @@ const { setTimer } = manualTimers();
 function openLeases(id: string) {
   const leases = createSharedLeases({
     node: { id, url: `http://${id}` },
-    ...{ openTable, leaseMs: clusterLeaseMs, now: () => 0, setTimer, setRepeatingTimer: setTimer },
+    openTable,
+    leaseMs: clusterLeaseMs,
+    now: () => 0,
+    setTimer,
+    setRepeatingTimer: setTimer,
     events: { failed: () => undefined, superseded: () => undefined, changed: () => undefined },
   });
   closers.push(() => leases.close());

@@ -21,8 +21,13 @@ afterEach(async () => {
 
 function partsOf({ handlers, holds, serve }: OfferedNode): InternalPortParts {
   return {
-    ...{ id: 'b', secret, handlers, holds, feeds: new Map() },
-    ...{ refused: () => undefined, failed: () => undefined },
+    id: 'b',
+    secret,
+    handlers,
+    holds,
+    feeds: new Map(),
+    refused: () => undefined,
+    failed: () => undefined,
     serve(request, response) {
       const { method = '', url = '', rawHeaders: headers, socket } = request;
       const remoteAddress = socket.remoteAddress ?? '';
@@ -113,7 +118,11 @@ const readAll: OfferedNode['serve'] = async ({ body }) => {
 
 const base = Date.now();
 const call = {
-  ...{ method: 'POST', path: '/node/calls/echo', from: 'a', to: 'b', about: 'id-1' },
+  method: 'POST',
+  path: '/node/calls/echo',
+  from: 'a',
+  to: 'b',
+  about: 'id-1',
   digest: digestOf('"x"'),
 };
 const signedBy = (key: string, now = base) => new NodeSigner(key, () => now);
@@ -206,8 +215,12 @@ describe('security 6: calls of nodes are signed', () => {
       closers.push(() => nodes.close());
       const to = { id: 'b', url: `http://127.0.0.1:${port}` };
       const sent = () => ({
-        ...{ method: 'POST', url: '/v3/capture', headers: [], lease: 'devices/1' },
-        ...{ remoteAddress: '203.0.113.7', signal: new AbortController().signal },
+        method: 'POST',
+        url: '/v3/capture',
+        headers: [],
+        lease: 'devices/1',
+        remoteAddress: '203.0.113.7',
+        signal: new AbortController().signal,
       });
       for (let run = 0; run < 3; run++) {
         const body = Readable.from([Buffer.alloc(300_000, 'x'), Buffer.from('end')]);
@@ -271,8 +284,13 @@ describe('security 6: calls of nodes are signed', () => {
     closers.push(() => nodes.close());
     const to = { id: 'b', url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
     const sent = {
-      ...{ method: 'POST', url: '/v3/capture', headers: [], body, lease: 'devices/1' },
-      ...{ remoteAddress: '203.0.113.7', signal: new AbortController().signal },
+      method: 'POST',
+      url: '/v3/capture',
+      headers: [],
+      body,
+      lease: 'devices/1',
+      remoteAddress: '203.0.113.7',
+      signal: new AbortController().signal,
     };
     await nodes.forward(to, sent).catch(() => undefined);
     expect(received).toBe('The body is not the one that was signed');

@@ -143,10 +143,13 @@ export function createHttpNodes(options: HttpNodesOptions): Nodes {
 function poolOf(url: string, ca: string | undefined): Pool {
   const { connectMsMax: timeout, connectionsMax: connections, forwardMsMax } = nodeLimits;
   return new Pool(url, {
-    ...{ connect: ca === undefined ? { timeout } : { timeout, ca } },
-    ...{ connections, pipelining: 1, keepAliveTimeout: 30_000 },
+    connect: ca === undefined ? { timeout } : { timeout, ca },
+    connections,
+    pipelining: 1,
+    keepAliveTimeout: 30_000,
     // Exports are as slow as their clients.
-    ...{ headersTimeout: forwardMsMax, bodyTimeout: 0 },
+    headersTimeout: forwardMsMax,
+    bodyTimeout: 0,
   });
 }
 
@@ -171,8 +174,14 @@ async function sendCall(
     path,
     method: 'POST',
     headers: [
-      ...[nodeHeaders.from, from, nodeHeaders.signature, signature, nodeHeaders.call, callId],
-      ...['content-type', 'application/json'],
+      nodeHeaders.from,
+      from,
+      nodeHeaders.signature,
+      signature,
+      nodeHeaders.call,
+      callId,
+      'content-type',
+      'application/json',
     ],
     body,
     signal: AbortSignal.timeout(answerMsMax),
@@ -184,7 +193,11 @@ async function sendCall(
 }
 
 const connectErrors: readonly unknown[] = [
-  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
@@ -220,8 +233,14 @@ function dispatchOf(request: ForwardedRequest, { from, to, signer }: SentBy) {
   const digest = isStream ? bodyFollows : body === null ? emptyDigest : digestOf(body);
   const signature = signer.sign({ method, path, from, to, about, digest });
   const added = [
-    ...[nodeHeaders.from, from, nodeHeaders.signature, signature],
-    ...[nodeHeaders.lease, lease, nodeHeaders.address, remoteAddress],
+    nodeHeaders.from,
+    from,
+    nodeHeaders.signature,
+    signature,
+    nodeHeaders.lease,
+    lease,
+    nodeHeaders.address,
+    remoteAddress,
   ];
   const passed = [...passedHeaders(headers)];
   if (!isStream) return { method, path, headers: [...passed, ...added], body };

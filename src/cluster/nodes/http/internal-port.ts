@@ -62,7 +62,10 @@ export function createInternalPort(parts: InternalPortParts): InternalPort {
   const check = new SignatureCheck(parts.secret, parts.now ?? Date.now);
   const accept = ({ method = '', url: path = '', headers }: IncomingMessage): Accepted => {
     const [from, lease, address, call] = [
-      ...[nodeHeaders.from, nodeHeaders.lease, nodeHeaders.address, nodeHeaders.call],
+      nodeHeaders.from,
+      nodeHeaders.lease,
+      nodeHeaders.address,
+      nodeHeaders.call,
     ].map((name) => String(headers[name] ?? ''));
     const isForwarded = lease !== '' && !path.startsWith(callPath);
     const about = isForwarded ? aboutForwarded(lease ?? '', address ?? '') : (call ?? '');

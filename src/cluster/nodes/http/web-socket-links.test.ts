@@ -18,7 +18,12 @@ afterEach(async () => {
 
 function portOf(feeds: FeedHandlers) {
   const port = createInternalPort({
-    ...{ id: 'b', secret, feeds, handlers: new Map(), holds: () => true, failed: () => undefined },
+    id: 'b',
+    secret,
+    feeds,
+    handlers: new Map(),
+    holds: () => true,
+    failed: () => undefined,
     serve: (_, response) => void response.end(),
     refused: (address) => void refusals.push(address),
   });

@@ -33,11 +33,13 @@ export function createWebSocketLinks(given: WebSocketLinksOptions): Links {
   const { id, secret, ca, plaintext = false, now = Date.now } = given;
   const signer = new NodeSigner(secret, now);
   const options = {
-    ...{ ...socketOptions, handshakeTimeout: linkLimits.connectMsMax },
+    ...socketOptions,
+    handshakeTimeout: linkLimits.connectMsMax,
     ...(ca !== undefined && { ca }),
   };
   return createDialedLinks({
-    ...{ setTimer, setRepeatingTimer },
+    setTimer,
+    setRepeatingTimer,
     async dial(to) {
       refusePlain(to.url, plaintext);
       const asked = { method: 'GET', path: linkPath, from: id, to: to.id, about: '' };

@@ -43,7 +43,8 @@ export function createDialedLinks(parts: DialedLinksParts): Links {
     });
     const link = openLinkReceiver({
       ...parts,
-      ...{ to, socket },
+      to,
+      socket,
       ended() {
         open.delete(link);
         peer.link = undefined;
@@ -192,7 +193,8 @@ function openLinkReceiver(parts: LinkReceiverParts): LinkReceiver {
   }
 
   const channel = openLinkChannel({
-    ...{ socket, setRepeatingTimer },
+    socket,
+    setRepeatingTimer,
     received([kind, id, value]: LinkMessage, cost) {
       if (kind === 'done') return finish(id, value === undefined ? null : feedErrorOf(value));
       const feed = feeds.get(id);

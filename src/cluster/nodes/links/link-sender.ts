@@ -37,7 +37,8 @@ export function openLinkSender(parts: LinkSenderParts): LinkSender {
   const { socket, setRepeatingTimer } = parts;
   const feeds = new Map<number, SentFeed>();
   const channel = openLinkChannel({
-    ...{ socket, setRepeatingTimer },
+    socket,
+    setRepeatingTimer,
     received: (message) => receive(message, parts, feeds, channel),
     broken() {
       for (const feed of feeds.values()) endFeed(feed);
@@ -93,10 +94,17 @@ function openFeed(
 function newFeed(name: string, request: Json, from: string): SentFeed {
   const abort = new AbortController();
   const feed: SentFeed = {
-    ...{ name, abort, window: linkLimits.windowBytes, mayGoOn: Promise.withResolvers<void>() },
-    ...{ changes: [], listener: undefined, done: Promise.resolve() },
+    name,
+    abort,
+    window: linkLimits.windowBytes,
+    mayGoOn: Promise.withResolvers<void>(),
+    changes: [],
+    listener: undefined,
+    done: Promise.resolve(),
     opened: {
-      ...{ request, from, signal: abort.signal },
+      request,
+      from,
+      signal: abort.signal,
       onChange(listener) {
         feed.listener = listener;
         for (const change of feed.changes.splice(0)) listener(change);

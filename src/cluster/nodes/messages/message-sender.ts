@@ -59,8 +59,15 @@ interface State {
 
 export function createMessageSender(parts: SenderParts): MessageSender {
   const state: State = {
-    ...{ parts, queues: new Map(), underWay: new Map(), size: 0, bytes: 0, ownerless: 0 },
-    ...{ isPlanned: false, stopPolling: undefined, isClosed: false },
+    parts,
+    queues: new Map(),
+    underWay: new Map(),
+    size: 0,
+    bytes: 0,
+    ownerless: 0,
+    isPlanned: false,
+    stopPolling: undefined,
+    isClosed: false,
   };
   return {
     toOwner: (lease, message) => add(state, lease, undefined, message),

@@ -79,7 +79,10 @@ function send(
 ) {
   const request = { lease, number };
   return sender.toOwner(lease, {
-    ...{ kind: 'work', request, bytes: 10, ...repetition },
+    kind: 'work',
+    request,
+    bytes: 10,
+    ...repetition,
     own: async () => {
       handled.set(lease, [...(handled.get(lease) ?? []), number]);
       return number;

@@ -62,7 +62,9 @@ async function placeOn(url: string) {
       more: Partial<typeof small> & { readonly bytesMax?: number } = {},
     ): Promise<RawUplinkStore> =>
       openClickHouseUplinks({
-        ...{ clickHouse, shardOf, journal: 7 },
+        clickHouse,
+        shardOf,
+        journal: 7,
         position: followedFrom === undefined ? 0 : 1_000_000,
         now: () => clock.now,
         retentionMs: 7 * dayMs,
@@ -109,7 +111,10 @@ describeWith(clickhouse, 'raw uplinks on one server', () => {
     const bounded = await openClickHouseUplinks({
       clickHouse: place.clickHouse,
       shardOf: () => place.clickHouse.shards[0] ?? missing('shard'),
-      ...{ journal: 7, position: 0, now: () => clock.now, retentionMs: 7 * dayMs },
+      journal: 7,
+      position: 0,
+      now: () => clock.now,
+      retentionMs: 7 * dayMs,
       bytesMax: bytes * 0.6,
       failed: () => undefined,
     });

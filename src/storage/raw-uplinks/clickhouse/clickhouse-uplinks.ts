@@ -67,12 +67,17 @@ export async function openClickHouseUplinks(
   await clickHouse.prepareTables([uplinkTable]);
   const table = openUplinkTable(journal);
   const shipping = createUplinkShipping({
-    ...{ shardOf, journal, limits: blockLimitsOf(limits) },
+    shardOf,
+    journal,
+    limits: blockLimitsOf(limits),
     doubtfulBefore: position,
   });
   const inTurn = createSerialQueue();
   const release = createJournalRelease({
-    ...{ clickHouse, tables: [uplinkTable.name], from: 0, failed },
+    clickHouse,
+    tables: [uplinkTable.name],
+    from: 0,
+    failed,
     release: (before) => {
       durable = before;
     },

@@ -80,7 +80,11 @@ export function closedSegment({
   const { blocks, devices, uplinks, lastPosition } = contents;
   const head = { format: rawUplinkFormat, blocks, devices: devices.size, uplinks, lastPosition };
   return {
-    ...{ sequence, generation, path, bytes, head },
+    sequence,
+    generation,
+    path,
+    bytes,
+    head,
     to: blocks.reduce((to, block) => Math.max(to, block.to), Number.NEGATIVE_INFINITY),
   };
 }

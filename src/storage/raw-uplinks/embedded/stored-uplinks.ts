@@ -17,8 +17,12 @@ export async function* storedUplinks(
   damaged: (damage: RawUplinkDamage) => void,
 ): AsyncGenerator<readonly RawUplink[]> {
   const store = await openEmbeddedUplinks({
-    ...{ directory, damaged, followedFrom: undefined, now: () => 0 },
-    ...{ retentionMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY },
+    directory,
+    damaged,
+    followedFrom: undefined,
+    now: () => 0,
+    retentionMs: Number.POSITIVE_INFINITY,
+    bytesMax: Number.POSITIVE_INFINITY,
   });
   await store.close();
   for (const { path } of await listSegmentFiles(directory)) {

@@ -33,8 +33,13 @@ async function open(isShared = false): Promise<OpenRecords> {
 }
 
 const draft = {
-  ...{ connectorId: 'c', organizationId: 'o', workspaceId: 'w', deviceId: 'd' },
-  ...{ correlationId: 'c', cause: 'RULE' as const, context: {} },
+  connectorId: 'c',
+  organizationId: 'o',
+  workspaceId: 'w',
+  deviceId: 'd',
+  correlationId: 'c',
+  cause: 'RULE' as const,
+  context: {},
 };
 
 test('a second platform on the same database is refused', async () => {

@@ -356,7 +356,12 @@ const columnTypes: Readonly<Record<string, string>> = {
  * those of SQLite do.
  */
 const nullsInIndexes = new Set([
-  ...['clearAt', 'escalateAt', 'clearedAt', 'nextExecution', 'batteryLevel', 'onlineUntil'],
+  'clearAt',
+  'escalateAt',
+  'clearedAt',
+  'nextExecution',
+  'batteryLevel',
+  'onlineUntil',
 ]);
 
 class RecordsQueryCompiler extends PostgresQueryCompiler {

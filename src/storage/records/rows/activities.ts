@@ -63,8 +63,14 @@ async function addToActivity(db: RecordsDb, entries: readonly AuditEntry[]): Pro
   await db
     .insertInto('activities')
     .values({
-      ...{ id, organizationId, requestId, workspaceId: workspaceId ?? '', started: timestamp },
-      ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
+      id,
+      organizationId,
+      requestId,
+      workspaceId: workspaceId ?? '',
+      started: timestamp,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorName: actor.name,
       ...row,
     })
     .execute();

@@ -237,7 +237,8 @@ export async function saveDeviceStates(
   fence?: StatusFence,
 ): Promise<void> {
   const rows = [...states].map(([deviceId, state]) => ({
-    ...{ deviceId, state: toJsonText(state) },
+    deviceId,
+    state: toJsonText(state),
     ...fence?.(deviceId),
   }));
   for (let from = 0; from < rows.length; from += rowsPerStatement) {

@@ -64,11 +64,27 @@ async function changeSomething(random: (below: number) => number): Promise<void>
       await db
         .insertInto('devices')
         .values({
-          ...{ ...audit, id, name, searchText: name, nameKey: name, organizationId: 'o' },
-          ...{ description: null, descriptionKey: null, workspaceId, registered },
-          ...{ deviceId: id, deviceIdKey: id, connectivity: 'HTTP', dataFlowId: 'f' },
-          ...{ properties: '{}', onlineTimeoutSeconds, loraProperties: null, loraKeys: null },
-          ...{ integrationId: null, excludeFromLifecycleReport: 0, active: null },
+          ...audit,
+          id,
+          name,
+          searchText: name,
+          nameKey: name,
+          organizationId: 'o',
+          description: null,
+          descriptionKey: null,
+          workspaceId,
+          registered,
+          deviceId: id,
+          deviceIdKey: id,
+          connectivity: 'HTTP',
+          dataFlowId: 'f',
+          properties: '{}',
+          onlineTimeoutSeconds,
+          loraProperties: null,
+          loraKeys: null,
+          integrationId: null,
+          excludeFromLifecycleReport: 0,
+          active: null,
         })
         .execute();
       if (random(2) === 0)

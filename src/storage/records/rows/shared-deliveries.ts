@@ -46,7 +46,11 @@ export async function insertSharedDeliveries(
       ruleId: draft.ruleId ?? null,
       ruleHops: draft.ruleHops ?? 0,
       context: contextText(draft.context),
-      ...{ state: 'PENDING', tries: 0, nextAt: now, created: now, updated: now },
+      state: 'PENDING',
+      tries: 0,
+      nextAt: now,
+      created: now,
+      updated: now,
     }));
     await step
       .insertInto('deliveries')

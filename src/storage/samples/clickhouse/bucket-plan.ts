@@ -41,7 +41,10 @@ export interface BucketPlan extends Pick<BucketRequest, 'topic' | 'dataKey' | 'e
 export function planOf(request: BucketRequest, parts: ReadParts): BucketPlan {
   const { deviceIds, topic, dataKey, edges } = request;
   return {
-    ...{ topic, dataKey, edges, parts },
+    topic,
+    dataKey,
+    edges,
+    parts,
     deviceIds: [...new Set(deviceIds)],
     facet: accumulators[request.accumulator].facet,
     grid: createGrid(edges),

@@ -364,7 +364,10 @@ function hourAggregateOf(facet: Facet<Tally>): HourAggregate | undefined {
     ...ofPoints,
     ...rest,
     rowOf: (partial, hourAt) => ({
-      ...{ device: '', cell: 0, opaque: 0, n: at(partial, field.values) },
+      device: '',
+      cell: 0,
+      opaque: 0,
+      n: at(partial, field.values),
       ...values(partial, hourAt),
     }),
   };

@@ -94,7 +94,8 @@ describeWith(clickhouse, 'samples in a cluster of ClickHouse', () => {
         return [{ ...place, samples: [...samples()] }];
       };
       const reader = await openClickHouseSamples({
-        ...{ directory: directories[1]!, now },
+        directory: directories[1]!,
+        now,
         url: url
           .split(';')
           .map((ofShard) => ofShard.split(',').toReversed().join(','))

@@ -165,11 +165,19 @@ export async function openClickHouseStore(
   const otherHours = createOtherHours(shards, file.state.journal, now);
   const kept = createKeptRows({
     load: loadBy({ shards, visible, shapes }),
-    ...{ journal: file.state.journal, now: () => performance.now(), limits: options.keptLimits },
+    journal: file.state.journal,
+    now: () => performance.now(),
+    limits: options.keptLimits,
     changes: () => options.elsewhere?.changes() ?? 0,
   });
   const parts: StoreParts = {
-    ...{ shards, openRows, visible, file, hours, otherHours, kept },
+    shards,
+    openRows,
+    visible,
+    file,
+    hours,
+    otherHours,
+    kept,
     shapes,
     elsewhere: options.elsewhere,
     reachShipped: createReplicaReach(shards),
@@ -178,7 +186,10 @@ export async function openClickHouseStore(
   const newShapes = createNewShapes();
   const newest = createNewestTimes(shards, openRows);
   const release = createJournalRelease({
-    ...{ clickHouse: clickhouse, tables: shippedTables, from: released, failed },
+    clickHouse: clickhouse,
+    tables: shippedTables,
+    from: released,
+    failed,
     async release(before) {
       if (clickhouse.isReplicated) {
         const gone = (file.state.gone ?? []).filter(([, position]) => position > before);

@@ -71,8 +71,13 @@ export function createHourBlocks(
 
   function begin(slot: number): NonNullable<typeof current> {
     return {
-      ...{ from: end, to: end, slot, storedFrom: storedTo, storedTo },
-      ...{ partials: createHourPartials(), doubt: 'none' },
+      from: end,
+      to: end,
+      slot,
+      storedFrom: storedTo,
+      storedTo,
+      partials: createHourPartials(),
+      doubt: 'none',
     };
   }
 

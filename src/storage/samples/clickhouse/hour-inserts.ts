@@ -243,7 +243,13 @@ function hourRowsOf(
 function rowsOfGroup(partials: HourPartials, deviceId: string, group: HourGroup): HourRow[] {
   const { topic, hourAt, position, workspaceId, dataFlowId, points } = group;
   return points.map(({ key }, i) => ({
-    ...{ deviceId, topic, key, hourAt, position, workspaceId, dataFlowId },
+    deviceId,
+    topic,
+    key,
+    hourAt,
+    position,
+    workspaceId,
+    dataFlowId,
     partial: partials.partialOf(group, i),
   }));
 }

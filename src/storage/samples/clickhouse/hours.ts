@@ -130,7 +130,8 @@ function createHourShipper(
       },
       inserts: (block) =>
         hourInserts(block, {
-          ...{ journal: file.state.journal, shards },
+          journal: file.state.journal,
+          shards,
           hidden: visible.droppedCondition([...visible.dropped.keys()]),
         }),
       end: async ({ to, storedTo }) => {

@@ -60,10 +60,18 @@ function placeOfStored(row: StoredRow, values: LeafValues, shapes: ShapeInterner
   const valuesAt = values.length;
   const shape = shapes.shapeOf(JSON.parse(data) as JsonObject, values, undefined);
   const open = {
-    ...{ deviceId: device, topic, timestamp: ts, storedAt, position, index: idx },
-    ...{ workspaceId: workspace, dataFlowId: flow === '' ? null : flow },
+    deviceId: device,
+    topic,
+    timestamp: ts,
+    storedAt,
+    position,
+    index: idx,
+    workspaceId: workspace,
+    dataFlowId: flow === '' ? null : flow,
     meta: meta === '' ? undefined : (JSON.parse(meta) as JsonObject),
-    ...{ shape, values, valuesAt },
+    shape,
+    values,
+    valuesAt,
   };
   return placeOf(open, journal);
 }

@@ -46,10 +46,15 @@ function start(limits: Partial<KeptLimits> = {}) {
       const places = all.slice(-rowsMax);
       return { places, characters: places.length * 10, isCut: all.length > rowsMax };
     },
-    ...{ journal, now: () => clock.now, changes: () => clock.changes, limits },
+    journal,
+    now: () => clock.now,
+    changes: () => clock.changes,
+    limits,
   });
   return {
-    ...{ kept, clock, requests },
+    kept,
+    clock,
+    requests,
     ship(...rows: readonly OpenRow[]): void {
       for (const one of rows) stored.push(placeOf(one, journal));
       kept.shipped({ rows: [...rows] });
@@ -169,7 +174,9 @@ describe('a device', () => {
   test('that failed to load is asked of ClickHouse', async () => {
     const kept = createKeptRows({
       load: () => Promise.reject(new Error('away')),
-      ...{ journal, now: () => 0, changes: () => 0 },
+      journal,
+      now: () => 0,
+      changes: () => 0,
     });
     for (let i = 0; i < 2; i++) kept.missed('d', { from: 0, rows: 0 });
     await kept.settled();

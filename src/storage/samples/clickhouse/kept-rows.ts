@@ -106,7 +106,11 @@ export function createKeptRows(parts: KeptRowsParts): KeptRows {
   const asked = createBoundedMap<string, number>(limits.askedMax);
   const kept = createKeptMemory(limits);
   const state: State = {
-    ...{ parts, limits, kept, loading: new Map(), loads: new Set() },
+    parts,
+    limits,
+    kept,
+    loading: new Map(),
+    loads: new Set(),
     changesSeen: parts.changes(),
   };
   return {
@@ -193,9 +197,12 @@ async function load(state: State, deviceId: string, wanted: WantedRows): Promise
     clearAfterChanges(state);
     if (own.isOutdated) return;
     const loaded: Kept = {
-      ...{ loadedAt, wanted, isSorted: true },
+      loadedAt,
+      wanted,
+      isSorted: true,
       isFull: found.isCut && found.places.length < newest,
-      ...{ places: found.places, characters: found.characters },
+      places: found.places,
+      characters: found.characters,
       from: from ?? Number.NEGATIVE_INFINITY,
     };
     if (found.isCut) beginBehindFirst(loaded);

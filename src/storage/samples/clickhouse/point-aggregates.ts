@@ -88,8 +88,12 @@ const ofEnds: Aggregate<ReturnType<typeof ends.start>> = {
     const value = (given: number | null): number => given ?? Number.NaN;
     ends.merge(tally, {
       count: 0,
-      ...{ first: value(earliest), firstAt, firstOrder: earliestStored },
-      ...{ last: value(latest), lastAt, lastOrder: latestStored },
+      first: value(earliest),
+      firstAt,
+      firstOrder: earliestStored,
+      last: value(latest),
+      lastAt,
+      lastOrder: latestStored,
     });
   },
 };

@@ -117,7 +117,10 @@ function sampleInserts(
       const idOf = (table: string): string => `heliograph-${journal}-${block.from}-${table}`;
       const inserts = [samplesTable, pointsTable].map((table) =>
         insertOfRows({
-          ...{ id: idOf(table.name), table, rows, stored },
+          id: idOf(table.name),
+          table,
+          rows,
+          stored,
           encode: (some) =>
             table === samplesTable ? encodeSamples(some, journal) : encodePoints(some, journal),
         }),
@@ -152,7 +155,10 @@ function shapesInsert(
 ): BlockInsert {
   const shapes = newShapes.of(rows);
   const insert = insertOfRows({
-    ...{ id, table: shapesTable, rows: shapes, stored: undefined },
+    id,
+    table: shapesTable,
+    rows: shapes,
+    stored: undefined,
     encode: (some) => encodeShapes(some, journal),
   });
   return {

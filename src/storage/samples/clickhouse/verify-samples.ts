@@ -34,7 +34,10 @@ export async function verifyShippedSamples(
     damage.push(...found.flatMap((contents) => contents.damage), ...differences(replicas, found));
   }
   return {
-    ...{ segments: 0, chunks: 0, pages: 0, hours: 0 },
+    segments: 0,
+    chunks: 0,
+    pages: 0,
+    hours: 0,
     ...journal,
     sealedSamples,
     damage: [...journal.damage, ...damage],

@@ -74,7 +74,9 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
   const { journalledBytes } = registry;
   const sealing = createSealingWork({
     work: () => slices.pause().then(work),
-    ...{ journalledBytes, limits, failed: parts.failed },
+    journalledBytes,
+    limits,
+    failed: parts.failed,
   });
 
   function oldestUnsealed(committed: readonly WaitingChunk[] = []): number {

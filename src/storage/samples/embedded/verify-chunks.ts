@@ -72,7 +72,9 @@ export async function verifyStore(
     file.close();
   }
   const journal = await verifyJournal(journalDirectory, {
-    ...{ seen, shapes: interners.shapes, replayFrom: manifest.replayFrom },
+    seen,
+    shapes: interners.shapes,
+    replayFrom: manifest.replayFrom,
   });
   damage.push(...journal.damage);
   return {

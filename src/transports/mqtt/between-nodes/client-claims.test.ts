@@ -5,7 +5,9 @@ import { type Claim, createClientClaims } from './client-claims.ts';
 
 const kept: KeptSession = { subscriptions: [], halfReceived: [7], keptAt: 0, until: 1_000 };
 const claimOf = (claim: string, at: number, nodeId = `node of ${claim}`): Claim => ({
-  ...{ key: 'client', claim, at },
+  key: 'client',
+  claim,
+  at,
   node: { id: nodeId, url: `http://${nodeId}` },
 });
 

@@ -10,7 +10,8 @@ import { createHandOver } from './hand-over.ts';
 const filter = { direction: 'up', levels: ['#'] } as const;
 const kept = { subscriptions: [], halfReceived: [1], keptAt: 0, until: 1_000 };
 const messageOf = (text: string, name = 'state'): RetainedMessage => ({
-  ...{ levels: [name], payload: Buffer.from(text) },
+  levels: [name],
+  payload: Buffer.from(text),
   qos: 1,
 });
 
@@ -26,11 +27,13 @@ function nodes() {
   const failed = (error: unknown) => void failures.push(error);
   const sizes: number[] = [];
   createHandOver({
-    ...{ ...second, failed },
+    ...second,
+    failed,
     messages: { handle: (_, handler) => void (take = handler), toOwner: async () => null },
   });
   const give = createHandOver({
-    ...{ ...first, failed },
+    ...first,
+    failed,
     messages: {
       handle: () => undefined,
       async toOwner(_, { request }): Promise<Json> {

@@ -73,7 +73,10 @@ async function send(left: readonly Left[], bytes: number, parts: HandOverParts):
   };
   const request = requestOf(sent);
   return parts.messages.toOwner(left[0]?.id ?? '', {
-    ...{ kind: kinds.handOver, request, again: request, bytes },
+    kind: kinds.handOver,
+    request,
+    again: request,
+    bytes,
     own: async () => {
       take(sent, parts);
       return null;

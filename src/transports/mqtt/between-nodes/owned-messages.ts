@@ -43,7 +43,10 @@ export function publishedBy(
     };
     messages
       .toOwner(id, {
-        ...{ kind: kinds.published, request, again: request, bytes: sentBytes(message) },
+        kind: kinds.published,
+        request,
+        again: request,
+        bytes: sentBytes(message),
         own,
       })
       .catch(() => undefined);
@@ -62,7 +65,11 @@ export function publishAtOwner(messages: NodeMessages, publish: PublishToDevice)
     const own = () => publish(id, topic, payload, options);
     const bytes = sentBytes({ payload });
     const outcome = await messages.toOwner(id, {
-      ...{ kind: kinds.send, request, again: request, bytes, own },
+      kind: kinds.send,
+      request,
+      again: request,
+      bytes,
+      own,
     });
     return outcome as DeliveryOutcome;
   };

@@ -25,7 +25,10 @@ function world() {
     failed: (error) => void failures.push(error),
   });
   return {
-    ...{ registrations, registered, failures, memories },
+    registrations,
+    registered,
+    failures,
+    memories,
     own: (id: string, nodeId: string, epoch = 1) =>
       void places.set(partitionOf(id), { node: nodeOf(nodeId), epoch }),
     failNext: () => void (failsNext = true),

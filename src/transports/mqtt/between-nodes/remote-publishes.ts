@@ -42,7 +42,9 @@ export function createRemotePublishes<R extends RoutedDevice>({
       if (payload.duplicateKey !== undefined) devices.set(payload.duplicateKey, id);
       const publish = publishOf(id, payload, message, now());
       await messages.toOwner(id, {
-        ...{ kind: kinds.publish, request: requestOf(publish), bytes: sentBytes(payload) },
+        kind: kinds.publish,
+        request: requestOf(publish),
+        bytes: sentBytes(payload),
         // One without a key has QoS 0 and is sent once at most.
         ...(payload.duplicateKey !== undefined && {
           again: requestOf<PublishRequest>({ ...publish, isRepeated: true }),
@@ -79,7 +81,11 @@ function publishOf(
 ): PublishRequest {
   const sent = message ?? { levels: [], payload, qos: 0, retain: false };
   return {
-    ...{ id, topic, key: duplicateKey ?? null, isRepeated, at },
+    id,
+    topic,
+    key: duplicateKey ?? null,
+    isRepeated,
+    at,
     isSpread: message !== undefined,
     message: sentMessage(sent),
   };

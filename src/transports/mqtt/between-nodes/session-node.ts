@@ -96,8 +96,13 @@ function newState(parts: SessionNodeParts): State {
     register: (keys) => reclaim(state, keys),
   });
   const state: State = {
-    ...{ parts, devices, clients, claimed, memories },
-    ...{ watching: new Map(), releases: new Set() },
+    parts,
+    devices,
+    clients,
+    claimed,
+    memories,
+    watching: new Map(),
+    releases: new Set(),
   };
   return state;
 }
@@ -150,7 +155,10 @@ async function claim(state: State, session: MqttSession): Promise<KeptSession | 
   clients.add(key);
   const request = requestOf({ claim: wanted, isClean });
   const kept = await messages.toOwner(key, {
-    ...{ kind: kinds.claim, request, again: request, bytes: requestBytes },
+    kind: kinds.claim,
+    request,
+    again: request,
+    bytes: requestBytes,
     own: async () => requestOf((await claims.claim(wanted, isClean)) ?? null),
   });
   const found = requestAs<KeptSession | null>(kept) ?? undefined;
@@ -180,7 +188,10 @@ function sendRelease(
   const bytes = kept === undefined ? requestBytes : keptBytes;
   const sent = messages
     .toOwner(key, {
-      ...{ kind: kinds.release, request, again: request, bytes },
+      kind: kinds.release,
+      request,
+      again: request,
+      bytes,
       own: async () => {
         claims.release(key, name, kept);
         return null;
@@ -207,7 +218,10 @@ async function reclaim(state: State, keys: readonly string[]): Promise<void> {
   const request = requestOf({ node: messages.node, claims: present });
   const bytes = requestBytes + present.length * 2 * requestBytes;
   const replaced = await messages.toOwner(keys[0] ?? '', {
-    ...{ kind: kinds.reclaim, request, again: request, bytes },
+    kind: kinds.reclaim,
+    request,
+    again: request,
+    bytes,
     own: async () => requestOf(claims.reclaim(present)),
   });
   for (const { key, claim: name } of requestAs<readonly Claim[]>(replaced))

@@ -152,10 +152,20 @@ function useExploration() {
   const plotted = usePlotted({
     series: answer.data?.series,
     earlier: earlier?.series,
-    ...{ spanMs, shown, accumulator },
+    spanMs,
+    shown,
+    accumulator,
   });
   return {
-    ...{ answer, body, plan, topics, topic, keys, chosen, compared, accumulator },
+    answer,
+    body,
+    plan,
+    topics,
+    topic,
+    keys,
+    chosen,
+    compared,
+    accumulator,
     ...plotted,
     isTooMany: wanted.length > linesMax,
     explored: exploredOf(shown, topic, accumulator),
@@ -195,7 +205,11 @@ function exploredOf(
   accumulator: AccumulatorName,
 ): ExploredLines {
   const series = shown.map(({ deviceId, key, label, unit }) => ({
-    ...{ deviceId, topic, dataKey: key, accumulator, label },
+    deviceId,
+    topic,
+    dataKey: key,
+    accumulator,
+    label,
     ...(unit === '' ? {} : { unit }),
   }));
   return {
