@@ -17,6 +17,7 @@ import type { DurableEntry } from '../src/model/journal-entry.ts';
 import { defaultPayload } from '../src/model/template-context.ts';
 import { setTimer } from '../src/structures/timers.ts';
 import { conditions, figure } from './measure.ts';
+import { telemetryOf } from '../src/telemetry/testing-telemetry.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -48,7 +49,7 @@ async function measure(): Promise<void> {
     damaged: failed,
     expected: false,
   });
-  const telemetry = { deliveryTried: () => undefined, noted: () => undefined };
+  const telemetry = telemetryOf({ deliveryTried: () => undefined, noted: () => undefined });
   const deliverer = createDeliverer({
     load: (waiting) => loadDelivery(waiting, log),
     // What a target does before it sends: the payload of the delivery.

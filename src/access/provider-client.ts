@@ -189,7 +189,7 @@ const emailLengthMax = 254;
 
 /** `info`: what the provider says of the same subject besides, with more claims. */
 function personOf(
-  { groupsClaim, trustsEmail }: Pick<SignInProvider, 'groupsClaim' | 'trustsEmail'>,
+  { groupsClaim, trustsEmail }: SignInProvider,
   token: Claims,
   info: Readonly<Record<string, unknown>>,
 ): ProvenPerson {

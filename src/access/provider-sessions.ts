@@ -33,7 +33,7 @@ export async function idTokenOf(
  */
 export async function endSessionUrlOf(
   records: Pick<Records, 'sealer'>,
-  client: Pick<ProviderClient, 'endSessionUrl'> | undefined,
+  client: ProviderClient | undefined,
   idToken: string | null,
 ): Promise<string | undefined> {
   if (client === undefined || idToken === null) return undefined;

@@ -60,7 +60,7 @@ export function createStreamRevocation(
  * permissions are not those of the start any more.
  */
 async function endChangedUsers(
-  { endSessions }: Pick<LiveConnections, 'endSessions'>,
+  { endSessions }: LiveConnections,
   sessions: Pick<SessionAuthenticator, 'current'>,
   change: RecordChange,
 ): Promise<void> {

@@ -188,7 +188,7 @@ function endKey(state: State, effect: AlarmKeyEnd): void {
 function end(
   state: State,
   alarm: Alarm,
-  { at, hops, sampleTime }: Pick<AlarmEffect, 'at' | 'hops' | 'sampleTime'>,
+  { at, hops, sampleTime }: AlarmEffect,
   reason: NonNullable<AlarmClearing['reason']>,
 ): void {
   const cleared = clearedAlarm(alarm, { at, by: null, reason });

@@ -30,7 +30,7 @@ export function accessRoutes(
     deliveries: { sendInvitation: sendMail },
     egress,
   }: {
-    readonly deliveries: Pick<Deliveries, 'sendInvitation'>;
+    readonly deliveries: Deliveries;
     readonly egress: EgressGuard;
   },
 ): Route[] {

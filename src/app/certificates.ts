@@ -27,7 +27,7 @@ export function readCertificate({ names, cert, key }: CertificateSetting): Certi
 /** `what` is the port in the log. Returns a function that ends it. */
 export function followCertificate(
   { what, files, inUse, renew }: FollowedCertificate,
-  telemetry: Pick<Telemetry, 'certificateRenewed' | 'backgroundFailed'>,
+  telemetry: Telemetry,
 ): () => void {
   const look = createCertificateWatch(files, inUse, {
     renew,

@@ -49,7 +49,7 @@ const readMsMax = 2_000;
 /** From now on, answers of this node wait for the others. Call before it joins them. */
 export function shareChanges(
   { node, useChangeSharing }: Pick<Parts, 'node' | 'useChangeSharing'>,
-  work: Pick<SharedWork, 'atOthers'>,
+  work: SharedWork,
 ): void {
   const here = async () => node?.readNow();
   const share = work.atOthers({ call: 'readChanges', here, askMsMax: readMsMax });

@@ -6,7 +6,7 @@ import type { SharedWork, WorkAtNodes } from '../cluster/leases/held-work.ts';
  * for. Call before this node joins the others.
  */
 export function everywhere(
-  sharedWork: Pick<SharedWork, 'atOthers'> | undefined,
+  sharedWork: SharedWork | undefined,
   work: WorkAtNodes,
 ): (request: string) => Promise<void> {
   const others = sharedWork?.atOthers(work);

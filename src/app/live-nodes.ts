@@ -23,14 +23,14 @@ export interface NodeOfLive {
   readonly links: Links;
   /** The other nodes that hold leases. */
   readonly nodes: () => readonly NodeAddress[];
-  readonly events: Pick<EventsElsewhere, 'known'>;
+  readonly events: EventsElsewhere;
 }
 
-export function offerReplay(node: Pick<NodeOfLive, 'parts' | 'id'>): FeedHandler {
+export function offerReplay(node: NodeOfLive): FeedHandler {
   return createReplayFeed(ownReplayOf(node));
 }
 
-function ownReplayOf({ parts, id }: Pick<NodeOfLive, 'parts' | 'id'>): OwnReplayParts {
+function ownReplayOf({ parts, id }: NodeOfLive): OwnReplayParts {
   return { log: parts.log, journal: () => journalName(parts, id) };
 }
 

@@ -34,11 +34,7 @@ export interface Live extends Pick<DataStreams, 'close'> {
 }
 
 /** Serves the data stream on the server's upgrades. */
-export function composeLive(
-  server: Server,
-  parts: Parts,
-  { settled }: Pick<Uplinks, 'settled'>,
-): Live {
+export function composeLive(server: Server, parts: Parts, { settled }: Uplinks): Live {
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const { workspaceFanOut, liveEvents, alarmFeed } = parts;
   const nodes = parts.openLiveNodes?.();

@@ -64,10 +64,7 @@ export interface Lora {
 export interface LoraSources {
   readonly uplinks: Uplinks;
   readonly duplicates: DuplicateFilter;
-  readonly mqtt: Pick<
-    Mqtt,
-    'publishToDevice' | 'onDeviceConnected' | 'onSubscribersKnown' | 'commandEdgeNode'
-  >;
+  readonly mqtt: Mqtt;
   readonly egress: EgressGuard;
 }
 
@@ -169,10 +166,7 @@ interface Downlinks {
 async function composeDownlinks(
   parts: Parts,
   uplinks: Uplinks,
-  mqtt: Pick<
-    Mqtt,
-    'publishToDevice' | 'onDeviceConnected' | 'onSubscribersKnown' | 'commandEdgeNode'
-  >,
+  mqtt: Mqtt,
   loraTransport: SendDownlink,
 ): Promise<Downlinks> {
   const { records, directory, telemetry, now } = parts;
@@ -213,7 +207,7 @@ async function composeDownlinks(
 /** With several nodes, what waits is resumed when devices come to this node. */
 async function sendAtOwners(
   parts: Parts,
-  mqtt: Pick<Mqtt, 'onSubscribersKnown'>,
+  mqtt: Mqtt,
   queue: DownlinkQueue,
   send: Downlinks['send'],
 ): Promise<Downlinks['send']> {

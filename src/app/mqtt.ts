@@ -338,7 +338,7 @@ interface MqttPorts {
 /** `tick` runs every ten seconds while the ports are open. */
 function composeMqttPorts(
   parts: Parts,
-  { accept, close }: Pick<MqttBrokerOnDemand, 'accept' | 'close'>,
+  { accept, close }: MqttBrokerOnDemand,
   tick: () => void,
 ): MqttPorts {
   const { config, now } = parts;

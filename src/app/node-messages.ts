@@ -25,7 +25,7 @@ const numbers: ReadonlyMap<LeaseName, number> = new Map(
   partitionLeases.map((name, number) => [name, number]),
 );
 
-export function composeNodeMessages(leases: Leases, nodes: Pick<Nodes, 'call'>): ComposedMessages {
+export function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessages {
   const { node } = leases;
   const handlers = new Map<string, MessageHandler>();
   const holds = (lease: string) => leases.held(lease as LeaseName) !== undefined;

@@ -18,7 +18,7 @@ import type { RecordsDb } from '../storage/records/records.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import type { Readiness } from '../telemetry/readiness.ts';
 
-type Watching = Pick<Telemetry, 'outages'>;
+type Watching = Telemetry;
 
 const postgresName = 'PostgreSQL';
 
@@ -38,7 +38,7 @@ const silences = new Set<ClickHouseFailure>(['unreachable', 'timeout']);
 /** Errors are those of a shard of which no replica answers. */
 export function watchClickHouse(
   { outages }: Watching,
-  { shards }: Pick<ClickHouse, 'shards'>,
+  { shards }: ClickHouse,
   addresses: readonly (readonly ServerAddress[])[],
 ): void {
   const place = addresses.flat().map(placeOfClickHouse).join(', ');

@@ -318,7 +318,7 @@ interface OperationsParts {
   readonly telemetry: Telemetry;
   /** Undefined until network servers are connected. */
   readonly networkServers: () => TellNetworkServer | undefined;
-  readonly liveEvents: Pick<LiveEvents, 'operationMoved' | 'wantsAny'>;
+  readonly liveEvents: LiveEvents;
   /** Whether this node runs the operation. */
   readonly isOwn: (id: string) => boolean;
 }

@@ -67,7 +67,7 @@ export interface Rules extends Pick<RuleRuns, 'lastRunsOf' | 'runsOf'> {
 
 export async function composeRules(
   parts: Parts,
-  uplinks: Pick<Uplinks, 'scripts' | 'scriptTrials'>,
+  uplinks: Uplinks,
   outlets: RuleOutlets,
 ): Promise<Rules> {
   const { records, store, now, followers } = parts;

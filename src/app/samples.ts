@@ -29,7 +29,7 @@ export interface SampleStoreParts {
   readonly config: Pick<Config, 'samplesUrl'>;
   /** The folder of the samples. */
   readonly directory: string;
-  readonly telemetry: Pick<Telemetry, 'gauge' | 'outages'>;
+  readonly telemetry: Telemetry;
   /** Gets what must be closed after the store. */
   readonly closers: Closers;
   readonly now: () => number;
@@ -130,7 +130,7 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
 }
 
 function addShippingFigures(
-  telemetry: Pick<Telemetry, 'gauge'>,
+  telemetry: Telemetry,
   { figures }: ClickHouseStore,
   now: () => number,
 ): void {

@@ -64,7 +64,7 @@ export function composeSharedRules(
 export function runsElsewhere(
   work: SharedWork,
   { records }: Pick<Parts, 'records'>,
-  runs: () => Pick<RuleRuns, 'ownRunsOf'>,
+  runs: () => RuleRuns,
 ): Required<Pick<RuleRunsParts, 'askRuns'>> {
   work.answer(runsCall, async (ruleId) => {
     const own = await runs().ownRunsOf(String(ruleId));

@@ -18,7 +18,7 @@ export interface ComposedWork extends SharedWork {
 export function composeSharedWork(
   { telemetry }: Pick<Parts, 'telemetry'>,
   leases: Leases,
-  nodes: Pick<Nodes, 'call'>,
+  nodes: Nodes,
   beforeLoss: (lost: readonly Lease[]) => Promise<void>,
 ): ComposedWork {
   const handlers = new Map<string, (request: Json) => Promise<Json>>();

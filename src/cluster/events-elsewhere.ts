@@ -41,7 +41,7 @@ export interface EventsElsewhereParts extends SharingParts {
   readonly run: string;
   readonly messages: Pick<NodeMessages, 'toNode' | 'handle'>;
   /** The sessions of this node. */
-  readonly here: Pick<WorkspaceFanOut, 'wanting' | 'publish' | 'omit'>;
+  readonly here: WorkspaceFanOut;
   readonly now: () => EpochMs;
   readonly setRepeatingTimer: SetTimer;
   readonly failed: (error: unknown) => void;

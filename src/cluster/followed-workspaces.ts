@@ -50,7 +50,7 @@ export interface SharingParts {
   /** The other nodes. */
   readonly nodes: () => readonly NodeAddress[];
   /** The sessions of this node. */
-  readonly here: Pick<WorkspaceFanOut, 'wanting'>;
+  readonly here: WorkspaceFanOut;
   /** A monotonic clock in milliseconds. */
   readonly clock: () => number;
   readonly setTimer: SetTimer;

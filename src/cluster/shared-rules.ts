@@ -21,8 +21,8 @@ export interface SharedRulesParts {
   readonly db: RecordsDb;
   /** The id of this node, and of its journal. */
   readonly node: string;
-  readonly registry: Pick<RuleRegistry, 'rules' | 'rule' | 'reset'>;
-  readonly follower: () => Pick<RuleFollower, 'alone' | 'evaluate'>;
+  readonly registry: RuleRegistry;
+  readonly follower: () => RuleFollower;
   /** The name of the lease of the workspace. */
   readonly leaseOf: (workspaceId: string) => string;
   /** The number of a lease. */

@@ -16,9 +16,9 @@ import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { DeliveryIntake } from './delivery-intake.ts';
 
 export interface DeliveryBookParts {
-  readonly log: Pick<DeliveryLog, 'endedOf' | 'find' | 'read' | 'append' | 'sync'>;
+  readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'waitingDeliveries' | 'add'>;
-  readonly intake: Pick<DeliveryIntake, 'held'>;
+  readonly intake: DeliveryIntake;
   /** Whether the connector exists. */
   readonly isKnown: (connectorId: string) => Promise<boolean>;
   /** Yields to other work. */
@@ -107,10 +107,7 @@ async function ended(
 }
 
 /** Undefined for one that cannot be read. */
-async function read(
-  { log }: Pick<DeliveryBookParts, 'log'>,
-  row: Listed,
-): Promise<Delivery | undefined> {
+async function read({ log }: DeliveryBookParts, row: Listed): Promise<Delivery | undefined> {
   if ('draft' in row && row.draft !== undefined) return row.draft;
   const stored = row.place && (await log.read(row.place));
   return stored && deliveryOf(stored);

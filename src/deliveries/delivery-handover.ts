@@ -25,7 +25,7 @@ const retryDelaysMs = [1_000] as const;
 
 export interface DeliveryHandoverParts {
   readonly records: Pick<Records, 'db'>;
-  readonly log: Pick<DeliveryLog, 'append' | 'find' | 'sync'>;
+  readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
   /** The position behind the newest journal entry. */
   readonly position: () => number;

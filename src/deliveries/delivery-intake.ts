@@ -18,7 +18,7 @@ export const intakeLimits = {
 } as const;
 
 export interface DeliveryIntakeParts {
-  readonly log: Pick<DeliveryLog, 'append' | 'write' | 'isBehind'>;
+  readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
   readonly now: () => EpochMs;
   /** The journal position that is followed next. */

@@ -6,6 +6,7 @@ import { deliveryOf, waitingRecord } from './attempts/waiting-delivery.ts';
 import { listProcessingLog } from '../storage/records/rows/processing-log.ts';
 import { recordOutcome, saveFailureNotes } from './delivery-outcomes.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
+import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
 let opened: TestRecords;
 const folder = testFolder();
@@ -24,10 +25,10 @@ test('an outcome is noted, recorded and counted', async () => {
   const waiting = waitingRecord(stored, log.append(stored));
   const delivery = deliveryOf(stored);
   const seen: unknown[] = [];
-  const telemetry = {
-    deliveryTried: (state: string, seconds: number) => seen.push([state, seconds]),
-    noted: (note: { level: string; source: string }) => seen.push([note.level, note.source]),
-  };
+  const telemetry = telemetryOf({
+    deliveryTried: (state, seconds) => void seen.push([state, seconds]),
+    noted: (note) => void seen.push([note.level, note.source]),
+  });
   const ended = { state: 'DEAD', tries: 3, nextAt: 9, reason: 'refused' } as const;
   const outcome = { ...ended, answer: null, payload: null, updated: 9 };
   await saveFailureNotes(

@@ -10,8 +10,8 @@ import type { Telemetry } from '../telemetry/events.ts';
 
 export interface DeliveryOutcomesParts {
   readonly db: RecordsDb;
-  readonly log: Pick<DeliveryLog, 'append'>;
-  readonly telemetry: Pick<Telemetry, 'deliveryTried' | 'noted'>;
+  readonly log: DeliveryLog;
+  readonly telemetry: Telemetry;
   /** Called for each attempt that has a record now. */
   readonly recorded: (tried: TriedDelivery) => void;
 }

@@ -11,7 +11,7 @@ export interface RecoveredDeliveries {
 
 /** `from` is the journal position that is followed next. Deliveries of deleted connectors end. */
 export async function recoverDeliveries(
-  log: Pick<DeliveryLog, 'recover'>,
+  log: DeliveryLog,
   {
     from,
     existing,

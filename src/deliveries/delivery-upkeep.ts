@@ -17,19 +17,9 @@ export interface DeliveryUpkeepParts {
   readonly journal: Pick<EntryLog, 'followerPosition' | 'setFollowerPosition'>;
   /** The name of the follower in the journal. */
   readonly follower: string;
-  readonly log: Pick<
-    DeliveryLog,
-    | 'isUnsynced'
-    | 'isBehind'
-    | 'isStuck'
-    | 'sync'
-    | 'compact'
-    | 'connectorIds'
-    | 'bytes'
-    | 'records'
-  >;
+  readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'waitingDeliveries' | 'wake'>;
-  readonly intake: Pick<DeliveryIntake, 'heldTo' | 'park' | 'release'>;
+  readonly intake: DeliveryIntake;
   /** Those of the connectors that exist. */
   readonly existing: (connectorIds: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly setRepeatingTimer: SetTimer;

@@ -4,6 +4,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { listProcessingLog } from '../storage/records/rows/processing-log.ts';
 import { noteUnreadable } from './output-notes.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
+import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
 let opened: TestRecords;
 beforeAll(async () => {
@@ -14,10 +15,10 @@ afterAll(() => opened.close());
 test('the operator gets one line, the owner every note', async () => {
   const { db } = opened.records;
   const lines: string[] = [];
-  const telemetry = {
-    backgroundFailed: (what: string, error: unknown) => lines.push(`${what}: ${String(error)}`),
-    noted: ({ source }: { source: string }) => lines.push(source),
-  };
+  const telemetry = telemetryOf({
+    backgroundFailed: (what, error) => void lines.push(`${what}: ${String(error)}`),
+    noted: ({ source }) => void lines.push(source),
+  });
   const noteOf = (id: string): ProcessingLogEntry => ({
     id,
     deviceId: 'd',

@@ -6,7 +6,7 @@ import type { Telemetry } from '../telemetry/events.ts';
 
 export interface OutputNotesParts {
   readonly db: RecordsDb;
-  readonly telemetry: Pick<Telemetry, 'backgroundFailed' | 'noted'>;
+  readonly telemetry: Telemetry;
 }
 
 /** `notes` contains at least one note. Resolves when they are durable. */

@@ -14,7 +14,7 @@ import type { SendDownlink } from './downlink-transport.ts';
 interface LoraParts {
   readonly findDevice: (deviceId: string) => Promise<Device | undefined>;
   readonly findIntegration: (id: string) => Promise<Integration | undefined>;
-  readonly egress: Pick<EgressGuard, 'request'>;
+  readonly egress: EgressGuard;
   readonly now: () => EpochMs;
 }
 

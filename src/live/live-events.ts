@@ -23,7 +23,7 @@ export interface DeviceTransition {
 }
 
 /** Whether sessions follow a kind, and what they are sent. */
-export type EventAudience = Pick<EventsElsewhere, 'wants' | 'wantsAny' | 'publish'>;
+export type EventAudience = EventsElsewhere;
 
 export interface LiveEvents {
   /** Whether a session of any node follows the kind in the workspace. */

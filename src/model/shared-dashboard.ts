@@ -62,7 +62,7 @@ function isObject(value: Json): value is JsonObject {
 
 /** The data keys of the topic that the tiles show; undefined for none. */
 export function sharedKeys(
-  { series }: Pick<SharedDashboard, 'series'>,
+  { series }: SharedDashboard,
   id: string,
   topic: string,
 ): ReadonlySet<string> | undefined {
@@ -73,7 +73,7 @@ export function sharedKeys(
 
 /** Topics of the device that the tiles show; undefined for all of them. */
 export function sharedTopics(
-  { series }: Pick<SharedDashboard, 'series'>,
+  { series }: SharedDashboard,
   id: string,
 ): readonly string[] | undefined {
   const topics = series.get(id);

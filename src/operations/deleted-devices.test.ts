@@ -9,6 +9,7 @@ import {
   purgeDeletedDevices,
 } from './deleted-devices.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
+import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
 let opened: TestRecords;
 beforeAll(async () => {
@@ -27,10 +28,10 @@ function recorded(db: DeletedDevicesParts['db'], now: number) {
         return { samples: 1, bytes: 1 };
       },
     },
-    telemetry: {
-      samplesDropped: (reason, { samples }) => calls.push(`${reason} ${samples}`),
-      backgroundFailed: (what, error) => calls.push(`${what}: ${String(error)}`),
-    },
+    telemetry: telemetryOf({
+      samplesDropped: (reason, { samples }) => void calls.push(`${reason} ${samples}`),
+      backgroundFailed: (what, error) => void calls.push(`${what}: ${String(error)}`),
+    }),
     now: () => now,
     settled: async () => void calls.push('settled'),
     isOwn: (deviceId) => deviceId !== 'elsewhere',

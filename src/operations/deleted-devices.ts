@@ -18,7 +18,7 @@ export const lateAfterDeletionMs = 600_000;
 export interface DeletedDevicesParts {
   readonly db: RecordsDb;
   readonly store: Pick<Samples, 'mayHold' | 'dropDevice'>;
-  readonly telemetry: Pick<Telemetry, 'samplesDropped' | 'backgroundFailed'>;
+  readonly telemetry: Telemetry;
   readonly now: () => EpochMs;
   /** Resolves when what was acknowledged so far is in the records. */
   readonly settled: () => Promise<void>;

@@ -7,6 +7,7 @@ import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { reserveLimits } from '../storage/data-folder/disk-reserve.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { openDiskWatch } from './disk-watch.ts';
+import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -19,11 +20,11 @@ function opened() {
   const events: string[] = [];
   const watch = openDiskWatch({
     directory,
-    events: {
+    events: telemetryOf({
       writingChanged: ({ kind }) => void events.push(kind),
       descriptorsProbed: (isOut) => void (isOut && events.push('no descriptors')),
       backgroundFailed: (what, error) => void events.push(`${what}: ${String(error)}`),
-    },
+    }),
     setRepeatingTimer: timers.setTimer,
   });
   return { watch, timers, events };

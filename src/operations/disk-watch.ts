@@ -36,7 +36,7 @@ export interface DiskWatch {
 
 export interface DiskWatchParts {
   readonly directory: string;
-  readonly events: Pick<Telemetry, 'writingChanged' | 'descriptorsProbed' | 'backgroundFailed'>;
+  readonly events: Telemetry;
   readonly setRepeatingTimer: SetTimer;
 }
 

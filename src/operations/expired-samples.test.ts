@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createWorkspace } from '../inventory/workspaces/workspaces.ts';
 import { dropExpired, type ExpiredSamplesParts, hideExpired } from './expired-samples.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
+import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
 const dayMs = 86_400_000;
 const now = 100 * dayMs;
@@ -24,10 +25,10 @@ function recorded(samples: number, fails?: Error) {
         return { samples, bytes: samples };
       },
     },
-    telemetry: {
-      samplesDropped: (reason, dropped) => calls.push(`${reason} ${dropped.samples}`),
-      backgroundFailed: (what, error) => calls.push(`${what}: ${String(error)}`),
-    },
+    telemetry: telemetryOf({
+      samplesDropped: (reason, dropped) => void calls.push(`${reason} ${dropped.samples}`),
+      backgroundFailed: (what, error) => void calls.push(`${what}: ${String(error)}`),
+    }),
     now: () => now,
   };
   return { parts, calls, cutoffOf: (id: string) => asked?.workspaces.get(id), asked: () => asked };

@@ -9,7 +9,7 @@ import type { Telemetry } from '../telemetry/events.ts';
 export interface ExpiredSamplesParts {
   readonly db: RecordsDb;
   readonly store: Pick<Samples, 'retain'>;
-  readonly telemetry: Pick<Telemetry, 'samplesDropped' | 'backgroundFailed'>;
+  readonly telemetry: Telemetry;
   readonly now: () => EpochMs;
 }
 

@@ -115,10 +115,7 @@ function enqueue(lines: Map<string, Line>, organization: string, id: string): vo
  * Runs one chunk. Returns true when the operation is completed, or failed and waits for the next
  * `resume`.
  */
-async function isEnded(
-  id: string,
-  { runChunk, clock, failed }: Pick<RunnerParts, 'runChunk' | 'clock' | 'failed'>,
-): Promise<boolean> {
+async function isEnded(id: string, { runChunk, clock, failed }: RunnerParts): Promise<boolean> {
   const endsAt = clock() + chunkMs;
   try {
     return await runChunk(id, () => clock() >= endsAt);

@@ -36,16 +36,12 @@ export function sampleTimeOf(
   return times.length === 0 ? null : Math.max(...times);
 }
 
-function placeOf({
-  compiled: { rule },
-  origin,
-  sampleTime,
-}: Pick<Run, 'compiled' | 'origin' | 'sampleTime'>) {
+function placeOf({ compiled: { rule }, origin, sampleTime }: Run) {
   const { organizationId, workspaceId } = rule;
   return { organizationId, workspaceId, at: origin.at, hops: origin.hops, sampleTime };
 }
 
-function sourceOf({ compiled, origin }: Pick<Run, 'compiled' | 'origin'>, connectorId: string) {
+function sourceOf({ compiled, origin }: Run, connectorId: string) {
   return { ruleId: compiled.rule.id, connectorId, deviceId: origin.deviceId };
 }
 
@@ -80,10 +76,7 @@ function triggeringData({ result, data }: TemplateContext): JsonObject {
 }
 
 /** The ends of the alarms that the outputs keep open for the device of the run. */
-export function alarmEnds(
-  run: Pick<Run, 'compiled' | 'origin' | 'sampleTime'>,
-  connectorIds: readonly string[],
-): AlarmEffect[] {
+export function alarmEnds(run: Run, connectorIds: readonly string[]): AlarmEffect[] {
   return connectorIds.map((connectorId) => ({
     kind: 'SOURCE_ENDED',
     ...placeOf(run),

@@ -20,7 +20,7 @@ const effectsSliceMs = 5;
 
 export interface RuleBatchParts {
   readonly log: RunLog;
-  readonly registry: Pick<RuleRegistry, 'alarmSources'>;
+  readonly registry: RuleRegistry;
   readonly lookUp: LookUpDevice;
   /** Waiting script runs of the rule, without those of the batch. */
   readonly waiting: { count(ruleId: string): number };
@@ -41,7 +41,7 @@ export interface RuleBatchParts {
 export interface RuleBatch {
   readonly write: CollectedWrite;
   /** Identifies a trigger by the sample permanently. */
-  readonly keyOf: (sample: Pick<StoredSample, 'cursor'>) => string;
+  readonly keyOf: (sample: StoredSample) => string;
   readonly failures: RunFailures;
   /** Keeps a triggered rule until `addEffects` builds its effects. */
   addTriggered(triggered: Triggered, origin: Origin): void;
@@ -66,10 +66,7 @@ export interface TimedScript {
 }
 
 /** `turn` is what the batch is of; undefined for timers. */
-export function createRuleBatch(
-  parts: RuleBatchParts,
-  turn?: Pick<RuleTurn, 'save' | 'upTo' | 'journal'>,
-): RuleBatch {
+export function createRuleBatch(parts: RuleBatchParts, turn?: RuleTurn): RuleBatch {
   const write = emptyWrite();
   if (turn !== undefined) Object.assign(write, { savePositions: turn.save, upTo: turn.upTo });
   const failures = createRunFailures(write, parts);

@@ -37,7 +37,7 @@ export type LookUpDevice = (
 
 /** Returns the template context of a triggered rule (interface 2.11). */
 export async function ruleContext(
-  { compiled, reading, places }: Pick<Triggered, 'compiled' | 'reading' | 'places'>,
+  { compiled, reading, places }: Triggered,
   origin: Origin,
   lookUp: LookUpDevice,
 ): Promise<TemplateContext> {
@@ -151,7 +151,7 @@ export type RuleNote = Pick<Note, 'level' | 'message'> & {
  * repeating it changes nothing.
  */
 export function ruleNote(
-  { rule }: Pick<CompiledRule, 'rule'>,
+  { rule }: CompiledRule,
   origin: Pick<Origin, 'key' | 'at' | 'correlationId'>,
   deviceId: string,
   note: RuleNote,

@@ -22,8 +22,8 @@ export interface RunWatch {
 }
 
 export interface RunWatchParts {
-  readonly limits: Pick<ScriptLimits, 'cpuMs'>;
-  readonly recorder: Pick<RunRecorder, 'beat'>;
+  readonly limits: ScriptLimits;
+  readonly recorder: RunRecorder;
   /** CPU time of this thread in milliseconds. */
   readonly cpuMs: () => number;
 }

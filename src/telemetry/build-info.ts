@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Telemetry } from './events.ts';
 
-export function addBuildInfo(telemetry: Pick<Telemetry, 'labeledGauge'>): void {
+export function addBuildInfo(telemetry: Telemetry): void {
   const version = programVersion();
   telemetry.labeledGauge('build_info', 'Build information; always 1.', 'version', () => [
     [version, 1],

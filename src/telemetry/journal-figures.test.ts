@@ -1,6 +1,7 @@
 // Journal figures: values of the gauges for journals in each state.
 import { expect, test } from 'vitest';
 import { addJournalFigures } from './journal-figures.ts';
+import { telemetryOf } from './testing-telemetry.ts';
 
 function figures(position: number, oldestStoredAt: number | undefined) {
   const gauges = new Map<string, () => unknown>();
@@ -9,15 +10,10 @@ function figures(position: number, oldestStoredAt: number | undefined) {
     followerPosition: (name: string) => ({ behind: 4, ahead: 99 })[name],
     journalled: () => ({ bytes: 123, oldestStoredAt }),
   };
-  const telemetry = {
-    gauge: (name: string, _help: string, read: () => number) => void gauges.set(name, read),
-    labeledGauge: (
-      name: string,
-      _help: string,
-      _label: string,
-      read: () => Iterable<readonly [string, number]>,
-    ) => void gauges.set(name, () => [...read()]),
-  };
+  const telemetry = telemetryOf({
+    gauge: (name, _help, read) => void gauges.set(name, read),
+    labeledGauge: (name, _help, _label, read) => void gauges.set(name, () => [...read()]),
+  });
   addJournalFigures(telemetry, journal, ['behind', 'ahead', 'unknown'], () => 10_000);
   return Object.fromEntries([...gauges].map(([name, read]) => [name, read()]));
 }

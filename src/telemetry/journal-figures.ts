@@ -13,7 +13,7 @@ export interface MeasuredJournal {
 
 /** `followers` contains the names under which followers report their positions. */
 export function addJournalFigures(
-  telemetry: Pick<Telemetry, 'gauge' | 'labeledGauge'>,
+  telemetry: Telemetry,
   journal: MeasuredJournal,
   followers: readonly string[],
   now: () => number,

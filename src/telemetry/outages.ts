@@ -41,7 +41,7 @@ export class Outages {
 
   constructor(
     log: Pick<Log, 'debug' | 'info' | 'warn'>,
-    { labeledGauge }: Pick<MetricMakers, 'labeledGauge'>,
+    { labeledGauge }: MetricMakers,
     repeat: SetTimer = setRepeatingTimer,
   ) {
     this.#log = log;

@@ -4,8 +4,8 @@ import { Problem } from '../model/problem.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import type { BackfillReceipt } from './bulk/backfill.ts';
 
-type UplinkEvents = Pick<Telemetry, 'uplinkDurable' | 'uplinkRefused'>;
-type BackfillEvents = Pick<Telemetry, 'backfilled' | 'backfillRefused'>;
+type UplinkEvents = Telemetry;
+type BackfillEvents = Telemetry;
 
 /** Settles as the work does. */
 export async function countUplink(

@@ -18,6 +18,7 @@ import { problem } from '../../src/model/problem.ts';
 import { postgresEngine } from '../../src/storage/records/postgres/postgres-engine.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
 import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
+import { telemetryOf } from '../../src/telemetry/testing-telemetry.ts';
 
 let directory: string;
 let url: string;
@@ -40,7 +41,7 @@ async function open(node: string, waits: () => Promise<void> = async () => undef
   await sql`insert into "nodes" ("id", "session", "url", "seenUntil", "draining")
     values (${node}, '', '', ${until}, false) on conflict do nothing`.execute(records.db);
   const log = { position: 0 };
-  const telemetry = { backgroundFailed: () => undefined };
+  const telemetry = telemetryOf({});
   let ms = 0;
   const shared = createSharedIdempotency({
     records,

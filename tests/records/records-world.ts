@@ -45,6 +45,7 @@ import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { findOperation, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
 import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
+import { telemetryOf } from '../../src/telemetry/testing-telemetry.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Body = any;
@@ -187,7 +188,7 @@ function routesOf(
   const kept = createIdempotencyRecords({
     records: { db, ...records },
     log: { position: 0 },
-    telemetry: { backgroundFailed: () => {} },
+    telemetry: telemetryOf({}),
   });
   const parts = {
     records: { db, ...records },

@@ -86,7 +86,7 @@ function forgetOthers(skipped: Map<string, number>, known: readonly NodeAddress[
 
 function inTime(
   answer: Promise<unknown>,
-  { setTimer, askMsMax }: Pick<NodeRoundsParts, 'setTimer' | 'askMsMax'>,
+  { setTimer, askMsMax }: NodeRoundsParts,
 ): Promise<unknown> {
   const { promise, reject } = Promise.withResolvers<never>();
   const late = () => reject(new Error(`A node did not respond within ${askMsMax} ms`));

@@ -42,9 +42,7 @@ export function createConnectorQueue<D extends PendingDelivery>(): ConnectorQueu
   };
 }
 
-export function isBroken({
-  consecutiveFailures,
-}: Pick<ConnectorQueue, 'consecutiveFailures'>): boolean {
+export function isBroken({ consecutiveFailures }: ConnectorQueue): boolean {
   return consecutiveFailures >= queueLimits.failuresMax;
 }
 

@@ -7,7 +7,7 @@ import { deliveryOf, recordAfter, type WaitingDelivery } from './waiting-deliver
 /** Undefined for a delivery that is gone or cannot be read. */
 export function loadDelivery(
   { isGone, draft, place }: WaitingDelivery,
-  log: Pick<DeliveryLog, 'read'>,
+  log: DeliveryLog,
 ): Delivery | undefined | Promise<Delivery | undefined> {
   if (isGone) return undefined;
   if (draft !== undefined) return draft;
@@ -17,8 +17,8 @@ export function loadDelivery(
 
 /** The log writes the record soon. After a crash without it the delivery is sent again. */
 export function recordAttempt(
-  { waiting, delivery, outcome }: Pick<TriedDelivery, 'waiting' | 'delivery' | 'outcome'>,
-  log: Pick<DeliveryLog, 'append'>,
+  { waiting, delivery, outcome }: TriedDelivery,
+  log: DeliveryLog,
 ): void {
   if (waiting.isGone) return;
   waiting.place = log.append(recordAfter(delivery, outcome, waiting.revision));

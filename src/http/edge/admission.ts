@@ -12,7 +12,7 @@ import type { EdgeReply, EdgeRequest, RequestTurns } from './exchange.ts';
 import { listOf } from './list-query.ts';
 import type { Route } from './route.ts';
 
-type Permissions = Pick<PermissionAccess, 'scope' | 'verb' | 'also'>;
+type Permissions = PermissionAccess;
 
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */

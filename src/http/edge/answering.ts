@@ -61,7 +61,7 @@ export function sendOutput(
 
 /** Headers of every answer. */
 export function setEdgeHeaders(
-  { publicUrl }: Pick<AnswerParts, 'publicUrl'>,
+  { publicUrl }: AnswerParts,
   request: EdgeRequest,
   reply: EdgeReply,
 ): void {

@@ -5,7 +5,7 @@ import { BlockList, isIPv6 } from 'node:net';
 /** The nearest address that is not one of the trusted proxies, else the farthest. */
 export function clientAddress(
   trustedProxies: readonly string[],
-): (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string {
+): (request: IncomingMessage) => string {
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? '';
   const trusted = new BlockList();
   for (const range of trustedProxies) {

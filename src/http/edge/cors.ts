@@ -10,10 +10,7 @@ const answerHeaders =
 const preflightSeconds = 600;
 
 /** Sets the headers of an answer; whether the request may come from its page. */
-export type SetCorsHeaders = (
-  request: Pick<EdgeRequest, 'headers'>,
-  reply: Pick<EdgeReply, 'header'>,
-) => boolean;
+export type SetCorsHeaders = (request: EdgeRequest, reply: EdgeReply) => boolean;
 
 /** `origins` as browsers send them, or `*` for every one. */
 export function corsHeaders(origins: readonly string[]): SetCorsHeaders {

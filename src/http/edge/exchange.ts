@@ -45,7 +45,7 @@ export interface EdgeRequest {
 
 /** A reply of the framework, or one that is written directly. Names of headers are in lower case. */
 export interface EdgeReply {
-  readonly request: Pick<EdgeRequest, 'method'>;
+  readonly request: EdgeRequest;
   readonly raw: ServerResponse;
   readonly statusCode: number;
   /** Milliseconds since the request came. */

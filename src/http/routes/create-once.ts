@@ -12,7 +12,7 @@ interface OnceParts {
 }
 
 interface Call {
-  readonly input: Pick<RouteInput<unknown, unknown, unknown>, 'headers' | 'path' | 'body'>;
+  readonly input: RouteInput<unknown, unknown, unknown>;
   readonly principal: Principal;
 }
 

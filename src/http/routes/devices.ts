@@ -76,7 +76,7 @@ function deregistrationHeaders({ deregistered, reason }: Deregistration) {
 }
 
 function shown(
-  { aliased }: Pick<DeviceParts, 'aliased'>,
+  { aliased }: DeviceParts,
   headers: IncomingHttpHeaders,
   device: Awaited<ReturnType<typeof readDevice>>,
 ) {

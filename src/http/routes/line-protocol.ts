@@ -18,7 +18,7 @@ import { admittedRoute, Answer, type Route, route } from '../edge/route.ts';
 export interface LineProtocolParts {
   readonly findConnector: CaptureSenders['ofSecret'];
   readonly writePoints: (write: PointWrite) => Promise<WriteOutcome>;
-  readonly refusals: Pick<Refusals, 'add'>;
+  readonly refusals: Refusals;
 }
 
 /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
@@ -99,7 +99,7 @@ export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
 }
 
 function tellRefused(
-  refusals: Pick<Refusals, 'add'>,
+  refusals: Refusals,
   { id: connectorId }: DeviceConnector,
   text: string,
   { refused }: WriteOutcome,

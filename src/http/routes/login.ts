@@ -35,7 +35,7 @@ export interface LoginParts {
   readonly publicUrl: () => string;
 }
 
-type Input = Pick<RouteInput<unknown, unknown, unknown>, 'headers' | 'ip' | 'requestId'>;
+type Input = RouteInput<unknown, unknown, unknown>;
 
 export function loginRoutes(parts: LoginParts): Route[] {
   return [passwordRoute(parts), secondStepRoute(parts)];

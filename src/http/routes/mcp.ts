@@ -69,7 +69,7 @@ function refuseForeign(
 
 /** Without the credential, which the tools do not need to see. */
 function requestOf(
-  { headers, signal }: Pick<RouteInput<unknown, unknown, unknown>, 'headers' | 'signal'>,
+  { headers, signal }: RouteInput<unknown, unknown, unknown>,
   { publicUrl }: McpParts,
 ): Request {
   const sent = new Headers();

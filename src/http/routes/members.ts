@@ -31,7 +31,7 @@ export function memberRoutes(parts: MemberParts): Route[] {
 function inviterOf(
   { publicUrl, sendMail, localSignIn }: MemberParts,
   principal: Principal,
-  { afterCommit }: Pick<Inventory, 'afterCommit'>,
+  { afterCommit }: Inventory,
 ): Inviter {
   const send = sendMail && ((mail: InvitationMail) => afterCommit(() => sendMail(mail)));
   return { principal, publicUrl: publicUrl(), localSignIn, sendMail: send };

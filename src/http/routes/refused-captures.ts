@@ -11,7 +11,7 @@ import { refusalLimits, refusalReasonOf } from '../../model/refused-uplink.ts';
 import type { RefusedRequest } from '../edge/route.ts';
 
 export interface RefusedCaptureParts {
-  readonly refusals: Pick<Refusals, 'add'>;
+  readonly refusals: Refusals;
   /** Throws Problem 401 for an unknown secret. */
   readonly connectorOf: (secret: string) => DeviceConnector | Promise<DeviceConnector>;
 }

@@ -52,7 +52,7 @@ export function ruleRoutes(parts: RecordParts & ViewOptionsParts & RuleHealthPar
  */
 function checkReferences(
   principal: Principal,
-  { inputs, logic, actions }: Pick<RuleUpdate, 'inputs' | 'logic' | 'actions'>,
+  { inputs, logic, actions }: RuleUpdate,
   workspaceId: string | null,
 ): void {
   if (inputs || logic) alsoNeeds(principal, 'asset', 'read', workspaceId);

@@ -94,8 +94,8 @@ export async function ownerOf(
 }
 
 export async function auditFactor(
-  { records }: Pick<SecondFactorParts, 'records'>,
-  { ip, requestId }: Pick<Input, 'ip' | 'requestId'>,
+  { records }: SecondFactorParts,
+  { ip, requestId }: Input,
   principal: Principal,
   changed: FieldChange,
 ): Promise<void> {

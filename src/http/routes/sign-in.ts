@@ -21,7 +21,7 @@ import { confirmEnding } from './own-sessions.ts';
 
 export interface SignInParts extends LoginParts {
   /** Undefined without a provider. */
-  readonly providerClient: Pick<ProviderClient, 'endSessionUrl'> | undefined;
+  readonly providerClient: ProviderClient | undefined;
   /** The present user of a session, in every organization of the user. */
   readonly userOf: (sessionId: string) => Promise<Principal | undefined>;
 }

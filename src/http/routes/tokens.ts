@@ -10,7 +10,7 @@ const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
 export interface TokenRouteParts {
   readonly tokens: Pick<TokenService, 'issue'>;
-  readonly keys: Pick<SigningKeys, 'published'>;
+  readonly keys: SigningKeys;
   readonly publicUrl: () => string;
   /** Runs one attempt; throws Problem `tooManyAttempts` when this caller failed too often. */
   readonly attempt: <T>(

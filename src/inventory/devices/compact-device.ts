@@ -66,7 +66,7 @@ export function profileContentOf({ device, tagIds, values }: DeviceWithLabels): 
 /** The string of the device under a profile with these fields. */
 export function compactString(
   { device, values }: DeviceWithLabels,
-  { fieldIds }: Pick<ProfileContent, 'fieldIds'>,
+  { fieldIds }: ProfileContent,
 ): string {
   const parts = ownProperties.map((name) => device[name] as Json);
   while (isEmpty(ownProperties[parts.length - 1], parts.at(-1))) parts.pop();
@@ -96,7 +96,7 @@ export interface ReadDevice {
 /** The device as it was before `compactString`. */
 export function readCompactString(
   string: string,
-  { shared, fieldIds }: Pick<ProfileContent, 'shared' | 'fieldIds'>,
+  { shared, fieldIds }: ProfileContent,
 ): ReadDevice {
   const parts = JSON.parse(string) as Json[];
   const device: Record<string, Json> = { ...shared };

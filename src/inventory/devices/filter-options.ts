@@ -32,9 +32,7 @@ interface FilterOption {
 const choicesMax = 1_000;
 
 /** The filter type of a custom field's values; undefined for values that can only be set or not. */
-export function valueTypeOf({
-  type,
-}: Pick<CustomFieldMeta, 'type'>): 'STRING' | 'NUMBER' | 'DATE' | undefined {
+export function valueTypeOf({ type }: CustomFieldMeta): 'STRING' | 'NUMBER' | 'DATE' | undefined {
   if (type === 'JSON' || type === 'GPS_COORDINATES') return undefined;
   return type;
 }

@@ -304,7 +304,7 @@ function typeFor(principal: Principal, type: DeviceType | undefined) {
 /** Ids of the outputs of the flows whose type the client does not know (contract 36). */
 async function unknownOutputs(
   records: Parameters<typeof findOutputConnectors>[0],
-  viewOptions: Pick<ConnectorViewOptions, 'vendorNames'>,
+  viewOptions: ConnectorViewOptions,
   flows: readonly Pick<DataFlow, 'outputs'>[],
 ): Promise<ReadonlySet<string>> {
   if (!viewOptions.vendorNames) return new Set();

@@ -81,7 +81,7 @@ export interface IntegrationDraft extends IntegrationUpdate {
 export async function placeOfNewIntegration(
   records: Records,
   principal: Principal,
-  draft: Pick<IntegrationDraft, 'organizationId' | 'workspaceId'>,
+  draft: IntegrationDraft,
 ): Promise<Place & { readonly workspaceId: string }> {
   const organizationId = draft.organizationId ?? principal.organizationId;
   const workspaceId = draft.workspaceId ?? (await oldestWorkspaceOf(records.db, organizationId));

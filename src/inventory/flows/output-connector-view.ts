@@ -33,18 +33,12 @@ export interface ConnectorViewer {
  * Whether the client knows the type. Clients of the vendor reject a whole list that contains a type
  * they do not know (contract 36).
  */
-export function isKnownTo(
-  { vendorNames }: Pick<ConnectorViewOptions, 'vendorNames'>,
-  type: string,
-): boolean {
+export function isKnownTo({ vendorNames }: ConnectorViewOptions, type: string): boolean {
   return !vendorNames || typeof findConnectorType(type)?.vendorName === 'string';
 }
 
 /** The type as an answer names it. */
-export function typeName(
-  type: string,
-  { vendorNames }: Pick<ConnectorViewOptions, 'vendorNames'>,
-): string {
+export function typeName(type: string, { vendorNames }: ConnectorViewOptions): string {
   if (!vendorNames) return type;
   return findConnectorType(type)?.vendorName ?? type;
 }

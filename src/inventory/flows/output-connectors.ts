@@ -304,7 +304,7 @@ function namedConnectors(connector: Connector | undefined) {
 
 /** The connectors of the workspace that name this one, `output connector Name (id)`. */
 async function connectorsNaming(
-  step: Pick<Step, 'db' | 'sealer'>,
+  step: Step,
   { id, workspaceId }: Pick<OutputConnector, 'id' | 'workspaceId'>,
   max: number,
 ): Promise<string[]> {

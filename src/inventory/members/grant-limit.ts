@@ -68,7 +68,7 @@ export function refuseHigherWorkspaceRole(
  * it.
  */
 export async function refuseHigherInvitation(
-  step: Pick<Step, 'db'>,
+  step: Step,
   principal: Principal,
   { organizationId, userId, role }: Pick<OrganizationMember, 'organizationId' | 'userId' | 'role'>,
 ): Promise<void> {

@@ -129,10 +129,7 @@ function unknownInvitation() {
  * of another person, so the owner of the address takes it over. One with a proven address that has
  * no password signs in with the provider: a forwarded link must not give it a password.
  */
-export function choosesPassword({
-  user,
-  proves,
-}: Pick<OpenInvitation, 'user' | 'proves'>): boolean {
+export function choosesPassword({ user, proves }: OpenInvitation): boolean {
   return !user.proven && (user.passwordHash === null || proves);
 }
 

@@ -71,9 +71,7 @@ export interface FanOut {
   /** The place up to which everything was published. */
   readonly lastCursor: StreamPlace | undefined;
   /** With several journals: how far they were published. */
-  readonly journals?:
-    | Pick<JournalStream, 'whenReached' | 'cursorOf' | 'live' | 'absent' | 'onReturn'>
-    | undefined;
+  readonly journals?: JournalStream | undefined;
   /** The cursor of a sample that is published now. */
   readonly cursorOf: (sample: LiveSample) => string;
   /** Devices with subscriptions. */

@@ -27,7 +27,7 @@ export interface LiveInterests {
   readonly number: number;
 }
 
-export function createLiveInterests({ wanting }: Pick<WorkspaceFanOut, 'wanting'>): LiveInterests {
+export function createLiveInterests({ wanting }: WorkspaceFanOut): LiveInterests {
   const devices = new Map<string, number>();
   const changed = new Set<string>();
   /** As it was taken last. */

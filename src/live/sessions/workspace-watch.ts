@@ -4,9 +4,7 @@ import type { WorkspaceFanOut } from './workspace-fan-out.ts';
 import type { WorkspaceInterest, WorkspaceSubscription } from './workspace-interest.ts';
 
 /** Call the returned function for every record change. */
-export function createWorkspaceWatch(
-  fanOut: Pick<WorkspaceFanOut, 'interests'>,
-): (change: RecordChange) => void {
+export function createWorkspaceWatch(fanOut: WorkspaceFanOut): (change: RecordChange) => void {
   return ({ kind, id, action }) => {
     if (action !== 'deleted') return;
     if (kind === 'workspace') end(fanOut.interests(id), () => true);

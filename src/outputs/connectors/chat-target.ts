@@ -17,7 +17,7 @@ export interface ChatWebhook {
 
 export function createChatTarget(
   { url, message, notation, body }: ChatWebhook,
-  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
+  { egress, now }: ConnectorServices,
 ): Target {
   const template = parseTemplate(message, notation);
   return {

@@ -8,7 +8,7 @@ export interface NamedDevice {
   readonly deviceId: string;
 }
 
-type DeviceRules = Pick<PropertyRules, 'deviceIds'>;
+type DeviceRules = PropertyRules;
 
 export function namedDevices({ deviceIds }: DeviceRules, properties: JsonObject): NamedDevice[] {
   return deviceIds.flatMap((member) => idsIn(member, properties[member]));

@@ -12,7 +12,7 @@ const secretMask = '********';
 const secretName =
   /auth|key|token|secret|password|passwd|credential|cookie|session|signature|sign$|bearer|jwt/i;
 
-type SecretRules = Pick<PropertyRules, 'secrets' | 'secretsByName'>;
+type SecretRules = PropertyRules;
 type Path = readonly string[];
 type Replace = (secret: string, path: Path) => string;
 

@@ -51,7 +51,7 @@ export function createGuardedConnections({ placesOf }: HostCheck): GuardedConnec
 }
 
 /** Addresses have no server name indication. */
-function tlsHost(text: string): Pick<ConnectionOptions, 'host' | 'servername'> {
+function tlsHost(text: string): ConnectionOptions {
   const host = readHost(text);
   if (host === undefined) return { host: text };
   if (host.isAddress) return { host: host.name };

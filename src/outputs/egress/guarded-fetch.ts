@@ -18,10 +18,7 @@ const bodiless = new Set([204, 205, 304]);
  * The guard does not check addresses of the origin that the operator trusts. Redirects are answers
  * like any other.
  */
-export function createGuardedFetch(
-  { request }: Pick<EgressGuard, 'request'>,
-  trustedUrl: string,
-): GuardedFetch {
+export function createGuardedFetch({ request }: EgressGuard, trustedUrl: string): GuardedFetch {
   const { origin } = new URL(trustedUrl);
   return async (url, { method = 'GET', headers = {}, body, signal }) => {
     const late = AbortSignal.timeout(fetchLimits.waitMs);

@@ -4,7 +4,7 @@ import type { HostCheckOptions } from './host-check.ts';
 import type { HttpAnswer, HttpCall } from './http-exchange.ts';
 
 /** What the thread is started with. */
-export type HttpThreadStart = Pick<HostCheckOptions, 'allow' | 'onlyAllowed' | 'own'>;
+export type HttpThreadStart = HostCheckOptions;
 
 export interface ToHttpThread {
   readonly calls: readonly (readonly [id: number, call: HttpCall])[];

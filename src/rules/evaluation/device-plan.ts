@@ -186,6 +186,6 @@ export function triggersAt({ sources }: CompiledRule, places: readonly number[])
 }
 
 /** Whether the data has one of the keys. A null counts, because the device sent it. */
-export function takes({ keys }: Pick<Watch, 'keys'>, data: JsonObject): boolean {
+export function takes({ keys }: Watch, data: JsonObject): boolean {
   return keys.length === 0 || keys.some((key) => dataValue(data, key) !== undefined);
 }

@@ -22,7 +22,7 @@ export interface TableDefinition {
   readonly indexGranularity?: number;
 }
 
-export function columnNames({ columns }: Pick<TableDefinition, 'columns'>): readonly string[] {
+export function columnNames({ columns }: TableDefinition): readonly string[] {
   return columns.map(({ name }) => name);
 }
 

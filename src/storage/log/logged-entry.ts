@@ -41,7 +41,7 @@ export interface RowColumns {
   readonly columns: readonly Float64Array[];
   readonly texts: readonly string[];
   /** Of the entry that the rows become. */
-  readonly trace?: Pick<EntryTrace, 'duplicateKey'> | undefined;
+  readonly trace?: EntryTrace | undefined;
 }
 
 export interface LoggedEntry {

@@ -71,7 +71,7 @@ export function laneDialect(connection: EngineConnection, kyselyParts: KyselyPar
 
 /** Selects of one tenant that hold up nothing else; ending Kysely closes nothing. */
 function elsewhereDialect(
-  connection: Pick<EngineConnection, 'readElsewhere'>,
+  connection: EngineConnection,
   kyselyParts: KyselyParts,
   tenant: string,
 ): Dialect {

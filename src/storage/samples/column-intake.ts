@@ -32,7 +32,7 @@ export interface ReservedRows {
 
 export interface ColumnIntakeParts {
   readonly store: Pick<SampleStore, 'ends'>;
-  readonly entries: Pick<PendingEntries, 'reserveColumns' | 'release'>;
+  readonly entries: PendingEntries;
   /** See `SingleRows`. */
   readonly makePending: (deviceId: string) => void;
   /** See `SingleRows.appendColumns`. */

@@ -30,7 +30,7 @@ export interface PendingEntries {
 }
 
 /** Where the pending entries of a device end. */
-export type PendingEnd = Pick<PendingDevice<PendingEntry>, 'newest' | 'nextOrder' | 'unplaced'>;
+export type PendingEnd = PendingDevice<PendingEntry>;
 
 export interface Refusal {
   readonly error: unknown;

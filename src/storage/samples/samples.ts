@@ -127,7 +127,7 @@ export async function openSamples<Store extends SampleStore>(
 }
 
 function joined(
-  { hasRoom = () => true, now }: Pick<SamplesOptions<SampleStore>, 'hasRoom' | 'now'>,
+  { hasRoom = () => true, now }: SamplesOptions<SampleStore>,
   log: EntryLog,
   store: SampleStore,
   shapes: ShapeInterner,

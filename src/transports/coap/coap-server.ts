@@ -69,10 +69,7 @@ export async function startCoapServer(parts: CoapServerParts): Promise<CoapServe
   };
 }
 
-async function bound(
-  socket: Socket,
-  { host, port }: Pick<CoapServerParts, 'host' | 'port'>,
-): Promise<void> {
+async function bound(socket: Socket, { host, port }: CoapServerParts): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.bind({ port, address: host, exclusive: true }, () => {

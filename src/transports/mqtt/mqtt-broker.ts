@@ -48,8 +48,8 @@ export interface MqttBroker {
   accept(conn: MqttTransport, address: string, isWebSocket?: boolean): void;
   readonly sessions: ReadonlySet<MqttSession>;
   readonly deliveries: Deliveries;
-  readonly flowControl: Pick<FlowControl<MqttSession>, 'inFlight'>;
-  readonly store: Pick<SessionStore, 'size' | 'dropOld'>;
+  readonly flowControl: FlowControl<MqttSession>;
+  readonly store: SessionStore;
   /** Ends a connection from the side of the platform, without its will. */
   end(session: MqttSession, because: string): void;
   /**

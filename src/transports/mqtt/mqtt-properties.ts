@@ -6,15 +6,7 @@ import type { EpochMs } from '../../model/instant.ts';
 type PublishProperties = NonNullable<IPublishPacket['properties']>;
 
 /** Those that are forwarded to subscribers (MQTT 5, 3.3.2.3). */
-export type MessageProperties = Pick<
-  PublishProperties,
-  | 'payloadFormatIndicator'
-  | 'messageExpiryInterval'
-  | 'contentType'
-  | 'responseTopic'
-  | 'correlationData'
-  | 'userProperties'
->;
+export type MessageProperties = PublishProperties;
 
 const forwarded = [
   'payloadFormatIndicator',

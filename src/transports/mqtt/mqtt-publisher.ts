@@ -27,7 +27,7 @@ type SendElsewhere = (id: string, message: OutboundMessage) => Promise<DeliveryO
 
 /** Before the first connection only retained messages are stored. */
 export function createMqttPublisher(
-  openedBroker: () => Pick<MqttBroker, 'deliveries'> | undefined,
+  openedBroker: () => MqttBroker | undefined,
   retained: Pick<Retained, 'keep'>,
   sendElsewhere?: SendElsewhere,
 ): PublishToDevice {

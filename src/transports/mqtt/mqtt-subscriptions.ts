@@ -55,7 +55,7 @@ async function watchAll<R extends RoutedDevice>(
   { parts, deliveries }: BrokerState<R>,
   session: MqttSession,
   granted: (Granted | undefined)[],
-  wanted: readonly Pick<Wanted, 'topic'>[],
+  wanted: readonly Wanted[],
 ): Promise<void> {
   const watch = async (place: number, id: string) => {
     try {

@@ -6,7 +6,7 @@ import type { MqttTransport } from './mqtt-transport.ts';
 export function takeUntilClose(
   count: Pick<QuotaCount, 'take' | 'give'>,
   organizationId: string,
-  conn: Pick<MqttTransport, 'closed' | 'once'>,
+  conn: MqttTransport,
 ): boolean {
   if (conn.closed) return true;
   if (!count.take(organizationId, 1)) return false;

@@ -31,7 +31,7 @@ export type ServerAnswer =
  */
 export async function callServer(
   calls: readonly ServerCall[],
-  egress: Pick<EgressGuard, 'request'>,
+  egress: EgressGuard,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
   let last: ServerAnswer = { ok: true, answer: {} };
@@ -44,7 +44,7 @@ export async function callServer(
 
 async function callOnce(
   { method, url, headers, body, alsoAccepted = [] }: ServerCall,
-  egress: Pick<EgressGuard, 'request'>,
+  egress: EgressGuard,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
   try {

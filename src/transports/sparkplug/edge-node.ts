@@ -71,7 +71,7 @@ interface Message {
   readonly fault: (fault: string) => void;
 }
 
-type Taken = Partial<Pick<TakenMessage, 'readings' | 'gone' | 'missing'>>;
+type Taken = Partial<TakenMessage>;
 type Handler = (message: Message, births: Births, numbers: Numbers) => Taken;
 
 const handlers: Readonly<Record<SparkplugTopic['type'], Handler>> = {

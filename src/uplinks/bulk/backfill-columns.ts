@@ -149,7 +149,7 @@ async function whileAllOwned(
 /** What rows have in common: one object for all devices with the same origin. */
 function createHeads(
   topic: string,
-  { correlationId }: Pick<BackfillProgress, 'correlationId'>,
+  { correlationId }: BackfillProgress,
 ): (origin: BackfillDevice['origin']) => HeadToStore {
   let last: { readonly origin: BackfillDevice['origin']; readonly head: HeadToStore } | undefined;
   return (origin) => {
@@ -183,7 +183,7 @@ async function takenParts(
   parts: RowsByDevice['parts'],
   validated: ValidatedSample<Sample>,
   left: DeviceRows[],
-  { admit, heldFor }: Pick<ColumnStages, 'admit' | 'heldFor'>,
+  { admit, heldFor }: ColumnStages,
 ): Promise<DeviceRows[]> {
   const taken: DeviceRows[] = [];
   const { topic } = validated.sample;
@@ -213,7 +213,7 @@ async function announced(
     progress,
     attempt,
   }: Pick<ColumnsOfDevices, 'attempt'> & { readonly progress: BackfillProgress },
-  { announce, announceRows }: Pick<ColumnStages, 'announce' | 'announceRows'>,
+  { announce, announceRows }: ColumnStages,
 ): Promise<void> {
   const { items, failure } = await outcome;
   for (const durable of items) {

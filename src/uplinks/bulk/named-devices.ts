@@ -163,7 +163,7 @@ interface WrittenDevice extends Pick<BackfillDevice, 'id'> {
 /** Whether the principal may write to the device. */
 function createWriteCheck(
   principal: Principal,
-  { authorizeWrite }: Pick<NamedDeviceStages, 'authorizeWrite'>,
+  { authorizeWrite }: NamedDeviceStages,
 ): (device: WrittenDevice) => boolean {
   let last: { readonly origin: WrittenDevice['origin']; readonly may: boolean } | undefined;
 

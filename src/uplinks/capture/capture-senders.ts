@@ -58,7 +58,7 @@ export interface CaptureSenders {
 
 export function createCaptureSenders(
   directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
-  limit?: Pick<UplinkLimit, 'take'>,
+  limit?: UplinkLimit,
 ): CaptureSenders {
   /** `counted` is called with the connector, before its device is looked up: guesses count. */
   function senderOf(

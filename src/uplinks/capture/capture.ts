@@ -55,7 +55,7 @@ async function take(
 /** Captures once per Idempotency-Key; `work` gets the input with its duplicate key. */
 export async function captureOnce(
   input: Capture,
-  on: Pick<CaptureStages, 'once'>,
+  on: CaptureStages,
   work: (input: Capture, firstSeenAt: EpochMs) => Promise<CaptureReceipt>,
 ): Promise<CaptureReceipt> {
   const { route, idempotencyKey: key = '' } = input;

@@ -29,8 +29,8 @@ export interface RawUplinks {
 export interface RawUplinkFollowerParts {
   readonly openStore: OpenRawUplinkStore;
   readonly log: FollowedLog & Pick<EntryLog, 'isLost'>;
-  readonly followers: Pick<Followers, 'start'>;
-  readonly telemetry: Pick<Telemetry, 'backgroundFailed' | 'gauge' | 'rawUplinksDropped'>;
+  readonly followers: Followers;
+  readonly telemetry: Telemetry;
   /** Whether the store can take uplinks now. */
   readonly hasRoom: () => boolean;
 }

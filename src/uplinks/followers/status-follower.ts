@@ -41,8 +41,8 @@ const markEveryMs = 5_000;
 export interface StatusFollowerParts {
   readonly db: RecordsDb;
   readonly log: FollowedLog;
-  readonly followers: Pick<Followers, 'start'>;
-  readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
+  readonly followers: Followers;
+  readonly telemetry: Telemetry;
   /** Whether other nodes wait while a batch is written. */
   readonly takesTurns?: boolean;
   /** With several nodes: the epoch in which this one has or had the device; 0 for never. */

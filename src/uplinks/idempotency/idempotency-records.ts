@@ -15,7 +15,7 @@ import type { IdempotencyRecords } from './idempotency.ts';
 export interface IdempotencyRecordsParts {
   readonly records: Records;
   readonly log: Pick<EntryLog, 'position'>;
-  readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
+  readonly telemetry: Telemetry;
 }
 
 export function createIdempotencyRecords(parts: IdempotencyRecordsParts): IdempotencyRecords {

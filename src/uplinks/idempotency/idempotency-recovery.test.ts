@@ -6,6 +6,7 @@ import { findKeptAnswer, unansweredKeys } from '../../storage/records/rows/idemp
 import { createIdempotencyRecords } from './idempotency-records.ts';
 import { recoverDurableParts } from './idempotency-recovery.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
+import { telemetryOf } from '../../telemetry/testing-telemetry.ts';
 
 let opened: TestRecords;
 beforeAll(async () => {
@@ -40,7 +41,7 @@ function journal(entries: readonly DurableEntry[]) {
 
 test('parts behind the reservation are kept, with the position up to which the journal was read', async () => {
   const { records } = opened;
-  const telemetry = { backgroundFailed: () => undefined };
+  const telemetry = telemetryOf({});
   const at = (position: number) =>
     createIdempotencyRecords({ records, log: { position }, telemetry });
   const key = (id: string) => ({ id, bodyHash: 'b', firstSeenAt: 1, answer: null });

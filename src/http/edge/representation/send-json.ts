@@ -9,7 +9,7 @@ const jsonType = 'application/json; charset=utf-8';
 const compressor = createCompressor();
 
 /** Which of the two a request gets; the path says what is tagged. */
-type Asked = Pick<EdgeRequest, 'method' | 'url' | 'headers'>;
+type Asked = EdgeRequest;
 
 /** Whether the body is JSON: an object that will be written, or JSON that is written already. */
 export function isJsonAnswer(reply: EdgeReply, body: unknown): boolean {

@@ -129,7 +129,7 @@ function createAlarmTarget(properties: AlarmProperties): Target {
 
 // Alarm notifications: the output connectors that the properties name, also those of a document that was not parsed.
 
-type Notifying = Pick<AlarmProperties, 'notify'>;
+type Notifying = AlarmProperties;
 
 function namedOutputs({ notify }: Notifying) {
   return sentNotifications(notify).flatMap((one, place) => {

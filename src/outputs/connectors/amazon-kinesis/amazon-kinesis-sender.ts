@@ -16,7 +16,7 @@ const temporary =
 
 export function createKinesisTarget(
   properties: AmazonKinesisProperties,
-  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
+  { egress, now }: ConnectorServices,
 ): Target {
   const isTemporary = (text: string) => temporary.test(text);
   return {

@@ -34,10 +34,7 @@ export function parseGcpPubSub(
   return { pubSubTopic, serviceAccountKey, endpoint: sent.text('endpoint') };
 }
 
-function isAccountKey(
-  text: string,
-  { isPrivateKey }: Pick<PropertyReader, 'isPrivateKey'>,
-): boolean {
+function isAccountKey(text: string, { isPrivateKey }: PropertyReader): boolean {
   const account = serviceAccount(text);
   return account !== undefined && isPrivateKey(account.privateKey);
 }

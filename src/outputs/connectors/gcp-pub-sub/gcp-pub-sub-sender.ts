@@ -18,11 +18,7 @@ const renewBeforeSeconds = 300;
 /** `gcpServiceAccountKey` is used by connectors without a key of their own. */
 export function createPubSubTarget(
   properties: GcpPubSubProperties,
-  {
-    egress,
-    now,
-    gcpServiceAccountKey,
-  }: Pick<ConnectorServices, 'egress' | 'now' | 'gcpServiceAccountKey'>,
+  { egress, now, gcpServiceAccountKey }: ConnectorServices,
 ): Target {
   const account = serviceAccount(properties.serviceAccountKey ?? gcpServiceAccountKey ?? '');
   if (account === undefined) throw new Error('The stored service account key is not valid');

@@ -33,7 +33,7 @@ interface Sms {
 function createSmsTarget(
   { messageText, recipientPhones }: SmsProperties,
   gatewayUrl: string,
-  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
+  { egress, now }: ConnectorServices,
 ): Target {
   const template = parseTemplate(messageText, 'text');
   const gateway = gatewayOf(gatewayUrl);

@@ -108,7 +108,7 @@ interface OpenWebhook {
 
 export function createWebhookTarget(
   properties: WebhookProperties,
-  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
+  { egress, now }: ConnectorServices,
 ): Target {
   const { authType, oauth2 } = properties;
   const uri = parseTemplate(properties.uri, 'url', `${where}.uri`);

@@ -88,7 +88,7 @@ export async function openEmbeddedUplinks(
 }
 
 interface MaintenanceParts {
-  readonly options: Pick<EmbeddedUplinksOptions, 'now' | 'retentionMs' | 'bytesMax'>;
+  readonly options: EmbeddedUplinksOptions;
   readonly limits: RawUplinkLimits;
   /** In the order of writing; changed in place. */
   readonly closed: ClosedSegment[];

@@ -202,7 +202,7 @@ function openTransaction(
 const counted = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
 async function runOn(
-  on: Pick<pg.ClientBase, 'query'> | pg.Pool,
+  on: pg.ClientBase | pg.Pool,
   text: string,
   parameters: readonly unknown[],
 ): Promise<StatementResult> {

@@ -71,7 +71,7 @@ function openObject(sealed: string, sealer: Sealer): JsonObject {
 }
 
 /** Whether there is any device in the installation. */
-export async function hasDevices({ db }: Pick<Store, 'db'>): Promise<boolean> {
+export async function hasDevices({ db }: Store): Promise<boolean> {
   return (await db.selectFrom('devices').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 

@@ -65,10 +65,7 @@ export async function listViews(
   return { rows: rows.map(fromRow), total };
 }
 
-export async function countViewsOf(
-  db: RecordsDb,
-  { workspaceId, ownerId }: Pick<View, 'workspaceId' | 'ownerId'>,
-): Promise<number> {
+export async function countViewsOf(db: RecordsDb, { workspaceId, ownerId }: View): Promise<number> {
   const { count } = await db
     .selectFrom('views')
     .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -341,7 +341,7 @@ interface StatementRunner {
   readonly writer: Statements;
   /** The connection for reads while a transaction is open on the writer. */
   readonly readers: { statements(): Statements; renew(): void };
-  readonly elsewhere: Pick<RecordsThread, 'renew'>;
+  readonly elsewhere: RecordsThread;
   readonly turns: Turns;
   /** Called before each statement of the writer except selects. */
   readonly ran: (statement: string) => void;

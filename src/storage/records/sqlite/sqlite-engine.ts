@@ -36,7 +36,7 @@ const functionName = 'noteListChange';
 
 /** Adds the triggers; call once, after the tables are migrated. */
 function followListChanges(
-  connection: Pick<RecordsConnection, 'addTriggers'>,
+  connection: RecordsConnection,
   changed: (organizationId: string) => void,
 ): void {
   connection.addTriggers([...triggers()].join('\n'), functionName, changed);

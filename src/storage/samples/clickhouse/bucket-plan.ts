@@ -155,7 +155,7 @@ export async function addSamples(
   found: Map<string, Tallies>,
 ): Promise<void> {
   const { edges, facet, dataKey } = plan;
-  const rows = shard.stream<Pick<SealedRow, 'device' | 'ts' | 'data'>>(
+  const rows = shard.stream<SealedRow>(
     `select device, ts, data from samples where ${where} and device in ${listOf(deviceIds)} order by device, ${oldestFirst}`,
   );
   for await (const some of rows)

@@ -126,7 +126,7 @@ export interface ClickHouseStore extends SampleStore {
   /** The same, and inserts all hours of it. */
   readonly flushHours: () => Promise<void>;
   readonly figures: () => ShippingFigures;
-  readonly kept: Pick<KeptRows, 'settled'>;
+  readonly kept: KeptRows;
   /** See `JournalRelease.ask`. */
   readonly askReplicas: () => Promise<void>;
 }

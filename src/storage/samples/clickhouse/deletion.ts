@@ -24,7 +24,7 @@ const deletionLimits = {
 } as const;
 
 export interface DeletionParts extends StoreParts {
-  readonly shipper: Pick<Shipper, 'flush'>;
+  readonly shipper: Shipper;
   readonly counts: SampleCounts;
   readonly newShapes: NewShapes;
   /** Whether the journal may give entries of deleted rows again. */

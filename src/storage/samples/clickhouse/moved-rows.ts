@@ -25,7 +25,7 @@ interface MovedRow extends SealedRow {
 }
 
 /** What is deleted or hidden with its device, as a condition that begins with `and`. */
-export function keptCondition({ dropped, journal }: Pick<ShippingState, 'dropped' | 'journal'>) {
+export function keptCondition({ dropped, journal }: ShippingState) {
   return dropped
     .map(
       ([deviceId, before]) =>

@@ -11,7 +11,7 @@ import type { OtherHoursReader } from './other-hours.ts';
 import type { StateFile } from './shipping-state.ts';
 import type { VisibleRows } from './visible-rows.ts';
 
-export type ShippedTo = Pick<OpenOfJournal, 'journal' | 'shipped'>;
+export type ShippedTo = OpenOfJournal;
 
 /**
  * Resolves when the replicas in use have what is before the positions. Throws `samplesUnreachable`

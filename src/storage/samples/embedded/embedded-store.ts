@@ -426,7 +426,7 @@ async function findBuckets(
 
 /** A reader that reports what it leaves out, once each. */
 function readerOf(
-  { deviceId, unreadable }: Pick<ReportedRange, 'deviceId' | 'unreadable'>,
+  { deviceId, unreadable }: ReportedRange,
   { deviceOf, tables, decoded }: StoreReadsParts,
 ): RowReader {
   const reported = new Set<string>();

@@ -94,7 +94,7 @@ export interface TablesFolder {
 /** The tables with the runs of the folder. Throws DamagedChunk when the numbers of their devices are lost. */
 export function openTables(
   { directory, interners, limits, damaged, whenUnread }: TablesFolder,
-  { runs, manifest }: Pick<OpenedSegments, 'runs' | 'manifest'>,
+  { runs, manifest }: OpenedSegments,
 ): OpenedTables {
   const numbers = openDeviceNumbers({
     paths: devicePaths(directory),

@@ -37,7 +37,7 @@ export interface ClientClaims {
 }
 
 interface ClaimsParts {
-  readonly store: Pick<SessionStore, 'get' | 'set' | 'delete'>;
+  readonly store: SessionStore;
   /** Ends the connection at its node, which returns what it keeps. Never rejects its promise. */
   readonly evict: (claim: Claim) => Promise<KeptSession | undefined>;
 }

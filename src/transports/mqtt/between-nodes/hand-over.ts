@@ -13,7 +13,7 @@ const keptBytes = 5_000;
 interface HandOverParts {
   readonly messages: Pick<NodeMessages, 'handle' | 'toOwner'>;
   readonly retained: Pick<Retained, 'all' | 'keep' | 'of' | 'forget'>;
-  readonly store: Pick<SessionStore, 'all' | 'get' | 'set' | 'delete'>;
+  readonly store: SessionStore;
   readonly failed: (error: unknown) => void;
 }
 

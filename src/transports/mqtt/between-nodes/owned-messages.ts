@@ -28,10 +28,7 @@ export function retainedAtOwners(messages: NodeMessages, retained: Retained): Re
 }
 
 /** The owner has a payload already, and sends it on. */
-export function publishedBy(
-  messages: NodeMessages,
-  owner: Pick<OwnerNode, 'spread'>,
-): MqttPeers['published'] {
+export function publishedBy(messages: NodeMessages, owner: OwnerNode): MqttPeers['published'] {
   return (id, message, isPayload) => {
     const spread = () => owner.spread(id, message, messages.node.id);
     if (messages.isOwn(id)) return spread();

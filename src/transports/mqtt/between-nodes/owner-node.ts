@@ -33,9 +33,9 @@ const evictBytes = 300;
 
 export interface OwnerNode {
   readonly claims: ClientClaims;
-  readonly kept: Pick<SessionStore, 'size'>;
+  readonly kept: SessionStore;
   /** Devices of this node with subscribers at others. */
-  readonly watched: Pick<DeviceWatchers, 'size'>;
+  readonly watched: DeviceWatchers;
   /** Sends a message of the platform to subscribers at other nodes. Never rejects its promise. */
   sendElsewhere(id: string, message: OutboundMessage): Promise<DeliveryOutcome>;
   /** Sends what a device published to subscribers at nodes other than that of the publisher. */
@@ -46,7 +46,7 @@ export interface OwnerNode {
 
 export interface OwnerNodeParts {
   readonly messages: NodeMessages;
-  readonly broker: () => Pick<MqttBroker, 'evict' | 'deliveries'> | undefined;
+  readonly broker: () => MqttBroker | undefined;
   /** Of the devices of this node. */
   readonly retained: Retained;
   /** Stores a publish that arrived at another node. */

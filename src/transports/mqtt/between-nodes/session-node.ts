@@ -36,7 +36,7 @@ export interface SessionNode extends Omit<MqttPeers, 'published'> {
 
 export interface SessionNodeParts {
   readonly messages: NodeMessages;
-  readonly broker: () => Pick<MqttBroker, 'evict' | 'deliveries'> | undefined;
+  readonly broker: () => MqttBroker | undefined;
   /** Of the clients that this node owns. */
   readonly claims: ClientClaims;
   readonly now: () => EpochMs;

@@ -130,7 +130,7 @@ export class ShapeTable implements TableName {
   }
 
   /** Whether a run has that row of the device. */
-  hasInRuns(device: number, { timestamp, order }: Pick<RowToAdd, 'timestamp' | 'order'>): boolean {
+  hasInRuns(device: number, { timestamp, order }: RowToAdd): boolean {
     return this.runs.some(({ reader }) =>
       reader
         .groupsOf(device, timestamp, timestamp + 1)

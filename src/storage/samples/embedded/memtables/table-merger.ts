@@ -17,7 +17,7 @@ export interface TableMergerParts {
   readonly tables: ShapeTables;
   readonly tableRuns: TableRuns;
   readonly segments: SegmentSet;
-  readonly chunks: Pick<ChunkSealer, 'oldestUnsealed'>;
+  readonly chunks: ChunkSealer;
   readonly makers: RunMakers;
   readonly origins: () => Iterable<Origin>;
   readonly limits: StoreLimits;

@@ -12,8 +12,8 @@ const rewriteShare = 0.1;
 
 export interface TableRetentionParts {
   readonly tables: ShapeTables;
-  readonly sealer: Pick<TableSealer, 'sealClosed'>;
-  readonly merger: Pick<TableMerger, 'exclusive' | 'rewrite' | 'remove'>;
+  readonly sealer: TableSealer;
+  readonly merger: TableMerger;
 }
 
 /** Removes runs whose every row has expired; returns how many rows those were. */

@@ -21,7 +21,7 @@ export interface TableSealerParts {
   readonly registry: SeriesRegistry;
   readonly chunkMakers: ChunkMakers;
   readonly segments: SegmentSet;
-  readonly chunks: Pick<ChunkSealer, 'adopt' | 'oldestUnsealed' | 'wake'>;
+  readonly chunks: ChunkSealer;
   readonly makers: RunMakers;
   readonly slices: Slices;
   readonly limits: StoreLimits;

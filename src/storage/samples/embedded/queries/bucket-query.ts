@@ -128,10 +128,7 @@ function partsOf(
 }
 
 /** The places of the ids, by the numbers of the devices: neighbors share pages of runs. */
-function inOrderOfNumbers(
-  ids: readonly string[],
-  { numberOf }: Pick<DeviceNumbers, 'numberOf'>,
-): Uint32Array {
+function inOrderOfNumbers(ids: readonly string[], { numberOf }: DeviceNumbers): Uint32Array {
   const numbers = Float64Array.from(ids, (id) => numberOf(id) ?? Number.POSITIVE_INFINITY);
   return Uint32Array.from(ids.keys()).sort((a, b) => numbers[a]! - numbers[b]! || a - b);
 }

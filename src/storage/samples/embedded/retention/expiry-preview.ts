@@ -14,8 +14,8 @@ import type { SegmentSet } from '../segments/segment-set.ts';
 export interface PreviewParts {
   readonly registry: SeriesRegistry;
   readonly tables: ShapeTables;
-  readonly sealer: Pick<ChunkSealer, 'waiting'>;
-  readonly segments: Pick<SegmentSet, 'segments'>;
+  readonly sealer: ChunkSealer;
+  readonly segments: SegmentSet;
   readonly slices: Slices;
 }
 
