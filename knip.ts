@@ -38,8 +38,13 @@ export default {
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Programs that tests and tools run; .ci/run installs them.
   ignoreBinaries: [
-    'mosquitto_passwd', 'unshare', 'mkfifo', 'gcc', 'strip',
-    'buildah', 'systemd-analyze',
+    'mosquitto_passwd',
+    'unshare',
+    'mkfifo',
+    'gcc',
+    'strip',
+    'buildah',
+    'systemd-analyze',
   ],
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
   ignoreDependencies: [

@@ -124,7 +124,7 @@ describeWith(clickhouse, 'a cluster on this machine', () => {
         return status;
       };
       // While devices get their first owners, a busy machine may answer 503.
-      await expect.poll(send, { timeout: 30_000 }).toBe(201);
+      await expect.poll(send, { timeout: 60_000 }).toBe(201);
       cluster.child.kill('SIGINT');
       expect(await cluster.ended).toBe(0);
       cluster = await startCluster(args);

@@ -82,7 +82,7 @@ test('InfluxDB: lines of one field each become samples, also far from each other
     { deviceId: 'x' },
   ]);
   expect(readdirSync(work)).toEqual([]);
-}, 30_000);
+}, 240_000);
 
 test('InfluxDB: annotated CSV, as points and as a pivoted table', async () => {
   const csv = `#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,dateTime:RFC3339,double,string,string,string
@@ -299,4 +299,4 @@ test('ThingsBoard: a server is read page by page, and values of one time are one
     /either the address of a server, or files/,
   );
   server.close();
-}, 30_000);
+}, 240_000);

@@ -58,11 +58,11 @@ journey('custom logic', { start: startWorld }, (stage) => {
     await page.keyboard.press('Control+End');
     await page.keyboard.type('// one');
     await page.keyboard.press('Control+s');
-    await expect.poll(script, { timeout: 8_000 }).toMatch(/\/\/ one$/);
+    await expect.poll(script, { timeout: 60_000 }).toMatch(/\/\/ one$/);
     await page.getByRole('button', { name: 'Save', exact: true, disabled: true }).waitFor();
     await page.keyboard.type(' two');
     await page.keyboard.press('Control+s');
-    await expect.poll(script, { timeout: 8_000 }).toMatch(/\/\/ one two$/);
+    await expect.poll(script, { timeout: 60_000 }).toMatch(/\/\/ one two$/);
   });
 
   test('an unused block is deleted', async () => {

@@ -39,7 +39,7 @@ journey('every page', { start: startWorld, prepare, browser }, (stage) => {
     expect(missing).toEqual(Object.fromEntries(records.shownAt.map((path) => [path, []])));
     expect(english).toEqual([]);
     expect(pages.size).toBeGreaterThan(25);
-  }, 120_000);
+  }, 240_000);
 
   const idsOf = ({ organizationId, workspaceId }: World): PageIds => ({
     ...records.ids,

@@ -89,6 +89,6 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     await page.getByRole('button', { name: /^Delete the client/ }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No client yet').waitFor();
-    await expect.poll(() => statusOf('/v3/assets'), { timeout: 5_000 }).toBe(401);
+    await expect.poll(() => statusOf('/v3/assets'), { timeout: 60_000 }).toBe(401);
   });
 });

@@ -43,7 +43,7 @@ journey('end of a session', { start: startWorld, prepare, startMs: 240_000 }, (s
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     stage.takeComplaints();
     expect(hidden).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   test('console H7: a change after the end of the session is made when the user has signed in again', async () => {
     const { page, world, browser } = stage;

@@ -10,7 +10,7 @@ journey('sign-in', { start: startWorld, isSignedOut: true }, (stage) => {
     await stage.visit('devices?q=room');
     await page.waitForURL(/\/sign-in\?to=/);
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('name'));
-    await expect.poll(focused, { timeout: 20_000 }).toBe('email');
+    await expect.poll(focused, { timeout: 60_000 }).toBe('email');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('E-mail').fill('admin@localhost');
     await page.getByLabel('Password').fill('correct horse battery staple');

@@ -52,7 +52,7 @@ describeWith(chromiumProgram, 'the TypeScript client in a browser', () => {
     await world.capture(device, { temperature: 21.5 });
     browser = await openBrowser('http://127.0.0.1:');
     await browser.page.goto(origin);
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await browser.close();
     await world.close();

@@ -90,7 +90,7 @@ journey('unreachable platform', { start: startWorld, prepare, startMs: 240_000 }
       try {
         await open(page, address);
         await settled(page, address);
-        await expect.poll(() => documents === Math.min(missing, 1), { timeout: 8_000 }).toBe(true);
+        await expect.poll(() => documents === Math.min(missing, 1), { timeout: 60_000 }).toBe(true);
         await settled(page, address);
       } finally {
         page.off('request', count);

@@ -306,7 +306,7 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
   );
   // Histories that fire nothing would prove nothing.
   expect(fired).toBeGreaterThan(cases / 2);
-}, 120_000);
+}, 240_000);
 
 test('condition states of devices that make room are read again: nothing fires twice, and memory is bounded', async () => {
   const plansMax = 5;

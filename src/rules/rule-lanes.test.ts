@@ -121,7 +121,7 @@ test('property: every entry is evaluated once and in the order of its workspace,
     ),
     { numRuns: 150 },
   );
-}, 60_000);
+}, 240_000);
 
 test('entries are sorted into lanes without making their samples', () => {
   const unread = (position: number): DurableEntry =>
@@ -237,4 +237,4 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
   await entries.close();
   await follower.close();
   await store.close();
-}, 60_000);
+}, 240_000);

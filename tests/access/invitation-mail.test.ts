@@ -48,7 +48,7 @@ afterAll(async () => {
 
 const mailTo = async (address: string): Promise<Mail> => {
   const find = () => mails.find(({ to }) => to === address);
-  await expect.poll(find, { timeout: 30_000 }).toBeDefined();
+  await expect.poll(find, { timeout: 60_000 }).toBeDefined();
   return find()!;
 };
 

@@ -113,7 +113,7 @@ beforeAll(async () => {
   pairs = await everyPair(tokenOf);
   users = await everyRole();
   unknown = await everythingRefused(tokenOf);
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await app.close();
   await records.close();

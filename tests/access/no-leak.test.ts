@@ -50,7 +50,7 @@ beforeAll(async () => {
     'ADMIN',
   );
   admin = await signIn(base, 'admin@example.org');
-}, 60_000);
+}, 240_000);
 afterAll(() => at.close());
 
 async function capture(of: Fixtures, note: string): Promise<void> {

@@ -172,7 +172,7 @@ describe('contract 36: passwords are reset by mail', () => {
           to === 'proven@example.org' && text.includes('Reset your Heliograph password'),
       ).length;
     for (let n = 0; n < 5; n += 1) expect((await asked('proven@example.org')).status).toBe(202);
-    await expect.poll(resets, { timeout: 30_000 }).toBe(3);
+    await expect.poll(resets, { timeout: 60_000 }).toBe(3);
     for (let n = 0; n < 15; n += 1) await asked(`n${n}@example.org`);
     expect((await asked('one-more@example.org')).status).toBe(429);
     expect(resets()).toBe(3);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { secret } = await owner.must('POST', '/v3/auth/second-factor/app', { password });
   const code = codeOfStep(fromBase32(secret), Math.floor(Date.now() / 30_000));
   await owner.must('POST', '/v3/auth/second-factor/app/confirm', { code });
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await world.close();
   rmSync(directory, { recursive: true });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { email } = await member('OWNER');
   owner = await signIn(at.base, email);
   await enrol(owner);
-}, 60_000);
+}, 240_000);
 afterAll(() => at.close());
 beforeEach(async () => demand(false));
 

@@ -214,4 +214,4 @@ test('figures: secrets in any answer, log, audit entry, export or file: 0', asyn
   expect(answers.length).toBeGreaterThan(15);
   expect(found).toEqual([]);
   rmSync(directory, { recursive: true, force: true });
-}, 60_000);
+}, 240_000);

@@ -284,7 +284,7 @@ test('an import that was interrupted resumes behind what was acknowledged', asyn
     /samples: (\d+) stored, (\d+) were stored already, 0 rejected, (\d+) sent/.exec(stdout) ?? [];
   expect(Number(stored) + Number(duplicates) + Number(resumed)).toBe(12_000);
   expect(existsSync(placePath)).toBe(false);
-}, 60_000);
+}, 240_000);
 
 describeWith(influxdb, 'InfluxDB', () => {
   test('points of a real server, exported one line a field, are the samples of its rows', async () => {
@@ -323,7 +323,7 @@ describeWith(influxdb, 'InfluxDB', () => {
       await server.stop();
       rmSync(place, { recursive: true, force: true });
     }
-  }, 60_000);
+  }, 240_000);
 });
 
 describe('refused command lines', () => {

@@ -29,7 +29,7 @@ describeWith({ path: '/usr/bin/pip3', debianPackage: 'python3-pip' }, 'Python cl
     world = await startWorld();
     pump = await world.device({ name: 'Pump' });
     await world.capture(pump, { temperature: 21.5 });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await world.close();
     rmSync(folder, { recursive: true, force: true });
@@ -75,7 +75,7 @@ describeWith({ path: '/usr/bin/pip3', debianPackage: 'python3-pip' }, 'Python cl
     const { stderr } = await run(python, args, { cwd: folder, env: environment() });
     expect(stderr).toMatch(/Ran 2\d tests/);
     expect(stderr).toMatch(/^OK$/m);
-  }, 120_000);
+  }, 240_000);
 
   test('the examples of the README', async () => {
     const readme = readFileSync(join(source, 'README.md'), 'utf8');
@@ -102,5 +102,5 @@ describeWith({ path: '/usr/bin/pip3', debianPackage: 'python3-pip' }, 'Python cl
         'True',
       ]),
     );
-  }, 60_000);
+  }, 240_000);
 });

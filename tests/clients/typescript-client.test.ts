@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await startWorld();
   pump = await world.device();
   await world.capture(pump, { temperature: 21.5 });
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await world.close();
   rmSync(folder, { recursive: true, force: true });
@@ -86,7 +86,7 @@ test('the examples of the README compile and run, and wrong calls do not compile
   expect(stdout.split('\n')).toEqual(
     expect.arrayContaining(['Heliograph', '1', '{ temperature: 21.5 }', '40400_NOT_FOUND', 'true']),
   );
-}, 120_000);
+}, 240_000);
 
 test('pages are read to the end of the list', async () => {
   for (let i = 0; i < 5; i++)

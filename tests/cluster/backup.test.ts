@@ -34,7 +34,7 @@ describeWith(postgresql, 'a backup of both servers', () => {
     afterAll(async () => {
       for (const end of ends.toReversed()) await end();
       for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-    }, 60_000);
+    }, 240_000);
 
     function newFolder(): string {
       const folder = mkdtempSync(join(tmpdir(), 'heliograph-backup-'));

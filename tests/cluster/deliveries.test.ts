@@ -73,7 +73,7 @@ beforeAll(async () => {
     }),
   );
   devices = [first, ...others];
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await cluster.close();
   target.close();
@@ -114,10 +114,10 @@ test('each delivery arrives once and in order, on whichever nodes device and con
   refusals.set('0', 1);
   await captureRounds(cluster.nodes.map(addressOf), 0, 6);
   const wanted = connectorCount * devices.length * 6;
-  await expect.poll(() => received.length, { timeout: 30_000 }).toBe(wanted);
+  await expect.poll(() => received.length, { timeout: 60_000 }).toBe(wanted);
   for (let connector = 0; connector < connectorCount; connector++)
     for (const values of valuesOf(connector).values()) expect(values).toEqual([0, 1, 2, 3, 4, 5]);
-}, 60_000);
+}, 240_000);
 
 describe('any node', () => {
   test('lists the deliveries of all devices', async () => {
@@ -146,13 +146,13 @@ describe('any node', () => {
       const path = `/v3/deliveries/${delivery.id}/resend`;
       const one = await checkedFetch(addressOf(node), 'POST', path, headers, undefined);
       expect(one.body).toMatchObject({ id: delivery.id, state: 'PENDING', tries: 0 });
-      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(1);
+      await expect.poll(() => received.length, { timeout: 60_000 }).toBe(1);
       const all = await checkedFetch(
         ...([addressOf(node), 'POST', `/v3/output-connectors/${id}/deliveries/resend`] as const),
         headers,
         { state: 'DELIVERED' },
       );
-      await expect.poll(() => received.length, { timeout: 30_000 }).toBe(1 + all.body.resent);
+      await expect.poll(() => received.length, { timeout: 60_000 }).toBe(1 + all.body.resent);
     }
   });
 
@@ -174,7 +174,7 @@ describe('any node', () => {
             const found = body.content.find((one: { id: string }) => one.id === connectors[1]);
             return found.health.deliveries.waiting;
           },
-          { timeout: 10_000 },
+          { timeout: 60_000 },
         )
         .toBe(1);
   });
@@ -190,7 +190,7 @@ test('after a kill of their node, the next one makes all deliveries that wait', 
     });
     return Number(/^heliograph_work_leases_held (\d+)$/m.exec(await answer.text())?.[1]);
   };
-  await expect.poll(owned, { timeout: 30_000 }).toBeGreaterThan(40);
+  await expect.poll(owned, { timeout: 60_000 }).toBeGreaterThan(40);
   // Targets that refuse keep deliveries waiting on every node.
   for (let connector = 0; connector < connectorCount; connector++)
     refusals.set(String(connector), 5);
@@ -203,7 +203,7 @@ test('after a kill of their node, the next one makes all deliveries that wait', 
   await captureRounds(addresses, 200, 203);
   // What only the journal of the killed node has would wait for its return.
   await expect
-    .poll(counts, { timeout: 30_000 })
+    .poll(counts, { timeout: 60_000 })
     .toEqual(before.map((count) => count + devices.length * 3));
   await killed.kill();
   await captureRounds(addresses, 203, 205);
@@ -218,4 +218,4 @@ test('after a kill of their node, the next one makes all deliveries that wait', 
       const firsts = [...new Set(values.filter((n) => n >= 200))];
       expect(firsts).toEqual([200, 201, 202, 203, 204]);
     }
-}, 120_000);
+}, 240_000);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = cluster.world;
   const properties = { baseUrl: server.url, apiKey: 'key', applicationId: 'app' };
   for (let n = 0; n < 4; n++) devices.push(await loraDevice(world, { type: 'TTN', properties }));
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await cluster.close();
   await server.close();
@@ -96,4 +96,4 @@ test('downlinks that wait at a node that stops are sent by the next owner', asyn
   for (const _ of others) got.add((await box.next()).text);
   expect(got).toEqual(new Set(others.map(({ id }) => JSON.stringify({ id }))));
   await client.endAsync(true);
-}, 60_000);
+}, 240_000);

@@ -30,7 +30,7 @@ beforeAll(async () => {
   );
   const held = () => Promise.all(cluster.nodes.map(partitionsOf));
   await vi.waitFor(async () => expect(await held()).toEqual([128, 128]), { timeout: 30_000 });
-}, 120_000);
+}, 240_000);
 afterAll(() => cluster.close());
 
 const addressOf = (node: World) => `http://127.0.0.1:${node.platform.port}`;
@@ -101,4 +101,4 @@ test('uplinks at both nodes are taken while one of them stops', async () => {
     expect(newest).toBeGreaterThanOrEqual(acknowledged);
     expect(newest).toBeLessThanOrEqual(acknowledged + 1);
   }
-}, 90_000);
+}, 240_000);

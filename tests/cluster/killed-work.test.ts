@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await cluster.close();
   await sink.close();
-}, 60_000);
+}, 240_000);
 
 async function ask<T extends pg.QueryResultRow>(
   statement: string,

@@ -30,7 +30,7 @@ beforeAll(async () => {
       return { ...first, id, deviceId };
     },
   );
-}, 120_000);
+}, 240_000);
 afterAll(() => cluster.close());
 
 function open(node: World): Promise<LiveSocket> {
@@ -114,7 +114,7 @@ test('a session resumes on the other node by its cursor: nothing missing, nothin
   expect(numbersOf(received)).toEqual(expected);
   expect(await last.sofar()).toEqual([]);
   last.close();
-}, 60_000);
+}, 240_000);
 
 test('a replay by time has the samples of all nodes in the order of storing', async () => {
   const since = new Date().toISOString();

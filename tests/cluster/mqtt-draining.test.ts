@@ -12,7 +12,7 @@ beforeAll(async () => {
   devices.push(first);
   for (let n = 2; n <= 8; n++)
     devices.push(await createMqttDevice(cluster.world, n, { beside: first }));
-}, 120_000);
+}, 240_000);
 afterAll(() => cluster.close());
 
 test('reliability 3: a node stops cleanly under MQTT traffic, and the other one stores each publish once', async () => {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   devices = [first];
   for (let n = 2; n <= 6; n++)
     devices.push(await createMqttDevice(world, n, { beside: first, script: count }));
-}, 120_000);
+}, 240_000);
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
 });
@@ -256,7 +256,7 @@ test('after a node has stopped, its devices take and get messages through the ot
     await here('POST', path, { mqttDownlink: { topic: 'cmd', payload } });
     expect(await box.next()).toMatchObject({ text: JSON.stringify(payload) });
   }
-}, 60_000);
+}, 240_000);
 
 const newestHere = ({ id }: MqttDevice) => here('POST', `/v3/devices/${id}/query`, { limit: 1 });
 

@@ -65,7 +65,7 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
     sent = devices.map(() => []);
     await vi.waitFor(async () => expect(await heldBy(cluster)).toEqual([128, 128]), 30_000);
     expect(new Set(devices.map(({ id }) => partitionOf(id))).size).toBeGreaterThan(4);
-  }, 120_000);
+  }, 240_000);
   afterAll(() => cluster.close());
 
   async function gaugeAt(port: number, name: string): Promise<number> {
@@ -127,7 +127,7 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
         await sendTo(node);
         for (const reader of cluster.nodes) await mustSeeAll(reader);
       }
-  }, 60_000);
+  }, 240_000);
 
   test('the same while devices move to a node that joins', async () => {
     const added = await cluster.addProcess();
@@ -164,5 +164,5 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
     });
     await vi.waitFor(async () => expect(await latest()).toMatchObject({ status: 200 }), 30_000);
     for (const node of cluster.nodes) await mustSeeAll(node);
-  }, 90_000);
+  }, 240_000);
 });

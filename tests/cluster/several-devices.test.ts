@@ -31,7 +31,7 @@ beforeAll(async () => {
   devices = await Promise.all(Array.from({ length: 8 }, (_, n) => deviceOf(`device-${n}`)));
   await vi.waitFor(async () => expect(await held()).toEqual([128, 128]), { timeout: 30_000 });
   expect(new Set(devices.map(({ id }) => partitionOf(id))).size).toBeGreaterThan(2);
-}, 120_000);
+}, 240_000);
 afterAll(() => cluster.close());
 
 async function deviceOf(deviceId: string) {

@@ -11,7 +11,7 @@ let world: World;
 beforeAll(async () => {
   cluster = await startCluster();
   world = cluster.world;
-}, 120_000);
+}, 240_000);
 afterAll(() => cluster.close());
 
 const addressOf = (node: World) => `http://127.0.0.1:${node.platform.port}`;
@@ -26,7 +26,7 @@ async function gaugeOf(node: World, name: string): Promise<number> {
 test('each lease of work is held by one node, and each node has half of them', async () => {
   const held = () => Promise.all(cluster.nodes.map((node) => gaugeOf(node, 'work_leases_held')));
   const half = workLeases.length / 2;
-  await expect.poll(held, { timeout: 30_000 }).toEqual([half, half]);
+  await expect.poll(held, { timeout: 60_000 }).toEqual([half, half]);
 });
 
 test('operations that either node accepts are run once, on any of both', async () => {
@@ -53,4 +53,4 @@ test('operations that either node accepts are run once, on any of both', async (
     await expect
       .poll(() => world.must('GET', `/v3/operations/${id}`), { timeout: 60_000 })
       .toMatchObject({ actionsCompleted: 10, actionsFailed: 0, succeeded: true });
-}, 120_000);
+}, 240_000);

@@ -32,7 +32,7 @@ beforeAll(async () => {
     others.push({ ...first, id, deviceId });
   }
   devices = [first, ...others];
-}, 120_000);
+}, 240_000);
 afterAll(() => cluster.close());
 
 const addressOf = (node: World) => `http://127.0.0.1:${node.platform.port}`;
@@ -139,7 +139,7 @@ test('a device of a node that stops is served by the other one', async () => {
   const [first, second] = cluster.nodes;
   if (first === undefined || second === undefined) throw new Error('two nodes');
   await second.platform.close('test');
-  await expect.poll(() => storedBy(first), { timeout: 5_000 }).toBe(256);
+  await expect.poll(() => storedBy(first), { timeout: 60_000 }).toBe(256);
   for (const device of devices) {
     expect(await capture(first, device, {})).toMatchObject({ status: 201 });
     const [sample] = await checkedFetch(
@@ -150,4 +150,4 @@ test('a device of a node that stops is served by the other one', async () => {
     // The state was written before the device moved.
     expect(sample.data).toEqual({ n: 9 });
   }
-}, 60_000);
+}, 240_000);

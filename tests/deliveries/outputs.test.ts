@@ -283,7 +283,7 @@ test('contract 34: with VENDOR_ALIASES=off neither the payload nor the delivery 
     const dead = async () => (await neutral.must('GET', `${path}?state=DEAD`)).content;
     // A redirect is never followed, so it ends the delivery immediately.
     await expect
-      .poll(dead, { timeout: 20_000 })
+      .poll(dead, { timeout: 60_000 })
       .toMatchObject([{ tries: 1, reason: expect.stringMatching(/redirect/) }]);
     const [delivery] = await dead();
     const again = await neutral.must('POST', `/v3/deliveries/${delivery.id}/resend`, {});

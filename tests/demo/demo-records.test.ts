@@ -24,7 +24,7 @@ beforeAll(async () => {
   workspace = await setUpDemo(platform, { organizationId }, deviceKinds);
   await setUpDashboard(platform, workspace);
   await setUpAlarmRules(platform, workspace);
-}, 60_000);
+}, 240_000);
 afterAll(() => world.close());
 
 /** Sends what the device sends at the first instant from `from` on that fits; returns the instant. */

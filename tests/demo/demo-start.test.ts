@@ -34,7 +34,7 @@ async function start(): Promise<string> {
 
 beforeAll(async () => {
   printed = await start();
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await platform.close('test');
   rmSync(directory, { recursive: true, force: true });
@@ -90,7 +90,7 @@ test('console H9: the commands are printed when they answer', async () => {
   expect(lines.findIndex((text) => text.includes('curl '))).toBeGreaterThan(
     lines.findIndex((text) => text.includes('payloads decoded')),
   );
-}, 120_000);
+}, 240_000);
 
 test('console H9: a restart prints the same owner, password and key, and keeps one workspace', async () => {
   const first = printed;
@@ -99,7 +99,7 @@ test('console H9: a restart prints the same owner, password and key, and keeps o
   printed = await start();
   expect(credentialLines(printed)).toEqual(credentialLines(first));
   expect(credentialLines(printed)).toHaveLength(3);
-}, 60_000);
+}, 240_000);
 
 /** The answers of the printed curl lines, one after the other. */
 async function answersOf(text: string): Promise<unknown[]> {

@@ -411,7 +411,7 @@ describe('refused', () => {
     expect(client.connected).toBe(true);
     const path = `/v3/device-connectors/${connectorId}/refusals`;
     await expect
-      .poll(async () => (await world.must('GET', path)).content, { timeout: 10_000 })
+      .poll(async () => (await world.must('GET', path)).content, { timeout: 60_000 })
       .toMatchObject([{ ...invalid, count: 2 }]);
   }
 

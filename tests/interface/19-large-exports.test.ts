@@ -145,11 +145,11 @@ test('a platform that starts again continues its exports', async () => {
   await world.platform.close('restart');
   world = await startWorld({ directory });
   const read = () => world.must('GET', `/v3/exports/${id}`);
-  await expect.poll(async () => (await read()).state, { timeout: 30_000 }).toBe('COMPLETE');
+  await expect.poll(async () => (await read()).state, { timeout: 60_000 }).toBe('COMPLETE');
   const rows = 2_000 * keys.length;
   const path = join(directory, 'exports', id, 'samples.parquet');
   expect(await totalsOf(path)).toMatchObject([{ rows, different: rows }]);
-}, 60_000);
+}, 240_000);
 
 const noSpace = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 test.each([

@@ -15,7 +15,7 @@ const at = (n: number) => new Date(start + n * 60_000).toISOString();
 
 async function ended(world: Pick<World, 'must'>, id: string) {
   const read = () => world.must('GET', `/v3/exports/${id}`);
-  await expect.poll(async () => (await read()).state, { timeout: 30_000 }).not.toBe('RUNNING');
+  await expect.poll(async () => (await read()).state, { timeout: 60_000 }).not.toBe('RUNNING');
   return read();
 }
 
@@ -96,7 +96,7 @@ beforeAll(async () => {
     { deviceId: second!.id, timestamp: at(1), data: { temperature: -3, n: 2 } },
     { deviceId: elsewhere!.id, timestamp: at(1), data: { secret: 1 } },
   ]);
-}, 90_000);
+}, 240_000);
 afterAll(() => of.close());
 
 describe('an export', () => {

@@ -243,7 +243,7 @@ test('review security 9: rules that multiply samples stop at the budget of their
   const log = async () =>
     (await must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR&size=100`)).content;
   // One uplink and 20 samples of rules fire three actions each; 20 of them were allowed.
-  await expect.poll(async () => (await log()).length, { timeout: 30_000 }).toBe(21 * 3 - 20);
+  await expect.poll(async () => (await log()).length, { timeout: 60_000 }).toBe(21 * 3 - 20);
   // Chains of ten samples can end before the budget is used up.
   const messages = ((await log()) as { readonly message: string }[]).map((one) => one.message);
   const spent = messages.filter((one) =>

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const where = `/v3/workspaces/${own.workspace}`;
   await addMember(at.base, at.owner, where, 'viewer@example.org', 'VIEWER');
   viewer = await signIn(at.base, 'viewer@example.org');
-}, 30_000);
+}, 240_000);
 afterAll(() => at.close());
 
 async function activity(who: Acting, query = ''): Promise<readonly Shown[]> {
@@ -45,7 +45,7 @@ test('an import of many devices is one activity of its caller', async () => {
   await at.owner.must('POST', '/v3/devices/bulk/create', { workspaceId: own.workspace, devices });
   const made = { action: 'CREATE', resourceType: 'DEVICE', count: 25 };
   const newest = async () => (await activity(viewer))[0]!;
-  await expect.poll(async () => (await newest()).changes, { timeout: 30_000 }).toEqual([made]);
+  await expect.poll(async () => (await newest()).changes, { timeout: 60_000 }).toEqual([made]);
   const { records, actor, total } = await newest();
   expect(actor).toMatchObject({ type: 'USER', name: 'Administrator' });
   expect(records).toHaveLength(10);

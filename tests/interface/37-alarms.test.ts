@@ -190,7 +190,7 @@ describe('custom logic', () => {
   async function ran(rule: { readonly id: string }, runs: number): Promise<void> {
     const count = async () =>
       (await world.must('GET', `/v3/rules/${rule.id}/runs`)).totalElements as number;
-    await expect.poll(count, { timeout: 30_000 }).toBe(runs);
+    await expect.poll(count, { timeout: 60_000 }).toBe(runs);
   }
 
   test("emit('action', {alarm: 'clear'}) clears the alarm of the key, also one that waits for people", async () => {

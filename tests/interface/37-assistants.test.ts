@@ -27,7 +27,7 @@ beforeAll(async () => {
   }));
   const other = { deviceId: elsewhere.id, timestamp: minute(1), data: { n: 100 } };
   await world.must('POST', '/v3/samples/bulk', [...samples, other]);
-}, 90_000);
+}, 240_000);
 afterAll(async () => {
   for (const client of open) await client.close();
   await of.close();

@@ -13,7 +13,7 @@ const totalOf = async (list: string): Promise<number> =>
   (await at.owner.must('GET', list)).totalElements;
 
 test('is created in the name of the caller, once, sends, and goes without a trace', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const { owner, world } = at;
   const { organizationId } = world;

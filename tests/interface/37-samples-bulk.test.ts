@@ -312,7 +312,7 @@ describe('NDJSON', () => {
 });
 
 test('more than 100,000 samples, of unknown devices too: 413 that names the stored ones', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const [device] = await devices(1);
   const many = Array.from({ length: 100_001 }, (_, i) => sample(`unknown ${i}`, 0));

@@ -27,7 +27,7 @@ beforeAll(async () => {
   own = await makeFixtures(at.owner, at.world.workspaceId, 'zebra');
   second = await makeFixtures(at.owner, at.secondWorkspaceId, 'zebra two');
   other = await makeFixtures(at.otherOwner, at.otherWorkspaceId, 'zebra other');
-}, 30_000);
+}, 240_000);
 afterAll(() => at.close());
 
 async function hits(who: Acting, query: Record<string, string>): Promise<Hit[]> {

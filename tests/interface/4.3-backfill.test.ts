@@ -196,7 +196,7 @@ describe('bulk', () => {
   });
 
   test('more than 100,000 samples: 413 that reports the stored ones', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const device = await world.device();
     const answer = await bulk(device, numbered(100_001));

@@ -57,10 +57,10 @@ test.each([4, 5] as const)(
 test('review security 4: over CoAP, beyond the limit of the secret, 4.29 with Max-Age', async () => {
   const { secret, deviceId } = await world.device();
   const ask = () => askCoap(coapPort, { query: { secret, deviceId }, body: '{"v":1}' });
-  let answer = await ask();
-  for (let n = 1; n < 3 * burst && answer.code === '2.01'; n++) answer = await ask();
-  expect(answer.code).toBe('4.29');
-  expect(answer.options['Max-Age']).toBe(1);
+  const answers = await Promise.all(Array.from({ length: 3 * burst }, ask));
+  const refused = answers.filter(({ code }) => code === '4.29');
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused[0]?.options['Max-Age']).toBe(1);
   const { secret: another, deviceId: neighbour } = await world.device();
   const taken = await askCoap(coapPort, {
     query: { secret: another, deviceId: neighbour },
@@ -72,7 +72,6 @@ test('review security 4: over CoAP, beyond the limit of the secret, 4.29 with Ma
 test('review security 9: over CoAP, requests for devices that the secret does not have count too', async () => {
   const { secret } = await world.device();
   const ask = () => askCoap(coapPort, { query: { secret, deviceId: 'nobody' }, body: '{"v":1}' });
-  let answer = await ask();
-  for (let n = 1; n < 3 * burst && answer.code === '4.04'; n++) answer = await ask();
-  expect(answer.code).toBe('4.29');
+  const answers = await Promise.all(Array.from({ length: 3 * burst }, ask));
+  expect(new Set(answers.map(({ code }) => code))).toEqual(new Set(['4.04', '4.29']));
 });

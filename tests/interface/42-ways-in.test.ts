@@ -129,7 +129,7 @@ async function born(metrics: readonly object[], timestamp: unknown): Promise<str
     const { content } = await found();
     expect(content).toHaveLength(1);
     return content[0].id as string;
-  }, 30_000);
+  }, 240_000);
 }
 
 describe('review behaviour 14: integers beyond 2^53 arrive as their exact text with a note', () => {

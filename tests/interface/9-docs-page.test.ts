@@ -6,7 +6,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await startWorld();
-}, 60_000);
+}, 240_000);
 afterAll(() => world.close());
 
 test('review console A-LOW: the page of the reference has a language and its own title', async () => {

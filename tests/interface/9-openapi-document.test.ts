@@ -86,7 +86,7 @@ describe('review behaviour 24: the document', () => {
   });
 
   test('compiles in a generator of clients, and its output in TypeScript', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const [input, output] = [join(folder, 'openapi.json'), join(folder, 'client')];
     writeFileSync(input, text);
@@ -108,7 +108,7 @@ describe('review behaviour 24: the document', () => {
   });
 
   test('review behaviour 21: a client of a second generator compiles, creates and reads', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     // What is below `node_modules` is not compiled to a program.
     const output = mkdtempSync(join(tmpdir(), 'heliograph-client-'));

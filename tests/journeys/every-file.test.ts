@@ -87,7 +87,7 @@ beforeAll(async () => {
   await world.close();
   cpSync(live, filled, { recursive: true });
   expect(known.size).toBe(3 * captures);
-}, 60_000);
+}, 240_000);
 
 afterAll(async () => {
   await target.close();

@@ -160,7 +160,7 @@ test('review reliability 20, security 12: only the owner can read the folder, al
 });
 
 test('review reliability 5: after the journal lost its end, every new capture reaches its webhook and its rule', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const received: string[] = [];
   const target = createServer((request, response) => {
@@ -227,7 +227,7 @@ test('review reliability 5: after the journal lost its end, every new capture re
       Array.from({ length: count }, (_, k) => JSON.stringify({ from, i: first + k })),
     );
     await expect
-      .poll(() => wanted.filter((text) => !received.includes(text)), { timeout: 20_000 })
+      .poll(() => wanted.filter((text) => !received.includes(text)), { timeout: 60_000 })
       .toEqual([]);
   };
   for (let i = 0; i < count; i++) await capture(i);

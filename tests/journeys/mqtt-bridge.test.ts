@@ -20,7 +20,7 @@ describeWith(mosquitto, 'a bridge of Mosquitto', () => {
     bridge = await startMosquitto(folder, bridgeTo(world, device));
     const { port, username, password } = bridge;
     behind = await connectAsync(`mqtt://127.0.0.1:${port}`, { username, password });
-  }, 90_000);
+  }, 240_000);
   afterAll(async () => {
     await behind.endAsync(true);
     await bridge.stop();
@@ -32,7 +32,7 @@ describeWith(mosquitto, 'a bridge of Mosquitto', () => {
     for (const qos of [0, 1, 2] as const)
       await behind.publishAsync(`out/climate/q${qos}`, JSON.stringify({ qos }), { qos });
     const samples = () => world.samples(device);
-    await expect.poll(samples, { timeout: 30_000 }).toHaveLength(3);
+    await expect.poll(samples, { timeout: 60_000 }).toHaveLength(3);
     expect((await samples()).map(({ topic, data }) => [topic, data['qos']]).toSorted()).toEqual([
       ['climate.q0', 0],
       ['climate.q1', 1],

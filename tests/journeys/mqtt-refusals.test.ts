@@ -134,7 +134,7 @@ describe.each(lastingFailures)('behaviour 8: %s', (_what, topic, refusal, code, 
       expect(await world.samples(sender)).toMatchObject([{ data: { value: 2 } }]);
       expect(await world.samples(stranger)).toEqual([]);
       await expect
-        .poll(() => refusalsOf(sender.connectorId), { timeout: 10_000 })
+        .poll(() => refusalsOf(sender.connectorId), { timeout: 60_000 })
         .toMatchObject([{ transport: 'MQTT', count: 1, ...refusal(sender) }]);
       // A topic has a secret in it, which a message must not show.
       const shown = JSON.stringify(await refusalsOf(sender.connectorId));
@@ -176,7 +176,7 @@ test('behaviour 8: a will for an unknown device does not keep its client away', 
   });
   await client.publishAsync(upTopic(sender), '{"value":1}', { qos: 1 });
   await expect
-    .poll(() => refusalsOf(sender.connectorId), { timeout: 10_000 })
+    .poll(() => refusalsOf(sender.connectorId), { timeout: 60_000 })
     .toMatchObject([{ reason: 'UNKNOWN_DEVICE', deviceId: 'gone' }]);
 });
 
@@ -185,7 +185,7 @@ test('console H6: a wrong password stands at the connector of its user name', as
   const login = { username: sender.connectorId, password: 'wrong' };
   expect(await refusalCode(world.clientWith(login))).toBe(notAuthorized);
   await expect
-    .poll(() => refusalsOf(sender.connectorId), { timeout: 10_000 })
+    .poll(() => refusalsOf(sender.connectorId), { timeout: 60_000 })
     .toMatchObject([{ reason: 'WRONG_SECRET', status: 401, transport: 'MQTT', payload: null }]);
 });
 

@@ -82,7 +82,7 @@ describe('scripts that end soon', () => {
     const { code, output } = await run('pack-client', [folder]);
     expect([code, output]).toEqual([0, expect.stringMatching(/\.tgz$/m)]);
     expect(readdirSync(folder).filter((name) => name.endsWith('.tgz'))).toHaveLength(1);
-  }, 120_000);
+  }, 240_000);
 });
 
 describeWith({ path: '/usr/bin/pip3', debianPackage: 'python3-pip' }, 'pack-python', () => {
@@ -95,5 +95,5 @@ describeWith({ path: '/usr/bin/pip3', debianPackage: 'python3-pip' }, 'pack-pyth
     expect(readdirSync(folder).map((name) => /\.(whl|tar\.gz)$/.exec(name)?.[0])).toEqual(
       expect.arrayContaining(['.whl', '.tar.gz']),
     );
-  }, 120_000);
+  }, 240_000);
 });

@@ -79,5 +79,5 @@ describeWith(postgresql, 'PostgreSQL under load', () => {
       await world.close();
       await cluster.stop();
     }
-  }, 120_000);
+  }, 240_000);
 });

@@ -90,4 +90,4 @@ test('review reliability 1: samples of a bulk backfill during creation of tags, 
   isSending = false;
   await tagging;
   expect(made).toBeGreaterThan(5);
-}, 40_000);
+}, 240_000);

@@ -47,7 +47,7 @@ async function storedCount(protocol: string): Promise<number> {
 }
 
 for (const protocol of ['http', 'mqtt', 'coap'] as const)
-  test(`over ${protocol}`, { timeout: 60_000 }, async () => {
+  test(`over ${protocol}`, { timeout: 240_000 }, async () => {
     const port = {
       http: [],
       mqtt: ['--port', String(mqttPort)],
@@ -73,7 +73,7 @@ for (const protocol of ['http', 'mqtt', 'coap'] as const)
   });
 
 test('a second run finds the records of the first; a wrong secret is an error of each payload; wrong flags are reported', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const again = await simulator(
     '--devices',

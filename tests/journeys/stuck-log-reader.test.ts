@@ -90,4 +90,4 @@ test('review reliability 16: missing file descriptors are logged once, and their
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(log.split('out of file descriptors').length).toBe(2);
-}, 30_000);
+}, 240_000);

@@ -65,9 +65,9 @@ test('review reliability 6: a connector that cannot be decrypted stops neither o
       (await world.must('GET', `/v3/output-connectors/${id}/deliveries`)).content.map(
         ({ reason }: { reason: string | null }) => reason,
       );
-    await expect.poll(() => waiting(broken), { timeout: 30_000 }).toEqual(['an internal error']);
+    await expect.poll(() => waiting(broken), { timeout: 60_000 }).toEqual(['an internal error']);
     await expect
-      .poll(() => waiting(brokenAction), { timeout: 10_000 })
+      .poll(() => waiting(brokenAction), { timeout: 60_000 })
       .toEqual(['an internal error']);
     const metrics = await (await fetch(`${world.base}/metrics`)).text();
     expect(Number(/^heliograph_internal_errors_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(

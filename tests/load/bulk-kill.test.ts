@@ -21,7 +21,7 @@ function callerOf({ target }: PlatformProcess) {
 }
 
 test('killed twice half-way, resumed twice: every device once, every item reported', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-kill-'));
   let running = await startProcess(folder);

@@ -23,7 +23,7 @@ test('20 kills under load, some during recovery: nothing acknowledged is lost, n
 });
 
 test('SIGTERM under load: ended with code 0 within 5 s, everything acknowledged is there', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const killable = await startKillable();
   try {
@@ -56,7 +56,7 @@ test('SIGTERM under load: ended with code 0 within 5 s, everything acknowledged 
 });
 
 test('a second process on the same data folder is refused, saying who holds it', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const killable = await startKillable(1);
   try {

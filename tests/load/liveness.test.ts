@@ -70,7 +70,7 @@ beforeAll(async () => {
     directory,
     () => new Promise((resolve) => void setTimeout(resolve, 1_000)),
   );
-}, 120_000);
+}, 240_000);
 
 afterAll(async () => {
   await platform.end('SIGKILL');
@@ -271,7 +271,7 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
   ['a bulk create of 50,000 devices', () => post('/v3/devices/bulk/create', bulkDevices())],
 ];
 
-test.each(worst)('%s', { timeout: 60_000 }, async (_, request) => {
+test.each(worst)('%s', { timeout: 240_000 }, async (_, request) => {
   const seen: Waited[] = [];
   // On a busy machine even processor time is stretched sometimes; a turn that is always long is a
   // fault.

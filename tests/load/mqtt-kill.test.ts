@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { mqttKillRounds } from './mqtt-kill.ts';
 
 test('2 kills while clients publish with QoS 1: everything acknowledged is there, and everything once', {
-  timeout: 180_000,
+  timeout: 240_000,
 }, async () => {
   let turn = 0;
   const report = await mqttKillRounds(2, () => ((turn += 1) * 0.37) % 1);

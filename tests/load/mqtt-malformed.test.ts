@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { malformedStreams, seededRandom } from './mqtt-malformed.ts';
 
 test('1,000 malformed MQTT streams: nothing stored, nothing crashes, no connection is left, memory flat', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const { samples, grownBytes, connectionsLeft, violations } = await malformedStreams(
     1_000,

@@ -5,7 +5,7 @@ import { samplesSettings } from '../world/samples-settings.ts';
 import { testedProgram } from '../world/tested-program.ts';
 
 export const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
-const readyWithinMs = 30_000;
+const readyWithinMs = 120_000;
 const outputKept = 4_000;
 
 export interface Ended {

@@ -12,7 +12,7 @@ const syncMs = 300;
 
 describeWithCompiler('a slow disk under the records', () => {
   test(`review reliability 12: with ${syncMs} ms per sync no commit of the records holds the event loop`, {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'heliograph-slow-disk-'));
     const shim = compilePreloaded(join(import.meta.dirname, 'slow-sync-shim.c'), directory);

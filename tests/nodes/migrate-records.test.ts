@@ -63,7 +63,7 @@ async function mustServe(world: World, sent: number): Promise<void> {
   expect(content).toHaveLength(1);
 }
 
-test('records are copied to PostgreSQL and back', { timeout: 180_000 }, async () => {
+test('records are copied to PostgreSQL and back', { timeout: 240_000 }, async () => {
   await running(inFolder, async (world) => {
     device = await world.device({ script: count });
     await mustServe(world, 1);

@@ -30,7 +30,7 @@ describeWith(clickhouse, 'queries of ClickHouse', () => {
   };
 
   test('100 random KPIs and series are what SQL answers, within 1e-9', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const { points, nonNull } = await oracleRun(2, 3_000, 100, fill);
     expect(nonNull / points).toBeGreaterThan(0.1);

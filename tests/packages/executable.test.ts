@@ -43,7 +43,7 @@ test('from nothing to the first sample, with a script that runs in a thread', as
   expect(run('help').stdout).toContain('usage: heliograph COMMAND');
   console.log(`executable: help after ${seconds(askedAt)}`);
   expect(await platform.stop()).toEqual([0, null]);
-}, 60_000);
+}, 240_000);
 
 test('`verify` runs what was unpacked before', () => {
   const ended = spawnSync(executable, ['verify'], {
@@ -79,7 +79,7 @@ test('without a folder for such files, it unpacks into the data folder', () => {
   const ended = spawnSync(executable, ['no-such-command'], { cwd: folder, env, encoding: 'utf8' });
   expect(ended.stderr).toContain('unknown command "no-such-command"');
   expect(readdirSync(data)).toEqual(['program']);
-}, 60_000);
+}, 240_000);
 
 function seconds(startedAt: number): string {
   return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;

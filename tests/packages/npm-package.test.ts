@@ -53,7 +53,7 @@ test('npx starts it, and the platform ends with npx', async () => {
   console.log(`npx: ready after ${ready} s, first sample after ${sample} s`);
   // npx does not pass the signal on to the program that it started.
   await npx.stop();
-  await expect.poll(() => answers(npx.port), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => answers(npx.port), { timeout: 60_000 }).toBe(false);
 }, 300_000);
 
 async function answers(port: number): Promise<boolean> {

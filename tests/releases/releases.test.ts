@@ -165,7 +165,7 @@ describeWith(postgresql, 'on PostgreSQL', () => {
     beforeAll(() => {
       recorded = mkdtempSync(join(tmpdir(), 'heliograph-recorded-'));
       execFileSync(process.execPath, ['tools/release-data.ts', recorded], { cwd: root });
-    }, 120_000);
+    }, 240_000);
     afterAll(() => rmSync(recorded, { recursive: true }));
     mustGoOn(() => ({ kept: unpack(recorded, 'sqlite'), environment: {} }));
   });

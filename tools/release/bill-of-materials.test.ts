@@ -12,7 +12,7 @@ let bill: BillOfMaterials;
 beforeAll(async () => {
   if (!existsSync(join(root, 'console', 'dist', 'index.html'))) await buildConsole(root);
   bill = billOfMaterials(root);
-}, 120_000);
+}, 240_000);
 
 test('it is valid by the schemas of CycloneDX, which find a fault', async () => {
   expect(Number(bill.specVersion)).toBeGreaterThanOrEqual(1.5);

@@ -185,4 +185,4 @@ test('with any statement delayed, lost or killed, a lease has one holder, and in
     ),
     { numRuns: 60 },
   );
-}, 60_000);
+}, 240_000);

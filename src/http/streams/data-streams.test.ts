@@ -440,11 +440,11 @@ describe('review security 2: memory for slow readers', () => {
     for (const { webSocket } of others) webSocket.pause();
     for (let id = 0; id < 20; id++)
       for (const each of others) each.send({ type: 'subscribe', id, subscriptions });
-    await expect.poll(() => cuts.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => cuts.length, { timeout: 60_000 }).toBeGreaterThan(0);
     expect(new Set(cuts)).toEqual(new Set(['no room']));
     expect(streams.sessionBytes).toBeLessThanOrEqual(sessionBytesMax);
     for (const each of [greedy, ...others]) each.webSocket.resume();
-    await expect.poll(() => streams.sessions, { timeout: 20_000 }).toBeLessThan(5);
+    await expect.poll(() => streams.sessions, { timeout: 60_000 }).toBeLessThan(5);
     fanOut.publish([storedSample(1, '02b')], 0);
     expect((await neighbour.next()).type).toBe('sample_insert');
     expect(failures).toEqual([]);

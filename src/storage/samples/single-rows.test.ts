@@ -98,7 +98,7 @@ test('property: entries of some turns are answered and stored as one after the o
     }),
     { numRuns: 25 },
   );
-}, 60_000);
+}, 240_000);
 
 test('an entry takes the short way behind others of its device that are in flight and did not', async () => {
   const store = await openTestSamples({ directory: folder(), now: () => 5 });

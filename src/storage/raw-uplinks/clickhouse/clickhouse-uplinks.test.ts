@@ -74,7 +74,7 @@ async function placeOn(url: string) {
       }),
     async settled() {
       const waiting = 'select count() as n from system.mutations where not is_done';
-      await expect.poll(() => totals(waiting), { timeout: 20_000 }).toBe(0);
+      await expect.poll(() => totals(waiting), { timeout: 60_000 }).toBe(0);
     },
     /** Rows, and different uplinks among them. */
     counts: async () => [
@@ -88,7 +88,7 @@ async function placeOn(url: string) {
 async function addInTheEnd(store: RawUplinkStore, uplinks: readonly RawUplink[]): Promise<void> {
   const through = (uplinks.at(-1)?.position ?? 0) + 1;
   const added = () => store.add(uplinks, through).then(() => 'added', String);
-  await expect.poll(added, { timeout: 20_000 }).toBe('added');
+  await expect.poll(added, { timeout: 60_000 }).toBe('added');
 }
 
 describeWith(clickhouse, 'raw uplinks on one server', () => {

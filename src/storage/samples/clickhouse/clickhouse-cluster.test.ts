@@ -83,7 +83,7 @@ describeWith(clickhouse, 'samples in a cluster of ClickHouse', () => {
     });
 
     test('a read of another replica has what a node has shipped', {
-      timeout: 120_000,
+      timeout: 240_000,
     }, async () => {
       const directories = [1, 2].map((n) => mkdtempSync(join(tmpdir(), `clickhouse-nodes-${n}-`)));
       const now = () => Date.now();
