@@ -45,7 +45,7 @@ journey('mailed links', options, (stage) => {
     await world.must('POST', path, { email, role: 'VIEWER' });
     invitationPath = pathIn((await box.newest(email)).text) ?? '';
     await open(invitationPath);
-    await page.getByText(`You are invited as ${email}.`).waitFor();
+    await page.getByText(`You were invited as ${email}`).waitFor();
     await stage.inspect('invitation');
     await page.getByLabel('Your name').fill('Ada <i>L</i>');
     await page.getByLabel('Choose a password').fill('password1234');
@@ -57,7 +57,7 @@ journey('mailed links', options, (stage) => {
     );
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Choose a password').fill(chosen);
-    await page.getByRole('button', { name: 'Accept and sign in' }).click();
+    await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.waitForURL(/\/w\//);
     expect(page.url()).toContain(world.workspaceId);
   });
@@ -65,10 +65,10 @@ journey('mailed links', options, (stage) => {
   test('a viewer sees before an edit what it needs', async () => {
     const { page } = stage;
     await stage.visit('settings/general');
-    await page.getByText('a change here needs workspace: update').waitFor();
+    await page.getByText('Editing requires workspace: update').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await open('/welcome');
-    await page.getByText('You may look, but not register devices here').waitFor();
+    await page.getByText("You don't have permission to add devices here").waitFor();
   });
 
   test('who has an account gives its password for the invitation of another organization', async () => {
@@ -79,7 +79,7 @@ journey('mailed links', options, (stage) => {
     await post(`/v3/organizations/${organization['id']}/members`, invited);
     await open(pathIn((await box.newest(invited.email)).text));
     await says('Join Second');
-    await page.getByText('You have an account with this address').waitFor();
+    await page.getByText('You already have an account with this email').waitFor();
     expect(await page.getByLabel('Your name').count()).toBe(0);
     await page.getByLabel('Your password').fill('not the password');
     await page.keyboard.press('Enter');
@@ -89,7 +89,7 @@ journey('mailed links', options, (stage) => {
     await page.getByLabel('Your password').fill('correct horse battery staple');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/welcome$/);
-    await page.getByRole('link', { name: 'Your account' }).click();
+    await page.getByRole('link', { name: 'Account' }).click();
     await page.getByText('admin@localhost').first().waitFor();
   });
 
@@ -97,7 +97,7 @@ journey('mailed links', options, (stage) => {
     const { page } = stage;
     for (const path of [invitationPath, `/invitations/${'x'.repeat(43)}`]) {
       await open(path);
-      await says('This link does not work any more');
+      await says('This link is no longer valid');
       refusals();
     }
     await stage.inspect('invitation-dead');
@@ -108,25 +108,25 @@ journey('mailed links', options, (stage) => {
   test('a lost password is replaced with the mailed link, once', async () => {
     const { page } = stage;
     await open('/sign-in');
-    await page.getByRole('link', { name: 'Reset your password' }).click();
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByRole('link', { name: 'Forgot password?' }).click();
+    await page.getByLabel('Email').fill(email);
     await stage.inspect('forgotten');
     const before = box.mails.filter(({ to }) => to === email).length;
-    await page.getByRole('button', { name: 'Mail me a link' }).click();
-    await says('Look into your mail');
+    await page.getByRole('button', { name: 'Send reset link' }).click();
+    await says('Check your email');
     await stage.inspect('forgotten-sent');
     const path = pathIn((await box.newest(email, before)).text);
     await open(path);
     await page.getByLabel('New password').fill('password1234');
-    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByRole('alert').waitFor();
     refusals();
     await stage.inspect('new-password');
     await page.getByLabel('New password').fill('other words of my own');
     await page.keyboard.press('Enter');
-    await says('The new password is set');
+    await says('Password changed');
     await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill('other words of my own');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/w\//);
@@ -134,9 +134,9 @@ journey('mailed links', options, (stage) => {
     await open(path);
     await page.getByLabel('New password').fill('third words of my own');
     await page.keyboard.press('Enter');
-    await says('This link does not work any more');
+    await says('This link is no longer valid');
     refusals();
-    await page.getByRole('link', { name: 'Mail me a new link' }).waitFor();
+    await page.getByRole('link', { name: 'Send a new link' }).waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('new-password-dead-phone');
   });

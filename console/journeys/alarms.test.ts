@@ -29,9 +29,9 @@ journey('alarms', options, (stage) => {
   test('without any, the page says how a rule raises one', async () => {
     const { page } = stage;
     await stage.visit('alarms');
-    await page.getByText('No rule has raised an alarm yet').waitFor();
+    await page.getByText('No alarms yet').waitFor();
     await stage.inspect('alarms-empty');
-    await page.getByRole('link', { name: 'Create a rule with an alarm' }).click();
+    await page.getByRole('link', { name: 'Create alarm rule' }).click();
     await page.waitForURL(/\/rules\/new$/);
   });
 
@@ -39,20 +39,20 @@ journey('alarms', options, (stage) => {
     const { page } = stage;
     await page.getByRole('heading', { level: 1, name: 'New rule' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Too hot');
-    await page.getByRole('button', { name: 'Add a device or tag' }).click();
+    await page.getByRole('button', { name: 'Add device or tag' }).click();
     await page.getByRole('combobox', { name: 'Device' }).fill('Boiler');
     await page.getByRole('option', { name: /Boiler/ }).click();
-    await page.getByRole('button', { name: /Choose a value/ }).click();
+    await page.getByRole('button', { name: /Select a data key/ }).click();
     await page.getByLabel('Data key').fill('temperature');
-    await page.getByLabel('Is', { exact: true }).selectOption('GT');
+    await page.getByLabel('Operator', { exact: true }).selectOption('GT');
     await page.getByLabel('Value', { exact: true }).fill('50');
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('button', { name: 'Add an action' }).click();
-    await page.getByRole('button', { name: 'Create an alarm' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Create an alarm' });
+    await page.getByRole('button', { name: 'Add action' }).click();
+    await page.getByRole('button', { name: 'Create alarm' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create alarm' });
     await dialog.getByLabel('Severity').selectOption('CRITICAL');
-    await dialog.getByLabel('Escalated after, in minutes').fill('60');
-    await dialog.getByRole('button', { name: 'Add a notification' }).click();
+    await dialog.getByLabel('Escalate after (minutes)').fill('60');
+    await dialog.getByRole('button', { name: 'Add notification' }).click();
     await stage.inspect('alarm-dialog');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: /Alarm/ }).last().click();
@@ -67,10 +67,10 @@ journey('alarms', options, (stage) => {
       .getByRole('link', { name: /^Alarms/ })
       .first()
       .click();
-    await page.getByText('No rule has raised an alarm yet').waitFor();
+    await page.getByText('No alarms yet').waitFor();
     await world.capture(boiler, { temperature: 61 });
     await page.getByRole('link', { name: 'Too hot: Boiler Room' }).waitFor();
-    await page.getByText('One alarm is open.').waitFor();
+    await page.getByText('1 open alarm').waitFor();
     await world.capture(boiler, { temperature: 64 });
     await page.getByText('×2').waitFor();
     await expect.poll(() => bell().getAttribute('aria-label')).toBe('1 open alarm');
@@ -85,20 +85,20 @@ journey('alarms', options, (stage) => {
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await page.keyboard.press('e');
-    await page.getByText('Too hot: Boiler Room is acknowledged').waitFor();
-    await page.getByText('No alarm is open. Enjoy it.').waitFor();
+    await page.getByText('Too hot: Boiler Room acknowledged').waitFor();
+    await page.getByText('Nothing needs attention').waitFor();
     await page.getByRole('button', { name: 'Acknowledged 1' }).click();
     await page.getByRole('grid', { name: 'Alarms' }).focus();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Too hot: Boiler Room' }).waitFor();
-    await page.getByText('Counted 2 times').first().waitFor();
+    await page.getByText('Triggered 2 times').first().waitFor();
     await page.getByText(/^Acknowledged by/).waitFor();
     await page.getByLabel('Comment').fill('On my way with a spanner');
     await page.getByRole('button', { name: 'Add comment' }).click();
     await page.getByText('On my way with a spanner').waitFor();
     await page.getByText('delivered').waitFor();
-    await page.getByRole('img', { name: /Course of temperature.*> 50/ }).waitFor();
+    await page.getByRole('img', { name: /Chart of temperature.*> 50/ }).waitFor();
     await stage.inspect('alarm');
   });
 
@@ -110,14 +110,14 @@ journey('alarms', options, (stage) => {
     await dialog.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('valve opened').waitFor();
     await page.getByRole('link', { name: 'device', exact: true }).click();
-    await page.getByRole('button', { name: 'Remove the filter Device: Boiler Room' }).waitFor();
+    await page.getByRole('button', { name: 'Remove filter: Device: Boiler Room' }).waitFor();
     await page.getByRole('button', { name: 'Critical' }).click();
     await page.getByRole('link', { name: 'Too hot: Boiler Room' }).waitFor();
-    await page.getByLabel('Alarm, device or rule').fill('nothing like it');
-    await page.getByText('No alarm matches').waitFor();
-    await page.getByRole('link', { name: 'Remove all filters' }).click();
-    await page.getByText('No alarm is open. Enjoy it.').waitFor();
-    expect(await page.getByLabel('Alarm, device or rule').inputValue()).toBe('');
+    await page.getByLabel('Search alarms, devices, or rules').fill('nothing like it');
+    await page.getByText('No matching alarms').waitFor();
+    await page.getByRole('link', { name: 'Clear filters' }).click();
+    await page.getByText('Nothing needs attention').waitFor();
+    expect(await page.getByLabel('Search alarms, devices, or rules').inputValue()).toBe('');
   });
 
   test('many are selected and acknowledged together; the phone has all of it', async () => {
@@ -137,27 +137,27 @@ journey('alarms', options, (stage) => {
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);
     await page.getByRole('link', { name: 'Room 4 is above its limit' }).click();
-    await page.getByText('Life of the alarm').waitFor();
+    await page.getByText('Timeline').waitFor();
     await page.setViewportSize({ width: 1_440, height: 900 });
     await stage.visit('');
-    await page.getByRole('heading', { name: '4 alarms are open.' }).waitFor();
+    await page.getByRole('heading', { name: '4 open alarms' }).waitFor();
     await page.getByRole('button', { name: 'Acknowledge Room 4 is above its limit' }).click();
-    await page.getByRole('heading', { name: '3 alarms are open.' }).waitFor();
+    await page.getByRole('heading', { name: '3 open alarms' }).waitFor();
     await stage.inspect('home-alarms');
     await stage.visit('alarms');
     await page.getByRole('link', { name: 'Room 3 is above its limit' }).waitFor();
-    await page.getByLabel('Select the alarms in view').check();
+    await page.getByLabel('Select all on this page').check();
     await page.getByText('3 selected').waitFor();
     await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await page.getByText('3 alarms acknowledged').waitFor();
-    await expect.poll(() => bell().getAttribute('aria-label')).toBe('No open alarm');
+    await expect.poll(() => bell().getAttribute('aria-label')).toBe('No open alarms');
   });
 
   test('the activity has who did it, with the values before and after', async () => {
     const { page } = stage;
     await page.keyboard.type('gi');
     await page.getByRole('heading', { name: /Today/ }).waitFor();
-    await page.getByRole('button', { name: /Details: .* changed 3 alarms/ }).click();
+    await page.getByRole('button', { name: /Details: .* updated 3 alarms/ }).click();
     await page.getByText('ACKNOWLEDGED').first().waitFor();
     await stage.inspect('activity');
     const address = page.url();

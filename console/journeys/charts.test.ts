@@ -50,7 +50,7 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
 
   test('review console A-LOW: the points of a chart are there as a table', async () => {
     const { page } = stage;
-    const opener = page.getByRole('button', { name: 'Show values as a table' });
+    const opener = page.getByRole('button', { name: 'Show as table' });
     await opener.focus();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: /Zones/ });

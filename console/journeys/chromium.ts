@@ -112,9 +112,9 @@ export async function signIn(
   { email = 'admin@localhost', password = 'correct horse battery staple' } = {},
 ): Promise<void> {
   await page.goto(`${base}/sign-in`);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL(/\/(w\/|welcome)/);
   // A workspace without a sample begins with the first run, which is not what most tests are about.
   if (page.url().includes('/welcome'))

@@ -11,10 +11,10 @@ journey('custom logic', { start: startWorld }, (stage) => {
     await stage.visit('rules');
     await page.getByRole('link', { name: 'Custom logic' }).click();
     await page.getByText('No custom logic yet').waitFor();
-    await page.getByRole('button', { name: 'New block' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'New block' });
+    await page.getByRole('button', { name: 'Create custom logic' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Create custom logic' });
     await dialog.getByLabel('Name', { exact: true }).fill('Heat <b>');
-    await dialog.getByRole('button', { name: 'Create block' }).click();
+    await dialog.getByRole('button', { name: 'Create custom logic' }).click();
     await page.getByRole('heading', { level: 1, name: 'Heat <b>' }).waitFor();
     logicId = page.url().split('/').at(-1) ?? '';
     await page.getByRole('button', { name: 'Run' }).click();
@@ -24,16 +24,16 @@ journey('custom logic', { start: startWorld }, (stage) => {
 
   test('its parts are edited, kept and saved, and a wrong name is refused at its row', async () => {
     const { page, world } = stage;
-    await page.getByRole('button', { name: 'Property', exact: true }).click();
+    await page.getByRole('button', { name: 'Add property', exact: true }).click();
     const rowOf = (name: string) =>
       page.getByRole('listitem').filter({
-        has: page.getByRole('button', { name: `Remove the property ${name}` }),
+        has: page.getByRole('button', { name: `Remove property ${name}` }),
       });
     const added = rowOf('property2');
-    await added.getByLabel('Type').selectOption('Yes or no');
-    await added.getByLabel('Value at first').selectOption('Yes');
+    await added.getByLabel('Type').selectOption('Boolean');
+    await added.getByLabel('Default value').selectOption('True');
     await page.reload();
-    await page.getByText('Your edits from before are back').waitFor();
+    await page.getByText('Unsaved changes restored').waitFor();
     await page.getByLabel('Variable').last().fill('not a name');
     await page.keyboard.press('Control+s');
     await rowOf('not a name')
@@ -67,7 +67,7 @@ journey('custom logic', { start: startWorld }, (stage) => {
 
   test('an unused block is deleted', async () => {
     const { page } = stage;
-    await page.getByText('No rule uses it yet').last().waitFor();
+    await page.getByText('Not used by any rule').last().waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('custom-logic-phone');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -14,12 +14,12 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
   test('a template is filled with devices of the workspace', async () => {
     const { page } = stage;
     await stage.visit('dashboards');
-    await page.getByText('Put the values that matter on one page').waitFor();
-    await page.getByRole('button', { name: 'New dashboard' }).click();
+    await page.getByText('No dashboards yet').waitFor();
+    await page.getByRole('button', { name: 'Create dashboard' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Building A');
-    await page.getByRole('radio', { name: /At a glance/ }).check();
+    await page.getByRole('radio', { name: /Overview/ }).check();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { name: 'Building A' }).waitFor();
     await page
       .getByRole('region', { name: 'Auditorium', exact: true })
@@ -28,7 +28,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('img', { name: 'Temperature' }).waitFor();
     await stage.inspect('dashboard');
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.getByText('Newest values').waitFor();
+    await page.getByText('Latest values').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
       390,
     );
@@ -69,15 +69,15 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await stage.visit('dashboards');
     await page.getByRole('link', { name: 'Building A' }).waitFor();
-    await tabTo(page, 'New dashboard');
+    await tabTo(page, 'Create dashboard');
     await page.keyboard.press('Enter');
     await tabTo(page, 'Name');
     await page.keyboard.type('Night shift');
-    await tabTo(page, 'At a glance');
+    await tabTo(page, 'Overview');
     // Once around: the last of the four.
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing is on this dashboard yet').waitFor();
+    await page.getByText('This dashboard is empty').waitFor();
     await tabTo(page, 'Add tile');
     await page.keyboard.press('Enter');
     await addTile(page, 'Value', 'Canteen');
@@ -98,8 +98,8 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     const { page, world } = stage;
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Share' }).click();
-    await page.getByText('No link is valid.').waitFor();
-    await page.getByRole('button', { name: 'Create a link' }).click();
+    await page.getByText('No active links').waitFor();
+    await page.getByRole('button', { name: 'Create link' }).click();
     const url = await page.getByRole('textbox', { name: 'Link' }).inputValue();
     await stage.inspect('dashboard-share');
     const other = await openBrowser(world.base);
@@ -115,9 +115,9 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
         .getByRole('dialog', { name: 'Revoke all links?' })
         .getByRole('button', { name: 'Revoke' })
         .click();
-      await page.getByText('The link is revoked').waitFor();
+      await page.getByText('Link revoked').waitFor();
       await other.page.reload();
-      await other.page.getByText('This link is not valid').waitFor();
+      await other.page.getByText('This link is no longer valid').waitFor();
       expect(await axeFindings(other.page)).toEqual([]);
     } finally {
       await other.close();
@@ -153,11 +153,11 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('button', { name: 'Add tile' }).click();
-    await page.getByLabel('Shows a').selectOption('Bar chart');
-    await page.getByLabel('Of', { exact: true }).selectOption('Devices of a tag');
+    await page.getByLabel('Visualization').selectOption('Bar chart');
+    await page.getByLabel('Source', { exact: true }).selectOption('Devices with a tag');
     await page.getByLabel('Tag', { exact: true }).selectOption('Ground floor');
     await page.getByLabel('Data key').selectOption('temperature');
-    await page.getByLabel('One point each').selectOption('1 h');
+    await page.getByLabel('Bucket size').selectOption('1 h');
     expect(await axeFindings(page)).toEqual([]);
     const asked = page.waitForRequest(
       (request) => request.postDataJSON()?.bucketInterval === 'PT1H',
@@ -183,12 +183,12 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     const before = await world.must('GET', path);
     await world.must('PUT', path, { name: 'Of another', version: before.version });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Someone else changed this since your edits began.').waitFor();
+    await page.getByText('Someone else changed this while you were editing').waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
     expect(await world.must('GET', path)).toMatchObject({ name: 'Of another', description: null });
     await stage.inspect('dashboard-conflict');
-    await page.getByRole('button', { name: 'Save over it' }).click();
-    await page.getByRole('button', { name: 'Save over it' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Overwrite' }).click();
+    await page.getByRole('button', { name: 'Overwrite' }).waitFor({ state: 'detached' });
     const description = 'For the nurses';
     expect(await world.must('GET', path)).toMatchObject({ name: 'Night shift', description });
   });
@@ -199,7 +199,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     try {
       await signIn(page, stage.world.base, reader);
       await page.goto(stage.page.url());
-      await page.getByText('a change here needs dashboard: update').waitFor();
+      await page.getByText('Editing requires dashboard: update').waitFor();
       const disabled = page.locator('#content button[title*="dashboard: update"]:disabled');
       await disabled.first().waitFor();
       expect(await axeFindings(page)).toEqual([]);
@@ -220,7 +220,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Delete Day shift', exact: true }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Day shift is deleted').waitFor();
+    await page.getByText('Day shift deleted').waitFor();
     await page.getByText('2 dashboards').waitFor();
   });
 });
@@ -245,15 +245,15 @@ async function tabTo(page: Page, name: string): Promise<void> {
 
 /** Edits the description, which is not saved. */
 async function describe(page: Page, description: string): Promise<void> {
-  await page.getByRole('button', { name: 'Settings', exact: true }).click();
+  await page.getByRole('button', { name: 'Dashboard settings', exact: true }).click();
   await page.getByLabel('Description').fill(description);
-  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByText(description).first().waitFor();
 }
 
 /** The form of a tile, with the temperature of a device. */
 async function addTile(page: Page, kind: string, device: string): Promise<void> {
-  await tabTo(page, 'Shows a');
+  await tabTo(page, 'Visualization');
   await page.keyboard.type(kind);
   await tabTo(page, 'Device');
   await page.keyboard.type(device);
@@ -273,21 +273,21 @@ async function arrange(page: Page): Promise<void> {
   const news = (words: RegExp) => page.getByRole('status').filter({ hasText: words }).waitFor();
   await tabTo(page, 'Move Canteen');
   await page.keyboard.press('Space');
-  await news(/Canteen taken\. Column 1, row 1, 3 wide, 2 high\./);
+  await news(/Canteen picked up\. Column 1, row 1, 3 columns wide, 2 rows high/);
   for (let step = 0; step < 9; step++) await page.keyboard.press('ArrowRight');
   await news(/Canteen: Column 10, row 1/);
   await page.keyboard.press('Escape');
-  await news(/Canteen put back\. Column 1, row 1/);
+  await news(/Canteen returned to Column 1, row 1/);
   await page.keyboard.press('Space');
   await page.keyboard.press('Shift+ArrowRight');
   await page.keyboard.press('Space');
-  await news(/Canteen put down\. Column 1, row 1, 4 wide, 2 high\./);
+  await news(/Canteen dropped\. Column 1, row 1, 4 columns wide, 2 rows high/);
   await tabTo(page, 'Move Workshop');
   await page.keyboard.press('Space');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Space');
-  await news(/Workshop put down\./);
+  await news(/Workshop dropped\./);
 }
 
 async function prepare(world: World): Promise<void> {

@@ -42,17 +42,17 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const { page } = stage;
     await stage.visit(pathOf(device.id, 'explore'));
     await page.getByLabel('humidity').check();
-    await page.getByRole('button', { name: 'Add a device' }).click();
+    await page.getByRole('button', { name: 'Add device to chart' }).click();
     await page.getByRole('button', { name: 'Room 2' }).click();
     await page.getByRole('columnheader', { name: 'Room 2 · humidity' }).waitFor();
-    await page.getByText(/buckets of 2 min are shorter than an hour/).waitFor();
-    await page.getByLabel('Bucket', { exact: true }).selectOption('PT1H');
-    await page.getByText(/buckets of 1 h are whole hours/).waitFor();
-    await page.getByLabel('Per bucket').selectOption('MAX');
+    await page.getByText(/bucket size \(2 min\) is shorter than one hour/).waitFor();
+    await page.getByLabel('Bucket size', { exact: true }).selectOption('PT1H');
+    await page.getByText(/bucket size \(1 h\) is at least one hour/).waitFor();
+    await page.getByLabel('Aggregation').selectOption('MAX');
     await page.getByRole('button', { name: 'Python' }).click();
     await page.getByText('"MAX"').first().waitFor();
-    await page.getByLabel('Compare with the period before').check();
-    await page.getByRole('columnheader', { name: 'Room 2 · humidity before' }).waitFor();
+    await page.getByLabel('Compare with previous period').check();
+    await page.getByRole('columnheader', { name: 'Previous Room 2 · humidity' }).waitFor();
     await stage.inspect('device-explore');
     const waiting = page.waitForEvent('download');
     await page.getByRole('button', { name: /^CSV/ }).click();
@@ -60,10 +60,10 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const csv = readFileSync(await download.path(), 'utf8');
     expect(csv.split('\r\n')[0]).toContain('Room 1 · temperature');
     expect(page.url()).toContain('acc=MAX');
-    await page.getByRole('button', { name: 'Save to a dashboard' }).click();
-    await page.getByLabel('Name of the dashboard').fill('Two rooms');
+    await page.getByRole('button', { name: 'Add to dashboard' }).click();
+    await page.getByLabel('Dashboard name').fill('Two rooms');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Two rooms' }).waitFor();
     await page.getByText('Room 2 · humidity').first().waitFor();
   });
@@ -71,7 +71,7 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
   test('a device over HTTP takes no commands', async () => {
     const { page } = stage;
     await stage.visit(pathOf(device.id, 'commands'));
-    await page.getByText('Devices over HTTP take no commands').waitFor();
+    await page.getByText("HTTP devices can't receive commands").waitFor();
     await stage.inspect('device-commands');
   });
 
@@ -80,18 +80,18 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const valve = await stage.world.mqttDevice({ script: 'function consume() {}' });
     await giveEncoder(stage.world, valve.id);
     await stage.visit(pathOf(valve.id, 'commands'));
-    await page.getByText('No command was sent yet').waitFor();
+    await page.getByText('No commands yet').waitFor();
     await page.getByLabel('Example').waitFor();
-    const command = page.getByLabel('Command as JSON');
+    const command = page.getByLabel('Command (JSON)');
     expect(await command.inputValue()).toBe('{\n  "open": true\n}');
     await command.fill('{ "open": }');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText(/This is not JSON/).waitFor();
+    await page.getByText(/Invalid JSON/).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Example').selectOption('Open it');
     await page.getByLabel('Topic').fill('set');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    const sent = page.getByRole('list', { name: 'Sent commands' });
+    const sent = page.getByRole('list', { name: 'Command history' });
     await sent.getByText('{"open":true}').waitFor();
     const step = sent.locator('[aria-current=step]');
     expect(await step.innerText()).toBe('Queued');
@@ -117,9 +117,9 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     await page.waitForURL(/\/live/);
     // The address changes before the page does.
     await page.getByLabel('Time zone').waitFor({ state: 'detached' });
-    const tabs = page.getByRole('navigation', { name: 'Pages of the device' });
+    const tabs = page.getByRole('navigation', { name: 'Device tabs' });
     await tabs.getByRole('link', { name: 'Settings' }).click();
-    await page.getByText(/Your edits from before are back/).waitFor();
+    await page.getByText(/Unsaved changes restored/).waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Room 1b');
     await stage.inspect('device-settings');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -127,7 +127,7 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const saved = await stage.world.must('GET', `/v3/devices/${device.id}`);
     expect(saved.properties).toEqual({ timeZone: 'Asia/Tokyo' });
     expect(saved.tags.map(({ name }: { name: string }) => name)).toEqual(['Basel']);
-    await page.getByRole('button', { name: 'Delete this device' }).click();
+    await page.getByRole('button', { name: 'Delete device' }).click();
     await page.getByLabel('Type “Room 1b” to confirm').fill('Room 1b');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.waitForURL(/\/devices$/);

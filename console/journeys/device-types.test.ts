@@ -37,7 +37,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await page.getByText('1 device', { exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Search by name').fill('nothing like it');
-    await page.getByText('No device type matches').waitFor();
+    await page.getByText('No matching device types').waitFor();
     await page.getByLabel('Search by name').fill('roo');
     await page.getByRole('link', { name: 'Room' }).click();
     await page.waitForURL(/\/decoder$/);
@@ -45,8 +45,8 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
 
   test('a decoder is run on the last real uplink, and its error is marked at its line', async () => {
     const { page } = stage;
-    await page.getByRole('button', { name: 'Last real uplink' }).click();
-    await page.getByText('JSON: a whole event').waitFor();
+    await page.getByRole('button', { name: 'Last uplink' }).click();
+    await page.getByText('JSON event').waitFor();
     const editor = page.getByRole('textbox', { name: 'Decoder' });
     await editor.click();
     await page.keyboard.press('Control+Enter');
@@ -57,7 +57,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('Control+End');
     await page.keyboard.type('missing();');
     // Review console M12: the first edit does not move the editor.
-    await page.getByText('Not saved').waitFor();
+    await page.getByText('Unsaved changes').waitFor();
     expect(await place()).toBe(before);
     await page.keyboard.press('Control+Enter');
     await page
@@ -66,8 +66,8 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
       .waitFor();
     expect(await page.locator('.cm-lintRange-error').innerText()).toBe('missing();');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Discard edits' }).click();
-    expect(await page.getByText('Not saved').count()).toBe(0);
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    expect(await page.getByText('Unsaved changes').count()).toBe(0);
   });
 
   test('an example turns red when the decoder changes, and green when it is accepted', async () => {
@@ -76,16 +76,16 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await page.getByText('hex, 2 bytes').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('"temperature": 23').waitFor();
-    await page.getByLabel('Name of the example').fill('warm');
-    await page.getByRole('button', { name: 'Save as example' }).click();
-    await page.getByText('warm is an example now').waitFor();
+    await page.getByLabel('Test case name').fill('warm');
+    await page.getByRole('button', { name: 'Save as test case' }).click();
+    await page.getByText('Test case warm saved').waitFor();
     await replaceInCode('/ 10;', '/ 100;');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('fails').waitFor();
+    await page.getByText('Failed').waitFor();
     await page.getByText('changed since the last run').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'These results are right' }).click();
-    await page.getByText('passes').waitFor();
+    await page.getByRole('button', { name: 'Accept results' }).click();
+    await page.getByText('Passed').waitFor();
   });
 
   /** Types over the first place of `text` in the editor. */
@@ -105,18 +105,18 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Stay' }).click();
-    await page.getByRole('link', { name: 'Replay on stored uplinks' }).click();
-    await page.getByText('0 same, 3 differ').waitFor();
+    await page.getByRole('button', { name: 'Keep editing' }).click();
+    await page.getByRole('link', { name: 'Replay on recent uplinks' }).click();
+    await page.getByText('0 match, 3 differ').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Decoder' }).click();
     await page.getByRole('textbox', { name: 'Decoder' }).click();
     await page.keyboard.press('Control+s');
-    await page.getByText(/in use from now on by 1 device of this workspace/).waitFor();
+    await page.getByText(/1 device in this workspace now uses it/).waitFor();
     const saved = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(saved['uplinkScript'].code).toBe(decoder.replace('/ 10;', '/ 100;'));
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('The code before is in use again').waitFor();
+    await page.getByText('Previous code restored').waitFor();
     const undone = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(undone['uplinkScript'].code).toBe(decoder);
   });
@@ -128,10 +128,10 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
       description: 'Rooms',
     });
     await page.keyboard.press('Control+s');
-    await page.getByText('Someone else changed this since your edits began.').waitFor();
+    await page.getByText('Someone else changed this while you were editing').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     stage.takeComplaints(); // The browser itself notes the 409.
-    await page.getByRole('button', { name: 'Save over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite' }).click();
     await page.getByText(/^Saved/).waitFor();
     const saved = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(saved['uplinkScript'].code).toContain('/ 1;');
@@ -159,22 +159,22 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await stage.visit(typePath('use'));
     await page.getByText('1 device', { exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Create a copy' }).click();
+    await page.getByRole('button', { name: 'Duplicate' }).click();
     await page.getByRole('heading', { name: 'Room (copy)' }).waitFor();
-    await page.getByRole('link', { name: 'Use' }).click();
-    await page.getByText('No data flow of this workspace').waitFor();
-    await page.getByRole('button', { name: 'Delete type' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete type' }).click();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText('No data flows').waitFor();
+    await page.getByRole('button', { name: 'Delete device type' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete device type' }).click();
     await page.getByText('Room (copy) deleted').waitFor();
     await page.waitForURL(/\/types$/);
   });
 
   test('a new type begins with a decoder that runs', async () => {
     const { page } = stage;
-    await page.getByRole('button', { name: 'New device type' }).click();
+    await page.getByRole('button', { name: 'Create device type' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Meter');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { name: 'Meter' }).waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('"temperature": 23').waitFor();
@@ -198,7 +198,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     writeFileSync(join(folder, 'bad', 'meta.json'), '{');
     await stage.visit('types');
     await page.getByRole('button', { name: 'Import library' }).click();
-    await page.getByLabel('Folder of the library').setInputFiles(folder);
+    await page.getByLabel('Library folder').setInputFiles(folder);
     await page.getByText('3 files, 2 types').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Import', exact: true }).click();

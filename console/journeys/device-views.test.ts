@@ -39,34 +39,34 @@ journey(
       await stage.visit('devices');
       await row('Attic').waitFor();
       await page.getByRole('button', { name: 'Add filter' }).click();
-      await dialog().getByLabel('Add a value').selectOption({ label: 'Basel' });
-      await dialog().getByText('Devices where tag is Basel.').waitFor();
-      await dialog().getByText('2 of 3 devices').waitFor();
-      await dialog().getByRole('button', { name: 'Condition' }).click();
-      await dialog().getByLabel('Field').nth(1).selectOption({ label: 'battery in %' });
+      await dialog().getByLabel('Add value').selectOption({ label: 'Basel' });
+      await dialog().getByText('Devices where tag is Basel').waitFor();
+      await dialog().getByText('2 of 3 devices match').waitFor();
+      await dialog().getByRole('button', { name: 'Add condition' }).click();
+      await dialog().getByLabel('Field').nth(1).selectOption({ label: 'battery (%)' });
       await dialog().getByLabel('Value', { exact: true }).fill('30');
-      await dialog().getByRole('button', { name: 'Group', exact: true }).click();
+      await dialog().getByRole('button', { name: 'Add group', exact: true }).click();
       await dialog().getByLabel('Value', { exact: true }).nth(1).fill('o');
       await dialog()
-        .getByText('Devices where tag is Basel and battery in % < 30 and name contains o.')
+        .getByText('Devices where tag is Basel and battery (%) < 30 and name contains o')
         .waitFor();
-      await dialog().getByText('1 of 3 devices').waitFor();
-      await dialog().getByText('As the request has it').click();
+      await dialog().getByText('1 of 3 devices match').waitFor();
+      await dialog().getByText('API filter (JSON)').click();
       expect(await dialog().locator('code').innerText()).toContain('"uplinkMetrics.batteryLevel"');
       await stage.inspect('filter');
       await dialog().getByRole('button', { name: 'Show 1' }).click();
       await page.getByText('1 device', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Remove name contains o' }).click();
-      await page.getByRole('button', { name: 'Remove battery in % < 30' }).click();
+      await page.getByRole('button', { name: 'Remove battery (%) < 30' }).click();
       await page.getByText('2 devices', { exact: true }).waitFor();
     });
 
     test('nothing under a filter names the one condition to leave away', async () => {
       const { page } = stage;
-      await page.getByLabel('Name or id').fill('attic');
-      await page.getByText('No device matches').waitFor();
+      await page.getByLabel('Search by name or ID').fill('attic');
+      await page.getByText('No matching devices').waitFor();
       await stage.inspect('filter-nothing');
-      await page.getByRole('button', { name: 'Without “attic”: 2 devices' }).click();
+      await page.getByRole('button', { name: 'Clear “attic”: 2 devices' }).click();
       await row('Bakery').waitFor();
     });
 
@@ -74,11 +74,11 @@ journey(
       const { page } = stage;
       await page.keyboard.press('.');
       await page.getByRole('option', { name: 'Columns' }).click();
-      await dialog().getByLabel('Add a column').selectOption({ label: 'Floor' });
-      await dialog().getByLabel('Add a column').selectOption({ label: 'temperature' });
+      await dialog().getByLabel('Add column').selectOption({ label: 'Floor' });
+      await dialog().getByLabel('Add column').selectOption({ label: 'temperature' });
       await dialog().getByRole('button', { name: 'Hide Type' }).click();
       await dialog().getByRole('button', { name: 'Move temperature' }).press('ArrowUp');
-      await page.getByText('temperature is column 5 of 6').waitFor({ state: 'attached' });
+      await page.getByText('temperature moved to position 5 of 6').waitFor({ state: 'attached' });
       await dialog().getByLabel('Width of temperature').fill('150');
       await dialog().getByLabel('Width of temperature').press('Enter');
       await stage.inspect('columns');
@@ -104,7 +104,7 @@ journey(
       await page.mouse.up();
       await expect.poll(async () => (await header.boundingBox())?.width).toBe(190);
       const saving = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
       const [head, ...lines] = readFileSync(await (await saving).path(), 'utf8').split('\r\n');
       expect(head).toMatch(/,Battery,temperature,Floor$/);
       expect(lines.filter(Boolean)).toHaveLength(2);
@@ -114,10 +114,10 @@ journey(
       const { page } = stage;
       await page.getByRole('button', { name: 'Save view' }).click();
       await dialog().getByLabel('Name', { exact: true }).fill('Basel');
-      await dialog().getByRole('button', { name: 'Everybody in the workspace' }).click();
+      await dialog().getByRole('button', { name: 'Everyone in the workspace' }).click();
       expect(await axeFindings(page)).toEqual([]);
       await dialog().getByRole('button', { name: 'Save', exact: true }).click();
-      await page.getByText('Saved as Basel').waitFor();
+      await page.getByText('Basel created').waitFor();
       const tabs = page.getByRole('navigation', { name: 'Views' });
       await tabs.locator('[aria-current="page"]', { hasText: 'Basel' }).waitFor();
       await stage.inspect('views');
@@ -135,16 +135,16 @@ journey(
       const { page } = stage;
       await page.keyboard.press('j');
       await page.keyboard.press('e');
-      await dialog().getByLabel('Tag to add').fill('Zug');
+      await dialog().getByLabel('Tag').fill('Zug');
       await dialog().getByRole('button', { name: 'Create and add tag' }).click();
-      await page.getByText('1 tagged Zug').waitFor();
+      await page.getByText('1 device tagged Zug').waitFor();
       await page.keyboard.press('x');
       await page.keyboard.press('.');
       await page.getByRole('option', { name: 'Move 1 device' }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await page.keyboard.press('Escape');
-      await page.getByLabel('Name or id').waitFor();
+      await page.getByLabel('Search by name or ID').waitFor();
     });
 
     test('a second user, who may only read, opens the link and keeps an own view', async () => {
@@ -156,16 +156,16 @@ journey(
         await page.getByText('2 devices', { exact: true }).waitFor();
         await page.getByRole('columnheader', { name: 'Floor' }).waitFor();
         await page.getByText('tag is Basel').waitFor();
-        await page.getByRole('button', { name: 'Settings of the view' }).click();
-        await page.getByText('Someone else shares this view').waitFor();
+        await page.getByRole('button', { name: 'View settings' }).click();
+        await page.getByText('Shared by someone else').waitFor();
         expect(await axeFindings(page)).toEqual([]);
         await page.keyboard.press('Escape');
         await page.getByRole('button', { name: 'Online', exact: true }).click();
-        await page.getByRole('button', { name: 'Save as a new view' }).click();
-        await page.getByText('To share you need').waitFor();
+        await page.getByRole('button', { name: 'Save as new view' }).click();
+        await page.getByText('Sharing requires').waitFor();
         await page.getByLabel('Name', { exact: true }).fill('Mine');
         await page.getByRole('button', { name: 'Save', exact: true }).click();
-        await page.getByText('Saved as Mine').waitFor();
+        await page.getByText('Mine created').waitFor();
         expect(await page.getByRole('button', { name: 'Save changes' }).count()).toBe(0);
         expect(other.complaints).toEqual([]);
       } finally {
@@ -186,7 +186,7 @@ journey(
       await stage.inspect('views-phone');
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(width).toBeLessThanOrEqual(390);
-      await page.getByRole('button', { name: 'Edit the filter' }).click();
+      await page.getByRole('button', { name: 'Edit filter' }).click();
       await dialog().getByText('Devices where').waitFor();
       await stage.inspect('filter-phone');
     });

@@ -54,7 +54,7 @@ async function base(world: World): Promise<string> {
 /** Presses the button, or the console was faster. */
 async function reconnect(page: Page): Promise<void> {
   await Promise.any([
-    page.getByRole('button', { name: 'Try now' }).click(),
+    page.getByRole('button', { name: 'Retry now' }).click(),
     page.getByText(/Connection lost at/).waitFor({ state: 'hidden' }),
   ]);
 }
@@ -89,33 +89,33 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
     await page.mouse.up();
     await page.waitForURL(/from=/);
     await page.getByText(/average per 30 s/).waitFor();
-    await page.getByRole('button', { name: 'Zoom back' }).click();
+    await page.getByRole('button', { name: 'Reset zoom' }).click();
     await page.getByText(/average per 2 min/).waitFor();
     await page.getByRole('button', { name: 'Custom' }).click();
     await page.getByLabel('From', { exact: true }).fill('2026-03-01T10:00');
     await page.getByLabel('To', { exact: true }).fill('2026-03-01T11:00');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await page.getByText('Nothing was measured in this range').waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('No data in this time range').waitFor();
     await page.getByRole('button', { name: '24h' }).click();
     await page.locator('canvas').waitFor();
     await page.getByRole('button', { name: '1h' }).click();
-    await page.getByLabel('Compare with the period before').check();
-    await page.getByText(/42\.\d+ % on average, 1\.\d+ % less than before/).waitFor();
+    await page.getByLabel('Compare with previous period').check();
+    await page.getByText(/average 42\.\d+ %, 1\.\d+ % lower than the previous period/).waitFor();
     await page.getByRole('button', { name: '24h' }).click();
-    await page.getByLabel('Times in the zone of').selectOption('mine');
+    await page.getByLabel('Time zone').selectOption('mine');
     await page.getByText(/· Europe\/Zurich/).waitFor();
   });
 
   test('a sample appears in tile and tail, which pauses, filters and shows its JSON', async () => {
     const { page } = stage;
-    const tail = page.getByRole('list', { name: 'Samples as they arrive' });
+    const tail = page.getByRole('list', { name: 'Live samples' });
     await stage.world.capture(device, { temperature: 22.25, humidity: 45, mode: 'auto' });
     await tail.getByText('temperature 22.25').waitFor();
     await page.getByRole('button', { name: /Temperature 22.25 ?°C/ }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await stage.world.capture(device, { temperature: 22.5, humidity: 46, mode: 'manual' });
-    await page.getByText('1 waiting').waitFor();
+    await page.getByText('1 new').waitFor();
     expect(await tail.getByText('mode "manual"').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('searchbox', { name: 'Filter' }).fill('manual');
@@ -128,9 +128,9 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
 
   test('after a cut the tail and the chart are complete, in their order', async () => {
     const { page } = stage;
-    await page.getByRole('navigation', { name: 'Pages of the device' }).getByText('Live').click();
+    await page.getByRole('navigation', { name: 'Device tabs' }).getByText('Live').click();
     await page.waitForURL(/\/live/);
-    const tail = page.getByRole('list', { name: 'Samples as they arrive' });
+    const tail = page.getByRole('list', { name: 'Live samples' });
     await tail.getByText('mode "manual"').waitFor();
     cable.cut();
     await page.getByText(/Connection lost at/).waitFor();
@@ -150,7 +150,7 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
   test('a cut before the first sample loses nothing', async () => {
     const { page } = stage;
     await stage.visit(pathOf(quiet.id, '/live'));
-    await page.getByText('The next sample shows here by itself.').waitFor();
+    await page.getByText('New samples appear here automatically.').waitFor();
     cable.cut();
     await page.getByText(/Connection lost at/).waitFor();
     await stage.world.capture(quiet, { temperature: 1 });
@@ -182,26 +182,26 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
     await log.getByText('The temperature is not a number', { exact: true }).waitFor();
     await stage.inspect('device-log');
     await page.getByRole('button', { name: 'Warnings' }).click();
-    await page.getByText('Nothing was noted').waitFor();
+    await page.getByText('No log entries').waitFor();
     expect(page.url()).toContain('level=WARN');
     await page.getByRole('button', { name: 'Errors' }).click();
     await log.getByText('The temperature is not a number', { exact: true }).click();
-    await log.getByRole('link', { name: 'Go to the uplink' }).click();
+    await log.getByRole('link', { name: 'View uplink' }).click();
     await page.waitForURL(/uplinks\?.*at=/);
     const uplinks = page.getByRole('list', { name: 'Raw uplinks' });
     await uplinks.getByText('{"temperature":34}').click();
     await page.getByRole('button', { name: 'Decode again' }).click();
-    await page.getByText('Same samples as stored').waitFor();
+    await page.getByText('Matches the stored samples').waitFor();
     await stage.inspect('device-uplinks');
-    await page.getByRole('link', { name: 'Show the newest' }).click();
+    await page.getByRole('link', { name: 'Back to newest' }).click();
     await uplinks.getByText('{"temperature":"warm"}').waitFor();
   });
 
   test('an unknown device and a phone', async () => {
     const { page } = stage;
     await stage.visit(pathOf('02ffffffffffffff'));
-    const gone = page.getByRole('alert').filter({ hasText: 'This does not exist any longer' });
-    await gone.getByRole('link', { name: 'Back to the list' }).waitFor();
+    const gone = page.getByRole('alert').filter({ hasText: 'This no longer exists' });
+    await gone.getByRole('link', { name: 'Back to list' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     stage.takeComplaints();
     await page.setViewportSize({ width: 390, height: 844 });

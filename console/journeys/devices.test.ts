@@ -28,7 +28,7 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     await row('Boiler room').getByText('21.5').waitFor();
     expect(await page.getByText('3 devices').isVisible()).toBe(true);
     expect(await row('Boiler room').innerText()).toMatch(/online[\s\S]*ago|now/);
-    expect(await row('Attic').innerText()).toContain('no uplink yet');
+    expect(await row('Attic').innerText()).toContain('no uplinks yet');
     const id = row('Attic').getByText(/^physical-/);
     expect(await id.evaluate((it) => it.scrollWidth <= it.clientWidth + 1)).toBe(true);
     await row('Attic').hover();
@@ -51,10 +51,10 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     await page.waitForURL(/state=never.*q=cell|q=cell.*state=never/);
     await page.reload();
     await page.getByText('1 device', { exact: true }).waitFor();
-    await page.getByLabel('Name or id').fill('boiler');
-    await page.getByText('No device matches').waitFor();
+    await page.getByLabel('Search by name or ID').fill('boiler');
+    await page.getByText('No matching devices').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Without “boiler”: 2 devices' }).click();
+    await page.getByRole('button', { name: 'Clear “boiler”: 2 devices' }).click();
     await row('Cellar').waitFor();
     await stage.visit('devices');
     await page.getByRole('button', { name: 'Last seen' }).click();
@@ -73,10 +73,10 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     await page.getByText('2 selected').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
-    await page.getByLabel('Tag to add').fill('Basel');
+    await page.getByRole('combobox', { name: 'Tag' }).fill('Basel');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create and add tag' }).click();
-    await page.getByText('2 tagged Basel').waitFor();
+    await page.getByText('2 devices tagged Basel').waitFor();
     expect(await taggedNames()).toEqual(['Attic', 'Boiler room']);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Undone').waitFor();
@@ -99,11 +99,11 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     await stage.visit('devices?q=boiler');
     await row('Boiler room').getByText('21.5').waitFor();
     const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
     const path = await (await saving).path();
     const [head, line] = readFileSync(path, 'utf8').split('\r\n');
-    expect(head).toBe('Device,Device id,id,State,Last seen,Type,Tags,Value,Unit,Battery');
-    expect(line).toContain(`Boiler room,${heard.deviceId},${heard.id},online,`);
+    expect(head).toBe('Device,Device ID,id,Status,Last seen,Type,Tags,Value,Unit,Battery');
+    expect(line).toContain(`Boiler room,${heard.deviceId},${heard.id},Online,`);
     expect(line).toContain(',21.5,,21');
   });
 
@@ -111,16 +111,16 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await stage.visit('devices');
     await row('Boiler room').waitFor();
-    await page.getByRole('button', { name: 'Samples as a file' }).click();
+    await page.getByRole('button', { name: 'Export samples' }).click();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Write the file' }).click();
+    await page.getByRole('button', { name: 'Start export' }).click();
     await page.getByText('3 of 3 devices, 2 samples').waitFor();
     const saving = page.waitForEvent('download');
     await page.getByRole('link', { name: /^Download/ }).click();
     const path = await (await saving).path();
     expect(readFileSync(path).subarray(0, 4).toString()).toBe('PAR1');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Delete the file' }).click();
+    await page.getByRole('button', { name: 'Delete file' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
@@ -141,7 +141,7 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
       await dialog.getByLabel('Data flow').selectOption({ label: 'Attic' });
       expect(await axeFindings(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Move', exact: true }).click();
-      await page.getByRole('heading', { name: '1 not changed' }).waitFor();
+      await page.getByRole('heading', { name: '1 failed' }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     });
@@ -152,7 +152,7 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
       await stage.visit(`devices?filter=${filter.replace(/=+$/, '')}`);
       await page.getByText('Something went wrong').waitFor();
       expect(await page.getByRole('alert').innerText()).toMatch(
-        /unknown field moon[\s\S]*Request /,
+        /unknown field moon[\s\S]*Request ID /,
       );
       expect(await axeFindings(page)).toEqual([]);
       // The browser itself reports the refused request.
@@ -164,11 +164,11 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await stage.visit('devices');
     await row('Attic').getByRole('checkbox').click();
-    await page.getByRole('button', { name: 'Select all 2 that match' }).click();
+    await page.getByRole('button', { name: 'Select all 2 matches' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('button', { name: 'Delete 2 devices' }).click();
-    await page.getByText('2 deleted').waitFor();
-    await page.getByText('No device yet').waitFor();
+    await page.getByText('2 devices deleted').waitFor();
+    await page.getByText('No devices yet').waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 });

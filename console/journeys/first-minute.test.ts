@@ -50,12 +50,12 @@ describeWith(chromiumProgram, 'the first minute', () => {
       await replacePassword(page, password);
       await page.waitForURL(/\/welcome$/);
       const welcome = seconds();
-      for (const step of ['Name your device', 'Protocol', 'Payload']) {
+      for (const step of ['Name your device', 'Choose a protocol', 'Choose a payload format']) {
         const open = page.locator('[aria-current="step"]');
         await open.getByRole('heading', { name: step, exact: true }).waitFor();
         await page.keyboard.press('Enter');
       }
-      await page.getByRole('button', { name: 'Send it for me' }).waitFor();
+      await page.getByRole('button', { name: 'Send a test sample' }).waitFor();
       await page.keyboard.press('Enter');
       await page.getByText('Room 1 is online').waitFor();
       const tookMs = performance.now() - startedAt;
@@ -100,7 +100,7 @@ describeWith(chromiumProgram, 'the first minute', () => {
 
 async function signInAs(page: Page, base: string, email: string, password: string): Promise<void> {
   await page.goto(base);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.keyboard.press('Enter');
 }

@@ -12,7 +12,7 @@ journey('first password', { start, isSignedOut: true }, (stage) => {
     const password = world.platform.tenant?.generatedPassword ?? '';
     await stage.visit('devices?q=room');
     await page.waitForURL(/\/sign-in\?to=/);
-    await page.getByLabel('E-mail').fill('admin@localhost');
+    await page.getByLabel('Email').fill('admin@localhost');
     await page.getByLabel('Password').fill(password);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/first-password\?to=/);

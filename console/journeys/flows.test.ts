@@ -54,22 +54,22 @@ journey(
     test('a workspace without flows leads to the first one', async () => {
       const { page } = stage;
       await page.keyboard.type('gf');
-      await page.getByText('No data flow yet').waitFor();
+      await page.getByText('No data flows yet').waitFor();
       expect(await axeFindings(page)).toEqual([]);
-      await page.getByRole('link', { name: 'New data flow' }).first().click();
+      await page.getByRole('link', { name: 'Create data flow' }).first().click();
     });
 
     test('a flow is built in its lanes, with a new connector', async () => {
       const { page } = stage;
       await page.getByLabel('Name', { exact: true }).fill('Rooms <b>');
       await node(/^Connector/).click();
-      await page.getByRole('button', { name: 'New connector' }).click();
-      const dialog = page.getByRole('dialog', { name: 'New connector' });
+      await page.getByRole('button', { name: 'Create connector' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Create connector' });
       await dialog.getByLabel('Name', { exact: true }).fill('Gateway');
-      await dialog.getByLabel('How do the devices send?').selectOption('MQTT');
-      await dialog.getByLabel('Devices sign in with').waitFor();
+      await dialog.getByLabel('Protocol').selectOption('MQTT');
+      await dialog.getByLabel('Device authentication').waitFor();
       expect(await axeFindings(page)).toEqual([]);
-      await dialog.getByLabel('How do the devices send?').selectOption('HTTP');
+      await dialog.getByLabel('Protocol').selectOption('HTTP');
       await dialog.getByRole('button', { name: 'Create connector' }).click();
       await node(/^Gateway/).click();
       await node(/^No decoder/).click();
@@ -82,7 +82,7 @@ journey(
       await page.getByLabel('Topic').fill('climate');
       await page
         .getByText(
-          /^What arrives at Gateway is decoded by Climate; .* climate goes to Site office\.$/,
+          /^Payloads from Gateway are decoded by Climate; .* topic climate goes to Site office\.$/,
         )
         .waitFor();
       await page.reload();
@@ -91,13 +91,13 @@ journey(
       await page.getByRole('button', { name: 'Create data flow' }).click();
       await page.getByRole('heading', { level: 1, name: 'Rooms <b>' }).waitFor();
       flowId = page.url().split('/').at(-1) ?? '';
-      await page.getByText('No device uses this flow yet').waitFor();
+      await page.getByText('No devices use this data flow').waitFor();
     });
 
     test('a payload sent through it arrives at its outputs', async () => {
       const { page, world } = stage;
-      await page.getByRole('button', { name: 'Send a payload' }).click();
-      await page.getByText('There is no device that could send').waitFor();
+      await page.getByRole('button', { name: 'Send test payload' }).click();
+      await page.getByText('No device can send').waitFor();
       await page.keyboard.press('Escape');
       await world.must('POST', '/v3/devices', {
         name: 'Room 1',
@@ -107,13 +107,13 @@ journey(
         connectivity: 'HTTP',
       });
       await page.reload();
-      await page.getByRole('button', { name: 'Send a payload' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Send a payload' });
+      await page.getByRole('button', { name: 'Send test payload' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Send test payload' });
       await dialog.getByLabel('Payload (JSON)').fill('{"t": ');
-      await dialog.getByText('This is not a JSON object or array').waitFor();
+      await dialog.getByText('Enter a JSON object or array').waitFor();
       await dialog.getByLabel('Payload (JSON)').fill('{"t": 215}');
       await dialog.getByRole('button', { name: 'Send', exact: true }).click();
-      await dialog.getByText('Stored with topic climate').waitFor();
+      await dialog.getByText('Stored in topic climate').waitFor();
       await dialog.getByText('21.5', { exact: true }).waitFor();
       await dialog.getByText('delivered · HTTP 200 taken').waitFor();
       expect(bodies.map((body) => JSON.parse(body) as unknown)).toEqual([
@@ -128,12 +128,12 @@ journey(
 
     test('what a script does wrong is noted', async () => {
       const { page } = stage;
-      await page.getByRole('button', { name: 'Send a payload' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Send a payload' });
+      await page.getByRole('button', { name: 'Send test payload' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Send test payload' });
       await dialog.getByLabel('Payload (JSON)').fill('{"t": {"no": "number"}}');
       await dialog.getByRole('button', { name: 'Send', exact: true }).click();
       await dialog
-        .getByText(/^Noted:/)
+        .getByText(/^Logged:/)
         .first()
         .waitFor();
       await page.keyboard.press('Escape');
@@ -149,7 +149,7 @@ journey(
       await page.getByText('Someone else changed this').waitFor();
       expect(stage.takeComplaints().join()).toContain('status of 409');
       expect(await axeFindings(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Save over it' }).click();
+      await page.getByRole('button', { name: 'Overwrite' }).click();
       await page.getByRole('status').getByText('Saved').waitFor();
       await page.getByRole('link', { name: 'Data flows' }).last().click();
       await page.getByText('All rooms').waitFor();

@@ -19,8 +19,8 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
 
   test('an empty workspace says so', async () => {
     const { page } = stage;
-    await page.getByRole('heading', { name: 'No device is registered yet.' }).waitFor();
-    await page.getByText('Nothing needs your attention.').waitFor();
+    await page.getByRole('heading', { name: 'No devices yet' }).waitFor();
+    await page.getByText('Nothing needs attention').waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 
@@ -29,14 +29,14 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
     await page.keyboard.type('gd');
     await page.waitForURL(/\/devices$/);
     await page.keyboard.type('gh');
-    await page.getByText('Nothing needs your attention.').waitFor();
+    await page.getByText('Nothing needs attention').waitFor();
   });
 
   test('a sample appears as it is stored, with the name of its device', async () => {
     const { page, world } = stage;
     room = await world.device({ name: 'Room <b>1</b>' });
     await page.reload();
-    await page.getByText('Waiting for the next sample…').waitFor();
+    await page.getByText('Waiting for samples…').waitFor();
     // The subscription is open when the server has acknowledged it; samples before are not shown.
     await expect
       .poll(
@@ -51,9 +51,9 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
     await page.getByRole('button', { name: 'Pause' }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.reload();
-    await page.getByRole('heading', { name: 'All good. Every device is reporting.' }).waitFor();
+    await page.getByRole('heading', { name: 'No open alarms, no devices offline' }).waitFor();
     await page.getByText('1 of 1 devices online').waitFor();
-    await page.getByText(/^since .*, with the last before$/).waitFor();
+    await page.getByText(/^since .*, plus the one before$/).waitFor();
     await page.getByText('21.5', { exact: true }).first().waitFor();
   });
 
@@ -90,9 +90,9 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
       .poll(async () => JSON.stringify(await world.must('GET', outputsPath)))
       .toMatch(/"nextTry":"/);
     await stage.visit('');
-    await page.getByRole('heading', { name: 'Hook takes no deliveries.' }).waitFor();
+    await page.getByRole('heading', { name: 'Hook is failing' }).waitFor();
     await page.getByText(/^since \d\d:\d\d.*: .*500/).waitFor();
-    await page.getByRole('link', { name: 'Takes no deliveries: Hook' }).click();
+    await page.getByRole('link', { name: 'Failing: Hook' }).click();
     await page.waitForURL(/\/outputs\/\w+\/deliveries$/);
     await stage.visit('outputs');
     await page.getByText(/^since \d\d:\d\d.*: .*500/).waitFor();

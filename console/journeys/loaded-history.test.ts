@@ -19,12 +19,12 @@ journey('loaded history', { start: startWorld, prepare }, (stage) => {
     const row = stage.page.getByRole('row', { name: /Van 7/ });
     await row.getByText('Last data 3 Nov 2026').waitFor();
     await row.getByText('64\u202f%').waitFor();
-    await row.getByText('no uplink yet').waitFor({ state: 'attached' });
+    await row.getByText('no uplinks yet').waitFor({ state: 'attached' });
   });
 
   test('review console M3: the page says that history is no uplink, and until when it is', async () => {
     await stage.visit(`devices/${van.id}/overview`);
-    await stage.page.getByText('no uplink yet, history up to 3 Nov 2026').waitFor();
+    await stage.page.getByText('no uplinks yet, history up to 3 Nov 2026').waitFor();
     await stage.page.getByText('47.5596° N 7.5886° E').waitFor();
     await stage.page.getByText('64\u202f%').waitFor();
   });
@@ -36,6 +36,6 @@ journey('loaded history', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: /Van 7/ }).click();
     const card = page.getByRole('region', { name: 'Van 7' });
     await card.getByText('47.5596° N 7.5886° E').waitFor();
-    expect(await card.getByText('never', { exact: true }).count()).toBe(1);
+    expect(await card.getByText('Never', { exact: true }).count()).toBe(1);
   });
 });

@@ -45,12 +45,12 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await page.getByRole('application').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('+');
-    await page.getByText(/No streets/).waitFor();
+    await page.getByText(/No street map/).waitFor();
     await page.waitForURL(/at=/);
     await stage.inspect('map-grid');
     await page.keyboard.press('0');
     await page.getByText('5 in view').waitFor();
-    await page.getByText('Made with Natural Earth').waitFor();
+    await page.getByText('Map data: Natural Earth').waitFor();
   });
 
   test('dragging moves the map, and its button shows all devices again', async () => {
@@ -63,8 +63,8 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await page.mouse.down();
     await page.mouse.move(middle.x - box.width, middle.y, { steps: 4 });
     await page.mouse.up();
-    await page.getByText('No device is in view.').waitFor();
-    await page.getByRole('button', { name: 'Show all devices' }).click();
+    await page.getByText('No devices in view').waitFor();
+    await page.getByRole('button', { name: 'Fit all devices' }).click();
     await page.getByText('5 in view').waitFor();
   });
 
@@ -124,7 +124,7 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await page.getByRole('searchbox', { name: 'Search devices' }).fill('Zur');
     await page.getByText('1 of 1 device on the map').waitFor();
-    await page.getByRole('button', { name: 'Show all devices' }).click();
+    await page.getByRole('button', { name: 'Fit all devices' }).click();
     // The one device is in the middle now; a click on its dot opens its card.
     await page.getByRole('application', { name: 'Map of 1 device' }).click();
     await page.getByRole('region', { name: 'Zurich' }).waitFor();
@@ -188,7 +188,7 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     for (let step = 0; step < 6; step++) await page.keyboard.press('+');
     await expect.poll(() => asked.some(({ path }) => !before.has(path)), soon).toBe(true);
     await expect.poll(() => colorAt(page, 12), soon).toEqual([255, 0, 255]);
-    expect(await page.getByText(/No streets/).count()).toBe(0);
+    expect(await page.getByText(/No street map/).count()).toBe(0);
     expect(beyondTiles(stage.takeComplaints())).toEqual([]);
   });
 
@@ -196,7 +196,7 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     const { page } = stage;
     isDown = true;
     await page.reload();
-    await page.getByText('The street map could not be loaded.').waitFor();
+    await page.getByText("Couldn't load map tiles").waitFor();
     await page.keyboard.press('0');
     await page.getByText('5 in view').waitFor();
     const others = beyondTiles(stage.takeComplaints());

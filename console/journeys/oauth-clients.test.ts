@@ -30,17 +30,17 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
 
   test('an organization without clients says what they are for', async () => {
     await open();
-    await stage.page.getByText('No client yet').waitFor();
+    await stage.page.getByText('No OAuth clients yet').waitFor();
     await stage.inspect('clients-empty');
   });
 
   test('a client is created, and the shown command gets a token that works as the sentence says', async () => {
     const { page, world } = stage;
-    await page.getByRole('button', { name: 'Create a client' }).click();
-    await page.getByLabel('Which program is it?').fill('Reporting <b>service</b>');
+    await page.getByRole('button', { name: 'Create OAuth client' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Reporting <b>service</b>');
     await page.getByRole('button', { name: 'Send data' }).click();
     await page.getByRole('checkbox', { name: 'rule read' }).check();
-    await page.getByText('This client may read asset, rule; update asset.').waitFor();
+    await page.getByText('This client can read asset, rule; update asset').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Client secret' });
@@ -58,9 +58,9 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     await page.getByRole('link', { name: 'Reporting <b>service</b>' }).click();
     await page.waitForURL(/client=/);
     await page.reload();
-    const dialog = page.getByRole('dialog', { name: /^What may Reporting/ });
+    const dialog = page.getByRole('dialog', { name: /^Permissions of Reporting/ });
     await dialog
-      .getByText('This client may read organization, asset, rule; update asset.')
+      .getByText('This client can read organization, asset, rule; update asset')
       .waitFor();
     await stage.inspect('clients-one');
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -69,8 +69,8 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
 
   test('a new secret ends the old one', async () => {
     const { page } = stage;
-    await page.getByRole('button', { name: /^New secret for/ }).click();
-    await page.getByRole('button', { name: 'New secret', exact: true }).click();
+    await page.getByRole('button', { name: /^Rotate secret of/ }).click();
+    await page.getByRole('button', { name: 'Rotate secret', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Client secret' });
     const command = await dialog.locator('code').first().innerText();
     expect(await tokenOf(command)).toBeDefined();
@@ -86,9 +86,9 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     await stage.inspect('clients-phone');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);
-    await page.getByRole('button', { name: /^Delete the client/ }).click();
+    await page.getByRole('button', { name: /^Delete Reporting/ }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('No client yet').waitFor();
+    await page.getByText('No OAuth clients yet').waitFor();
     await expect.poll(() => statusOf('/v3/assets'), { timeout: 60_000 }).toBe(401);
   });
 });

@@ -43,20 +43,22 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
   test('a webhook is created in its form, and the fault of a field is at the field', async () => {
     const { page } = stage;
     await stage.visit('outputs');
-    await page.getByRole('link', { name: 'New output' }).first().click();
+    await page.getByRole('link', { name: 'Create output' }).first().click();
     await page.getByLabel('Name', { exact: true }).fill('Site office');
-    await page.getByLabel('Address', { exact: true }).fill('nowhere');
+    await page.getByLabel('URL', { exact: true }).fill('nowhere');
     await page.getByRole('button', { name: 'Create output' }).click();
     await page.getByText('must be an http or https URL', { exact: true }).waitFor();
     // Review console editor: the bar does not repeat it.
     await page.getByText('Check the marked fields.', { exact: true }).waitFor();
-    const field = page.getByLabel('Address', { exact: true });
+    const field = page.getByLabel('URL', { exact: true });
     expect(await field.evaluate((one) => one === document.activeElement)).toBe(true);
     expect(stage.takeComplaints().join()).toContain('status of 400');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByLabel('Address', { exact: true }).fill(address);
-    await page.getByRole('checkbox', { name: /something else/ }).check();
-    await page.getByLabel('Payload').fill('{"room": {{device.name}}, "t": {{data.temperature}}}');
+    await page.getByLabel('URL', { exact: true }).fill(address);
+    await page.getByRole('checkbox', { name: /custom payload/ }).check();
+    await page
+      .getByLabel('Payload', { exact: true })
+      .fill('{"room": {{device.name}}, "t": {{data.temperature}}}');
     await page.getByText('{"room": "Room 1", "t": 21.5}').waitFor();
     await page.reload();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Site office');
@@ -66,11 +68,11 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
 
   test('a test shows what the target said', async () => {
     const { page } = stage;
-    await page.getByRole('button', { name: 'Send a test' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Send a test' });
-    await dialog.getByRole('combobox', { name: 'With the last sample of' }).fill('Room');
+    await page.getByRole('button', { name: 'Send test' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send test message' });
+    await dialog.getByRole('combobox', { name: 'Use latest sample from' }).fill('Room');
     await dialog.getByRole('option', { name: /Room 1/ }).click();
-    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await dialog.getByRole('button', { name: 'Send test' }).click();
     await dialog.getByText('not today').first().waitFor();
     expect(receiver.target.bodies.at(-1)).toBe('{"room": "Room 1", "t": 21.5}');
     expect(await axeFindings(page)).toEqual([]);
@@ -88,20 +90,20 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
       ],
     });
     await stage.world.capture(sender, { temperature: 40 });
-    await page.getByText('Failed').last().waitFor();
-    await page.getByRole('button', { name: /^Details of the delivery/ }).click();
-    await page.getByRole('heading', { name: 'Why it failed' }).waitFor();
+    await page.getByText('Permanently failed').last().waitFor();
+    await page.getByRole('button', { name: /^Delivery details/ }).click();
+    await page.getByRole('heading', { name: 'Error' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     receiver.target.status = 200;
     await page.getByRole('button', { name: 'Resend 1 failed' }).click();
-    await page.getByText('1 sent again').waitFor();
+    await page.getByText('1 queued again').waitFor();
     await page.getByText('taken').first().waitFor();
     await page.getByRole('button', { name: 'Delivered', exact: true }).click();
     await page.waitForURL(/state=DELIVERED/);
     const log = page.url();
     await stage.visit('outputs');
     await page.getByText('1 delivered, 1 failed').waitFor();
-    await page.getByRole('img', { name: 'By hour: 1 delivered, 1 failed' }).waitFor();
+    await page.getByRole('img', { name: 'Per hour: 1 delivered, 1 failed' }).waitFor();
     await stage.inspect('outputs');
     await page.goto(log);
   });
@@ -109,10 +111,10 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
   test('edits that are not saved survive the way to another page', async () => {
     const { page } = stage;
     await page.getByRole('link', { name: 'Settings', exact: true }).last().waitFor();
-    const tabs = page.getByRole('navigation', { name: 'Pages of the output' });
+    const tabs = page.getByRole('navigation', { name: 'Output tabs' });
     await tabs.getByRole('link', { name: 'Settings' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Front desk');
-    await page.getByText('Not saved yet').waitFor();
+    await page.getByText('Unsaved changes').waitFor();
     await tabs.getByRole('link', { name: 'Deliveries' }).click();
     await tabs.getByRole('link', { name: 'Settings' }).click();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Front desk');

@@ -64,15 +64,15 @@ journey(
       await option(/^Basel/).click();
       await page.getByText('1 device', { exact: true }).waitFor();
       await open('@');
-      await page.getByText('Type a name or an e-mail address').waitFor();
+      await page.getByText('Type a name or email').waitFor();
       await field().fill('@admin');
       await option(/^admin/i).click();
       await page.waitForURL(/settings\/members/);
       await open('>boil');
-      await page.getByText('Nothing found for “boil”').waitFor();
+      await page.getByText('No results for “boil”').waitFor();
       await page.route('**/v3/search**', (request) => request.abort());
       await field().fill('attic');
-      await page.getByText('The search did not work').waitFor();
+      await page.getByText('Search failed').waitFor();
       expect(await axeFindings(page)).toEqual([]);
       await page.unroute('**/v3/search**');
       await page.keyboard.press('Escape');
@@ -88,15 +88,15 @@ journey(
       await page.keyboard.press('Control+v');
       await page.waitForURL(new RegExp(`${boiler.id}/overview`));
       await open('0b8e5f6a-no-such-request');
-      await page.getByText('Nothing found for “0b8e5f6a-no-such-request”').waitFor();
+      await page.getByText('No results for “0b8e5f6a-no-such-request”').waitFor();
       await page.keyboard.press('Escape');
     });
 
     test('? shows the keys of the table, c copies the page, Escape leads one level up', async () => {
       const { page } = stage;
       await page.keyboard.press('?');
-      const dialog = page.getByRole('dialog', { name: 'Keys' });
-      await dialog.getByText('Next and previous row').waitFor();
+      const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await dialog.getByText('Next or previous row').waitFor();
       await stage.inspect('keys');
       await page.keyboard.press('Escape');
       await page.keyboard.press('c');
@@ -139,7 +139,7 @@ journey(
       await page.keyboard.press('Enter');
       await open('>utc');
       await page.keyboard.press('Enter');
-      await open('>keys off');
+      await open('>shortcuts off');
       await page.keyboard.press('Enter');
       await page.keyboard.type('gd');
       await page.keyboard.press('?');
@@ -154,7 +154,7 @@ journey(
         await other.page.goto(`${stage.world.base}/me`);
         const pressed = (name: string) =>
           other.page.getByRole('group', { name }).locator('[aria-pressed="true"]').innerText();
-        await expect.poll(() => pressed('Times')).toBe('UTC');
+        await expect.poll(() => pressed('Time zone')).toBe('UTC');
         expect(await pressed('Single-key shortcuts')).toBe('Off');
         await other.page.getByRole('button', { name: 'Deutsch' }).click();
         await other.page.getByRole('heading', { name: 'Einstellungen' }).waitFor();

@@ -36,11 +36,11 @@ journey(
       await addAuthenticator(stage);
       const { page, world } = stage;
       await page.goto(`${world.platform.publicUrl}/me/security`);
-      await page.getByRole('button', { name: 'New passkey' }).click();
+      await page.getByRole('button', { name: 'Add passkey' }).click();
       await page.getByLabel('Your password').fill(password);
       await page.keyboard.press('Enter');
       await page.getByRole('list', { name: 'Recovery codes' }).waitFor();
-      await page.getByRole('button', { name: 'I have saved them' }).click();
+      await page.getByRole('button', { name: "I've saved my codes" }).click();
       await page.getByRole('button', { name: 'Rename Chrome, Linux' }).waitFor();
     });
 
@@ -50,26 +50,26 @@ journey(
       await page.getByRole('textbox', { name: 'Name' }).fill('Work laptop');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Rename Work laptop' }).waitFor();
-      await page.getByText('The passkey is created').waitFor({ state: 'hidden' });
+      await page.getByText('Passkey added').waitFor({ state: 'hidden' });
       await stage.inspect('passkeys');
     });
 
     test('it signs in without name and password', async () => {
       const { page } = stage;
       await signOut();
-      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
       await page.waitForURL(/\/(w\/|welcome)/);
     });
 
     test('it is the second factor after the password', async () => {
       const { page } = stage;
       await signOut();
-      await page.getByLabel('E-mail').fill('admin@localhost');
+      await page.getByLabel('Email').fill('admin@localhost');
       await page.getByLabel('Password').fill(password);
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'One step more' }).waitFor();
+      await page.getByRole('heading', { name: "Verify it's you" }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
       await page.waitForURL(/\/(w\/|welcome)/);
     });
 
@@ -81,7 +81,7 @@ journey(
       await page.keyboard.press('Enter');
       await page.getByText('A passkey signs you in').waitFor();
       await signOut();
-      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
       await page.getByRole('alert').getByText('unknown passkey').waitFor();
       expect(stage.takeComplaints()).toEqual([expect.stringContaining('401')]);
     });

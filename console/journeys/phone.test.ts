@@ -29,10 +29,10 @@ journey('phone', { start: startWorld, browser, startMs: 240_000 }, (stage) => {
   test('console M7: a record that is gone says so, and leads to its list', async () => {
     const { page } = stage;
     await stage.visit('rules/0123456789abcdef/edit');
-    await page.getByText('This does not exist any longer').waitFor();
+    await page.getByText('This no longer exists').waitFor();
     stage.takeComplaints();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Back to the list' }).click();
+    await page.getByRole('link', { name: 'Back to list' }).click();
     await page.waitForURL(/\/rules$/);
   });
 

@@ -88,7 +88,7 @@ journey(
     test('a person without a group sees why, also with a screen reader', async () => {
       const { page } = stage;
       await signInAs('eve');
-      await page.getByRole('alert').getByText('None of your groups has a role here').waitFor();
+      await page.getByRole('alert').getByText('None of your groups has access').waitFor();
       expect(await axeFindings(page)).toEqual([]);
       expect(ownComplaints()).toEqual([]);
     });

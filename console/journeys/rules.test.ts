@@ -20,22 +20,22 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await stage.visit('rules');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('link', { name: 'New rule' }).first().click();
+    await page.getByRole('link', { name: 'Create rule' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'New rule' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Leaks');
     for (const name of ['Boiler', 'Kitchen']) {
-      await page.getByRole('button', { name: 'Add a device or tag' }).click();
+      await page.getByRole('button', { name: 'Add device or tag' }).click();
       await page.getByRole('combobox', { name: 'Device' }).fill(name);
       await page.getByRole('option', { name: new RegExp(name) }).click();
     }
-    await page.getByRole('button', { name: /Choose a value/ }).click();
+    await page.getByRole('button', { name: /Select a data key/ }).click();
     await page.getByLabel('Data key').fill('leak');
     await page.getByLabel('Value', { exact: true }).selectOption('true');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('button', { name: 'Add an action' }).click();
+    await page.getByRole('button', { name: 'Add action' }).click();
     await page.getByLabel('Output', { exact: true }).selectOption({ label: 'Alarm · Alarm' });
-    const sentence = 'When any of 2 leak detectors says leak is true, raise an alarm.';
+    const sentence = 'When any of 2 leak detectors reports that leak is true, raise an alarm.';
     await page.getByText(sentence).waitFor();
     await page.reload();
     await page.getByText(sentence).waitFor();
@@ -55,7 +55,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('ArrowRight');
     expect(await focused()).toContain('Alarm');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Open its settings' }).waitFor();
+    await page.getByRole('link', { name: 'Open settings' }).waitFor();
   });
 
   test('edits that met another save are not lost, and leaving them asks first', async () => {
@@ -65,20 +65,20 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await world.must('PUT', `/v3/rules/${id}`, { name: 'Drips' });
     await page.getByRole('link', { name: 'Rules' }).last().click();
     const leaving = page.getByRole('dialog', { name: 'Leave without saving?' });
-    await leaving.getByRole('button', { name: 'Stay' }).click();
+    await leaving.getByRole('button', { name: 'Keep editing' }).click();
     await page.keyboard.press('Control+s');
-    await page.getByText('Someone else changed this since your edits began.').waitFor();
+    await page.getByText('Someone else changed this while you were editing').waitFor();
     expect(stage.takeComplaints().join()).toContain('status of 409');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Save over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite' }).click();
     await page.getByRole('heading', { level: 1, name: 'Leaks at home' }).waitFor();
     expect((await world.must('GET', `/v3/rules/${id}`))['name']).toBe('Leaks at home');
   });
 
   test('tried on last week, it would have fired once, and nothing is sent', async () => {
     const { page } = stage;
-    await page.getByRole('link', { name: 'Try on last week' }).click();
-    await page.getByText('It would have fired 1 time').waitFor();
+    await page.getByRole('link', { name: 'Simulate on last week' }).click();
+    await page.getByText('Would have fired 1 time').waitFor();
     await page.getByText('leak = true').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     expect(await alarmRules(stage.world).of(boiler)).toEqual([]);
@@ -86,19 +86,19 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
 
   test('it is seen firing', async () => {
     const { page } = stage;
-    const tabs = page.getByRole('navigation', { name: 'Pages of the rule' });
+    const tabs = page.getByRole('navigation', { name: 'Rule tabs' });
     await tabs.getByRole('link', { name: 'Runs' }).click();
-    await page.getByText('It has not run yet').waitFor();
+    await page.getByText('No runs yet').waitFor();
     await stage.world.capture(boiler, { leak: true });
     // Runs are asked for every minute at most; the event of the run shows it immediately.
-    await page.getByText('fired').first().waitFor();
+    await page.getByText('Fired').first().waitFor();
     // Review console LOW: not the text of the platform, which is English in every language.
-    await page.getByText('condition 1 is true').waitFor();
+    await page.getByText('condition 1 is met').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Rules' }).last().click();
-    const turned = page.getByRole('switch', { name: 'Leaks at home is on' });
+    const turned = page.getByRole('switch', { name: 'Enable Leaks at home' });
     await turned.click();
-    await page.getByText('Leaks at home is off').waitFor();
-    await page.getByRole('switch', { name: /^Leaks/, checked: false }).waitFor();
+    await page.getByText('Leaks at home disabled').waitFor();
+    await page.getByRole('switch', { name: /^Enable Leaks/, checked: false }).waitFor();
   });
 });

@@ -25,16 +25,16 @@ async function prepare({ base, organizationId }: World): Promise<void> {
 }
 
 async function setUpApp(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+  await page.getByRole('button', { name: 'Set up authenticator app' }).click();
   await page.getByLabel('Your password').fill(password);
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Copy the key' }).waitFor();
+  await page.getByRole('button', { name: 'Copy key' }).waitFor();
   const secret = (await page.locator('dialog code').innerText()).replaceAll(' ', '');
   clock.ahead += stepMs;
   const code = codeOfStep(fromBase32(secret), Math.floor(now() / stepMs));
-  await page.getByLabel('Code of the app').fill(code);
+  await page.getByLabel('Code', { exact: true }).fill(code);
   await page.getByRole('button', { name: 'Turn on' }).click();
-  await page.getByRole('button', { name: 'I have saved them' }).click();
+  await page.getByRole('button', { name: "I've saved my codes" }).click();
 }
 
 const close = async () => theirs?.close();
@@ -43,8 +43,8 @@ journey('demanded second factor', { start: () => startWorld({ now }), prepare, c
   const membersPath = () => `${stage.world.base}/o/${stage.world.organizationId}/settings/members`;
   const demand = async () => {
     const { page } = stage;
-    await page.getByLabel('Members must have a second factor').click();
-    await page.getByRole('button', { name: 'Demand it' }).click();
+    await page.getByRole('checkbox', { name: /^Require MFA/ }).click();
+    await page.getByRole('button', { name: 'Require MFA' }).click();
   };
 
   test('is refused to an owner without one, who would be shut out', async () => {
@@ -63,11 +63,11 @@ journey('demanded second factor', { start: () => startWorld({ now }), prepare, c
     await setUpApp(page);
     await page.goto(membersPath());
     await demand();
-    await page.getByRole('status').getByText('A second factor is demanded now').waitFor();
-    expect(await page.getByLabel('Members must have a second factor').isChecked()).toBe(true);
+    await page.getByRole('status').getByText('MFA is now required').waitFor();
+    expect(await page.getByRole('checkbox', { name: /^Require MFA/ }).isChecked()).toBe(true);
     await stage.inspect('second-factor-demand');
     await page.goto(`${world.base}/me/security`);
-    await page.getByRole('button', { name: 'Remove the app' }).click();
+    await page.getByRole('button', { name: 'Remove authenticator app' }).click();
     await page.getByLabel('Your password').fill(password);
     await page.keyboard.press('Enter');
     await page.getByText('one of your organizations requires MFA').waitFor();
@@ -76,11 +76,11 @@ journey('demanded second factor', { start: () => startWorld({ now }), prepare, c
 
   test('leads a member in the middle of the work to the page that says why', async () => {
     const { page, complaints } = theirs;
-    const why = page.getByRole('heading', { name: 'A second factor is needed' });
+    const why = page.getByRole('heading', { name: 'Set up multi-factor authentication' });
     // Whatever the page asks for first leads there, which can be before the click.
     await Promise.any([why.waitFor(), page.getByRole('link', { name: 'Devices' }).first().click()]);
     await why.waitFor();
-    await page.getByText('demands a second factor from its members').waitFor();
+    await page.getByText('requires MFA').waitFor();
     expect(new URL(page.url()).pathname).toBe('/second-factor');
     const refused = complaints.splice(0);
     expect(refused.length).toBeGreaterThan(0);
@@ -104,22 +104,24 @@ journey('demanded second factor', { start: () => startWorld({ now }), prepare, c
   test('is reset by the owner; the member starts again with the password', async () => {
     const { page } = stage;
     await page.goto(membersPath());
-    await page.getByRole('button', { name: `Reset the second factor of ${email}` }).click();
+    await page.getByRole('button', { name: `Reset MFA of ${email}` }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Reset', exact: true }).click();
-    await page.getByText(`The second factor of ${email} is reset`).waitFor();
+    await page.getByText(`MFA of ${email} reset`).waitFor();
     await theirs.page.goto(`${stage.world.base}/`);
     await theirs.page.waitForURL(/\/sign-in/);
-    await theirs.page.getByLabel('E-mail').fill(email);
+    await theirs.page.getByLabel('Email').fill(email);
     await theirs.page.getByLabel('Password').fill(password);
     await theirs.page.keyboard.press('Enter');
-    await theirs.page.getByRole('heading', { name: 'A second factor is needed' }).waitFor();
+    await theirs.page
+      .getByRole('heading', { name: 'Set up multi-factor authentication' })
+      .waitFor();
   });
 
   test('is switched off; the member continues with the next page', async () => {
     const { page } = stage;
-    await page.getByLabel('Members must have a second factor').click();
-    await page.getByText('A second factor is not demanded any more').waitFor();
+    await page.getByRole('checkbox', { name: /^Require MFA/ }).click();
+    await page.getByText('MFA is no longer required').waitFor();
     await theirs.page.goto(`${stage.world.base}/`);
     await theirs.page.waitForURL(/\/(w\/|welcome)/);
   });

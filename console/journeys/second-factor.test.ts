@@ -24,23 +24,23 @@ journey('second factor', { start: startAhead }, (stage) => {
   const firstStep = async () => {
     const { page } = stage;
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
-    await page.getByLabel('E-mail').fill('admin@localhost');
+    await page.getByLabel('Email').fill('admin@localhost');
     await page.getByLabel('Password').fill(password);
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'One step more' }).waitFor();
+    await page.getByRole('heading', { name: "Verify it's you" }).waitFor();
   };
 
   test('an app is set up by its QR code, and the key below it is the same', async () => {
     const { page, world } = stage;
     await page.goto(`${world.base}/me/security`);
-    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await page.getByRole('button', { name: 'Set up authenticator app' }).click();
     await page.getByLabel('Your password').fill(password);
     await page.keyboard.press('Enter');
     const picture = page.getByRole('img', { name: /QR code/ });
     await picture.waitFor();
     const address = new URL(await readQrCode(picture));
     secret = address.searchParams.get('secret') ?? '';
-    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByRole('button', { name: 'Copy key' }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
     expect(decodeURIComponent(address.pathname)).toContain('Heliograph:admin@localhost');
     expect(await axeFindings(page)).toEqual([]);
@@ -48,21 +48,21 @@ journey('second factor', { start: startAhead }, (stage) => {
 
   test('its first code turns it on, and recovery codes are shown', async () => {
     const { page } = stage;
-    await page.getByLabel('Code of the app').fill('000000');
+    await page.getByLabel('Code', { exact: true }).fill('000000');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('The code is incorrect').waitFor();
     // A page that is left may have asked for something with the session that just ended.
     const complaints = stage.takeComplaints().filter((each) => !each.includes('/auth/me/'));
     expect(complaints).toEqual([expect.stringContaining('401')]);
-    await page.getByLabel('Code of the app').fill(nextCode());
+    await page.getByLabel('Code', { exact: true }).fill(nextCode());
     await page.getByRole('button', { name: 'Turn on' }).click();
     const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
     await codes.first().waitFor();
     recoveryCodes = await codes.allTextContents();
     expect(recoveryCodes).toHaveLength(10);
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'I have saved them' }).click();
-    await page.getByText('10 recovery codes are left').waitFor();
+    await page.getByRole('button', { name: "I've saved my codes" }).click();
+    await page.getByText('10 recovery codes left').waitFor();
   });
 
   test('the page is right in both themes', async () => {
@@ -94,15 +94,15 @@ journey('second factor', { start: startAhead }, (stage) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/(w\/|welcome)/);
     await page.goto(`${stage.world.base}/me/security`);
-    await page.getByText('9 recovery codes are left').waitFor();
+    await page.getByText('9 recovery codes left').waitFor();
   });
 
   test('the app is removed with the password, which is then enough', async () => {
     const { page, world } = stage;
-    await page.getByRole('button', { name: 'Remove the app' }).click();
+    await page.getByRole('button', { name: 'Remove authenticator app' }).click();
     await page.getByLabel('Your password').fill(password);
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor();
+    await page.getByRole('button', { name: 'Set up authenticator app' }).waitFor();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForURL(/\/sign-in/);
     await signIn(page, world.base);

@@ -15,12 +15,12 @@ const prepare = async (world: World) => {
 /** Pages that create something, and the button that opens the form; none where the page is the form. */
 const forms: readonly { readonly path: string; readonly opener?: RegExp }[] = [
   { path: '/w/$workspaceId/devices/new' },
-  { path: '/w/$workspaceId/dashboards', opener: /^New dashboard/ },
-  { path: '/w/$workspaceId/types', opener: /^New device type/ },
-  { path: '/w/$workspaceId/flows/connectors', opener: /^New connector/ },
-  { path: '/w/$workspaceId/rules/logic', opener: /^New block/ },
-  { path: '/w/$workspaceId/settings/tags', opener: /^New tag/ },
-  { path: '/w/$workspaceId/settings/fields', opener: /^New field/ },
+  { path: '/w/$workspaceId/dashboards', opener: /^Create dashboard/ },
+  { path: '/w/$workspaceId/types', opener: /^Create device type/ },
+  { path: '/w/$workspaceId/flows/connectors', opener: /^Create connector/ },
+  { path: '/w/$workspaceId/rules/logic', opener: /^Create custom logic/ },
+  { path: '/w/$workspaceId/settings/tags', opener: /^Create tag/ },
+  { path: '/w/$workspaceId/settings/fields', opener: /^Create custom field/ },
   { path: '/o/$organizationId/settings/members', opener: /^Invite/ },
   { path: '/o/$organizationId/settings/keys', opener: /key$/ },
   { path: '/o/$organizationId/settings/clients', opener: /client$/ },
@@ -73,14 +73,14 @@ journey('sent once', { start: startWorld, prepare, startMs: 240_000 }, (stage) =
     const after = await flows();
     await stage.visit('devices/new');
     await page.getByLabel('Name').fill('Room 1 again');
-    await page.getByLabel('Device id').fill(device.deviceId);
-    await page.locator('#content').getByRole('button', { name: 'Register' }).click();
+    await page.getByLabel('Device ID').fill(device.deviceId);
+    await page.locator('#content').getByRole('button', { name: 'Add device' }).click();
     await page.getByRole('alert').first().waitFor();
     await expect.poll(flows).toBe(after);
     expect(before).toBeLessThan(after);
-    await page.getByLabel('Device id').fill('room-again');
-    await page.locator('#content').getByRole('button', { name: 'Register' }).click();
-    await page.getByRole('link', { name: 'Open the device' }).click();
+    await page.getByLabel('Device ID').fill('room-again');
+    await page.locator('#content').getByRole('button', { name: 'Add device' }).click();
+    await page.getByRole('link', { name: 'Open device' }).click();
     await page.getByRole('heading', { name: 'Room 1 again' }).waitFor();
     stage.takeComplaints();
   });

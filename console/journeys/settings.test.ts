@@ -45,10 +45,10 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     const { id, version } = await settings();
     await world.must('PUT', `/v3/workspaces/${id}`, { id, version, description: 'of another' });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('button', { name: 'Save over it' }).waitFor();
+    await page.getByRole('button', { name: 'Overwrite' }).waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Show what is saved' }).click();
+    await page.getByRole('button', { name: 'Load their version' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Campus <b>');
     await page.getByLabel('Time zone').selectOption('Europe/Zurich');
     await saved();
@@ -63,7 +63,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
   test('a week is set by keyboard, numbers and dragging', async () => {
     const { page } = stage;
     await page.getByRole('link', { name: 'Working hours' }).click();
-    await page.getByRole('checkbox', { name: /Count working hours only/ }).check();
+    await page.getByRole('checkbox', { name: /Limit occupancy to working hours/ }).check();
     await page.getByRole('button', { name: 'Add hours on Monday' }).click();
     const end = page.getByRole('slider', { name: 'Monday, end' });
     await end.focus();
@@ -71,7 +71,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('ArrowRight');
     expect(await end.getAttribute('aria-valuetext')).toBe('17:15');
     await page.getByRole('textbox', { name: 'Monday, from' }).fill('07:10');
-    await page.getByRole('button', { name: 'Monday for all workdays' }).click();
+    await page.getByRole('button', { name: 'Copy Monday to all weekdays' }).click();
     const track = page.locator('[data-day="SATURDAY"]');
     const box = (await track.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
     const at = (hour: number) => box.x + (box.width * hour) / 24;
@@ -80,15 +80,15 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await page.mouse.down();
     await page.mouse.move(at(12.05), middle, { steps: 4 });
     await page.mouse.up();
-    await page.getByLabel('Public holidays of').selectOption('CH');
-    await page.getByLabel('Part of the country').fill('nowhere');
-    await page.getByRole('button', { name: 'Add a day' }).click();
-    await page.getByLabel('Day', { exact: true }).fill('2026-12-24');
+    await page.getByLabel('Public holidays').selectOption('CH');
+    await page.getByLabel('Region').fill('nowhere');
+    await page.getByRole('button', { name: 'Add date' }).click();
+    await page.getByLabel('Date', { exact: true }).fill('2026-12-24');
     await page.getByLabel('Name', { exact: true }).fill('Party');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText(/CH-ZH/).first().waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('400')]);
-    await page.getByLabel('Part of the country').fill('zh');
+    await page.getByLabel('Region').fill('zh');
     // What has scrolled below the bar is no target.
     await page.evaluate(() => scrollTo(0, 0));
     await stage.inspect('settings-hours');
@@ -113,16 +113,16 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
   test('a shorter retention asks first', async () => {
     const { page } = stage;
     await stage.visit('settings/retention');
-    await page.getByText(/Stored now: 2 samples/).waitFor();
+    await page.getByText(/Stored: 2 samples/).waitFor();
     await page.getByLabel('Days').fill('0');
-    await page.getByText('A whole number from 1 to 36500, or empty').waitFor();
+    await page.getByText('Enter a whole number from 1 to 36500, or leave empty').waitFor();
     await page.getByRole('button', { name: '90 days' }).click();
-    await page.getByText(/This would delete about 1 sample, \d+/).waitFor();
+    await page.getByText(/This deletes about 1 sample \(\d+/).waitFor();
     await stage.inspect('settings-retention');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('heading', { name: 'Keep samples for 90 days only?' }).waitFor();
+    await page.getByRole('heading', { name: 'Keep samples for only 90 days?' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Delete what is older' }).click();
+    await page.getByRole('button', { name: 'Delete older samples' }).click();
     await expect.poll(async () => (await settings()).settings.retentionDays).toBe(90);
   });
 
@@ -131,7 +131,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await stage.visit('settings/usage');
     await page.getByRole('cell', { name: 'Campus <b>' }).waitFor();
     await page.getByRole('link', { name: 'Meter 1' }).waitFor();
-    await page.getByRole('heading', { name: 'Limits of the organization' }).waitFor();
+    await page.getByRole('heading', { name: 'Quotas' }).waitFor();
     await stage.inspect('settings-usage');
   });
 
@@ -149,22 +149,22 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
       color: '#12703a',
       taggedDevices: 1,
     });
-    await page.getByRole('button', { name: 'New tag' }).click();
+    await page.getByRole('button', { name: 'Create tag' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Cellar');
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'Cellar', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Delete Roof 2' }).click();
-    await page.getByText('1 device loses it. This cannot be undone.').waitFor();
+    await page.getByText("Removes it from 1 device. This can't be undone.").waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('Roof 2 is deleted').waitFor();
+    await page.getByText('Roof 2 deleted').waitFor();
     expect((await world.call('GET', `/v3/tags/${tagId}`)).status).toBe(404);
   });
 
   test('a custom field with values is deleted only after a second question', async () => {
     const { page, world } = stage;
     await page.getByRole('link', { name: 'Custom fields' }).click();
-    await page.getByText('Custom fields say what a device does not send').waitFor();
-    await page.getByRole('button', { name: 'New field' }).first().click();
+    await page.getByText("Custom fields store what a device doesn't send").waitFor();
+    await page.getByRole('button', { name: 'Create custom field' }).first().click();
     await page.getByLabel('Name', { exact: true }).fill('Floor');
     await page.getByLabel('Options').fill('ground\nfirst\n\nfirst');
     await stage.inspect('settings-field');
@@ -178,19 +178,19 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await world.must('PUT', `/v3/devices/${id}`, { id, version, name, customFields });
     await page.getByRole('button', { name: 'Delete Floor' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByRole('button', { name: 'Delete with all values' }).waitFor();
+    await page.getByRole('button', { name: 'Delete field and values' }).waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Delete with all values' }).click();
-    await page.getByText('Floor is deleted').waitFor();
+    await page.getByRole('button', { name: 'Delete field and values' }).click();
+    await page.getByText('Floor deleted').waitFor();
   });
 
   test('a member of this workspace only is invited, changed and removed', async () => {
     const { page } = stage;
     await page.getByRole('navigation', { name: 'Workspace settings' }).getByText('Members').click();
-    await page.getByText('Nobody has a role in this workspace only.').waitFor();
-    await page.getByRole('button', { name: 'Invite a member' }).click();
-    await page.getByLabel('E-mail').fill('grace@example.org');
+    await page.getByText('No workspace-only members').waitFor();
+    await page.getByRole('button', { name: 'Invite member' }).click();
+    await page.getByLabel('Email').fill('grace@example.org');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByText('/invitations/').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
@@ -199,13 +199,13 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await stage.inspect('settings-members');
     await page.getByRole('button', { name: 'Remove grace@example.org' }).click();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
-    await page.getByText('grace@example.org is removed').waitFor();
+    await page.getByText('grace@example.org removed').waitFor();
   });
 
   test('a workspace is created in the side bar, and deleted by its name while it is empty', async () => {
     const { page, world } = stage;
     await stage.visit('settings/general');
-    await page.getByRole('button', { name: 'Delete this workspace' }).click();
+    await page.getByRole('button', { name: 'Delete workspace' }).click();
     await page.getByLabel(/Type “Campus/).fill('Campus <b>');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page
@@ -214,18 +214,18 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
       .waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
     await page.keyboard.press('Escape');
-    await page.locator('nav select').selectOption({ label: 'New workspace…' });
+    await page.locator('nav select').selectOption({ label: 'Create workspace…' });
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Second site');
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
-    await page.getByText('Second site is created').waitFor();
-    await page.getByRole('link', { name: 'Send the first sample' }).waitFor();
+    await page.getByText('Second site created').waitFor();
+    await page.getByRole('link', { name: 'Send your first sample' }).waitFor();
     expect(page.url()).not.toContain(world.workspaceId);
     await page.getByRole('link', { name: 'Settings', exact: true }).click();
-    await page.getByRole('button', { name: 'Delete this workspace' }).click();
+    await page.getByRole('button', { name: 'Delete workspace' }).click();
     await page.getByLabel('Type “Second site” to confirm').fill('Second site');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('Second site is deleted').waitFor();
+    await page.getByText('Second site deleted').waitFor();
     await page.waitForURL(new RegExp(world.workspaceId));
   });
 });

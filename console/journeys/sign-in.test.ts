@@ -12,7 +12,7 @@ journey('sign-in', { start: startWorld, isSignedOut: true }, (stage) => {
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('name'));
     await expect.poll(focused, { timeout: 60_000 }).toBe('email');
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByLabel('E-mail').fill('admin@localhost');
+    await page.getByLabel('Email').fill('admin@localhost');
     await page.getByLabel('Password').fill('correct horse battery staple');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/devices\?q=room$/);

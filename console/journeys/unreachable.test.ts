@@ -63,7 +63,7 @@ journey('unreachable platform', { start: startWorld, prepare, startMs: 240_000 }
         await open(page, address);
         await settled(page, address, true);
         isTold = (await page.locator('#content [role="alert"]').count()) > 0;
-        if (isTold) await page.getByRole('button', { name: 'Try now' }).waitFor();
+        if (isTold) await page.getByRole('button', { name: 'Retry now' }).waitFor();
         await page.getByRole('navigation', { name: 'Main' }).waitFor();
       } finally {
         await browser.context.setOffline(false);
@@ -110,7 +110,7 @@ journey('unreachable platform', { start: startWorld, prepare, startMs: 240_000 }
     page.on('domcontentloaded', count);
     await page.route(/\/assets\/rule-list-.*\.js$/, (route) => route.fulfill({ status: 404 }));
     await page.getByRole('link', { name: 'Rules' }).click();
-    await page.getByText('It is missing even after a reload').waitFor();
+    await page.getByText('It is still missing after a reload').waitFor();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     page.off('domcontentloaded', count);
     expect(documents).toBe(1);
@@ -127,7 +127,7 @@ journey('unreachable platform', { start: startWorld, prepare, startMs: 240_000 }
     await page.route(/\/assets\/palette-.*\.js$/, (route) => route.abort());
     await browser.context.setOffline(true);
     await page.keyboard.press('Control+k');
-    await page.getByRole('alert').getByText('could not be loaded').last().waitFor();
+    await page.getByRole('alert').getByText("couldn't be loaded").last().waitFor();
     await page.unrouteAll();
     const reloaded = page.waitForEvent('domcontentloaded');
     await browser.context.setOffline(false);

@@ -17,7 +17,7 @@ const prepare = async (world: World) => {
 
 /** How the names of buttons begin that change something on the platform. */
 const acting =
-  /^(New|Create|Register|Import|Delete|Remove|Rename|Duplicate|Copy (of|the) (type|dashboard)|Save$|Save to|Send a test|Retry|Resend|Acknowledge\b(?!d)|Clear\b|Invite|Revoke|Rotate|Move|Tag|Activate|Deactivate|Turn|Edit|Accept|Share|Comment|Reset the|Add (a )?(tile|comment|key|topic)|First reading|These results)/i;
+  /^(New|Create|Import|Delete|Remove|Rename|Duplicate|Copy (of|the) (type|dashboard)|Save$|Send test$|Retry|Resend|Acknowledge\b(?!d)|Clear\b|Invite|Revoke|Rotate|Generate|Move|Tag|Activate|Deactivate|Enable|Turn|Edit|Accept|Share|Comment|Reset MFA|Add (device$|tile|comment|key|topic|to dashboard)|Send your first)/i;
 
 journey('viewer', { start: startWorld, prepare, startMs: 240_000 }, (stage) => {
   test('console H8: a viewer finds no action that would be refused', async () => {
@@ -49,7 +49,7 @@ journey('viewer', { start: startWorld, prepare, startMs: 240_000 }, (stage) => {
   test('console H8: a disabled button says what it needs', async () => {
     const { page } = stage;
     await stage.visit('devices');
-    const register = page.getByRole('button', { name: /^Register/ });
+    const register = page.getByRole('button', { name: /^Add device/ });
     await register.waitFor();
     expect(await register.isDisabled()).toBe(true);
     expect(await register.getAttribute('title')).toContain('asset: create');

@@ -10,7 +10,7 @@ journey('welcome', options, (stage) => {
   const fillIn = async () => {
     const { page, world } = stage;
     await page.goto(`${world.base}/sign-in`);
-    await page.getByLabel('E-mail').fill('admin@localhost');
+    await page.getByLabel('Email').fill('admin@localhost');
     await page.getByLabel('Password').fill('correct horse battery staple');
     await page.keyboard.press('Enter');
   };
@@ -25,11 +25,11 @@ journey('welcome', options, (stage) => {
     await page.getByText('No device at hand?').waitFor();
     await stage.inspect('welcome-1');
     await page.keyboard.press('Enter');
-    await begins('Protocol');
-    await page.getByText('Off in this installation').first().waitFor();
+    await begins('Choose a protocol');
+    await page.getByText('Disabled on this installation').first().waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
-    await begins('Payload');
+    await begins('Choose a payload format');
     await stage.inspect('welcome-3');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Listening for Room 1' }).waitFor();
@@ -37,11 +37,11 @@ journey('welcome', options, (stage) => {
     await stage.inspect('welcome-4');
     await page.reload();
     await page.getByRole('heading', { name: 'Listening for Room 1' }).waitFor();
-    await page.getByRole('button', { name: 'Send it for me' }).waitFor();
+    await page.getByRole('button', { name: 'Send a test sample' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('Room 1 is online').waitFor();
     expect(await page.getByText('21.5').last().innerText()).toContain('21.5');
-    await page.getByText('The next reading begins its chart.').waitFor();
+    await page.getByText('Send another sample to start the chart.').waitFor();
   });
 
   test('a terminal sends the next one, and the chart begins', async () => {
@@ -51,8 +51,8 @@ journey('welcome', options, (stage) => {
     const body = '{"temperature": 23}';
     const sent = await fetch(path ?? '', { method: 'POST', headers, body });
     expect([sent.status, path?.startsWith(world.base)]).toEqual([201, true]);
-    await page.getByRole('img', { name: 'Course of temperature' }).waitFor();
-    await page.getByText('What was made').click();
+    await page.getByRole('img', { name: 'Chart of temperature' }).waitFor();
+    await page.getByText('What was created').click();
     await page.getByText(/\/v3\/devices' -H/).waitFor();
     await stage.inspect('welcome-alive');
     await page.getByRole('link', { name: 'Open Room 1' }).waitFor();
@@ -71,19 +71,19 @@ journey('welcome', options, (stage) => {
     await page.goto(`${world.base}/welcome`);
     await page.getByLabel('Name', { exact: true }).fill('Büro <b>2</b>');
     await page.keyboard.press('Enter');
-    await begins('Protocol');
+    await begins('Choose a protocol');
     await page.keyboard.press('Enter');
     await page.getByText('Paste a payload').click();
     const payload = page.getByLabel('Payload', { exact: true });
     await payload.fill('hello there');
-    await page.getByText('Neither JSON nor hex nor base64').waitFor();
+    await page.getByText('Not valid JSON, hex, or base64').waitFor();
     expect(await page.getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true);
     await payload.fill('{"co2": 412, "air": {"open": true}}');
     await page.getByText('2 values, stored with a schema').waitFor();
     await stage.inspect('welcome-json');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('JSON, with a schema').waitFor();
-    await page.getByRole('button', { name: 'Send it for me' }).click();
+    await page.getByText('JSON with a schema').waitFor();
+    await page.getByRole('button', { name: 'Send a test sample' }).click();
     await page.getByText('Büro <b>2</b> is online').waitFor();
     const { content } = await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}`);
     expect(content.map(({ deviceId }: { deviceId: string }) => deviceId).sort()).toEqual([
@@ -108,20 +108,20 @@ journey('welcome', options, (stage) => {
     await type('Acme X9', 'throw new Error("not mine");');
     await page.goto(`${world.base}/welcome`);
     await page.getByLabel('Name', { exact: true }).press('Enter');
-    await begins('Protocol');
+    await begins('Choose a protocol');
     await page.keyboard.press('Enter');
     await page.getByText('Paste a payload').click();
     await page.getByLabel('Payload', { exact: true }).fill('01 67 00 D7');
-    await page.getByLabel('Search the device types').fill('acme');
+    await page.getByLabel('Search device types').fill('acme');
     await page.getByText('temperature 21.5').waitFor();
-    await page.getByText('does not decode this').waitFor();
+    await page.getByText("can't decode this payload").waitFor();
     await stage.inspect('welcome-hex');
     expect(await page.getByRole('radio', { name: /Acme T1/ }).isChecked()).toBe(true);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('Decoder “Acme T1”').waitFor();
     // The name of the first device is taken, so its id gets a number.
     await page.getByText('deviceId=room-1-2').first().waitFor();
-    await page.getByRole('button', { name: 'Send it for me' }).click();
+    await page.getByRole('button', { name: 'Send a test sample' }).click();
     await page.getByText('Room 1 is online').waitFor();
   });
 

@@ -33,7 +33,7 @@ export class Refusal extends Error {
   }
 
   static unreachable(): Refusal {
-    return new Refusal(0, 'The platform does not answer');
+    return new Refusal(0, "The platform isn't responding");
   }
 }
 

@@ -3,19 +3,19 @@ import { wordSet } from '../words/word-set.ts';
 
 export const loadFailureWords = wordSet(
   {
-    notLoaded: 'Page could not be loaded',
-    missing: 'This part of the console could not be loaded.',
-    missingNote: 'It loads by itself when the connection is back.',
+    notLoaded: "Couldn't load this page",
+    missing: "This part of the console couldn't be loaded.",
+    missingNote: 'It loads automatically when the connection is back.',
     missingStill:
-      'It is missing even after a reload. Try again later, or ask who runs this platform.',
+      'It is still missing after a reload. Try again later, or ask the operator of this installation.',
     reload: 'Reload',
   },
   {
-    notLoaded: 'Seite nicht geladen',
+    notLoaded: 'Seite konnte nicht geladen werden',
     missing: 'Dieser Teil der Konsole konnte nicht geladen werden.',
-    missingNote: 'Er lädt von selbst, sobald die Verbindung wieder steht.',
+    missingNote: 'Er wird automatisch geladen, sobald die Verbindung wieder besteht.',
     missingStill:
-      'Er fehlt auch nach dem Neuladen. Versuchen Sie es später, oder fragen Sie, wer diese Plattform betreibt.',
+      'Er fehlt auch nach dem Neuladen. Versuchen Sie es später erneut, oder fragen Sie den Betreiber dieser Installation.',
     reload: 'Neu laden',
   },
 );

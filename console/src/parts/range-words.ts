@@ -3,19 +3,19 @@ import { wordSet } from '../words/word-set.ts';
 
 export const rangeWords = wordSet(
   {
-    range: 'Range',
+    range: 'Time range',
     custom: 'Custom',
     from: 'From',
     to: 'To',
-    show: 'Show',
-    zoomBack: 'Zoom back',
+    show: 'Apply',
+    zoomBack: 'Reset zoom',
   },
   {
     range: 'Zeitraum',
-    custom: 'Eigener',
+    custom: 'Benutzerdefiniert',
     from: 'Von',
     to: 'Bis',
-    show: 'Zeigen',
-    zoomBack: 'Zurück',
+    show: 'Anwenden',
+    zoomBack: 'Zoom zurücksetzen',
   },
 );

@@ -4,10 +4,11 @@ import { wordSet } from '../words/word-set.ts';
 export const zoneWords = wordSet(
   {
     times: (zone: string) => `Times in ${zone}`,
-    why: (own: string) => `This browser is in ${own}. Your account has the setting.`,
+    why: (own: string) => `Your browser is in ${own}. You can change the setting in your account.`,
   },
   {
     times: (zone: string) => `Zeiten in ${zone}`,
-    why: (own: string) => `Dieser Browser ist in ${own}. Die Einstellung ist in Ihrem Konto.`,
+    why: (own: string) =>
+      `Ihr Browser ist in ${own}. Sie können die Einstellung in Ihrem Konto ändern.`,
   },
 );

@@ -33,7 +33,7 @@ export function ImportResult({ file, settings, importing, work }: ImportResultPr
   return (
     <Card title={words.result} isPadded>
       <div className={styles['form']} role="status">
-        {imported > 0 && <b>{words.imported(formats.count(imported))}</b>}
+        {imported > 0 && <b>{words.imported(formats.count(imported), imported)}</b>}
         {ready > 0 && (
           <p>
             {words.ready(formats.count(ready), ready)}{' '}

@@ -88,7 +88,8 @@ function useMove({ place, selection, work, close }: WorkDialogProps) {
       words.moving,
       () => moveDevices(chosen, { targetWorkspaceId, dataFlowId }),
       (operation) => {
-        toast(words.moved(formats.count(changedIds(operation).length)));
+        const many = changedIds(operation).length;
+        toast(words.moved(words.count(formats.count(many), many)));
         selection.clear();
       },
     );

@@ -174,7 +174,8 @@ function useSwitch({ place, selection, work }: SelectionBarProps) {
             () => switchDevices({ workspaceId, deviceIds }, undo),
             () => toast(words.undone),
           );
-        if (deviceIds.length > 0) toast(done(formats.count(deviceIds.length)), takeBack);
+        const many = deviceIds.length;
+        if (many > 0) toast(done(words.count(formats.count(many), many)), takeBack);
         selection.clear();
       },
     );
@@ -203,7 +204,8 @@ function AskedDialog({ asked, close, count, place, selection, work }: AskedDialo
       words.deleting,
       () => deleteDevices(bulkSelection(place.workspaceId, place.search, selection)),
       (operation) => {
-        toast(words.removed(formats.count(changedIds(operation).length)));
+        const many = changedIds(operation).length;
+        toast(words.removed(words.count(formats.count(many), many)));
         selection.clear();
       },
     );

@@ -89,7 +89,8 @@ function useTagging({ place, selection, work, close }: WorkDialogProps) {
             () => untag(operation, tagId),
             () => toast(words.undone),
           );
-        toast(words.tagged(formats.count(changedIds(operation).length), name), undo);
+        const many = changedIds(operation).length;
+        toast(words.tagged(words.count(formats.count(many), many), name), undo);
         selection.clear();
       },
     );

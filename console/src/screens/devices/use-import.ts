@@ -72,7 +72,7 @@ export function useImport(work: BulkWork): Import {
           const count = changedIds(operation).length;
           setImported((before) => before + count);
           setChecked((before) => before && { ...before, ready: [], creates: 0 });
-          toast(words.imported(formats.count(count)));
+          toast(words.imported(formats.count(count), count));
         },
       );
     },

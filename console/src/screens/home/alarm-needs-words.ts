@@ -3,13 +3,13 @@ import { wordSet } from '../../words/word-set.ts';
 
 export const alarmNeedsWords = wordSet(
   {
-    allAlarms: (count: string) => `All ${count} open alarms`,
+    allAlarms: (count: string) => `View all ${count} open alarms`,
     acknowledge: (name: string) => `Acknowledge ${name}`,
-    acknowledged: (name: string) => `${name} is acknowledged`,
+    acknowledged: (name: string) => `${name} acknowledged`,
   },
   {
-    allAlarms: (count: string) => `Alle ${count} offenen Alarme`,
+    allAlarms: (count: string) => `Alle ${count} offenen Alarme anzeigen`,
     acknowledge: (name: string) => `${name} bestätigen`,
-    acknowledged: (name: string) => `${name} ist bestätigt`,
+    acknowledged: (name: string) => `${name} bestätigt`,
   },
 );

@@ -31,9 +31,9 @@ const leaks = editCondition(two, 0, 0, {
 
 test('the rule is said in one sentence', () => {
   const { en } = editorWords;
-  expect(sentenceOf(empty, en)).toBe('Choose the value that this rule compares.');
+  expect(sentenceOf(empty, en)).toBe('Select a data key for this rule to compare.');
   expect(sentenceOf(withAction(leaks, alarm), en)).toBe(
-    'When any of 2 leak detectors says leak is true, raise an alarm.',
+    'When any of 2 leak detectors reports that leak is true, raise an alarm.',
   );
 });
 

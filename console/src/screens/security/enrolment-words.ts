@@ -3,18 +3,17 @@ import { wordSet } from '../../words/word-set.ts';
 
 export const enrolmentWords = wordSet(
   {
-    title: 'A second factor is needed',
-    lead: (organization: string) =>
-      `${organization} demands a second factor from its members, and your account has none. Set one up here, then continue.`,
-    isDone: 'Your second factor is on.',
+    title: 'Set up multi-factor authentication',
+    lead: (organization: string) => `${organization} requires MFA. Set it up to continue.`,
+    isDone: 'MFA is on',
     goOn: 'Continue',
     signOut: 'Sign out',
   },
   {
-    title: 'Ein zweiter Faktor ist nötig',
+    title: 'Multi-Faktor-Authentifizierung einrichten',
     lead: (organization: string) =>
-      `${organization} verlangt von den Mitgliedern einen zweiten Faktor, und Ihr Konto hat keinen. Richten Sie ihn hier ein, dann geht es weiter.`,
-    isDone: 'Ihr zweiter Faktor ist an.',
+      `${organization} verlangt MFA. Richten Sie sie ein, um fortzufahren.`,
+    isDone: 'MFA ist an',
     goOn: 'Weiter',
     signOut: 'Abmelden',
   },

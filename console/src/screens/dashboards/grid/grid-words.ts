@@ -6,33 +6,34 @@ export const gridWords = wordSet(
   {
     tiles: 'Tiles',
     move: (title: string) => `Move ${title}`,
-    settings: (title: string) => `Settings of ${title}`,
+    settings: (title: string) => `Edit ${title}`,
     remove: (title: string) => `Remove ${title}`,
     removed: (title: string) => `${title} removed`,
-    help: 'Space takes the tile. The arrow keys move it, with Shift they change its size. Space puts it down, Escape puts it back.',
+    help: 'Press Space to pick up a tile, arrow keys to move it, Shift+arrow keys to resize it, Space to drop it, and Escape to cancel.',
     place: (column: number, row: number, width: number, height: number) =>
-      `Column ${grouped(column)}, row ${grouped(row)}, ${grouped(width)} wide, ${grouped(height)} high.`,
+      `Column ${grouped(column)}, row ${grouped(row)}, ${grouped(width)} columns wide, ${grouped(height)} rows high`,
     news: {
-      grabbed: (title: string, place: string) => `${title} taken. ${place}`,
+      grabbed: (title: string, place: string) => `${title} picked up. ${place}`,
       moved: (title: string, place: string) => `${title}: ${place}`,
-      dropped: (title: string, place: string) => `${title} put down. ${place}`,
-      canceled: (title: string, place: string) => `${title} put back. ${place}`,
+      dropped: (title: string, place: string) => `${title} dropped. ${place}`,
+      canceled: (title: string, place: string) => `Move canceled. ${title} returned to ${place}`,
     },
   },
   {
     tiles: 'Kacheln',
     move: (title: string) => `${title} verschieben`,
-    settings: (title: string) => `Einstellungen von ${title}`,
+    settings: (title: string) => `${title} bearbeiten`,
     remove: (title: string) => `${title} entfernen`,
     removed: (title: string) => `${title} entfernt`,
-    help: 'Die Leertaste nimmt die Kachel. Die Pfeiltasten verschieben sie, mit Umschalt ändern sie ihre Größe. Die Leertaste legt sie ab, Escape legt sie zurück.',
+    help: 'Leertaste zum Aufnehmen, Pfeiltasten zum Verschieben, Umschalt+Pfeiltasten zum Ändern der Größe, Leertaste zum Ablegen, Escape zum Abbrechen.',
     place: (column: number, row: number, width: number, height: number) =>
-      `Spalte ${grouped(column)}, Zeile ${grouped(row)}, ${grouped(width)} breit, ${grouped(height)} hoch.`,
+      `Spalte ${grouped(column)}, Zeile ${grouped(row)}, ${grouped(width)} Spalten breit, ${grouped(height)} Zeilen hoch`,
     news: {
-      grabbed: (title: string, place: string) => `${title} genommen. ${place}`,
+      grabbed: (title: string, place: string) => `${title} aufgenommen. ${place}`,
       moved: (title: string, place: string) => `${title}: ${place}`,
       dropped: (title: string, place: string) => `${title} abgelegt. ${place}`,
-      canceled: (title: string, place: string) => `${title} zurückgelegt. ${place}`,
+      canceled: (title: string, place: string) =>
+        `Verschieben abgebrochen. ${title} zurück an: ${place}`,
     },
   },
 );
