@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -99,19 +99,26 @@ export function conditions(folder: string): string {
 export const repositoryRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Puts `text` under the heading `## title` of docs/measurements.md, replacing the text of an
- * earlier run. Other sections do not change.
+ * Puts the command and `text` under the heading `## title` of docs/measurements.md, replacing the text
+ * of an earlier run. Other sections do not change.
  */
 export function writeMeasurement(title: string, text: string): void {
   const path = join(repositoryRoot, 'docs', 'measurements.md');
   mkdirSync(dirname(path), { recursive: true });
   const heading = `## ${title}`;
   const sections = readDocument(path).split(/\n(?=## )/);
-  const section = `${heading}\n\n${text.trim()}\n`;
+  const section = `${heading}\n\n\`${command()}\`\n\n${text.trim()}\n`;
   const at = sections.findIndex((each) => each.split('\n', 1)[0] === heading);
   if (at < 0) sections.push(section);
   else sections[at] = section;
   writeFileSync(path, `${sections.map((each) => each.trim()).join('\n\n')}\n`);
+}
+
+/** What was run, without `--write`. */
+function command(): string {
+  const [, path = '', ...options] = process.argv;
+  const bench = basename(path, '.ts');
+  return ['npm run bench --', bench, ...options.filter((word) => word !== '--write')].join(' ');
 }
 
 function readDocument(path: string): string {

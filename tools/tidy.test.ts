@@ -335,6 +335,18 @@ test('a row of the allowed counts that is not a count and a name is an error', (
   expect(() => readAllowed(root)).toThrow('"<<<<<<< ours" is not a count and a name');
 });
 
+test('a document names only paths that exist', () => {
+  const root = plantedProject({
+    'src/model/sample.ts': lines(3),
+    'docs/guide.md':
+      'See `src/model/sample.ts`, `src/model/`, `src/<name>/a.ts`\nand `src/gone.ts`.\n',
+    'CHANGELOG.md': 'Removed `src/gone.ts`.\n',
+  });
+  expect(tidyViolations(root).map(violationText)).toEqual([
+    'docs/guide.md:2: src/gone.ts does not exist',
+  ]);
+});
+
 test('a later record can replace or change an earlier one', () => {
   const second = record.replace('# 1.', '# 2.');
   for (const status of ['replaced by [2](0002-b.md)', 'accepted, changed by [2](0002-b.md)']) {

@@ -4,6 +4,7 @@ import type { Violation } from './violation.ts';
 import { citationViolations } from './citations.ts';
 import { captionViolations } from './captions.ts';
 import { decisionViolations, dependencyViolations } from './decision-records.ts';
+import { documentPathViolations } from './document-paths.ts';
 import { leftoverViolations } from './leftovers.ts';
 import { nameViolations } from './names.ts';
 import { projectFiles, type ProjectFile } from './project-files.ts';
@@ -25,6 +26,7 @@ const projectRules: readonly ProjectRule[] = [
   dependencyViolations,
   lockViolations,
   citationViolations,
+  documentPathViolations,
   ratchetViolations,
 ];
 
