@@ -7,7 +7,7 @@ import { scopes, verbsOfScope } from '../model/permission.ts';
 import type { Place } from '../model/resource-ref.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import { findApiKey, removeApiKey } from '../storage/records/rows/api-keys.ts';
+import { findApiKey, removeApiKey } from '../storage/records/rows/credentials.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { findUser } from '../storage/records/rows/users.ts';

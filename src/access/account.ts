@@ -4,8 +4,7 @@ import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { organizationMembershipsOf } from '../storage/records/rows/members.ts';
 import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
-import { hasFirstPassword } from '../storage/records/rows/first-passwords.ts';
-import { findUser } from '../storage/records/rows/users.ts';
+import { findUser, hasFirstPassword } from '../storage/records/rows/users.ts';
 
 /** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
 export async function readAccount(

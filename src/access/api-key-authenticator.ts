@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { ChangeFollower } from '../model/record.ts';
-import { findApiKeyBySecretHash, saveLastUses } from '../storage/records/rows/api-keys.ts';
+import { findApiKeyBySecretHash, saveLastUses } from '../storage/records/rows/credentials.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import type { Authenticator } from './authenticator.ts';

@@ -4,7 +4,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findOAuthClientByClientId } from '../storage/records/rows/oauth-clients.ts';
+import { findOAuthClientByClientId } from '../storage/records/rows/credentials.ts';
 import type { Authenticator } from './authenticator.ts';
 import { grantedPrincipal } from './granted-principal.ts';
 import { clockSkewSeconds, type TokenService } from './token-service.ts';

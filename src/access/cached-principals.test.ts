@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecordChange } from '../model/record.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
-import { insertOAuthClient } from '../storage/records/rows/oauth-clients.ts';
+import { insertOAuthClient } from '../storage/records/rows/credentials.ts';
 import { findUser } from '../storage/records/rows/users.ts';
 import { createApiKeyAuthenticator } from './api-key-authenticator.ts';
 import type { Authenticator } from './authenticator.ts';

@@ -8,7 +8,7 @@ import {
   dashboardOfToken,
   findConfiguration,
   type SharedBy,
-} from '../storage/records/rows/dashboard-shares.ts';
+} from '../storage/records/rows/dashboards.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { RequestHeaders } from './authenticator.ts';

@@ -1,6 +1,6 @@
 // Ended sessions: removed in one transaction that empties the caches of every node.
 import type { Records } from '../storage/records/records.ts';
-import { removeSession } from '../storage/records/rows/sessions.ts';
+import { removeSession } from '../storage/records/rows/sign-in.ts';
 import {
   announceAfterCommit,
   transaction,

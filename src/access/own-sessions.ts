@@ -4,7 +4,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
 import type { Records } from '../storage/records/records.ts';
-import { findSession, sessionsOf } from '../storage/records/rows/sessions.ts';
+import { findSession, sessionsOf } from '../storage/records/rows/sign-in.ts';
 import { endSessionsById } from './ended-sessions.ts';
 
 const recentMs = 10 * minuteMs;

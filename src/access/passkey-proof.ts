@@ -4,7 +4,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { Passkey } from '../model/passkey.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findPasskey, passkeysOf, useChallenge } from '../storage/records/rows/passkeys.ts';
+import { findPasskey, passkeysOf, useChallenge } from '../storage/records/rows/sign-in.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 const challengeBytes = 32;

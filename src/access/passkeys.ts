@@ -12,7 +12,7 @@ import {
   passkeysOf,
   removePasskey,
   renamePasskey,
-} from '../storage/records/rows/passkeys.ts';
+} from '../storage/records/rows/sign-in.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { type Attestation, newChallenge, provenCredential, webAuthn } from './passkey-proof.ts';
 import type { RelyingParty } from './relying-party.ts';

@@ -5,17 +5,21 @@ import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
 import type { Records } from '../storage/records/records.ts';
-import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
-import { secretHash } from '../storage/records/secret-encryption.ts';
 import {
+  addPasswordReset,
   findPasswordReset,
+  hasSecondFactor,
   removePasswordResetsOf,
   removeSessionsOf,
-  addPasswordReset,
-} from '../storage/records/rows/sessions.ts';
-import { hasSecondFactor } from '../storage/records/rows/second-factors.ts';
-import { forgetFirstPassword } from '../storage/records/rows/first-passwords.ts';
-import { findUser, findUserByEmail, saveUser } from '../storage/records/rows/users.ts';
+} from '../storage/records/rows/sign-in.ts';
+import {
+  findUser,
+  findUserByEmail,
+  forgetFirstPassword,
+  saveUser,
+} from '../storage/records/rows/users.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
+import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
 import { newPasswordHash } from './password.ts';
 import { namesAround } from './sign-in.ts';
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Records } from '../storage/records/records.ts';
-import { findPreferences, savePreferences } from '../storage/records/rows/preferences.ts';
+import { findPreferences, savePreferences } from '../storage/records/rows/views.ts';
 
 type Owner = Pick<Principal, 'id'>;
 

@@ -1,7 +1,7 @@
 // Provider sessions: sessions that the sign-in provider began, and ends.
 import type { Records } from '../storage/records/records.ts';
-import { findSession, sessionsFromProvider } from '../storage/records/rows/sessions.ts';
-import { findIdentity } from '../storage/records/rows/user-identities.ts';
+import { findSession, sessionsFromProvider } from '../storage/records/rows/sign-in.ts';
+import { findIdentity } from '../storage/records/rows/users.ts';
 import { endSessionsById } from './ended-sessions.ts';
 import type { EndedAtProvider, ProviderClient } from './provider-client.ts';
 

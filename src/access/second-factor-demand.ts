@@ -4,8 +4,7 @@ import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { organizationMembershipsOf } from '../storage/records/rows/members.ts';
-import { organizationsDemanding } from '../storage/records/rows/second-factor-demands.ts';
-import { hasSecondFactor } from '../storage/records/rows/second-factors.ts';
+import { hasSecondFactor, organizationsDemanding } from '../storage/records/rows/sign-in.ts';
 
 /**
  * Those of the organizations that demand a second factor which the user does not have. Sessions of

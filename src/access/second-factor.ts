@@ -1,5 +1,5 @@
 // Second factor: what a user proves besides the password, how it is set up, checked and removed.
-import { formatInstant, type EpochMs } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session, User } from '../model/user.ts';
@@ -9,15 +9,15 @@ import {
   countRecoveryCodes,
   findAuthenticatorApp,
   hasSecondFactor,
+  passkeysOf,
   removeAuthenticatorApp,
   removeRecoveryCodes,
   replaceAuthenticatorApp,
   replaceRecoveryCodes,
+  sessionsOf,
   useRecoveryCode,
   useStep,
-} from '../storage/records/rows/second-factors.ts';
-import { passkeysOf } from '../storage/records/rows/passkeys.ts';
-import { sessionsOf } from '../storage/records/rows/sessions.ts';
+} from '../storage/records/rows/sign-in.ts';
 import { findUser } from '../storage/records/rows/users.ts';
 import {
   announceAfterCommit,

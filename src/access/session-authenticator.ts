@@ -23,7 +23,7 @@ import {
   findSession,
   findSessionByTokenHash,
   saveLastSeen,
-} from '../storage/records/rows/sessions.ts';
+} from '../storage/records/rows/sign-in.ts';
 import { findUser } from '../storage/records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
 import { createCacheByPart } from '../structures/cache-by-part.ts';

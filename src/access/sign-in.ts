@@ -11,16 +11,20 @@ import {
   findOrganizationMember,
   organizationMembershipsOf,
 } from '../storage/records/rows/members.ts';
-import { forgetFirstPassword } from '../storage/records/rows/first-passwords.ts';
 import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
-import { secretHash } from '../storage/records/secret-encryption.ts';
 import {
   findSessionByTokenHash,
   insertSession,
   saveSessionOrganization,
   sessionsOf,
-} from '../storage/records/rows/sessions.ts';
-import { findUser, findUserByEmail, saveUser } from '../storage/records/rows/users.ts';
+} from '../storage/records/rows/sign-in.ts';
+import {
+  findUser,
+  findUserByEmail,
+  forgetFirstPassword,
+  saveUser,
+} from '../storage/records/rows/users.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
 import { endSessionsById, removeInStep } from './ended-sessions.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';

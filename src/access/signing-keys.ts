@@ -9,7 +9,7 @@ import {
   listSigningKeys,
   removeSigningKey,
   type SigningKeyRecord,
-} from '../storage/records/rows/signing-keys.ts';
+} from '../storage/records/rows/credentials.ts';
 
 export const signingAlgorithm = 'ES256';
 const renewedAfterMs = 90 * dayMs;

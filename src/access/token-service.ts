@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { tokenPaths } from '../model/token-paths.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findOAuthClientByClientId } from '../storage/records/rows/oauth-clients.ts';
+import { findOAuthClientByClientId } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { signingAlgorithm, type SigningKeys } from './signing-keys.ts';
 

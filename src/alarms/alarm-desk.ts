@@ -12,8 +12,12 @@ import {
 import { Problem, problem } from '../model/problem.ts';
 import type { Rule } from '../model/rule.ts';
 import type { Records } from '../storage/records/records.ts';
-import { insertAlarmComment, sourcesOfAlarms } from '../storage/records/rows/alarm-parts.ts';
-import { findAlarms, saveAlarms } from '../storage/records/rows/alarms.ts';
+import {
+  findAlarms,
+  insertAlarmComment,
+  saveAlarms,
+  sourcesOfAlarms,
+} from '../storage/records/rows/alarms.ts';
 import { findConditionStates, saveConditionStates } from '../storage/records/rows/rule-state.ts';
 import { findActiveRules } from '../storage/records/rows/rules.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';

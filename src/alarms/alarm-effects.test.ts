@@ -14,11 +14,11 @@ import {
   type AlarmTrigger,
 } from '../model/alarm.ts';
 import { openedAlarm } from '../model/alarm-transitions.ts';
-import { addRowTrigger } from '../storage/records/engine-sql.ts';
+import { addRowTrigger } from '../storage/records/engine.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { transaction } from '../storage/records/transaction.ts';
-import { recordCount } from '../storage/records/rows/organization-counts.ts';
+import { recordCount } from '../storage/records/rows/organizations.ts';
 import { countAlarms, saveAlarms } from '../storage/records/rows/alarms.ts';
 import { dropOldAlarms, dropSurplusAlarms } from './alarm-clock.ts';
 import { createApplyAlarms } from './alarm-effects.ts';

@@ -9,24 +9,22 @@ import {
   endlessSource,
 } from '../model/alarm.ts';
 import { newId } from '../model/ids.ts';
-import { standardQuotas } from '../model/quota.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import { standardQuotas } from '../model/quota.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import type { TransactionStep } from '../storage/records/transaction.ts';
 import {
   type AlarmSourceRow,
-  findAlarmSourceRows,
-  findAlarmSources,
-  insertAlarmSources,
-  removeAlarmSources,
-} from '../storage/records/rows/alarm-parts.ts';
-import {
   countOpenAlarms,
   findAlarms,
+  findAlarmSourceRows,
+  findAlarmSources,
   findOpenAlarms,
+  insertAlarmSources,
+  removeAlarmSources,
   saveAlarms,
 } from '../storage/records/rows/alarms.ts';
-import { recordCount } from '../storage/records/rows/organization-counts.ts';
+import { recordCount } from '../storage/records/rows/organizations.ts';
+import type { TransactionStep } from '../storage/records/transaction.ts';
 import { type AlarmLedger, createAlarmLedger, type RefusedTrigger } from './alarm-ledger.ts';
 import {
   type AlarmNotificationParts,

@@ -12,7 +12,7 @@ import {
   endlessSource,
 } from '../model/alarm.ts';
 import { clearedAlarm, openedAlarm, triggeredAlarm } from '../model/alarm-transitions.ts';
-import type { AlarmSourceRow } from '../storage/records/rows/alarm-parts.ts';
+import type { AlarmSourceRow } from '../storage/records/rows/alarms.ts';
 
 export interface AlarmLedgerParts {
   /** The open alarms of the keys and sources of the effects. */

@@ -13,7 +13,7 @@ import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import { findReadableProperties } from '../storage/records/rows/output-connectors.ts';
-import { appendProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {

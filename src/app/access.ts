@@ -31,7 +31,7 @@ import { noteShareUse } from '../inventory/workspaces/dashboard-shares.ts';
 import type { Actor } from '../model/actor.ts';
 import { minuteMs } from '../model/instant.ts';
 import type { ChangeFollower } from '../model/record.ts';
-import { nodeOf } from '../storage/records/node-rows.ts';
+import { nodeOf } from '../storage/records/rows/shared-records.ts';
 import { dropOldAuditEntries } from '../storage/records/rows/audit-log.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
 

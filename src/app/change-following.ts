@@ -10,7 +10,7 @@ import {
   dropOldRecordChanges,
   findRecordChanges,
   newestRecordChange,
-} from '../storage/records/rows/record-changes.ts';
+} from '../storage/records/rows/shared-records.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 

@@ -1,10 +1,26 @@
 // Connects delivery: output connectors, the delivery log and the outputs of data flows.
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
+import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
+import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
+import { createOpenTargets, type OpenTargets } from '../deliveries/attempts/open-targets.ts';
+import { testConnector } from '../deliveries/connector-test.ts';
+import { createDeliveryBook } from '../deliveries/delivery-book.ts';
+import { createDeliveryCounts } from '../deliveries/delivery-counts.ts';
+import { createDeliveryHandover } from '../deliveries/delivery-handover.ts';
+import { createDeliveryIntake, type DeliveryIntake } from '../deliveries/delivery-intake.ts';
+import { recordOutcome } from '../deliveries/delivery-outcomes.ts';
+import { recoverDeliveries } from '../deliveries/delivery-recovery.ts';
+import { createDeliveryUpkeep } from '../deliveries/delivery-upkeep.ts';
+import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
+import { previewTemplate } from '../deliveries/template-preview.ts';
+import type { Route } from '../http/edge/route.ts';
+import { deliveryRoutes } from '../http/routes/deliveries.ts';
+import { templatePreviewRoute } from '../http/routes/template-preview.ts';
+import type { InvitationMail } from '../inventory/members/invitations.ts';
+import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
 import { withoutMemory } from '../model/record.ts';
-import type { Parts } from './platform-parts.ts';
-import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
-import type { Uplinks } from './uplinks.ts';
 import {
   type AvailableOutputs,
   createAvailableOutputs,
@@ -12,41 +28,25 @@ import {
 import type { ConnectorServices } from '../outputs/connectors/connector-services.ts';
 import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
 import { createConfiguredMails, type MailSender } from '../outputs/connectors/mail/mail-sender.ts';
-import { openDeliveryLog } from '../storage/delivery-log/delivery-log.ts';
-import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
-import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
-import { createOpenTargets, type OpenTargets } from '../deliveries/attempts/open-targets.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { testConnector } from '../deliveries/connector-test.ts';
-import { createDeliveryBook } from '../deliveries/delivery-book.ts';
-import { createDeliveryCounts } from '../deliveries/delivery-counts.ts';
-import { createDeliveryHandover } from '../deliveries/delivery-handover.ts';
-import { createDeliveryIntake, type DeliveryIntake } from '../deliveries/delivery-intake.ts';
-import { recordOutcome } from '../deliveries/delivery-outcomes.ts';
-import type { JournalFollower } from '../uplinks/followers/journal-follower.ts';
-import { recoverDeliveries } from '../deliveries/delivery-recovery.ts';
-import { createDeliveryUpkeep } from '../deliveries/delivery-upkeep.ts';
-import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
 import { createRuleBudget } from '../rules/rule-budget.ts';
-import { previewTemplate } from '../deliveries/template-preview.ts';
-import { storeWrittenSample } from '../uplinks/written-sample.ts';
-import { deliveryRoutes } from '../http/routes/deliveries.ts';
-import { templatePreviewRoute } from '../http/routes/template-preview.ts';
-import type { Route } from '../http/edge/route.ts';
-import type { InvitationMail } from '../inventory/members/invitations.ts';
-import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
-import { problem } from '../model/problem.ts';
+import { openDeliveryLog } from '../storage/delivery-log/delivery-log.ts';
+import {
+  deliveryLogMark,
+  findFollowerPosition,
+  saveFollowerPosition,
+} from '../storage/records/rows/positions.ts';
 import {
   existingOutputConnectors,
   findOutputConnector,
 } from '../storage/records/rows/output-connectors.ts';
-import {
-  findFollowerPosition,
-  saveFollowerPosition,
-} from '../storage/records/rows/follower-positions.ts';
-import { deliveryLogMark } from '../storage/records/rows/recorded-positions.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import type { JournalFollower } from '../uplinks/followers/journal-follower.ts';
+import { storeWrittenSample } from '../uplinks/written-sample.ts';
+import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
 
 export interface Deliveries extends Omit<KeptDeliveries, 'book'> {
   readonly availableOutputs: AvailableOutputs;

@@ -17,7 +17,7 @@ import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-address.ts';
 import type { CallHandlers, Nodes } from '../cluster/nodes/nodes.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { journalCopies, noteJournalCopy } from '../storage/records/rows/journal-copies.ts';
+import { journalCopies, noteJournalCopy } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';

@@ -24,7 +24,7 @@ import { publishEntry, publishRows } from '../live/sessions/entry-publishing.ts'
 import type { Replay } from '../live/sessions/catch-up.ts';
 import { createFanOut } from '../live/sessions/fan-out.ts';
 import { createWorkspaceWatch } from '../live/sessions/workspace-watch.ts';
-import { devicesGoneOffline } from '../storage/records/rows/offline-devices.ts';
+import { devicesGoneOffline } from '../storage/records/rows/device-status.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 

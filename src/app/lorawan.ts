@@ -42,8 +42,8 @@ import {
   reportedDownlink,
   saveDownlink,
 } from '../storage/records/rows/downlinks.ts';
-import { findIntegration } from '../storage/records/rows/integrations.ts';
-import { listProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { findIntegration } from '../storage/records/rows/device-connectors.ts';
+import { listProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import { setTimer } from '../structures/timers.ts';
 import type { Mqtt } from './mqtt.ts';
 import type { Parts } from './platform-parts.ts';

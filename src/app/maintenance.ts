@@ -6,7 +6,7 @@ import type { Uplinks } from './uplinks.ts';
 import { purgeDeletedDevices } from '../operations/deleted-devices.ts';
 import { dropExpired } from '../operations/expired-samples.ts';
 import { createMaintenance, type Maintenance } from '../operations/maintenance.ts';
-import { refreshStatistics } from '../storage/records/statistics.ts';
+import { refreshStatistics } from '../storage/records/engine.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 
 /** Further tasks by the name under which a failure is reported. */

@@ -39,7 +39,7 @@ import { findDeviceConnector } from '../storage/records/rows/device-connectors.t
 import {
   findDeviceCredentials,
   findDevicesWithCredentials,
-} from '../storage/records/rows/device-credentials.ts';
+} from '../storage/records/rows/credentials.ts';
 import { findDevice } from '../storage/records/rows/devices.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';

@@ -48,10 +48,10 @@ import {
   unlessUnsent,
 } from '../cluster/nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/silent-nodes.ts';
-import { openOwnSession } from '../storage/records/postgres/own-session.ts';
+import { openOwnSession } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { leasesOfNode } from '../storage/records/rows/node-leases.ts';
-import { findSampleExport } from '../storage/records/rows/sample-exports.ts';
+import { leasesOfNode } from '../storage/records/rows/shared-records.ts';
+import { findSampleExport } from '../storage/records/rows/operations.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { shareChanges } from './change-sharing.ts';

@@ -3,10 +3,25 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ClusterConfig } from '../config/cluster-settings.ts';
-import type { Config } from '../config/config.ts';
+import { createAlarmFeed } from '../alarms/alarm-feed.ts';
 import { copiedFiles } from '../cluster/copies/copy-form.ts';
 import type { JournalCopy } from '../cluster/copies/journal-copy.ts';
+import type { LeaseName } from '../cluster/leases/leases.ts';
+import { leaseOfOperation } from '../cluster/leases/work-leases.ts';
+import type { ClusterConfig } from '../config/cluster-settings.ts';
+import type { Config } from '../config/config.ts';
+import type { TellNetworkServer } from '../inventory/devices/registration.ts';
+import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
+import { actorOfOperation } from '../inventory/operations/operation-actor.ts';
+import { readOperation, runOperationChunk } from '../inventory/operations/operations.ts';
+import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
+import { createLiveEvents, type EventAudience, type LiveEvents } from '../live/live-events.ts';
+import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
+import type { Actor } from '../model/actor.ts';
+import { openCounts } from '../model/quota-count.ts';
+import { type ChangeFollower, type RecordChange, withoutMemory } from '../model/record.ts';
+import { type DiskWatch, openDiskWatch } from '../operations/disk-watch.ts';
+import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
 import {
   claimDataFolder,
   DataFolderError,
@@ -14,32 +29,15 @@ import {
   tightenDataFolder,
 } from '../storage/data-folder/data-folder.ts';
 import { nodeIdOf, storedNodeId } from '../storage/data-folder/node-id.ts';
-import { createAlarmFeed } from '../alarms/alarm-feed.ts';
-import { type DiskWatch, openDiskWatch } from '../operations/disk-watch.ts';
-import { createFollowers, followersOfLog } from '../uplinks/followers/followers.ts';
-import { createLiveEvents, type EventAudience, type LiveEvents } from '../live/live-events.ts';
-import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
-import { Refusals } from '../uplinks/refusals.ts';
-import { UplinkLimit } from '../uplinks/uplink-limit.ts';
-import { WorkTurns } from '../transports/work-turns.ts';
-import type { TellNetworkServer } from '../inventory/devices/registration.ts';
-import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
-import { actorOfOperation } from '../inventory/operations/operation-actor.ts';
-import { readOperation, runOperationChunk } from '../inventory/operations/operations.ts';
-import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
-import type { LeaseName } from '../cluster/leases/leases.ts';
-import { leaseOfOperation } from '../cluster/leases/work-leases.ts';
-import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
-import type { Actor } from '../model/actor.ts';
-import { openCounts } from '../model/quota-count.ts';
-import { type ChangeFollower, type RecordChange, withoutMemory } from '../model/record.ts';
 import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/newest-position.ts';
+import { refreshStatistics } from '../storage/records/engine.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { adoptFollowerPositions } from '../storage/records/rows/follower-positions.ts';
+import {
+  adoptFollowerPositions,
+  type RecordedPositions,
+} from '../storage/records/rows/positions.ts';
 import { findOperation, unfinishedOperations } from '../storage/records/rows/operations.ts';
-import type { RecordedPositions } from '../storage/records/rows/recorded-positions.ts';
-import { refreshStatistics } from '../storage/records/statistics.ts';
 import { openSamples, type Samples } from '../storage/samples/samples.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -47,6 +45,10 @@ import { addBuildInfo } from '../telemetry/build-info.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import { addJournalFigures } from '../telemetry/journal-figures.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
+import { WorkTurns } from '../transports/work-turns.ts';
+import { createFollowers, followersOfLog } from '../uplinks/followers/followers.ts';
+import { Refusals } from '../uplinks/refusals.ts';
+import { UplinkLimit } from '../uplinks/uplink-limit.ts';
 import { composeAccess } from './access.ts';
 import { type ComposedNode, composeNode } from './change-following.ts';
 import { actingRequests } from './change-sharing.ts';

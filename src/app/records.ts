@@ -1,13 +1,11 @@
 // Records of the platform: in the data folder, or in PostgreSQL when RECORDS_URL names a server.
 import type { Config } from '../config/config.ts';
 import type { OpenEngine } from '../storage/records/engine.ts';
-import { checkPostgres } from '../storage/records/postgres/postgres-check.ts';
 import { postgresEngine } from '../storage/records/postgres/postgres-engine.ts';
-import { verifyPostgres } from '../storage/records/postgres/verify-postgres.ts';
+import { checkPostgres, verifyPostgres } from '../storage/records/postgres/verify-postgres.ts';
 import type { CheckRecords, RecordsFindings } from '../storage/records/records-check.ts';
-import { checkSqlite } from '../storage/records/sqlite/sqlite-check.ts';
 import { sqliteEngine } from '../storage/records/sqlite/sqlite-engine.ts';
-import { verifySqlite } from '../storage/records/sqlite/verify-sqlite.ts';
+import { checkSqlite, verifySqlite } from '../storage/records/sqlite/verify-sqlite.ts';
 
 export interface RecordsPlace {
   /** Opens the database and creates what is missing. */

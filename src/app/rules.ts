@@ -1,9 +1,14 @@
 // Connects rules: the registry, its follower of the journal, scripts, timers, runs and simulation.
 import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
-import { everywhere } from './everywhere.ts';
-import { closeInOrder } from '../structures/closers.ts';
-import type { Parts } from './platform-parts.ts';
-import type { Uplinks } from './uplinks.ts';
+import type { SharedRules } from '../cluster/shared-rules.ts';
+import type { RuleDraft } from '../inventory/rules/rule-draft.ts';
+import { draftedRule } from '../inventory/rules/rules.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { watchClockSteps } from '../operations/clock-steps.ts';
+import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
+import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
+import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
+import { createRunLog } from '../rules/evaluation/run-log.ts';
 import { createRuleDeviceLookup } from '../rules/rule-devices.ts';
 import {
   createRuleFollower,
@@ -16,24 +21,19 @@ import { createRuleScripts, type RuleScripts } from '../rules/rule-scripts.ts';
 import type { SimulatedRuns } from '../rules/rule-simulation.ts';
 import { createRuleTimers } from '../rules/rule-timers.ts';
 import type { RuleOutlets } from '../rules/rule-writes.ts';
-import type { SharedRules } from '../cluster/shared-rules.ts';
 import { simulateStoredRule, simulateUnstoredRule } from '../rules/stored-rule-simulation.ts';
-import type { RuleDraft } from '../inventory/rules/rule-draft.ts';
-import { draftedRule } from '../inventory/rules/rules.ts';
-import type { EpochMs } from '../model/instant.ts';
-import { rulesFollower } from '../storage/records/rows/recorded-positions.ts';
 import {
   findRulePositions,
   positionsAfter,
   type RulePositions,
-} from '../storage/records/rows/rule-positions.ts';
+  rulesFollower,
+} from '../storage/records/rows/positions.ts';
 import { nextRuleTime } from '../storage/records/rows/rule-state.ts';
-import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
-import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
-import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
-import { createRunLog } from '../rules/evaluation/run-log.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
-import { watchClockSteps } from '../operations/clock-steps.ts';
+import { everywhere } from './everywhere.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
 
 const entriesWaitMs = 500;
 const scriptsWaitMs = 1_500;

@@ -20,7 +20,7 @@ import {
   insertSharedDeliveries,
   setShard,
   waitingByConnector,
-} from '../storage/records/rows/shared-deliveries.ts';
+} from '../storage/records/rows/deliveries.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';

@@ -73,9 +73,9 @@ import { openEmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-up
 import type { OpenRawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import { hasDeviceTypes } from '../storage/records/rows/device-types.ts';
 import { dropOldKeptAnswers } from '../storage/records/rows/idempotency-keys.ts';
-import { placesByName } from '../storage/records/rows/named-devices.ts';
+import { placesByName } from '../storage/records/rows/devices.ts';
 import { dropOldPeriodCounts } from '../storage/records/rows/period-counts.ts';
-import { dropOldProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { dropOldProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import { shardOf } from '../storage/samples/clickhouse/shipper.ts';
 import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
 import { runScript } from '../scripting/run-script.ts';

@@ -1,6 +1,6 @@
 // Change following: forwards record changes of other nodes to everything that this node keeps of records in memory.
 import type { ChangeFollower } from '../model/record.ts';
-import type { PublishedChanges } from '../storage/records/rows/record-changes.ts';
+import type { PublishedChanges } from '../storage/records/rows/shared-records.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
 export const changeFollowing = {

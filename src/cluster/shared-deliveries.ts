@@ -15,7 +15,7 @@ import {
   findWaitingDeliveries,
   newestDelivery,
   saveDeliveryResults,
-} from '../storage/records/rows/shared-deliveries.ts';
+} from '../storage/records/rows/deliveries.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { createRetryingWorker } from '../structures/retrying-worker.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';

@@ -6,7 +6,7 @@ import {
   findSharedDelivery,
   listSharedDeliveries,
   renewSharedDeliveries,
-} from '../storage/records/rows/shared-deliveries.ts';
+} from '../storage/records/rows/deliveries.ts';
 import { transaction } from '../storage/records/transaction.ts';
 
 export interface SharedDeliveryBookParts {

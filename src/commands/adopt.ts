@@ -9,7 +9,7 @@ import { adoptedAs, markAdopted } from '../storage/data-folder/adopted-copy.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { storedNodeId } from '../storage/data-folder/node-id.ts';
 import { isChecked, makeFolder } from '../storage/log/durable-file.ts';
-import { type OwnSession, openOwnSession } from '../storage/records/postgres/own-session.ts';
+import { type OwnSession, openOwnSession } from '../storage/records/postgres/server.ts';
 import { copiesFolder } from '../app/journal-copies.ts';
 import { startPlatform } from '../app/platform.ts';
 

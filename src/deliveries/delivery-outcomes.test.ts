@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLog, storedDelivery, testFolder } from '../storage/delivery-log/testing-log.ts';
 import { outcomeNotes } from './attempts/delivery-worker.ts';
 import { deliveryOf, waitingRecord } from './attempts/waiting-delivery.ts';
-import { listProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { listProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import { recordOutcome, saveFailureNotes } from './delivery-outcomes.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 import { telemetryOf } from '../telemetry/testing-telemetry.ts';

@@ -5,7 +5,7 @@ import type { TriedDelivery } from './attempts/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { transaction } from '../storage/records/transaction.ts';
-import { appendProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
 export interface DeliveryOutcomesParts {

@@ -1,7 +1,7 @@
 // Offline watch: notices devices that go offline, in workspaces where their states are followed (contract 37).
 import type { FollowedWorkspace } from './sessions/workspace-fan-out.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { OfflinePlace, WentOffline } from '../storage/records/rows/offline-devices.ts';
+import type { OfflinePlace, WentOffline } from '../storage/records/rows/device-status.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { DeviceTransition } from './live-events.ts';
 

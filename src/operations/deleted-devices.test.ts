@@ -1,6 +1,6 @@
 // Deleted devices: what is left of them is removed once uplinks in progress at the deletion have ended.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listDeletedDevices, noteDeletedDevice } from '../storage/records/rows/deleted-devices.ts';
+import { listDeletedDevices, noteDeletedDevice } from '../storage/records/rows/devices.ts';
 import { findDeviceStates, saveDeviceStates } from '../storage/records/rows/device-status.ts';
 import {
   type DeletedDevicesParts,

@@ -5,7 +5,7 @@ import {
   completeDeviceDeletion,
   listDeletedDevices,
   purgeDeviceRecords,
-} from '../storage/records/rows/deleted-devices.ts';
+} from '../storage/records/rows/devices.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 

@@ -2,7 +2,7 @@
 import { retentionTimes } from '../inventory/workspaces/retention.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { readRetentionRules } from '../storage/records/rows/retention-rules.ts';
+import { readRetentionRules } from '../storage/records/rows/workspaces.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 

@@ -1,24 +1,25 @@
 // Sample exports: writes the samples of each export part by part into a file of the data folder.
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ExportFile, openExportFile } from '../query/exports/export-file.ts';
-import { nextLines, type NextLines } from '../query/exports/next-lines.ts';
-import type { PartEncoder } from '../query/exports/part-encoder.ts';
 import { change } from '../inventory/record-change.ts';
 import { isDiskFull } from '../model/disk-full.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { exportFileName, type SampleExport, sampleExportLimits } from '../model/sample-export.ts';
+import { type ExportFile, openExportFile } from '../query/exports/export-file.ts';
+import { nextLines, type NextLines } from '../query/exports/next-lines.ts';
+import type { PartEncoder } from '../query/exports/part-encoder.ts';
 import type { Records } from '../storage/records/records.ts';
-import { findOperation, saveProgress } from '../storage/records/rows/operations.ts';
 import {
   expiredSampleExports,
   filesOfSampleExports,
+  findOperation,
   findSampleExport,
   nextExportedDevices,
   removeSampleExport,
   sampleExportsOfNode,
+  saveProgress,
   saveSampleExport,
-} from '../storage/records/rows/sample-exports.ts';
+} from '../storage/records/rows/operations.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
 

@@ -4,7 +4,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
-import { findRuns, saveRuns } from '../storage/records/rows/rule-queue.ts';
+import { findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { createRuleDeviceLookup } from './rule-devices.ts';
 import { createRuleRuns } from './rule-runs.ts';

@@ -4,7 +4,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import { latestDue, nextDue, type RuleSchedule } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { saveRulePositions } from '../storage/records/rows/rule-positions.ts';
+import { saveRulePositions } from '../storage/records/rows/positions.ts';
 import {
   findDueRules,
   findDueScriptTimers,

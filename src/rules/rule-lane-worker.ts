@@ -1,6 +1,6 @@
 // Rule lane worker: workspaces that are behind the others take turns, until they have caught up.
 import type { EntryLog } from '../storage/log/entry-log.ts';
-import type { RulePositions } from '../storage/records/rows/rule-positions.ts';
+import type { RulePositions } from '../storage/records/rows/positions.ts';
 import { createRetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { Lane, RuleLanes } from './rule-lanes.ts';

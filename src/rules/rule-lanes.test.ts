@@ -11,7 +11,7 @@ import {
   findRulePositions,
   positionsAfter,
   saveRulePositions,
-} from '../storage/records/rows/rule-positions.ts';
+} from '../storage/records/rows/positions.ts';
 import { insertRule } from '../storage/records/rows/rules.ts';
 import { findWorkspace, insertWorkspace } from '../storage/records/rows/workspaces.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';

@@ -5,7 +5,7 @@ import {
   evaluatedByAll,
   type RulePositions,
   saveRulePositions,
-} from '../storage/records/rows/rule-positions.ts';
+} from '../storage/records/rows/positions.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 

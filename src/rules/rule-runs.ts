@@ -3,7 +3,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
-import { findLastRuns, findRuns, saveRuns } from '../storage/records/rows/rule-queue.ts';
+import { findLastRuns, findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
 import type { RunOutcome } from '../model/rule.ts';
 import type { RunLog } from './evaluation/run-log.ts';
 import type { SetTimer } from '../structures/timers.ts';

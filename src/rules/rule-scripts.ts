@@ -2,18 +2,19 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { TemplateContext } from '../model/template-context.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
-  countTriggers,
-  findTriggers,
-  type WaitingTrigger,
-} from '../storage/records/rows/rule-queue.ts';
-import {
   countScriptTimers,
+  countTriggers,
   findConditionStates,
   findScriptState,
+  findTriggers,
+  type WaitingTrigger,
 } from '../storage/records/rows/rule-state.ts';
+import { createKeyedQueue } from '../structures/keyed-queue.ts';
+import type { SetTimer } from '../structures/timers.ts';
 import type { AlarmSources } from './evaluation/alarm-sources.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import type { RuleSample } from './evaluation/rule-reading.ts';
@@ -25,9 +26,6 @@ import {
   scriptOutcome,
   scriptRunLimits,
 } from './evaluation/script-run.ts';
-import type { ScriptMachine } from '../scripting/script-machine.ts';
-import { createKeyedQueue } from '../structures/keyed-queue.ts';
-import type { SetTimer } from '../structures/timers.ts';
 import { keepAlarmSources, sampleTimeOf, scriptAlarms } from './rule-alarms.ts';
 import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
 import { firedNote } from './rule-triggers.ts';

@@ -1,32 +1,33 @@
 // Rule writes: state, deliveries, queued script runs, timers, notes and the position, in one transaction.
+import type { ApplyAlarms } from '../alarms/alarm-effects.ts';
 import type { AlarmEffect } from '../model/alarm.ts';
+import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { RuleSample } from './evaluation/rule-reading.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import { addPeriodCounts, type PeriodCount } from '../storage/records/rows/period-counts.ts';
-import { appendProcessingLog } from '../storage/records/rows/processing-log.ts';
+import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import {
+  type ActivationRef,
   activationsOf,
   type DeviceConditionState,
   insertScriptTimers,
-  type ActivationRef,
+  insertTriggers,
   type JudgedDevice,
   removeScriptTimers,
+  removeTriggers,
   saveConditionStates,
   saveJudgedTimes,
   saveLastSamples,
   saveScriptState,
   type ScriptTimer,
 } from '../storage/records/rows/rule-state.ts';
-import { insertTriggers, removeTriggers } from '../storage/records/rows/rule-queue.ts';
 import { saveNextExecution } from '../storage/records/rows/rules.ts';
-import type { DeliveryDraft } from '../model/delivery.ts';
-import type { ApplyAlarms } from '../alarms/alarm-effects.ts';
+import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import { createPeriodCounter } from '../uplinks/followers/period-counter.ts';
+import type { RuleSample } from './evaluation/rule-reading.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 
 export interface RuleWrite {

@@ -17,7 +17,7 @@ import {
   connectorsOfDevices,
   dropOldRefusals,
   placesOfConnectors,
-} from '../storage/records/rows/refusals.ts';
+} from '../storage/records/rows/payload-notes.ts';
 import type { Records } from '../storage/records/records.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { SharedPool } from '../structures/shared-pool.ts';

@@ -6,8 +6,8 @@ import { composeAccess, guardOf } from '../../src/app/access.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Answer, type Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import type { AlarmTrigger } from '../../src/model/alarm.ts';
 import { openedAlarm } from '../../src/model/alarm-transitions.ts';
+import type { AlarmTrigger } from '../../src/model/alarm.ts';
 import { newId } from '../../src/model/ids.ts';
 import {
   type Permissions,
@@ -16,17 +16,18 @@ import {
   type Verb,
   verbsOfScope,
 } from '../../src/model/permission.ts';
-import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
-import { insertApiKey, removeApiKey } from '../../src/storage/records/rows/api-keys.ts';
 import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
-import { testEngine } from '../../src/storage/records/testing-engine.ts';
+import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
 import {
+  insertApiKey,
   insertOAuthClient,
+  removeApiKey,
   removeOAuthClient,
-} from '../../src/storage/records/rows/oauth-clients.ts';
+} from '../../src/storage/records/rows/credentials.ts';
 import { insertDeliveries } from '../../src/storage/records/rows/deliveries.ts';
 import { insertOutputConnector } from '../../src/storage/records/rows/output-connectors.ts';
 import { secretHash } from '../../src/storage/records/secret-encryption.ts';
+import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import {
   type AccessWorld,
   addMember,

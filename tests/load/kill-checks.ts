@@ -1,7 +1,7 @@
 // Kill checks: acknowledged uplinks exist once, nothing is invented, state, notes and metrics fit the samples.
 import type { HttpConnection } from '../../bench/load/http.ts';
 import { httpRequest, mustSucceed } from '../../bench/load/http.ts';
-import { processingLogLimits } from '../../src/storage/records/rows/processing-log.ts';
+import { processingLogLimits } from '../../src/storage/records/rows/payload-notes.ts';
 import type { Book, LoadDevice, SentUplink } from './capture-load.ts';
 import { apiKey } from './platform-process.ts';
 

@@ -18,12 +18,12 @@ import {
   adoptFollowerPositions,
   findFollowerPosition,
   saveFollowerPosition,
-} from '../../src/storage/records/rows/follower-positions.ts';
+} from '../../src/storage/records/rows/positions.ts';
 import {
   dropOldRecordChanges,
   findRecordChanges,
   newestRecordChange,
-} from '../../src/storage/records/rows/record-changes.ts';
+} from '../../src/storage/records/rows/shared-records.ts';
 import { dropReferences, recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { transaction } from '../../src/storage/records/transaction.ts';
 import { postgresEngine } from '../../src/storage/records/postgres/postgres-engine.ts';

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
-import { appendProcessingLog } from '../../src/storage/records/rows/processing-log.ts';
+import { appendProcessingLog } from '../../src/storage/records/rows/payload-notes.ts';
 import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 
 let world: RecordsWorld;

@@ -5,7 +5,7 @@ import {
   type AlarmState,
   alarmStates,
 } from '../../model/alarm.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -14,10 +14,10 @@ import type { Records } from '../../storage/records/records.ts';
 import {
   type AlarmFilter,
   alarmIdsAfter,
+  findAlarms,
   listAlarms as listRows,
-} from '../../storage/records/rows/alarm-lists.ts';
-import { findAlarms } from '../../storage/records/rows/alarms.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+} from '../../storage/records/rows/alarms.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import { found } from '../record-change.ts';
 import { type AlarmView, alarmViews } from './alarm-view.ts';
 

@@ -2,7 +2,7 @@
 import type { Alarm, AlarmComment } from '../../model/alarm.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
-import { commentsOfAlarms } from '../../storage/records/rows/alarm-parts.ts';
+import { commentsOfAlarms } from '../../storage/records/rows/alarms.ts';
 
 export type AlarmView = ReturnType<typeof alarmView>;
 

@@ -7,7 +7,7 @@ import type { Scope } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { parseOptionalBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { listActivities } from '../../storage/records/rows/activities.ts';
+import { listActivities } from '../../storage/records/rows/audit-log.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { resourceTypeOf } from './audit.ts';
 

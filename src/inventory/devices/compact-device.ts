@@ -2,7 +2,7 @@
 import type { Device } from '../../model/device.ts';
 import { deviceFieldRows } from '../../model/device-fields.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
-import type { DeviceWithLabels } from '../../storage/records/rows/device-batches.ts';
+import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
 
 /** Properties that many devices have in common. */
 const sharedProperties = [

@@ -2,7 +2,7 @@
 import { type DeviceConnector, deviceCreationOf } from '../../model/connector.ts';
 import { Problem, type ProblemName, problem } from '../../model/problem.ts';
 import { devicesOfDataFlow, oldestFlowOf } from '../../storage/records/rows/data-flows.ts';
-import { placesByName } from '../../storage/records/rows/named-devices.ts';
+import { placesByName } from '../../storage/records/rows/devices.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
 import { change } from '../record-change.ts';

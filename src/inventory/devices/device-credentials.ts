@@ -11,7 +11,7 @@ import {
   findDeviceCredentials,
   insertDeviceCredential,
   removeDeviceCredential,
-} from '../../storage/records/rows/device-credentials.ts';
+} from '../../storage/records/rows/credentials.ts';
 import { findDevice } from '../../storage/records/rows/devices.ts';
 import { expirationFrom } from '../expiration.ts';
 import { change, found } from '../record-change.ts';

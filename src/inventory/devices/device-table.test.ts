@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Device } from '../../model/device.ts';
 import type { Json } from '../../model/json.ts';
-import type { DeviceWithLabels } from '../../storage/records/rows/device-batches.ts';
+import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
 import { compactString, profileContentOf, readCompactString } from './compact-device.ts';
 import { createDeviceProfiles } from './device-profiles.ts';
 import { createDeviceTable, type DeviceTableLimits } from './device-table.ts';

@@ -1,6 +1,6 @@
 // Device table: devices in memory in less than 200 bytes each, found by service id, physical id and EUI.
 import { randomInt } from 'node:crypto';
-import type { DeviceWithLabels } from '../../storage/records/rows/device-batches.ts';
+import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createSlotIndex } from '../../structures/slot-index.ts';
 import { createStringHash } from '../../structures/string-hash.ts';

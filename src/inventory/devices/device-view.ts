@@ -11,10 +11,12 @@ import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.
 import type { Records } from '../../storage/records/records.ts';
 import { customFieldsOfDevices } from '../../storage/records/rows/custom-fields.ts';
 import { findDataFlows } from '../../storage/records/rows/data-flows.ts';
-import { findDeviceConnectors } from '../../storage/records/rows/device-connectors.ts';
+import {
+  findDeviceConnectors,
+  findIntegrations,
+} from '../../storage/records/rows/device-connectors.ts';
 import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
 import { findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
-import { findIntegrations } from '../../storage/records/rows/integrations.ts';
 import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import { nestedIntegration } from '../flows/integrations.ts';
 import { auditView } from '../record-change.ts';

@@ -4,7 +4,7 @@ import { type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { NoteLevel } from '../../model/processing-note.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { listProcessingLog } from '../../storage/records/rows/processing-log.ts';
+import { listProcessingLog } from '../../storage/records/rows/payload-notes.ts';
 
 /** `from` inclusive, `to` exclusive, ISO-8601; newest first. */
 export async function readProcessingLog(

@@ -8,16 +8,16 @@ import { problem } from '../../model/problem.ts';
 import type { ChangeFollower } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { findDeviceConnectorBySecret } from '../../storage/records/rows/device-connectors.ts';
 import {
   devicesByDeviceIds,
   devicesByIds,
   devicesPerBatch,
   type DeviceWithLabels,
+  findDeviceByEui,
   type FoundDevice,
   labeledDevice,
-} from '../../storage/records/rows/device-batches.ts';
-import { findDeviceConnectorBySecret } from '../../storage/records/rows/device-connectors.ts';
-import { findDeviceByEui } from '../../storage/records/rows/devices.ts';
+} from '../../storage/records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createRecordChanges, type RecordChanges } from '../../structures/record-changes.ts';
 import { createDeviceProfiles, type ProfileParts } from './device-profiles.ts';

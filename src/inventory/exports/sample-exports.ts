@@ -1,8 +1,8 @@
 // Sample exports: accepted as an operation, listed, read and deleted.
-import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { newId } from '../../model/ids.ts';
+import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { Operation } from '../../model/operation.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
@@ -16,21 +16,19 @@ import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import {
-  findOperation,
-  insertOperation,
-  saveProgress,
-} from '../../storage/records/rows/operations.ts';
-import {
   countExportedDevices,
   countSampleExports,
+  findOperation,
   findSampleExport,
+  insertOperation,
   insertSampleExport,
   listSampleExports as listRows,
   removeSampleExport,
-} from '../../storage/records/rows/sample-exports.ts';
+  saveProgress,
+} from '../../storage/records/rows/operations.ts';
 import { findTags } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import { change, found } from '../record-change.ts';
 
 export interface SampleExportDraft {

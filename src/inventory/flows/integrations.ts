@@ -9,26 +9,25 @@ import {
   type IntegrationType,
   providerOf,
 } from '../../model/integration.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
+import type { Place } from '../../model/resource-ref.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  findConnectorOfIntegration,
-  insertDeviceConnector,
-  removeDeviceConnector,
-} from '../../storage/records/rows/device-connectors.ts';
+import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import {
   devicesOfIntegration,
+  findConnectorOfIntegration,
   findIntegration,
+  insertDeviceConnector,
   insertIntegration,
   listIntegrations as listRows,
+  removeDeviceConnector,
   removeIntegration,
   saveIntegration,
-} from '../../storage/records/rows/integrations.ts';
+} from '../../storage/records/rows/device-connectors.ts';
 import { oldestWorkspaceOf } from '../../storage/records/rows/workspaces.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,
   change,
@@ -41,9 +40,8 @@ import {
   usersNamedMax,
 } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
-import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 import { placeInWorkspace } from '../resource-lookup.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 
 /** Replaces a secret in answers. In an update it keeps the stored secret. */
 const secretMask = '********';

@@ -7,7 +7,7 @@ import {
   listRefusals,
   type RefusalsOf,
   removeRefusals,
-} from '../../storage/records/rows/refusals.ts';
+} from '../../storage/records/rows/payload-notes.ts';
 
 /** Of a connector or a workspace; the last ones first unless the page asks for another order. */
 export async function readRefusals({ db, now }: Records, of: RefusalsOf, page: PageRequest) {

@@ -11,7 +11,7 @@ import {
   insertApiKey,
   listApiKeys as listRows,
   removeApiKey,
-} from '../../storage/records/rows/api-keys.ts';
+} from '../../storage/records/rows/credentials.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { secretHash, secretPrefix } from '../../storage/records/secret-encryption.ts';
 import { change, found } from '../record-change.ts';

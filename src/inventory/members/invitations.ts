@@ -1,6 +1,7 @@
 // Invitations: a link whose secret lets one user become a member, once and within a week (contract 35).
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../model/ids.ts';
+import { dayMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { Invitation, User } from '../../model/user.ts';
 import type { Records } from '../../storage/records/records.ts';
@@ -9,17 +10,16 @@ import {
   saveOrganizationMember,
 } from '../../storage/records/rows/members.ts';
 import { findOrganization } from '../../storage/records/rows/organizations.ts';
-import { removeSecondFactorsOf } from '../../storage/records/rows/second-factors.ts';
-import { secretHash } from '../../storage/records/secret-encryption.ts';
 import {
   findInvitation,
   removeInvitation,
+  removeSecondFactorsOf,
   removeSessionsOf,
   replaceInvitation,
-} from '../../storage/records/rows/sessions.ts';
+} from '../../storage/records/rows/sign-in.ts';
 import { findUser, saveUser } from '../../storage/records/rows/users.ts';
+import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { change, found, type Step } from '../record-change.ts';
-import { dayMs } from '../../model/instant.ts';
 
 const tokenBytes = 32;
 const tokenLengthMax = 100;

@@ -11,7 +11,7 @@ import {
   listOAuthClients as listRows,
   removeOAuthClient,
   saveOAuthClientSecret,
-} from '../../storage/records/rows/oauth-clients.ts';
+} from '../../storage/records/rows/credentials.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { change, found } from '../record-change.ts';
 import { type GrantDraft, grantFrom } from './grant.ts';

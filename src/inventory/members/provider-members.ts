@@ -20,16 +20,13 @@ import {
 } from '../../storage/records/rows/members.ts';
 import { findOrganization } from '../../storage/records/rows/organizations.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
-import { removeSecondFactorsOf } from '../../storage/records/rows/second-factors.ts';
-import { removeSessionsOf } from '../../storage/records/rows/sessions.ts';
+import { removeSecondFactorsOf, removeSessionsOf } from '../../storage/records/rows/sign-in.ts';
 import {
   findIdentity,
-  hasIdentityOf,
-  insertIdentity,
-} from '../../storage/records/rows/user-identities.ts';
-import {
   findUser,
   findUserByEmail,
+  hasIdentityOf,
+  insertIdentity,
   insertUser,
   removeUser,
   saveUser,

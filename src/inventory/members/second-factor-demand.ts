@@ -4,10 +4,10 @@ import { problem } from '../../model/problem.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   demandsSecondFactor,
+  findSession,
+  hasSecondFactor,
   saveSecondFactorDemand,
-} from '../../storage/records/rows/second-factor-demands.ts';
-import { hasSecondFactor } from '../../storage/records/rows/second-factors.ts';
-import { findSession } from '../../storage/records/rows/sessions.ts';
+} from '../../storage/records/rows/sign-in.ts';
 import { change } from '../record-change.ts';
 
 export async function readSecondFactorDemand({ db }: Pick<Records, 'db'>, organizationId: string) {

@@ -1,7 +1,7 @@
 // Second factor reset: a member who lost every second factor starts again with only the password.
 import type { Actor } from '../../model/actor.ts';
 import { emailAddressOf } from '../../model/email-address.ts';
-import { type Principal, isClosed } from '../../model/principal.ts';
+import { isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
@@ -13,8 +13,8 @@ import {
 import {
   hasSecondFactor,
   removeSecondFactorsOf,
-} from '../../storage/records/rows/second-factors.ts';
-import { removeSessionsOf } from '../../storage/records/rows/sessions.ts';
+  removeSessionsOf,
+} from '../../storage/records/rows/sign-in.ts';
 import { findUser, findUserByEmail } from '../../storage/records/rows/users.ts';
 import { auditAction } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';

@@ -1,8 +1,7 @@
 // In whose name an operation works on, also when its request was answered long ago or the platform started again in between.
 import type { Actor } from '../../model/actor.ts';
-import { findApiKey } from '../../storage/records/rows/api-keys.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findOAuthClient } from '../../storage/records/rows/oauth-clients.ts';
+import { findApiKey, findOAuthClient } from '../../storage/records/rows/credentials.ts';
 import { findOperation } from '../../storage/records/rows/operations.ts';
 import { findUser } from '../../storage/records/rows/users.ts';
 

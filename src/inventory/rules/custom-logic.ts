@@ -1,28 +1,29 @@
 // Custom logic blocks: create, read, list, update, delete (contract 14).
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../model/json.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { converted } from '../../model/rule-value.ts';
 import type {
   CustomLogicBlock,
   CustomLogicDataSource,
   CustomLogicProperty,
   ValueType,
 } from '../../model/rule.ts';
-import { converted } from '../../model/rule-value.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findCustomLogic,
   insertCustomLogic,
   listCustomLogics as listRows,
+  namesOfRulesUsing,
   removeCustomLogic,
+  rulesUsing,
   saveCustomLogic,
-} from '../../storage/records/rows/custom-logic.ts';
-import type { Records } from '../../storage/records/records.ts';
-import { namesOfRulesUsing, rulesUsing } from '../../storage/records/rows/rules.ts';
+} from '../../storage/records/rows/rules.ts';
+import { ownOrganization } from '../list-scope.ts';
 import { auditView, type Step, usersNamedMax } from '../record-change.ts';
 import { createCrud } from '../record-crud.ts';
-import { ownOrganization } from '../list-scope.ts';
 
 const limits = { scriptBytesMax: 1024 * 1024, variablesMax: 50, rulesListedMax: 1_000 } as const;
 const crud = createCrud<CustomLogicBlock>({

@@ -1,7 +1,7 @@
 // Rule view: rules in answers, with the names of the records that they refer to (contract 13).
 import { formatInstantOrNull } from '../../model/instant.ts';
 import type { Rule, RuleInput } from '../../model/rule.ts';
-import { findCustomLogics } from '../../storage/records/rows/custom-logic.ts';
+import { findCustomLogics } from '../../storage/records/rows/rules.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceNames } from '../../storage/records/rows/devices.ts';
 import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';

@@ -6,12 +6,11 @@ import { problem } from '../../model/problem.ts';
 import type { Rule } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findCustomLogic } from '../../storage/records/rows/custom-logic.ts';
 import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
-import { removeRuns } from '../../storage/records/rows/rule-queue.ts';
-import { clearRuleState } from '../../storage/records/rows/rule-state.ts';
+import { clearRuleState, removeRuns } from '../../storage/records/rows/rule-state.ts';
 import {
+  findCustomLogic,
   findRule,
   insertRule,
   listRules as listRows,

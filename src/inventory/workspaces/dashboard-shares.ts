@@ -1,21 +1,21 @@
 // Shares of dashboards: links whose token reads one dashboard, until they expire or are revoked (contract 37, 42).
 import { randomBytes } from 'node:crypto';
 import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
-import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { newId } from '../../model/ids.ts';
+import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
-import { findDashboard } from '../../storage/records/rows/dashboards.ts';
+import { shareTokenPrefix } from '../../model/shared-dashboard.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   type DashboardShare,
+  findDashboard,
   insertShare,
   removeExpiredShares,
   removeShares,
   saveShareUse,
   type SharedBy,
   sharesOf,
-} from '../../storage/records/rows/dashboard-shares.ts';
-import type { Records } from '../../storage/records/records.ts';
-import { shareTokenPrefix } from '../../model/shared-dashboard.ts';
+} from '../../storage/records/rows/dashboards.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { transaction } from '../../storage/records/transaction.ts';
 import { auditEntry } from '../audit/audit.ts';

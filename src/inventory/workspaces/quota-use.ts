@@ -1,7 +1,7 @@
 // Quota use: how much of each quota an organization uses; the owner of each count adds its reader (contract 36).
 import { type QuotaName, type Quotas, quotaNames, quotaTable } from '../../model/quota.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { recordCount } from '../../storage/records/rows/organization-counts.ts';
+import { recordCount } from '../../storage/records/rows/organizations.ts';
 
 /** Reads a stored count; it must not scan. */
 export type QuotaReader = (organizationId: string) => number | Promise<number>;

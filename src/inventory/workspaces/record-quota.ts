@@ -1,7 +1,7 @@
 // Record quotas: limits of how many records an organization has (contract 36).
 import { problem } from '../../model/problem.ts';
 import { quotaDetails } from '../../model/quota.ts';
-import { type CountedRecord, recordCount } from '../../storage/records/rows/organization-counts.ts';
+import { type CountedRecord, recordCount } from '../../storage/records/rows/organizations.ts';
 import type { Step } from '../record-change.ts';
 
 /** Call in the transaction that inserts the record. Throws 409 `quotaReached` at the limit. */

@@ -1,7 +1,7 @@
 // Retention effect: what a workspace stores, and about how much of it another retention would drop (contract 37).
 import type { EpochMs } from '../../model/instant.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { readRetentionRules } from '../../storage/records/rows/retention-rules.ts';
+import { readRetentionRules } from '../../storage/records/rows/workspaces.ts';
 import type { RetentionTimes, WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import { retentionTimes } from './retention.ts';
 

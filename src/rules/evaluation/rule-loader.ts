@@ -2,7 +2,7 @@
 import type { AlarmProperties } from '../../model/alarm.ts';
 import type { Rule } from '../../model/rule.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import { findCustomLogics } from '../../storage/records/rows/custom-logic.ts';
+import { findCustomLogics } from '../../storage/records/rows/rules.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
   findOpenOutputConnectors,

@@ -4,7 +4,7 @@ import type { DurableEntry } from '../../model/journal-entry.ts';
 import { newestUntil } from '../../model/newest.ts';
 import type { ChangeFollower } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarm-parts.ts';
+import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarms.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
   findConditionStates,

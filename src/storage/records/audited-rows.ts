@@ -12,7 +12,7 @@ import type { Json } from '../../model/json.ts';
 import type { Records, RecordsDb } from './records.ts';
 import { deviceKeyColumns } from './rows/device-columns.ts';
 import { findDeviceConfigurationNamed } from './rows/device-configurations.ts';
-import { demandsSecondFactor } from './rows/second-factor-demands.ts';
+import { demandsSecondFactor } from './rows/sign-in.ts';
 import type { RecordTables } from './schema.ts';
 
 export interface AuditedRow {

@@ -1,7 +1,7 @@
 // Check of the records and their key before they are opened: nothing is created where something is missing.
 import { join } from 'node:path';
-import { rowsOfNode } from './node-rows.ts';
-import { type RecordedPositions, recordedPositions } from './rows/recorded-positions.ts';
+import { rowsOfNode } from './rows/shared-records.ts';
+import { type RecordedPositions, recordedPositions } from './rows/positions.ts';
 import { keptSecretsKey, type Sealer, sealerOf } from './secret-encryption.ts';
 
 /** The database as a check reads it, before it is migrated. Changes nothing. */

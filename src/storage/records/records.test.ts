@@ -10,14 +10,14 @@ import {
   dropOldProcessingLog,
   listProcessingLog,
   processingLogLimits,
-} from './rows/processing-log.ts';
+} from './rows/payload-notes.ts';
 import {
   findDeviceStates,
   findUplinkMetrics,
   saveDeviceStates,
   saveUplinkMetrics,
 } from './rows/device-status.ts';
-import { findFollowerPosition, saveFollowerPosition } from './rows/follower-positions.ts';
+import { findFollowerPosition, saveFollowerPosition } from './rows/positions.ts';
 import { sealerOf, secretPrefix, secretsKey } from './secret-encryption.ts';
 
 let directory: string;

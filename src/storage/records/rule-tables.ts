@@ -1,4 +1,4 @@
-// The tables of rules as Kysely sees them; a part of the schema.
+// The tables of rules, their deliveries and alarms as Kysely sees them; a part of the schema.
 import type { Generated } from 'kysely';
 
 /** 0 or 1: SQLite has no boolean. */
@@ -55,4 +55,80 @@ export interface RuleTables {
     trigger: JsonText;
   };
   ruleRuns: { ruleId: string; runs: JsonText };
+}
+
+// The row of a delivery in the records store.
+
+export interface DeliveryRow {
+  sequence: Generated<number>;
+  id: string;
+  idempotencyKey: string;
+  connectorId: string;
+  organizationId: string;
+  workspaceId: string;
+  deviceId: string;
+  correlationId: string;
+  cause: string;
+  ruleId: string | null;
+  ruleHops: number;
+  /** JSON. */
+  context: string;
+  state: string;
+  tries: number;
+  nextAt: number;
+  created: number;
+  updated: number;
+  payload: string | null;
+  answer: string | null;
+  reason: string | null;
+  /** Of several nodes; null in the only process. */
+  shard: number | null;
+  revision: Generated<number>;
+  isResent: Generated<number>;
+}
+
+// The tables of alarms as Kysely sees them; a part of the schema.
+
+export interface AlarmTables {
+  alarms: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    name: string;
+    severity: string;
+    /** The place of the severity in their order, for sorting. */
+    severityRank: number;
+    state: string;
+    key: string;
+    /** The key until the alarm is cleared. */
+    openKey: string | null;
+    connectorId: string;
+    deviceId: string | null;
+    deviceName: string | null;
+    devicePhysicalId: string | null;
+    ruleId: string;
+    ruleName: string;
+    count: number;
+    firstTriggered: number;
+    lastTriggered: number;
+    firstSampleAt: number | null;
+    lastSampleAt: number | null;
+    acknowledgedAt: number | null;
+    acknowledgedBy: JsonText | null;
+    clearedAt: number | null;
+    clearedBy: JsonText | null;
+    clearReason: string | null;
+    escalatedAt: number | null;
+    data: JsonText;
+    correlationId: string;
+    clearAt: number | null;
+    escalateAt: number | null;
+    sources: number;
+    commentCount: number;
+    orderedBy: string;
+    searchText: string;
+    version: number;
+  };
+  alarmSources: { ruleId: string; deviceId: string; connectorId: string; alarmId: string };
+  alarmComments: { id: string; alarmId: string; at: number; by: JsonText; text: string };
 }

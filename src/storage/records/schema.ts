@@ -1,13 +1,7 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
-import type { AlarmTables } from './alarm-tables.ts';
-import type { ConsoleTables } from './console-tables.ts';
-import type { DeliveryRow } from './rows/delivery-row.ts';
-import type { DeviceStatusColumns, FenceColumns } from './rows/device-status-columns.ts';
-import type { IdentityTables } from './identity-tables.ts';
-import type { NetworkTables } from './network-tables.ts';
-import type { NodeTables } from './node-tables.ts';
-import type { RuleTables } from './rule-tables.ts';
+import type { SignInKind } from '../../model/user.ts';
+import type { AlarmTables, DeliveryRow, RuleTables } from './rule-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
 type Flag = number;
@@ -314,4 +308,200 @@ export interface RecordTables
   onlineCounts: { workspaceId: string; period: number; count: number };
   keyCheck: { word: SealedText };
   followerPositions: { follower: string; position: number };
+}
+
+// Tables of how users prove who they are: sessions, second factors, mailed links and people of a provider.
+
+interface IdentityTables {
+  sessions: {
+    id: string;
+    tokenHash: string;
+    userId: string;
+    organizationId: string;
+    created: number;
+    lastSeen: number;
+    expiresAt: number;
+    signInKind: SignInKind;
+    userAgent: string | null;
+    ip: string | null;
+    providerSession: string | null;
+    idToken: string | null;
+  };
+  passwordResets: { tokenHash: string; userId: string; created: number; expiresAt: number };
+  invitations: {
+    id: string;
+    tokenHash: string;
+    mailedTokenHash: string | null;
+    organizationId: string;
+    userId: string;
+    created: number;
+    expiresAt: number;
+  };
+  authenticatorApps: {
+    userId: string;
+    sealedSecret: string;
+    /** Null until the first code was right. */
+    confirmed: number | null;
+    /** The interval of 30 s of the last accepted code; codes of it and of earlier ones are used up. */
+    lastStep: number;
+    created: number;
+  };
+  passkeys: {
+    id: string;
+    userId: string;
+    credentialId: string;
+    publicKey: string;
+    counter: number;
+    name: string;
+    /** A list in JSON. */
+    transports: string;
+    lastChallenge: number;
+    created: number;
+    lastUsed: number | null;
+  };
+  /** Users who still have the password that was generated for them. */
+  firstPasswords: { userId: string };
+  /** Organizations whose members must have a second factor. */
+  secondFactorDemands: { organizationId: string };
+  recoveryCodes: { userId: string; codeHash: string };
+  userIdentities: { issuer: string; subject: string; userId: string; created: number };
+}
+
+// The tables of integrations and downlinks as Kysely sees them.
+
+interface NetworkTables {
+  integrations: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    name: string;
+    description: string | null;
+    searchText: string;
+    type: string;
+    provider: string | null;
+    /** JSON, encrypted with the installation's key. */
+    properties: string;
+    created: number;
+    updated: number | null;
+    version: number;
+  };
+  /** In the order of their making; flags are 0 or 1. */
+  downlinks: {
+    sequence: Generated<number>;
+    id: string;
+    deviceId: string;
+    connectivity: string;
+    created: number;
+    updated: number | null;
+    state: string;
+    error: string | null;
+    port: number | null;
+    confirmed: number | null;
+    payloadHex: string | null;
+    topic: string | null;
+    /** JSON. */
+    payload: string | null;
+    replaces: number;
+    tries: number;
+    nextTryAt: number | null;
+    expiresAt: number;
+    serverReference: string | null;
+    correlationId: string;
+  };
+}
+
+// Columns of the device status, one row for each device that ever sent an uplink.
+
+/** What the owner of the device, of several nodes, wrote last; 0 for the only platform. */
+interface FenceColumns {
+  epoch: Generated<number>;
+  position: Generated<number>;
+}
+
+interface DeviceStatusColumns extends FenceColumns {
+  deviceId: string;
+  lastUplinkAt: number;
+  /** JSON. */
+  uplinkMetrics: string;
+  /** That of the device; null when the device is deleted. */
+  workspaceId: string | null;
+  /** Null for a device that its network server does not know. */
+  onlineUntil: number | null;
+  /** That of the metrics, for the index of low batteries. */
+  batteryLevel: number | null;
+}
+
+// Tables of what users arrange for themselves, as Kysely sees them.
+
+interface ConsoleTables {
+  dashboardShares: {
+    id: string;
+    lastUsed: number | null;
+    tokenHash: string;
+    dashboardId: string;
+    created: number;
+    expiresAt: number | null;
+  };
+  demoWorkspaces: { workspaceId: string; organizationId: string; deviceTypeIds: JsonText };
+  preferences: { ownerId: string; content: JsonText; updated: number };
+  activities: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    requestId: string | null;
+    actorType: string;
+    actorId: string;
+    actorName: string;
+    started: number;
+    timestamp: number;
+    /** Between bars, so that each is found. */
+    resourceTypes: string;
+    changes: JsonText;
+    records: JsonText;
+  };
+  /** What happened to a record in a period that begins at `start`. */
+  periodCounts: { recordId: string; what: string; start: number; count: number };
+  flowSamples: { dataFlowId: string; lastSampleAt: number };
+  views: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    ownerId: string;
+    name: string;
+    description: string | null;
+    searchText: string;
+    kind: string;
+    shared: number;
+    content: JsonText;
+    created: number;
+    updated: number | null;
+    version: number;
+  };
+}
+
+// Tables with rows of single nodes, as Kysely sees them.
+
+interface NodeTables {
+  idempotencyKeys: {
+    id: string;
+    bodyHash: string;
+    firstSeenAt: number;
+    answer: JsonText | null;
+    journalPosition: number;
+    durableParts: JsonText;
+    /** The node whose journal has the parts; empty for the only platform. */
+    node: Generated<string>;
+    /** The process that does the work, of several nodes; null when none does. */
+    runBy: Generated<string | null>;
+  };
+  /** Of several nodes. */
+  rulePositions: { shard: number; journal: string; position: number };
+  /** Only in PostgreSQL. */
+  recordChanges: {
+    sequence: Generated<number>;
+    node: string;
+    created: Generated<number>;
+    changes: JsonText;
+    lists: JsonText;
+  };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenRecords, openRecords } from './records.ts';
-import { findFollowerPosition, saveFollowerPosition } from './rows/follower-positions.ts';
+import { findFollowerPosition, saveFollowerPosition } from './rows/positions.ts';
 import { testEngine } from './testing-engine.ts';
 import { transaction } from './transaction.ts';
 

@@ -12,7 +12,7 @@ import { isLongName } from '../../model/outside-name.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
-import type { DevicePlace } from '../../storage/records/rows/named-devices.ts';
+import type { DevicePlace } from '../../storage/records/rows/devices.ts';
 import { missing } from '../../structures/missing.ts';
 import { type BackfillDevice, backfillDevice, type FoundDevice } from './backfill-batches.ts';
 import type { NamedRows } from './device-rows.ts';

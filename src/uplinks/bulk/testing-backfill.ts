@@ -9,7 +9,7 @@ import type { DurableEntry } from '../../model/journal-entry.ts';
 import { everyPermission } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { DevicePlace } from '../../storage/records/rows/named-devices.ts';
+import type { DevicePlace } from '../../storage/records/rows/devices.ts';
 import { allSamples } from '../../storage/samples/conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../../storage/samples/testing-samples.ts';
 import { createDeviceNames } from '../validate/device-names.ts';

@@ -1,7 +1,9 @@
 // Status follower: keeps device status in the records up to date with the journal.
+import type { DeviceTransition } from '../../live/live-events.ts';
 import { isDiskFull } from '../../model/disk-full.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { ProcessingLogEntry } from '../../model/processing-note.ts';
+import { idsPerStatement } from '../../storage/records/engine.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
 import {
   findDeviceStates,
@@ -10,13 +12,12 @@ import {
 } from '../../storage/records/rows/device-status.ts';
 import { placesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
+  durableMark,
   findFollowerPosition,
   saveFollowerPosition,
-} from '../../storage/records/rows/follower-positions.ts';
-import { idsPerStatement } from '../../storage/records/rows/padded-ids.ts';
+} from '../../storage/records/rows/positions.ts';
 import { addPeriodCounts, type PeriodCount } from '../../storage/records/rows/period-counts.ts';
-import { appendProcessingLog } from '../../storage/records/rows/processing-log.ts';
-import { durableMark } from '../../storage/records/rows/recorded-positions.ts';
+import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
 import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import { closeInOrder } from '../../structures/closers.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
@@ -31,7 +32,6 @@ import {
 } from './device-status.ts';
 import type { Followers } from './followers.ts';
 import type { FollowedLog, JournalFollower } from './journal-follower.ts';
-import type { DeviceTransition } from '../../live/live-events.ts';
 import { createPeriodCounter } from './period-counter.ts';
 
 const name = 'device-status';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordsSettings } from '../../../storage/records/testing-engine.ts';
-import { openOwnSession } from '../../../storage/records/postgres/own-session.ts';
+import { openOwnSession } from '../../../storage/records/postgres/server.ts';
 import { manualTimers } from '../../../structures/testing-timers.ts';
 import { clusterLeaseMs, openLeaseCluster } from '../testing-lease-cluster.ts';
 import { leasesMustBehave, leasesMustBeShared } from '../conformance/leases.conformance.ts';

@@ -8,7 +8,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
-import { addRowTrigger, engineSql, type RowTrigger } from '../engine-sql.ts';
+import { addRowTrigger, engineSql, type RowTrigger } from '../engine.ts';
 import type { RecordTables } from '../schema.ts';
 
 /** The same for SQLite and PostgreSQL; `postgres-sql.ts` writes its types in the words of PostgreSQL. */

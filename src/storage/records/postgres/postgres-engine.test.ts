@@ -8,10 +8,9 @@ import { Problem } from '../../../model/problem.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
 import { findDeliveriesOnTheirWay, insertDeliveries } from '../rows/deliveries.ts';
 import { recordsSettings } from '../testing-engine.ts';
-import { checkPostgres } from './postgres-check.ts';
+import { checkPostgres } from './verify-postgres.ts';
 import { postgresEngine } from './postgres-engine.ts';
-import { recordsError } from './records-error.ts';
-import { placeOf } from './server.ts';
+import { placeOf, recordsError } from './server.ts';
 
 let directory: string;
 let url: string;

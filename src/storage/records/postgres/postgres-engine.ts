@@ -16,8 +16,8 @@ import {
   sql,
 } from 'kysely';
 import pg from 'pg';
-import { DataFolderError } from '../../data-folder/data-folder.ts';
 import type { RecordChange } from '../../../model/record.ts';
+import { DataFolderError } from '../../data-folder/data-folder.ts';
 import {
   type EngineConnection,
   isSelect,
@@ -26,18 +26,23 @@ import {
   type StatementResult,
 } from '../engine.ts';
 import { type KyselyParts, openLanes } from '../lanes.ts';
-import { createListChanges, organizationOf } from '../list-changes.ts';
+import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
-import { NodeAdapter } from '../node-rows.ts';
+import { NodeAdapter } from '../rows/shared-records.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { createTenantTurns } from '../tenant-turns.ts';
+import { createTenantTurns, createWriteLock } from '../turns.ts';
 import { transaction } from '../transaction.ts';
-import { createWriteLock } from '../write-lock.ts';
-import { isLost, recordsError } from './records-error.ts';
-import { placeOf, postgresLimits, type PostgresServer, sessionOf, versionMin } from './server.ts';
-import { beginQuery, newsQueries } from './turn.ts';
-import { createWriter, listChangedCode } from './writer.ts';
+import {
+  isLost,
+  placeOf,
+  postgresLimits,
+  type PostgresServer,
+  recordsError,
+  sessionOf,
+  versionMin,
+} from './server.ts';
+import { beginQuery, createWriter, listChangedCode, newsQueries } from './writer.ts';
 
 // Connection to PostgreSQL: one session writes, in turns with other nodes; others read what is committed.
 

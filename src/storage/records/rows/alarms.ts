@@ -1,32 +1,37 @@
-// Alarms in the records store: written in batches, found by key, and due by time (contract 37).
-import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+// Alarms in the records store: written in batches, found by key, listed by many filters, with their sources and comments (contract 37).
+import { type Insertable, type Selectable, sql, type SqlBool } from 'kysely';
 import {
   type Alarm,
   type AlarmActor,
+  type AlarmComment,
   type AlarmCounts,
-  type AlarmSeverity,
   alarmSeverities,
+  type AlarmSeverity,
+  type AlarmSource,
   type AlarmState,
   severityRank,
 } from '../../../model/alarm.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
+import type { PageRequest } from '../../../model/page.ts';
 import {
+  contains,
   fromJsonText,
   fromJsonTextOrNull,
+  isOneOf,
+  lastOfEach,
   searchTextOf,
   toJsonText,
   toJsonTextOrNull,
-  lastOfEach,
 } from '../columns.ts';
+import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { removeSourcesOfAlarms } from './alarm-parts.ts';
 
 type Row = RecordTables['alarms'];
 
 // Few enough for every engine's parameter limit: a row has 38 columns.
-const rowsPerStatement = 50;
+const alarmsPerStatement = 50;
 const keysPerStatement = 250;
 
 function toRow(alarm: Alarm): Insertable<Row> {
@@ -54,7 +59,7 @@ function toRow(alarm: Alarm): Insertable<Row> {
   };
 }
 
-export function alarmFromRow(row: Selectable<Row>): Alarm {
+function alarmFromRow(row: Selectable<Row>): Alarm {
   const { acknowledgedAt, clearedAt } = row;
   return {
     id: row.id,
@@ -112,7 +117,7 @@ function* chunks<T>(of: readonly T[], size: number): Generator<readonly T[]> {
  */
 export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Promise<void> {
   const last = lastOfEach(alarms, ({ id }) => id);
-  for (const some of chunks(last, rowsPerStatement)) {
+  for (const some of chunks(last, alarmsPerStatement)) {
     const rows = some.map(toRow);
     const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'id') as (keyof Row)[];
     await step
@@ -275,4 +280,218 @@ export async function removeSurplusAlarms(
     .where('id', 'in', surplus)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
+}
+
+// Lists of alarms: narrowed by many filters, the newest trigger first (contract 37).
+
+/** An absent filter filters nothing. */
+export interface AlarmFilter extends WorkspaceFilter {
+  readonly states?: readonly string[] | undefined;
+  readonly severities?: readonly string[] | undefined;
+  readonly deviceIds?: readonly string[] | undefined;
+  readonly ruleIds?: readonly string[] | undefined;
+  /** Triggered last from this instant on. */
+  readonly from?: EpochMs | undefined;
+  /** Triggered last before this instant. */
+  readonly to?: EpochMs | undefined;
+}
+
+const columns = {
+  lastTriggered: 'lastTriggered',
+  firstTriggered: 'firstTriggered',
+  severity: 'severityRank',
+  state: 'state',
+  count: 'count',
+  name: 'searchText',
+} as const;
+
+function filtered(db: RecordsDb, filter: AlarmFilter) {
+  const { workspaceIds, states, severities, deviceIds, ruleIds, from, to, search } = filter;
+  let query = db
+    .selectFrom('alarms')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', workspaceIds));
+  if (states !== undefined) {
+    query = query.where(isOneOf('state', states));
+    // Few alarms are not cleared, and they have their own index.
+    if (!states.includes('CLEARED')) query = query.where('openKey', 'is not', null);
+  }
+  if (severities !== undefined) query = query.where(isOneOf('severity', severities));
+  if (deviceIds !== undefined) query = query.where(isOneOf('deviceId', deviceIds));
+  if (ruleIds !== undefined) query = query.where(isOneOf('ruleId', ruleIds));
+  if (from !== undefined) query = query.where('lastTriggered', '>=', from);
+  if (to !== undefined) query = query.where('lastTriggered', '<', to);
+  if (search) query = query.where(contains('searchText', search));
+  return query;
+}
+
+export async function listAlarms(
+  db: RecordsDb,
+  filter: AlarmFilter,
+  page: PageRequest,
+): Promise<Rows<Alarm>> {
+  const { rows, total } = await pageOfRows(filtered(db, filter), page, {
+    columns,
+    defaultSort: [{ field: 'lastTriggered', direction: 'desc' }],
+  });
+  return { rows: rows.map(alarmFromRow), total };
+}
+
+/** The next ids of a filter, in the order of the ids. */
+export async function alarmIdsAfter(
+  db: RecordsDb,
+  filter: AlarmFilter,
+  after: string,
+  max: number,
+): Promise<readonly string[]> {
+  const query = filtered(db, filter).where('id', '>', after).orderBy('id').limit(max);
+  return (await query.clearSelect().select('id').execute()).map(({ id }) => id);
+}
+
+// Parts of alarms in the records store: who keeps them open, and their comments (contract 37).
+
+const partsPerStatement = 100;
+
+export interface AlarmSourceRow extends AlarmSource {
+  readonly alarmId: string;
+}
+
+/** The rows of the sources: which alarms they keep open. */
+export async function findAlarmSources(
+  db: RecordsDb,
+  sources: readonly AlarmSource[],
+): Promise<AlarmSourceRow[]> {
+  const found: AlarmSourceRow[] = [];
+  for (const some of chunks(sources, partsPerStatement)) {
+    const values = some.map(
+      ({ ruleId, deviceId, connectorId }) => sql`(${ruleId}, ${deviceId}, ${connectorId})`,
+    );
+    const query = sql<AlarmSourceRow>`
+      select * from "alarmSources"
+      where ("ruleId", "deviceId", "connectorId") in (values ${sql.join(values)})`;
+    found.push(...(await query.execute(db)).rows);
+  }
+  return found;
+}
+
+/** Those of the rows that exist. */
+export async function findAlarmSourceRows(
+  db: RecordsDb,
+  rows: readonly AlarmSourceRow[],
+): Promise<AlarmSourceRow[]> {
+  const found: AlarmSourceRow[] = [];
+  for (const some of chunks(rows, partsPerStatement)) {
+    const query = sql<AlarmSourceRow>`
+      select * from "alarmSources"
+      where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`;
+    found.push(...(await query.execute(db)).rows);
+  }
+  return found;
+}
+
+function rowValues(rows: readonly AlarmSourceRow[]) {
+  return sql.join(
+    rows.map(
+      ({ ruleId, deviceId, connectorId, alarmId }) =>
+        sql`(${ruleId}, ${deviceId}, ${connectorId}, ${alarmId})`,
+    ),
+  );
+}
+
+export async function sourcesOfAlarms(
+  db: RecordsDb,
+  alarmIds: readonly string[],
+): Promise<AlarmSourceRow[]> {
+  const found: AlarmSourceRow[] = [];
+  for (const some of chunks(alarmIds, partsPerStatement)) {
+    const query = db
+      .selectFrom('alarmSources')
+      .selectAll()
+      .where('alarmId', 'in', [...some]);
+    found.push(...(await query.execute()));
+  }
+  return found;
+}
+
+/** Those of the rules, which the rules read when they start. */
+export async function findAlarmSourcesOfRules(
+  db: RecordsDb,
+  ruleIds: readonly string[],
+): Promise<AlarmSourceRow[]> {
+  const found: AlarmSourceRow[] = [];
+  for (const some of chunks(ruleIds, partsPerStatement)) {
+    const query = db
+      .selectFrom('alarmSources')
+      .selectAll()
+      .where('ruleId', 'in', [...some]);
+    found.push(...(await query.execute()));
+  }
+  return found;
+}
+
+export async function insertAlarmSources(
+  step: RecordsDb,
+  rows: readonly AlarmSourceRow[],
+): Promise<void> {
+  for (const some of chunks(rows, partsPerStatement)) {
+    await step
+      .insertInto('alarmSources')
+      .values([...some])
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}
+
+export async function removeAlarmSources(
+  step: RecordsDb,
+  rows: readonly AlarmSourceRow[],
+): Promise<void> {
+  for (const some of chunks(rows, partsPerStatement)) {
+    await sql`
+      delete from "alarmSources"
+      where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`.execute(
+      step,
+    );
+  }
+}
+
+/** Every source of the alarms. */
+async function removeSourcesOfAlarms(step: RecordsDb, alarmIds: readonly string[]): Promise<void> {
+  for (const some of chunks(alarmIds, partsPerStatement))
+    await step
+      .deleteFrom('alarmSources')
+      .where('alarmId', 'in', [...some])
+      .execute();
+}
+
+export async function insertAlarmComment(
+  step: RecordsDb,
+  alarmId: string,
+  comment: AlarmComment,
+): Promise<void> {
+  const row = { ...comment, alarmId, by: toJsonText(comment.by) };
+  await step.insertInto('alarmComments').values(row).execute();
+}
+
+/** The comments of each alarm, oldest first. */
+export async function commentsOfAlarms(
+  db: RecordsDb,
+  alarmIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly AlarmComment[]>> {
+  const found = new Map<string, AlarmComment[]>();
+  for (const some of chunks(alarmIds, partsPerStatement)) {
+    const query = db
+      .selectFrom('alarmComments')
+      .selectAll()
+      .where('alarmId', 'in', [...some])
+      .orderBy('at')
+      .orderBy('id');
+    for (const { alarmId, by, ...comment } of await query.execute()) {
+      const comments = found.get(alarmId) ?? [];
+      found.set(alarmId, comments);
+      comments.push({ ...comment, by: fromJsonText<AlarmActor>(by) });
+    }
+  }
+  return found;
 }

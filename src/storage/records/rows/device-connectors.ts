@@ -1,22 +1,27 @@
-// Device connectors in the records store; the uplink secret is encrypted and looked up by its hash.
+// Device connectors and integrations with network servers in the records store; their secrets are encrypted.
 import type { Insertable, Selectable } from 'kysely';
 import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../../model/connector.ts';
-import type { Carrier, DecodingType } from '../../../model/integration.ts';
-import type { PageRequest } from '../../../model/page.ts';
+import type {
+  Carrier,
+  DecodingType,
+  Integration,
+  IntegrationType,
+} from '../../../model/integration.ts';
 import type { LineProtocolMapping } from '../../../model/line-protocol-mapping.ts';
+import type { PageRequest } from '../../../model/page.ts';
 import type { SparkplugMapping } from '../../../model/sparkplug-mapping.ts';
 import {
   contains,
-  isOneOf,
   fromFlag,
   fromJsonTextOrNull,
+  isOneOf,
   mapOrNull,
   searchTextOf,
   toFlag,
   toJsonTextOrNull,
 } from '../columns.ts';
-import type { Records, RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import type { Records, RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { type Sealer, secretHash } from '../secret-encryption.ts';
 
@@ -140,4 +145,95 @@ export async function saveDeviceConnector(
 
 export async function removeDeviceConnector(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('deviceConnectors').where('id', '=', id).execute();
+}
+
+// Integrations with network servers in the records store; their settings are encrypted as a whole.
+
+type IntegrationTable = RecordTables['integrations'];
+
+const integrationSortColumns = { ...sortColumns, type: 'type' };
+
+function integrationToRow(record: Integration, sealer: Sealer): Insertable<IntegrationTable> {
+  return {
+    ...record,
+    properties: sealer.seal(JSON.stringify(record.properties)),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function integrationFromRow(
+  { searchText: _, ...row }: Selectable<IntegrationTable>,
+  sealer: Sealer,
+): Integration {
+  return {
+    ...row,
+    type: row.type as IntegrationType,
+    properties: JSON.parse(sealer.open(row.properties)) as Integration['properties'],
+  };
+}
+
+export async function insertIntegration({ db, sealer }: Store, record: Integration): Promise<void> {
+  await db.insertInto('integrations').values(integrationToRow(record, sealer)).execute();
+}
+
+export async function findIntegrations(
+  { db, sealer }: Store,
+  ids: readonly string[],
+): Promise<Map<string, Integration>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('integrations')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
+  return new Map(rows.map((row) => [row.id, integrationFromRow(row, sealer)]));
+}
+
+export async function findIntegration(store: Store, id: string): Promise<Integration | undefined> {
+  return (await findIntegrations(store, [id])).get(id);
+}
+
+export async function listIntegrations(
+  { db, sealer }: Store,
+  filter: WorkspaceFilter,
+  page: PageRequest,
+): Promise<Rows<Integration>> {
+  let query = db
+    .selectFrom('integrations')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  const { rows, total } = await pageOfRows(query, page, { columns: integrationSortColumns });
+  return { rows: rows.map((row) => integrationFromRow(row, sealer)), total };
+}
+
+export async function saveIntegration({ db, sealer }: Store, record: Integration): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set(integrationToRow(record, sealer))
+    .where('id', '=', record.id)
+    .execute();
+}
+
+export async function removeIntegration(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('integrations').where('id', '=', id).execute();
+}
+
+/**
+ * Devices of the integration, `device Name (id)`, at most `max`: what a refusal to delete names.
+ */
+export async function devicesOfIntegration(
+  db: RecordsDb,
+  integrationId: string,
+  max: number,
+): Promise<string[]> {
+  const query = db
+    .selectFrom('devices')
+    .select(['id', 'name'])
+    .where('integrationId', '=', integrationId);
+  return (await query.orderBy('searchText').limit(max).execute()).map(
+    (row) => `device ${row.name} (${row.id})`,
+  );
 }

@@ -1,17 +1,16 @@
-// Devices in the records store: rows and values, found by service id or physical id.
+// Devices in the records store: rows and values, found by service id or physical id, one or many, and deleted ones.
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Connectivity } from '../../../model/connector.ts';
 import type { Device } from '../../../model/device.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { loraFields } from '../../../model/lora-fields.ts';
-import { fromFlagOrNull, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
+import { fromFlagOrNull, fromJsonText, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
+import { engineSql, idsPerStatement, padded } from '../engine.ts';
 import type { Records, RecordsDb } from '../records.ts';
-import { noteDeletedDevice, purgeDeviceRecords } from './deleted-devices.ts';
-import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
-import { engineSql } from '../engine-sql.ts';
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
+import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
 
 type Table = RecordTables['devices'];
 type Store = Pick<Records, 'db' | 'sealer'>;
@@ -178,7 +177,7 @@ export async function findDeviceByEui(
 }
 
 // Few enough for every engine's parameter limit.
-const idsPerStatement = 500;
+const devicesPerStatement = 500;
 
 /** What imports compare with: which device has a physical id already, and where it is. */
 export type KnownDevice = Pick<
@@ -193,11 +192,11 @@ export async function serviceIdsOf(
   deviceIds: readonly string[],
 ): Promise<Map<string, KnownDevice>> {
   const found = new Map<string, KnownDevice>();
-  for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
+  for (let from = 0; from < deviceIds.length; from += devicesPerStatement) {
     const query = db
       .selectFrom('devices')
       .select(['id', 'deviceId', 'workspaceId', 'dataFlowId', 'connectivity']);
-    const some = deviceIds.slice(from, from + idsPerStatement);
+    const some = deviceIds.slice(from, from + devicesPerStatement);
     const rows = await query
       .where('organizationId', '=', organizationId)
       .where('deviceId', 'in', some)
@@ -221,8 +220,8 @@ export async function placesOfDevices(
     string,
     { readonly organizationId: string; readonly workspaceId: string }
   >();
-  for (let from = 0; from < ids.length && !isOver(); from += idsPerStatement) {
-    const some = ids.slice(from, from + idsPerStatement);
+  for (let from = 0; from < ids.length && !isOver(); from += devicesPerStatement) {
+    const some = ids.slice(from, from + devicesPerStatement);
     const query = db
       .selectFrom('devices')
       .select(['id', 'organizationId', 'workspaceId'])
@@ -238,8 +237,8 @@ export async function physicalIdsOf(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += idsPerStatement) {
-    const some = ids.slice(from, from + idsPerStatement);
+  for (let from = 0; from < ids.length; from += devicesPerStatement) {
+    const some = ids.slice(from, from + devicesPerStatement);
     const rows = await db
       .selectFrom('devices')
       .select(['id', 'deviceId'])
@@ -288,4 +287,172 @@ export async function devicesUsingDataFlow(
     .where('dataFlowId', '=', dataFlowId);
   const rows = await query.orderBy('searchText').limit(max).execute();
   return rows.map((row) => `device ${row.name} (${row.id})`);
+}
+
+// Devices of an organization by names that are service ids or physical ids.
+
+/** Below the number of parameters that any engine permits. */
+const namesPerStatement = 500;
+
+export interface DevicePlace {
+  /** Service device id. */
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
+/**
+ * The named devices of the organization. A name that is the service id of one device and the
+ * physical id of another means the first.
+ */
+export async function placesByName(
+  db: RecordsDb,
+  organizationId: string,
+  names: readonly string[],
+): Promise<Map<string, DevicePlace>> {
+  const found = new Map<string, DevicePlace>();
+  for (let from = 0; from < names.length; from += namesPerStatement) {
+    const some = names.slice(from, from + namesPerStatement);
+    const columns = db
+      .selectFrom('devices')
+      .select(['id', 'deviceId', 'organizationId', 'workspaceId']);
+    const physical = columns
+      .where('organizationId', '=', organizationId)
+      .where('deviceId', 'in', some);
+    for (const { id, deviceId, workspaceId } of await physical.execute())
+      found.set(deviceId, { id, workspaceId });
+    for (const row of await columns.where('id', 'in', some).execute())
+      if (row.organizationId === organizationId)
+        found.set(row.id, { id: row.id, workspaceId: row.workspaceId });
+  }
+  return found;
+}
+
+// Deleted devices whose samples still exist, stored in the transaction of the deletion so that a crash leaves no samples.
+
+interface DeletedDevice {
+  readonly deviceId: string;
+  readonly deletedAt: EpochMs;
+}
+
+/** Within the transaction that removes the device. */
+export async function noteDeletedDevice(
+  step: RecordsDb,
+  deviceId: string,
+  deletedAt: EpochMs,
+): Promise<void> {
+  await step.insertInto('deletedDevices').values({ deviceId, deletedAt }).execute();
+}
+
+export async function listDeletedDevices(db: RecordsDb): Promise<readonly DeletedDevice[]> {
+  return db.selectFrom('deletedDevices').selectAll().orderBy('deletedAt').execute();
+}
+
+/** Call when all samples of the device are deleted. */
+export async function completeDeviceDeletion(db: RecordsDb, deviceId: string): Promise<void> {
+  await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
+}
+
+/** Deletes the status, decoder state, processing log, rule state and deliveries of the device. */
+export async function purgeDeviceRecords(db: RecordsDb, deviceId: string): Promise<void> {
+  for (const table of [
+    'deviceStatus',
+    'deviceState',
+    'processingLog',
+    'ruleDeviceStates',
+    'ruleLastSamples',
+    'ruleJudgedTimes',
+    'deliveries',
+  ] as const) {
+    await db
+      .deleteFrom(table as 'deviceState')
+      .where('deviceId', '=', deviceId)
+      .execute();
+  }
+}
+
+// Device batches: many devices with their tag ids and custom field values, by one statement for each table.
+
+/** At most this many devices are found by one call. */
+export const devicesPerBatch = idsPerStatement;
+
+export interface DeviceWithLabels {
+  readonly device: Device;
+  readonly tagIds: readonly string[];
+  /** Field id to value. */
+  readonly values: ReadonlyMap<string, Json>;
+}
+
+/** A device that was found. `read` throws when its row cannot be decoded. */
+export interface FoundDevice {
+  readonly id: string;
+  readonly deviceId: string;
+  readonly read: () => DeviceWithLabels;
+}
+
+/** Devices by service id; without those that do not exist. */
+export async function devicesByIds(store: Store, ids: readonly string[]): Promise<FoundDevice[]> {
+  const query = store.db.selectFrom('devices').selectAll();
+  return withLabels(store, await query.where('id', 'in', padded(ids)).execute());
+}
+
+/** Devices of an organization by physical id; without those that do not exist. */
+export async function devicesByDeviceIds(
+  store: Store,
+  organizationId: string,
+  deviceIds: readonly string[],
+): Promise<FoundDevice[]> {
+  const query = store.db.selectFrom('devices').selectAll();
+  const rows = query
+    .where('organizationId', '=', organizationId)
+    .where('deviceId', 'in', padded(deviceIds));
+  return withLabels(store, await rows.execute());
+}
+
+/** A device that was read by other means, with its labels. */
+export async function labeledDevice(store: Store, device: Device): Promise<DeviceWithLabels> {
+  const { tagIds, values } = await labelsOf(store, [device.id]);
+  return { device, tagIds: tagIds.get(device.id) ?? [], values: values(device.id) };
+}
+
+async function withLabels(
+  store: Store,
+  rows: readonly Parameters<typeof deviceFromRow>[0][],
+): Promise<FoundDevice[]> {
+  if (rows.length === 0) return [];
+  const { tagIds, values } = await labelsOf(
+    store,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    deviceId: row.deviceId,
+    read: () => ({
+      device: deviceFromRow(row, store.sealer),
+      tagIds: tagIds.get(row.id) ?? [],
+      values: values(row.id),
+    }),
+  }));
+}
+
+async function labelsOf({ db }: Store, ids: readonly string[]) {
+  const some = padded(ids);
+  const tags = db.selectFrom('deviceTags').select(['deviceId', 'tagId']);
+  const fields = db.selectFrom('deviceCustomFields').select(['deviceId', 'metaId', 'value']);
+  const tagIds = new Map<string, string[]>();
+  for (const { deviceId, tagId } of await tags.where('deviceId', 'in', some).execute())
+    addTo(tagIds, deviceId, tagId);
+  const strings = new Map<string, (readonly [string, string])[]>();
+  const values = await fields.where('deviceId', 'in', some).execute();
+  for (const { deviceId, metaId, value } of values) addTo(strings, deviceId, [metaId, value]);
+  return {
+    tagIds,
+    values: (id: string) =>
+      new Map((strings.get(id) ?? []).map(([metaId, json]) => [metaId, fromJsonText<Json>(json)])),
+  };
+}
+
+function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }

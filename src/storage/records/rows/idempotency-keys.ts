@@ -4,7 +4,7 @@ import type { Json } from '../../../model/json.ts';
 import type { StoredPart } from '../../../model/request-part.ts';
 import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
 import { sql } from 'kysely';
-import { nodeOf } from '../node-rows.ts';
+import { nodeOf } from './shared-records.ts';
 import type { RecordsDb } from '../records.ts';
 
 export interface KeptAnswer {

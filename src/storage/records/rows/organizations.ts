@@ -1,10 +1,10 @@
-// Organizations in the records store.
+// Organizations in the records store, and how many records of each kind they have.
 import type { Insertable, Selectable } from 'kysely';
 import type { Organization } from '../../../model/organization.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { fromJsonTextOrNull, isOneOf, searchTextOf, toJsonTextOrNull } from '../columns.ts';
-import type { RecordsDb } from '../records.ts';
 import { pageOfRows } from '../list.ts';
+import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
 type Table = RecordTables['organizations'];
@@ -111,4 +111,23 @@ export async function removeOrganization(db: RecordsDb, id: string): Promise<voi
       .execute();
   }
   await db.deleteFrom('organizations').where('id', '=', id).execute();
+}
+
+// Organization counts: number of records of a kind; triggers update the counts (migrations 60 and 141).
+
+export type CountedRecord = 'devices' | 'rules' | 'views' | 'openAlarms';
+
+/** Reads one row, regardless of the number of records. */
+export async function recordCount(
+  db: RecordsDb,
+  organizationId: string,
+  what: CountedRecord,
+): Promise<number> {
+  const row = await db
+    .selectFrom('organizationCounts')
+    .select('count')
+    .where('organizationId', '=', organizationId)
+    .where('what', '=', what)
+    .executeTakeFirst();
+  return row?.count ?? 0;
 }

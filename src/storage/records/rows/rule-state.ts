@@ -1,15 +1,17 @@
-// Rule state between runs, written after the journal, in one transaction with the effects of the runs.
+// Rule state between runs and the queue of script runs, written after the journal with the effects of the runs.
 import { sql } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { JsonObject } from '../../../model/json.ts';
+import type { Json, JsonObject } from '../../../model/json.ts';
 import {
   fromJsonText,
   fromJsonTextOrNull,
   isOneOf,
+  lastOfEach,
   toJsonText,
   toJsonTextOrNull,
-  lastOfEach,
 } from '../columns.ts';
+import { commitOrder, type CommitPlace } from '../commit-order.ts';
+import { engineSql } from '../engine.ts';
 import type { RecordsDb } from '../records.ts';
 
 // One statement writes this many rows: few enough for every engine's parameter limit.
@@ -321,4 +323,108 @@ export async function findDueRules(
     .limit(max)
     .execute();
   return rows.map(({ id, nextExecution }) => ({ id, due: Number(nextExecution) }));
+}
+
+// Rule queue: waiting script runs of rules, and the list of recent runs.
+
+/** A run of a custom logic script that waits for its turn. */
+export interface WaitingTrigger extends ActivationRef {
+  /** Its place in the queue. */
+  readonly place: CommitPlace;
+  readonly trigger: JsonObject;
+}
+
+export async function insertTriggers(
+  step: RecordsDb,
+  triggers: readonly Omit<WaitingTrigger, 'place'>[],
+): Promise<void> {
+  for (let from = 0; from < triggers.length; from += rowsPerStatement) {
+    const rows = triggers.slice(from, from + rowsPerStatement);
+    const values = rows.map((row) => ({ ...row, trigger: toJsonText(row.trigger) }));
+    await step.insertInto('ruleTriggers').values(values).execute();
+  }
+}
+
+/** The first waiting runs of the rule, in order of commit. */
+export async function findTriggers(
+  db: RecordsDb,
+  ruleId: string,
+  max: number,
+): Promise<WaitingTrigger[]> {
+  const query = db.selectFrom('ruleTriggers').selectAll().where('ruleId', '=', ruleId);
+  const rows = await commitOrder(db).rowsBehind(query, undefined, max);
+  return rows.map(({ sequence: _, ...row }) => ({
+    ...row,
+    trigger: fromJsonText<JsonObject>(row.trigger),
+  }));
+}
+
+/** Number of waiting runs, by rule. */
+export async function countTriggers(db: RecordsDb): Promise<Map<string, number>> {
+  const query = db
+    .selectFrom('ruleTriggers')
+    .select((eb) => ['ruleId', eb.fn.countAll<number>().as('count')]);
+  const rows = await query.groupBy('ruleId').execute();
+  return new Map(rows.map(({ ruleId, count }) => [ruleId, Number(count)]));
+}
+
+/** Those of the rule up to a place in the queue. */
+export async function removeTriggers(
+  step: RecordsDb,
+  ruleId: string,
+  upTo: CommitPlace,
+): Promise<number> {
+  const query = step
+    .deleteFrom('ruleTriggers')
+    .where('ruleId', '=', ruleId)
+    .where(commitOrder(step).isUpTo(upTo));
+  return Number((await query.executeTakeFirst()).numDeletedRows);
+}
+
+/** The last runs of a rule as they were saved; empty when none were. */
+export async function findRuns(db: RecordsDb, ruleId: string): Promise<Json[]> {
+  const row = await db
+    .selectFrom('ruleRuns')
+    .select('runs')
+    .where('ruleId', '=', ruleId)
+    .executeTakeFirst();
+  return row === undefined ? [] : fromJsonText<Json[]>(row.runs);
+}
+
+/** Time and outcome of the newest saved run of each rule that has one. */
+export async function findLastRuns(
+  db: RecordsDb,
+  ruleIds: readonly string[],
+): Promise<{ ruleId: string; timestamp: string; outcome: string }[]> {
+  const { textOfFirst } = engineSql(db);
+  const runs = sql.ref('runs');
+  const rows = await db
+    .selectFrom('ruleRuns')
+    .select([
+      'ruleId',
+      textOfFirst(runs, 'timestamp').as('timestamp'),
+      textOfFirst(runs, 'outcome').as('outcome'),
+    ])
+    .where(isOneOf('ruleId', ruleIds))
+    .execute();
+  return rows.flatMap(({ ruleId, timestamp, outcome }) =>
+    timestamp === null || outcome === null ? [] : [{ ruleId, timestamp, outcome }],
+  );
+}
+
+export async function saveRuns(
+  step: RecordsDb,
+  ruleId: string,
+  runs: readonly Json[],
+): Promise<void> {
+  const row = { runs: toJsonText(runs) };
+  await step
+    .insertInto('ruleRuns')
+    .values({ ruleId, ...row })
+    .onConflict((conflict) => conflict.column('ruleId').doUpdateSet(row))
+    .execute();
+}
+
+export async function removeRuns(step: RecordsDb, ruleId: string): Promise<void> {
+  await step.deleteFrom('ruleRuns').where('ruleId', '=', ruleId).execute();
 }

@@ -1,8 +1,9 @@
-// Rules in the records store, and what they refer to.
+// Rules and custom logic blocks in the records store, and what they refer to.
 import type { Insertable, Selectable } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
-import type { Rule } from '../../../model/rule.ts';
+import type { CustomLogicBlock, Rule } from '../../../model/rule.ts';
+import { parseTagCombination } from '../../../model/tag.ts';
 import {
   contains,
   fromFlag,
@@ -12,9 +13,8 @@ import {
   toFlag,
   toJsonText,
 } from '../columns.ts';
-import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
-import { parseTagCombination } from '../../../model/tag.ts';
+import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
 type Table = RecordTables['rules'];
@@ -204,4 +204,83 @@ export async function saveNextExecution(
   nextExecution: EpochMs | null,
 ): Promise<void> {
   await step.updateTable('rules').set({ nextExecution }).where('id', '=', id).execute();
+}
+
+// Custom logic blocks in the records store.
+
+type BlockTable = RecordTables['customLogicBlocks'];
+
+function blockToRow({
+  dataSources,
+  properties,
+  ...block
+}: CustomLogicBlock): Insertable<BlockTable> {
+  return {
+    ...block,
+    dataSources: toJsonText(dataSources),
+    logicProperties: toJsonText(properties),
+    searchText: searchTextOf(block.name),
+  };
+}
+
+function blockFromRow({
+  searchText: _,
+  dataSources,
+  logicProperties,
+  ...row
+}: Selectable<BlockTable>): CustomLogicBlock {
+  return {
+    ...row,
+    dataSources: fromJsonText(dataSources),
+    properties: fromJsonText(logicProperties),
+  };
+}
+
+export async function insertCustomLogic(db: RecordsDb, block: CustomLogicBlock): Promise<void> {
+  await db.insertInto('customLogicBlocks').values(blockToRow(block)).execute();
+}
+
+export async function saveCustomLogic(db: RecordsDb, block: CustomLogicBlock): Promise<void> {
+  await db
+    .updateTable('customLogicBlocks')
+    .set(blockToRow(block))
+    .where('id', '=', block.id)
+    .execute();
+}
+
+export async function removeCustomLogic(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('customLogicBlocks').where('id', '=', id).execute();
+}
+
+export async function findCustomLogics(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<CustomLogicBlock[]> {
+  if (ids.length === 0) return [];
+  const query = db
+    .selectFrom('customLogicBlocks')
+    .selectAll()
+    .where('id', 'in', [...ids]);
+  return (await query.execute()).map(blockFromRow);
+}
+
+export async function findCustomLogic(
+  db: RecordsDb,
+  id: string,
+): Promise<CustomLogicBlock | undefined> {
+  return (await findCustomLogics(db, [id]))[0];
+}
+
+export async function listCustomLogics(
+  db: RecordsDb,
+  filter: { readonly organizationId: string; readonly search?: string | undefined },
+  page: PageRequest,
+): Promise<Rows<CustomLogicBlock>> {
+  let query = db
+    .selectFrom('customLogicBlocks')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  const { rows, total } = await pageOfRows(query, page);
+  return { rows: rows.map(blockFromRow), total };
 }

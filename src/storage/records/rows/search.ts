@@ -2,7 +2,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SearchKind } from '../../../model/search.ts';
 import { contains, isOneOf, keyOf } from '../columns.ts';
-import { engineSql } from '../engine-sql.ts';
+import { engineSql } from '../engine.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 

@@ -1,14 +1,12 @@
-// Users in the records store. A user without a password has not accepted an invitation yet.
+// Users in the records store. A user without a password has not accepted an invitation, or signs in at a provider.
 import type { Selectable } from 'kysely';
+import type { EpochMs } from '../../../model/instant.ts';
 import type { User } from '../../../model/user.ts';
 import { fromFlag, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { forgetFirstPassword } from './first-passwords.ts';
-import { removePreferencesOf } from './preferences.ts';
-import { removeSecondFactorsOf } from './second-factors.ts';
-import { removeIdentitiesOf } from './user-identities.ts';
-import { removePrivateViewsOf } from './views.ts';
+import { removeSecondFactorsOf } from './sign-in.ts';
+import { removePreferencesOf, removePrivateViewsOf } from './views.ts';
 
 // Represents no password: no hash has this form, so nothing can match it.
 const noPassword = '!';
@@ -56,4 +54,54 @@ export async function removeUser(db: RecordsDb, id: string): Promise<void> {
   await removePreferencesOf(db, id);
   await removePrivateViewsOf(db, id);
   await db.deleteFrom('users').where('id', '=', id).execute();
+}
+
+// User identities in the records store: the users of people whom a provider has proven.
+
+interface UserIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly userId: string;
+  readonly created: EpochMs;
+}
+
+export async function findIdentity(
+  db: RecordsDb,
+  { issuer, subject }: Pick<UserIdentity, 'issuer' | 'subject'>,
+): Promise<UserIdentity | undefined> {
+  const query = db.selectFrom('userIdentities').selectAll().where('issuer', '=', issuer);
+  return query.where('subject', '=', subject).executeTakeFirst();
+}
+
+export async function hasIdentityOf(
+  db: RecordsDb,
+  userId: string,
+  issuer: string,
+): Promise<boolean> {
+  const query = db.selectFrom('userIdentities').select('userId').where('userId', '=', userId);
+  return (await query.where('issuer', '=', issuer).executeTakeFirst()) !== undefined;
+}
+
+export async function insertIdentity(db: RecordsDb, identity: UserIdentity): Promise<void> {
+  await db.insertInto('userIdentities').values(identity).execute();
+}
+
+async function removeIdentitiesOf(db: RecordsDb, userId: string): Promise<void> {
+  await db.deleteFrom('userIdentities').where('userId', '=', userId).execute();
+}
+
+// First passwords in the records store: users whose password was generated, and shown in the log of the first start.
+
+export async function insertFirstPassword(db: RecordsDb, userId: string): Promise<void> {
+  await db.insertInto('firstPasswords').values({ userId }).execute();
+}
+
+/** Whether the user still has it. */
+export async function hasFirstPassword(db: RecordsDb, userId: string): Promise<boolean> {
+  const query = db.selectFrom('firstPasswords').select('userId').where('userId', '=', userId);
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
+export async function forgetFirstPassword(db: RecordsDb, userId: string): Promise<void> {
+  await db.deleteFrom('firstPasswords').where('userId', '=', userId).execute();
 }

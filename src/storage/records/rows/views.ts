@@ -1,5 +1,6 @@
-// Saved views in the records store: shared with a workspace, or visible only to their owner.
+// Saved views and preferences in the records store: shared with a workspace, or visible only to their owner.
 import type { Insertable, Selectable } from 'kysely';
+import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import type { View } from '../../../model/view.ts';
@@ -95,4 +96,32 @@ export async function removePrivateViewsOf(
   let query = db.deleteFrom('views').where('ownerId', '=', ownerId).where('shared', '=', 0);
   if (organizationId !== undefined) query = query.where('organizationId', '=', organizationId);
   await query.execute();
+}
+
+// Preferences in the records store: one JSON object for each user, API key or OAuth client.
+
+/** Empty for an owner who has stored nothing. */
+export async function findPreferences(db: RecordsDb, ownerId: string): Promise<JsonObject> {
+  const query = db.selectFrom('preferences').select('content').where('ownerId', '=', ownerId);
+  const row = await query.executeTakeFirst();
+  if (row === undefined) return {};
+  return fromJsonText<JsonObject>(row.content);
+}
+
+export async function savePreferences(
+  db: RecordsDb,
+  { ownerId, preferences }: { readonly ownerId: string; readonly preferences: JsonObject },
+  now: EpochMs,
+): Promise<void> {
+  const content = toJsonText(preferences);
+  await db
+    .insertInto('preferences')
+    .values({ ownerId, content, updated: now })
+    .onConflict((conflict) => conflict.column('ownerId').doUpdateSet({ content, updated: now }))
+    .execute();
+}
+
+/** When their owner is deleted. */
+export async function removePreferencesOf(db: RecordsDb, ownerId: string): Promise<void> {
+  await db.deleteFrom('preferences').where('ownerId', '=', ownerId).execute();
 }

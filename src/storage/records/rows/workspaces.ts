@@ -1,4 +1,4 @@
-// Workspaces in the records store.
+// Workspaces in the records store, and the retention rules of theirs and of their data flows.
 import type { Insertable, Selectable } from 'kysely';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
@@ -7,9 +7,9 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../../../model/workspace.ts';
-import { contains, isOneOf, fromJsonText, searchTextOf, toJsonText } from '../columns.ts';
-import type { RecordsDb } from '../records.ts';
+import { contains, fromJsonText, isOneOf, searchTextOf, toJsonText } from '../columns.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
+import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
 type Table = RecordTables['workspaces'];
@@ -152,4 +152,31 @@ export async function firstWorkspace(
     .orderBy('created')
     .orderBy('id')
     .executeTakeFirst();
+}
+
+// Retention rules: the days for which workspaces and data flows keep samples.
+
+/** Days by id; records without a rule are absent. */
+export interface RetentionRules {
+  readonly workspaces: ReadonlyMap<string, number>;
+  readonly dataFlows: ReadonlyMap<string, number>;
+}
+
+export async function readRetentionRules(db: RecordsDb): Promise<RetentionRules> {
+  const workspaces = new Map<string, number>();
+  for (const { id, settings } of await db
+    .selectFrom('workspaces')
+    .select(['id', 'settings'])
+    .execute()) {
+    const { retentionDays } = fromJsonText<Partial<WorkspaceSettings>>(settings);
+    if (retentionDays !== undefined && retentionDays !== null) workspaces.set(id, retentionDays);
+  }
+  const flows = db
+    .selectFrom('dataFlows')
+    .select(['id', 'retentionDays'])
+    .where('retentionDays', 'is not', null);
+  const dataFlows = new Map(
+    (await flows.execute()).map(({ id, retentionDays }) => [id, retentionDays!]),
+  );
+  return { workspaces, dataFlows };
 }

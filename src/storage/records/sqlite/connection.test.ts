@@ -6,9 +6,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
-import { createWriteLock } from '../write-lock.ts';
-import { checkpointLimits, openConnection, type RecordsConnection } from './connection.ts';
-import { createTurns } from './turns.ts';
+import { createWriteLock } from '../turns.ts';
+import {
+  checkpointLimits,
+  createTurns,
+  openConnection,
+  type RecordsConnection,
+} from './connection.ts';
 
 let directory: string;
 let path: string;

@@ -4,19 +4,17 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDiskFull } from '../../../model/disk-full.ts';
+import { type Problem, problem } from '../../../model/problem.ts';
 import {
   type EngineConnection,
   isSelect,
   type OpenTransaction,
   type StatementResult,
 } from '../engine.ts';
-import { createTenantTurns } from '../tenant-turns.ts';
-import { createWriteLock, type WriteLock } from '../write-lock.ts';
+import { createTenantTurns, createWriteLock, type WriteLock } from '../turns.ts';
 import { type CommitSync, createCommitSync } from './commit-sync.ts';
-import { isBusy, recordsError, recordsStopped } from './records-error.ts';
 import { createRecordsThread, type RecordsThread } from './records-thread.ts';
 import { type Statements, statementsOf } from './statements.ts';
-import { createTurns, type Turns } from './turns.ts';
 
 const connectionLimits = {
   /** Of each connection. */
@@ -397,4 +395,100 @@ async function retried<T>(work: () => T, patience: { readonly ms: number }): Pro
     }
     await wait(busyRetryMs);
   }
+}
+
+// Result codes of SQLite: the lower byte of its extended codes.
+const busy = 5;
+const locked = 6;
+const ioError = 10;
+const full = 13;
+
+function resultCode(error: unknown): number | undefined {
+  const { errcode } = error as { readonly errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
+
+/** Whether another connection held the lock; what was asked was not begun. */
+function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === busy || code === locked;
+}
+
+/**
+ * `storageFull` (507), `recordsFailed` or `recordsBusy` (503) with the error as their cause; any
+ * other error as it is.
+ */
+function recordsError(error: unknown): unknown {
+  const code = resultCode(error);
+  let refusal: Problem | undefined;
+  if (code === full) refusal = problem('storageFull');
+  else if (code === ioError)
+    refusal = problem('recordsFailed', { reason: (error as Error).message });
+  else if (isBusy(error)) refusal = problem('recordsBusy');
+  return refusal === undefined ? error : Object.assign(refusal, { cause: error });
+}
+
+/** `recordsStopped` (503) with the failed sync as its cause. */
+function recordsStopped(cause: Error): Problem {
+  return Object.assign(problem('recordsStopped', { reason: cause.message }), { cause });
+}
+
+// Turn budget: limits the time of statements per turn of the event loop, so that no caller blocks the process.
+
+/**
+ * Statements of one turn of the event loop take about this long together; a single one may take
+ * longer.
+ */
+const turnMsMax = 5;
+
+interface Turns {
+  /**
+   * Undefined when a statement may run now, else a promise that resolves in its turn. `isUrgent` is
+   * for statements of a transaction, because others wait for its end: they come before all that
+   * wait.
+   */
+  take(isUrgent: boolean): Promise<void> | undefined;
+}
+
+/** `clock` tells milliseconds, for lengths of time only. */
+export function createTurns(clock: () => number = () => performance.now()): Turns {
+  const urgent = new Set<() => void>();
+  const waiting = new Set<() => void>();
+  /** Undefined when nothing has run in the current turn. */
+  let startedAt: number | undefined;
+
+  const next = (): (() => void) | undefined => {
+    const queue = urgent.size > 0 ? urgent : waiting;
+    const [first] = queue;
+    if (first !== undefined) queue.delete(first);
+    return first;
+  };
+
+  const turn = async (): Promise<void> => {
+    if (urgent.size + waiting.size === 0) {
+      startedAt = undefined;
+      return;
+    }
+    const start = clock();
+    startedAt = start;
+    do {
+      next()?.();
+      // What follows the statement runs first, so that its time counts too.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+    } while (urgent.size + waiting.size > 0 && clock() - start < turnMsMax);
+    setImmediate(() => void turn());
+  };
+
+  return {
+    take(isUrgent) {
+      const now = clock();
+      if (startedAt === undefined) {
+        startedAt = now;
+        setImmediate(() => void turn());
+      }
+      const isFirst = (isUrgent ? 0 : waiting.size) + urgent.size === 0;
+      if (isFirst && now - startedAt < turnMsMax) return undefined;
+      return new Promise((resolve) => (isUrgent ? urgent : waiting).add(resolve));
+    },
+  };
 }

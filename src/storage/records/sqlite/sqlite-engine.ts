@@ -3,11 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { syncFolder } from '../../data-folder/data-folder.ts';
-import type { OpenEngine } from '../engine.ts';
+import { type OpenEngine, refreshStatistics } from '../engine.ts';
 import { type KyselyParts, openLanes } from '../lanes.ts';
-import { createListChanges, organizationOf } from '../list-changes.ts';
+import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
-import { refreshStatistics } from '../statistics.ts';
 import { openConnection, type RecordsConnection } from './connection.ts';
 
 /**

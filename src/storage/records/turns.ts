@@ -1,4 +1,4 @@
-// Tenant turns: round-robin over waiting tenants, so that slow reads of one tenant delay another by one read only.
+// Turns on a connection: one writer at a time, and slow reads of tenants one after the other.
 
 export interface TenantTurns {
   /** Runs the work when it is the turn of the tenant; settles as the work does. */
@@ -45,4 +45,32 @@ export function createTenantTurns(atOnceMax = 1): TenantTurns {
       }
     },
   };
+}
+
+// Write lock: one writer at a time, first come, first served; each release resumes exactly one waiting writer.
+
+export interface WriteLock {
+  /** Resolves with the function that releases the lock. */
+  take(): Promise<() => void>;
+}
+
+export function createWriteLock(): WriteLock {
+  const waiting = new Set<() => void>();
+  let isHeld = false;
+
+  const release = (): void => {
+    const [next] = waiting;
+    if (next === undefined) isHeld = false;
+    else {
+      waiting.delete(next);
+      next();
+    }
+  };
+  const take = async (): Promise<() => void> => {
+    if (isHeld) await new Promise<void>((resolve) => void waiting.add(resolve));
+    isHeld = true;
+    return release;
+  };
+
+  return { take };
 }

@@ -1,0 +1,373 @@
+// Sign-in in the records store: sessions, mailed links, second factors and passkeys of users.
+import type { Selectable } from 'kysely';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { Passkey } from '../../../model/passkey.ts';
+import type { Invitation, PasswordReset, Session } from '../../../model/user.ts';
+import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
+import { transaction } from '../transaction.ts';
+
+export async function insertSession(db: RecordsDb, session: Session): Promise<void> {
+  await db.insertInto('sessions').values(session).execute();
+}
+
+export async function findSessionByTokenHash(
+  db: RecordsDb,
+  tokenHash: string,
+): Promise<Session | undefined> {
+  return db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('tokenHash', '=', tokenHash)
+    .executeTakeFirst();
+}
+
+export async function findSession(db: RecordsDb, id: string): Promise<Session | undefined> {
+  return db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function sessionsOf(db: RecordsDb, userId: string): Promise<Session[]> {
+  return db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('userId', '=', userId)
+    .orderBy('created')
+    .execute();
+}
+
+export async function saveSessionOrganization(
+  db: RecordsDb,
+  id: string,
+  organizationId: string,
+): Promise<void> {
+  await db.updateTable('sessions').set({ organizationId }).where('id', '=', id).execute();
+}
+
+/** Writes when sessions were last seen; those that ended meanwhile stay ended. */
+export async function saveLastSeen(
+  db: RecordsDb,
+  seen: ReadonlyMap<string, EpochMs>,
+): Promise<void> {
+  await transaction(db, async (step) => {
+    for (const [id, lastSeen] of seen)
+      await step.db.updateTable('sessions').set({ lastSeen }).where('id', '=', id).execute();
+  });
+}
+
+/** Ids of sessions that the provider began: one by its name there, or all of a user. */
+export async function sessionsFromProvider(
+  db: RecordsDb,
+  of: { readonly userId: string | undefined; readonly providerSession: string | undefined },
+): Promise<string[]> {
+  let query = db.selectFrom('sessions').select('id').where('signInKind', '=', 'PROVIDER');
+  if (of.userId !== undefined) query = query.where('userId', '=', of.userId);
+  if (of.providerSession !== undefined)
+    query = query.where('providerSession', '=', of.providerSession);
+  return (await query.execute()).map(({ id }) => id);
+}
+
+export async function removeSession(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('sessions').where('id', '=', id).execute();
+}
+
+/** Ends every session of the user; returns their ids. */
+export async function removeSessionsOf(db: RecordsDb, userId: string): Promise<string[]> {
+  return (
+    await db.deleteFrom('sessions').where('userId', '=', userId).returning('id').execute()
+  ).map(({ id }) => id);
+}
+
+/** Ids of sessions that are over: past their end, or last seen at `seenBefore` or earlier. */
+export async function endedSessions(
+  db: RecordsDb,
+  now: EpochMs,
+  seenBefore: EpochMs,
+): Promise<string[]> {
+  const query = db
+    .selectFrom('sessions')
+    .select('id')
+    .where((is) => is.or([is('expiresAt', '<=', now), is('lastSeen', '<=', seenBefore)]));
+  return (await query.execute()).map(({ id }) => id);
+}
+
+/** Replaces an open invitation of the same user to the same organization. */
+export async function replaceInvitation(db: RecordsDb, invitation: Invitation): Promise<void> {
+  const { userId, organizationId } = invitation;
+  await db
+    .deleteFrom('invitations')
+    .where('userId', '=', userId)
+    .where('organizationId', '=', organizationId)
+    .execute();
+  await db.insertInto('invitations').values(invitation).execute();
+}
+
+/** By either link. */
+export async function findInvitation(
+  db: RecordsDb,
+  tokenHash: string,
+  now: EpochMs,
+): Promise<Invitation | undefined> {
+  const query = db
+    .selectFrom('invitations')
+    .selectAll()
+    .where((is) => is.or([is('tokenHash', '=', tokenHash), is('mailedTokenHash', '=', tokenHash)]));
+  return query.where('expiresAt', '>', now).executeTakeFirst();
+}
+
+export async function removeInvitation(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('invitations').where('id', '=', id).execute();
+}
+
+/** Replaces an open one of the same user. */
+/** Links of one user that are valid at once: one that a stranger asks for ends no other. */
+const passwordResetsMax = 5;
+
+export async function addPasswordReset(db: RecordsDb, reset: PasswordReset): Promise<void> {
+  const { userId, created } = reset;
+  const of = db.selectFrom('passwordResets').where('userId', '=', userId);
+  const known = await of.select(['tokenHash', 'expiresAt']).orderBy('created', 'desc').execute();
+  const ended = known.filter((one, at) => one.expiresAt <= created || at >= passwordResetsMax - 1);
+  for (const { tokenHash } of ended)
+    await db.deleteFrom('passwordResets').where('tokenHash', '=', tokenHash).execute();
+  await db.insertInto('passwordResets').values(reset).execute();
+}
+
+export async function findPasswordReset(
+  db: RecordsDb,
+  tokenHash: string,
+  now: EpochMs,
+): Promise<PasswordReset | undefined> {
+  const query = db.selectFrom('passwordResets').selectAll().where('tokenHash', '=', tokenHash);
+  return query.where('expiresAt', '>', now).executeTakeFirst();
+}
+
+export async function removePasswordResetsOf(db: RecordsDb, userId: string): Promise<void> {
+  await db.deleteFrom('passwordResets').where('userId', '=', userId).execute();
+}
+
+// Second factors in the records store: authenticator apps and recovery codes of users.
+
+/** An app that shows codes which change every 30 s. */
+interface AuthenticatorApp {
+  readonly userId: string;
+  readonly sealedSecret: string;
+  /** Null until the first code was right; it counts for nothing until then. */
+  readonly confirmed: EpochMs | null;
+  readonly lastStep: number;
+  readonly created: EpochMs;
+}
+
+export async function findAuthenticatorApp(
+  db: RecordsDb,
+  userId: string,
+): Promise<AuthenticatorApp | undefined> {
+  const query = db.selectFrom('authenticatorApps').selectAll().where('userId', '=', userId);
+  return query.executeTakeFirst();
+}
+
+/** Replaces one that was not confirmed. */
+export async function replaceAuthenticatorApp(db: RecordsDb, app: AuthenticatorApp): Promise<void> {
+  const { userId } = app;
+  await db
+    .deleteFrom('authenticatorApps')
+    .where('userId', '=', userId)
+    .where('confirmed', 'is', null)
+    .execute();
+  await db.insertInto('authenticatorApps').values(app).execute();
+}
+
+export async function confirmAuthenticatorApp(
+  db: RecordsDb,
+  userId: string,
+  confirmed: EpochMs,
+): Promise<void> {
+  await db
+    .updateTable('authenticatorApps')
+    .set({ confirmed })
+    .where('userId', '=', userId)
+    .execute();
+}
+
+/**
+ * Uses up the codes until this interval. False when another request was first, so that of two with
+ * the same code one is refused.
+ */
+export async function useStep(db: RecordsDb, userId: string, step: number): Promise<boolean> {
+  const query = db.updateTable('authenticatorApps').set({ lastStep: step });
+  const { numUpdatedRows } = await query
+    .where('userId', '=', userId)
+    .where('lastStep', '<', step)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+export async function removeAuthenticatorApp(db: RecordsDb, userId: string): Promise<void> {
+  await db.deleteFrom('authenticatorApps').where('userId', '=', userId).execute();
+}
+
+/** Whether the user has an app that counts, or a passkey. */
+export async function hasSecondFactor(db: RecordsDb, userId: string): Promise<boolean> {
+  const app = await findAuthenticatorApp(db, userId);
+  if (app !== undefined && app.confirmed !== null) return true;
+  return (await passkeysOf(db, userId)).length > 0;
+}
+
+export async function countRecoveryCodes(db: RecordsDb, userId: string): Promise<number> {
+  const query = db.selectFrom('recoveryCodes').where('userId', '=', userId);
+  const { count } = await query
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** The older ones stop working. */
+export async function replaceRecoveryCodes(
+  db: RecordsDb,
+  userId: string,
+  hashes: readonly string[],
+): Promise<void> {
+  await removeRecoveryCodes(db, userId);
+  const rows = hashes.map((codeHash) => ({ userId, codeHash }));
+  await db.insertInto('recoveryCodes').values(rows).execute();
+}
+
+/** False for a code that is unknown or was used. */
+export async function useRecoveryCode(
+  db: RecordsDb,
+  userId: string,
+  codeHash: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('recoveryCodes')
+    .where('userId', '=', userId)
+    .where('codeHash', '=', codeHash)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+export async function removeRecoveryCodes(db: RecordsDb, userId: string): Promise<void> {
+  await db.deleteFrom('recoveryCodes').where('userId', '=', userId).execute();
+}
+
+/** Removes everything that the user proves more than a password with. */
+export async function removeSecondFactorsOf(db: RecordsDb, userId: string): Promise<void> {
+  await removeAuthenticatorApp(db, userId);
+  await removeRecoveryCodes(db, userId);
+  await removePasskeysOf(db, userId);
+}
+
+// Passkeys in the records store: public keys whose private parts never leave the devices of users.
+
+type Row = Selectable<RecordTables['passkeys']>;
+
+function fromRow(row: Row): Passkey {
+  return { ...row, transports: fromJsonText<readonly string[]>(row.transports) };
+}
+
+export async function insertPasskey(db: RecordsDb, passkey: Passkey): Promise<void> {
+  const row = { ...passkey, transports: toJsonText(passkey.transports) };
+  await db.insertInto('passkeys').values(row).execute();
+}
+
+/** The oldest first. */
+export async function passkeysOf(db: RecordsDb, userId: string): Promise<Passkey[]> {
+  const query = db.selectFrom('passkeys').selectAll().where('userId', '=', userId);
+  return (await query.orderBy('created').orderBy('id').execute()).map(fromRow);
+}
+
+/** `credentialId` as the browser names it. */
+export async function findPasskey(
+  db: RecordsDb,
+  credentialId: string,
+): Promise<Passkey | undefined> {
+  const query = db.selectFrom('passkeys').selectAll().where('credentialId', '=', credentialId);
+  const row = await query.executeTakeFirst();
+  return row && fromRow(row);
+}
+
+/** False for one that is gone or belongs to another user. */
+export async function renamePasskey(
+  db: RecordsDb,
+  { id, userId, name }: Pick<Passkey, 'id' | 'userId' | 'name'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('passkeys')
+    .set({ name })
+    .where('id', '=', id)
+    .where('userId', '=', userId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/**
+ * Uses up the challenges until this one. False when another request was first, or the passkey is
+ * gone.
+ */
+export async function useChallenge(
+  db: RecordsDb,
+  { id, counter, lastChallenge }: Pick<Passkey, 'id' | 'counter' | 'lastChallenge'>,
+  lastUsed: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('passkeys')
+    .set({ counter, lastChallenge, lastUsed })
+    .where('id', '=', id)
+    .where('lastChallenge', '<', lastChallenge)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** False for one that is gone or belongs to another user. */
+export async function removePasskey(
+  db: RecordsDb,
+  { id, userId }: Pick<Passkey, 'id' | 'userId'>,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('passkeys')
+    .where('id', '=', id)
+    .where('userId', '=', userId)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+async function removePasskeysOf(db: RecordsDb, userId: string): Promise<void> {
+  await db.deleteFrom('passkeys').where('userId', '=', userId).execute();
+}
+
+// Second factor demands in the records store: organizations whose members must have a second factor.
+
+/** Those of the organizations that demand a second factor. */
+export async function organizationsDemanding(
+  db: RecordsDb,
+  organizationIds: readonly string[],
+): Promise<Set<string>> {
+  if (organizationIds.length === 0) return new Set();
+  const query = db.selectFrom('secondFactorDemands').select('organizationId');
+  const rows = await query.where(isOneOf('organizationId', organizationIds)).execute();
+  return new Set(rows.map(({ organizationId }) => organizationId));
+}
+
+export async function demandsSecondFactor(db: RecordsDb, organizationId: string): Promise<boolean> {
+  return (await organizationsDemanding(db, [organizationId])).size > 0;
+}
+
+/** Calling it twice changes nothing more. */
+export async function saveSecondFactorDemand(
+  db: RecordsDb,
+  organizationId: string,
+  required: boolean,
+): Promise<void> {
+  if (!required) {
+    await db
+      .deleteFrom('secondFactorDemands')
+      .where('organizationId', '=', organizationId)
+      .execute();
+    return;
+  }
+  await db
+    .insertInto('secondFactorDemands')
+    .values({ organizationId })
+    .onConflict((conflict) => conflict.column('organizationId').doNothing())
+    .execute();
+}
