@@ -164,7 +164,7 @@ async function watch({ target }: Platform, load: SoakLoad): Promise<Figures[]> {
       heap: value('nodejs_heap_size_used_bytes'),
       descriptors: value('process_open_fds'),
       loopP99Ms: value('nodejs_eventloop_lag_p99_seconds') * 1_000,
-      waiting: value('heliograph_deliveries_waiting'),
+      waiting: value('heliograph_deliveries_pending'),
     });
     if (Math.floor(seen.at(-1)!.atMs / 60_000) <= printed) continue;
     printed++;

@@ -136,7 +136,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   operations: [...base, ...stores, 'telemetry', 'inventory', 'query/exports'],
   'cluster/leases': base,
   'cluster/nodes': base,
-  'cluster/copies': [...base, 'storage/log'],
+  'cluster/replication': [...base, 'storage/log'],
   cluster: [...base, ...stores, 'telemetry', 'inventory', 'transports', ...areas],
   http: [
     ...base,

@@ -54,7 +54,7 @@ export async function shipped(nodes: readonly Platform[]): Promise<void> {
 async function openSamples({ target }: Platform): Promise<number> {
   const answer = await fetch(`http://${target.host}:${target.port}/metrics`);
   const text = await answer.text();
-  return Number(/^heliograph_shipping_open_samples (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
+  return Number(/^heliograph_clickhouse_pending_samples (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
 const history = { topic: 'history', dataKey: 'temperature' };

@@ -15,7 +15,7 @@ import { insertFirstPassword, insertUser } from '../storage/records/rows/users.t
 import { insertWorkspace } from '../storage/records/rows/workspaces.ts';
 import { secretHash, secretPrefix } from '../storage/records/secret-encryption.ts';
 import { transaction } from '../storage/records/transaction.ts';
-import { weaknessOf } from './password-rules.ts';
+import { passwordWeakness } from './password-rules.ts';
 import { hashPassword } from './password.ts';
 
 const passwordBytes = 18;
@@ -37,7 +37,7 @@ export async function ownerPasswordWeakness(
   password: string | undefined,
 ): Promise<string | undefined> {
   if (password === undefined || (await hasOrganizations(db))) return undefined;
-  return weaknessOf(password, email);
+  return passwordWeakness(password, email);
 }
 
 /** Fills an empty database, all or nothing; undefined when it is not empty. */

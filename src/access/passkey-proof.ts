@@ -71,7 +71,7 @@ export async function signatureOptions(
  * is unknown, belongs to another user than `userId`, signed something else, or has signed this or a
  * later challenge before.
  */
-export async function provenPasskey(
+export async function verifyPasskey(
   db: RecordsDb,
   { id, response }: Assertion,
   asked: Asked,

@@ -24,7 +24,7 @@ const productWords = ['heliograph'];
  * Why the password is too easily guessed; undefined for a good one. `names`: of the user and of the
  * organizations.
  */
-export function weaknessOf(
+export function passwordWeakness(
   password: string,
   email: string,
   names: readonly string[] = [],

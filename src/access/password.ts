@@ -1,7 +1,7 @@
 // Password hashes: Argon2id in the PHC form, with its parameters, so that they can be raised later.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { problem } from '../model/problem.ts';
-import { weaknessOf } from './password-rules.ts';
+import { passwordWeakness } from './password-rules.ts';
 import { deriveOnThread } from './password-thread.ts';
 
 // OWASP's first recommendation: 19 MiB, two passes, one lane.
@@ -43,13 +43,13 @@ function text(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/** The hash of a chosen password; `names` as in `weaknessOf`. Throws Problem 400 for one that is too easily guessed. */
+/** The hash of a chosen password; `names` as in `passwordWeakness`. Throws Problem 400 for one that is too easily guessed. */
 export async function newPasswordHash(
   password: string,
   email: string,
   names: readonly string[] = [],
 ): Promise<string> {
-  const reason = weaknessOf(password, email, names);
+  const reason = passwordWeakness(password, email, names);
   if (reason !== undefined) throw problem('passwordTooWeak', { reason });
   return hashPassword(password);
 }

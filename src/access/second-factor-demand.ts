@@ -34,7 +34,7 @@ export async function refuseWithoutSecondFactor(db: RecordsDb, userId: string): 
 }
 
 /** Throws 403 for a session that may only get its user a second factor. */
-export function refuseClosedEverywhere(principal: Principal): Principal {
+export function requireMfaSetup(principal: Principal): Principal {
   if (isClosedEverywhere(principal)) throw problem('secondFactorRequired');
   return principal;
 }

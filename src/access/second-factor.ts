@@ -26,7 +26,7 @@ import {
 } from '../storage/records/transaction.ts';
 import { removeInStep } from './ended-sessions.ts';
 import { codeAddress, newCodeSecret, stepOfCode } from './one-time-code.ts';
-import { type Assertion, provenPasskey } from './passkey-proof.ts';
+import { type Assertion, verifyPasskey } from './passkey-proof.ts';
 import { isPassword } from './password.ts';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts';
 import type { RelyingParty } from './relying-party.ts';
@@ -213,7 +213,7 @@ export async function checkSecondFactor(
 ): Promise<SecondFactorKind | undefined> {
   const { userId, challenge, issuedAt } = first;
   if (passkey && party !== undefined) {
-    await provenPasskey(db, passkey, { challenge, issuedAt, party, now }, userId);
+    await verifyPasskey(db, passkey, { challenge, issuedAt, party, now }, userId);
     return 'PASSKEY';
   }
   if (typeof recoveryCode === 'string') {

@@ -20,7 +20,7 @@ import { testEngine } from '../storage/records/testing-engine.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { recordCount } from '../storage/records/rows/organizations.ts';
 import { countAlarms, saveAlarms } from '../storage/records/rows/alarms.ts';
-import { dropOldAlarms, dropSurplusAlarms } from './alarm-clock.ts';
+import { dropOldAlarms, dropSurplusAlarms } from './alarm-timers.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
 
 let records: OpenRecords;

@@ -25,7 +25,7 @@ import {
 } from '../storage/records/rows/alarms.ts';
 import { recordCount } from '../storage/records/rows/organizations.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
-import { type AlarmLedger, createAlarmLedger, type RefusedTrigger } from './alarm-ledger.ts';
+import { type AlarmLedger, createAlarmLedger, type RefusedTrigger } from './alarm-batch.ts';
 import {
   type AlarmNotificationParts,
   notifyOfAlarms,

@@ -1,9 +1,9 @@
 // Connects alarms: rules, people and time change them; outputs and live clients are notified.
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import { dropOldAlarms, dropSurplusAlarms, runDueAlarms } from '../alarms/alarm-clock.ts';
+import { dropOldAlarms, dropSurplusAlarms, runDueAlarms } from '../alarms/alarm-timers.ts';
 import { AlarmEnds } from '../alarms/alarm-ends.ts';
-import { type AlarmDesk, createAlarmDesk } from '../alarms/alarm-desk.ts';
+import { type AlarmDesk, createAlarmDesk } from '../alarms/alarm-actions.ts';
 import {
   type AlarmEffectParts,
   type ApplyAlarms,

@@ -64,7 +64,7 @@ function followChanges(
     setRepeatingTimer,
   });
   telemetry.gauge(
-    'record_changes_behind_seconds',
+    'record_change_lag_seconds',
     'Age of the oldest record change from another node that this node has not applied.',
     () => following.behindMs() / 1_000,
   );

@@ -1,7 +1,7 @@
 // Connects answers with the other nodes: an answer is sent when they have read what its request changed.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { Parts } from './platform-parts.ts';
-import type { SharedWork } from '../cluster/leases/held-work.ts';
+import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import type { Actor } from '../model/actor.ts';
 
 /** What requests change, and how it is shared before they are answered. */

@@ -10,7 +10,7 @@ import type { OpenTargets } from '../deliveries/attempts/open-targets.ts';
 import { saveFailureNotes } from '../deliveries/delivery-outcomes.ts';
 import { noteUnreadable } from '../deliveries/output-notes.ts';
 import type { OutputStages } from '../deliveries/outputs.ts';
-import type { DeliveryBook } from '../inventory/flows/deliveries.ts';
+import type { DeliveryBook } from '../inventory/data-flows/deliveries.ts';
 import type { WaitingOf } from '../inventory/health/output-health.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
@@ -64,12 +64,12 @@ export function composeDeliverer(
     setTimer,
   });
   telemetry.gauge(
-    'deliveries_waiting',
+    'deliveries_pending',
     'Pending and in-flight deliveries.',
     () => deliverer.waiting,
   );
   telemetry.gauge(
-    'delivery_targets_broken',
+    'output_connectors_backing_off',
     'Output connectors that are backing off.',
     () => deliverer.brokenTargets,
   );

@@ -6,7 +6,7 @@ import {
   type DemoWorkspaces,
   type WantedDemo,
 } from '../operations/demo-workspaces.ts';
-import { answerOf, readAnswer } from '../cluster/holder-answers.ts';
+import { answerOf, readAnswer } from '../cluster/lease-holder-responses.ts';
 import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
 import { withoutMemory } from '../model/record.ts';
 import { listSimulatedWorkspaces } from '../storage/records/rows/demo-workspaces.ts';

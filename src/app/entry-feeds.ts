@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import { createEntryFeed } from '../cluster/entry-feed.ts';
-import { createEntryTail } from '../cluster/entry-tail.ts';
+import { createEntryTail } from '../cluster/recent-entries.ts';
 import { followEntries, type FollowEntriesOf } from '../cluster/followed-entries.ts';
 import type { FeedHandler, Links } from '../cluster/nodes/links/links.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';

@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
-import type { CopyAnswer, CopyRequest } from '../cluster/copies/copy-form.ts';
-import { copiedFiles } from '../cluster/copies/copy-form.ts';
-import { createCopyStore } from '../cluster/copies/copy-store.ts';
-import { createJournalCopy, type JournalCopy } from '../cluster/copies/journal-copy.ts';
+import type { CopyAnswer, CopyRequest } from '../cluster/replication/copy-form.ts';
+import { copiedFiles } from '../cluster/replication/copy-form.ts';
+import { createCopyStore } from '../cluster/replication/copy-store.ts';
+import { createJournalCopy, type JournalCopy } from '../cluster/replication/journal-copy.ts';
 import { adoptedAs } from '../storage/data-folder/adopted-copy.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import type { Leases } from '../cluster/leases/leases.ts';
@@ -80,7 +80,7 @@ export async function shareCopies(node: NodeOfCopies): Promise<CallHandlers> {
     return store.close();
   });
   telemetry.gauge(
-    'journal_copies_held',
+    'journal_replicas_held',
     'Journal replicas of other nodes held by this node.',
     () => store.nodes().length,
   );
@@ -108,7 +108,7 @@ function copyJournal({ parts, leases, nodes, closers }: NodeOfCopies, copy: Jour
       noteJournalCopy(records.db, { node: self, holder: holder.id, copy: name }),
     moved: (holder, error) => (holder === undefined ? failed(error) : undefined),
   });
-  telemetry.gauge('journal_copied', '1 when the journal replica is up to date.', () =>
+  telemetry.gauge('journal_replicated', '1 when the journal replica is up to date.', () =>
     Number(copy.holder !== undefined),
   );
   const followers = join(config.dataDirectory, copiedFiles.followers);

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { entriesOver, journalName } from './entry-feeds.ts';
 import type { Parts } from './platform-parts.ts';
-import type { EventsElsewhere } from '../cluster/events-elsewhere.ts';
+import type { EventsElsewhere } from '../cluster/remote-events.ts';
 import {
   createJournalReplay,
   createReplayFeed,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from '../access/authenticator.ts';
-import { refuseClosedEverywhere } from '../access/second-factor-demand.ts';
+import { requireMfaSetup } from '../access/second-factor-demand.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
 import { isWritten } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
@@ -145,7 +145,7 @@ function composeOfflineWatch(
 
 function authenticateWith({ access }: Parts): DataStreamsOptions['authenticate'] {
   return async ({ apiKey, accessToken, cookie }) =>
-    refuseClosedEverywhere(
+    requireMfaSetup(
       await identify(access.authenticators, {
         'x-api-key': apiKey,
         authorization: accessToken && `Bearer ${accessToken}`,

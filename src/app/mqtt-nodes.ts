@@ -10,10 +10,10 @@ import {
   publishAtOwner,
   publishedBy,
   retainedAtOwners,
-} from '../transports/mqtt/between-nodes/owned-messages.ts';
-import { createOwnerNode, type OwnerNode } from '../transports/mqtt/between-nodes/owner-node.ts';
-import { createRemotePublishes } from '../transports/mqtt/between-nodes/remote-publishes.ts';
-import { createSessionNode } from '../transports/mqtt/between-nodes/session-node.ts';
+} from '../transports/mqtt/cluster/owned-messages.ts';
+import { createOwnerNode, type OwnerNode } from '../transports/mqtt/cluster/owner-node.ts';
+import { createRemotePublishes } from '../transports/mqtt/cluster/remote-publishes.ts';
+import { createSessionNode } from '../transports/mqtt/cluster/session-node.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';

@@ -7,7 +7,7 @@ import { nodeIdOf } from '../storage/data-folder/node-id.ts';
 import { createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import { clockWatch, createClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
-import { createEventsElsewhere, type EventsElsewhere } from '../cluster/events-elsewhere.ts';
+import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
 import { replayFeed } from '../live/journal-replay.ts';
 import type { DeviceOwnership } from '../cluster/owned-devices.ts';
 import { createOwnedWork, type OwnedWork } from '../cluster/owned-work.ts';
@@ -16,7 +16,7 @@ import type { Route } from '../http/edge/route.ts';
 import { refusalWith } from '../http/router/refusal.ts';
 import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
 import { createRouter } from '../http/router/router.ts';
-import type { SharedWork } from '../cluster/leases/held-work.ts';
+import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import { createEpochs } from '../cluster/leases/lease-epochs.ts';
 import {
   isOfDevices,
@@ -45,9 +45,9 @@ import {
   askOwners,
   type OwnerSearch,
   type Ownership,
-  unlessUnsent,
+  ignoreUnsent,
 } from '../cluster/nodes/owner-search.ts';
-import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/silent-nodes.ts';
+import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { leasesOfNode } from '../storage/records/rows/shared-records.ts';
@@ -61,7 +61,7 @@ import { offerReplay, openLiveNodes } from './live-nodes.ts';
 import { composeNodeMessages } from './node-messages.ts';
 import { reportCutOff, watchNodes } from './outages.ts';
 import type { Parts } from './platform-parts.ts';
-import { readElsewhere } from './read-elsewhere.ts';
+import { readElsewhere } from './remote-reads.ts';
 import { composeSharedWork } from './shared-work.ts';
 
 export interface Cluster {
@@ -290,7 +290,7 @@ function ownershipOver({
         ({ deviceId }) => ownershipOf(deviceId),
         search,
         (owner, ofNode) =>
-          ask(ofNode, (name, request) => unlessUnsent(nodes.call(owner, name, request))),
+          ask(ofNode, (name, request) => ignoreUnsent(nodes.call(owner, name, request))),
       ),
   };
 }

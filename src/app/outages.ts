@@ -12,7 +12,7 @@ import { otherNodes } from '../cluster/leases/other-nodes.ts';
 import { minuteMs } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import { type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
-import { presenceCall } from '../cluster/nodes/silent-nodes.ts';
+import { presenceCall } from '../cluster/nodes/unresponsive-nodes.ts';
 import { placeOf as placeOfPostgres } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import type { Telemetry } from '../telemetry/events.ts';

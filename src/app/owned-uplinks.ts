@@ -1,6 +1,6 @@
 // Connects uplinks with the owners of their devices: those of this node are taken here, others are sent.
 import type { Parts } from './platform-parts.ts';
-import { whileOwned } from '../cluster/owned-devices.ts';
+import { withDeviceLease } from '../cluster/owned-devices.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { Uplink } from '../model/uplink.ts';
@@ -8,10 +8,10 @@ import type { Uplink } from '../model/uplink.ts';
 type TakeUplink = (uplink: Uplink) => Promise<KeptSamples | undefined>;
 
 /** Without other nodes, the work itself. */
-export function whileOwnedIn({ ownership }: Parts) {
+export function createDeviceLeaseGuard({ ownership }: Parts) {
   return <T>(deviceId: string, work: () => Promise<T>): Promise<T> => {
     if (ownership === undefined) return work();
-    return whileOwned(ownership.heldFor, deviceId, work);
+    return withDeviceLease(ownership.heldFor, deviceId, work);
   };
 }
 

@@ -51,7 +51,7 @@ import { composeMaintenance } from './maintenance.ts';
 import { composeMqtt } from './mqtt.ts';
 import type { Cluster } from './nodes.ts';
 import { answerUplinks } from './owned-uplinks.ts';
-import { openParts } from './parts.ts';
+import { openParts } from './dependencies.ts';
 import type { JournalProgress, Parts, Platform, Tenant } from './platform-parts.ts';
 import { composeRoutes } from './routes.ts';
 import { composeRules } from './rules.ts';
@@ -433,7 +433,7 @@ async function composeCoap(
     },
     now,
   });
-  telemetry.gauge('coap_requests_under_way', 'CoAP requests being answered.', server.open);
+  telemetry.gauge('coap_requests_in_progress', 'CoAP requests being answered.', server.open);
   telemetry.gauge(
     'coap_exchanges_remembered',
     'CoAP requests whose repetition would be recognized.',

@@ -31,7 +31,7 @@ import {
 import { nextRuleTime } from '../storage/records/rows/rule-state.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
-import { everywhere } from './everywhere.ts';
+import { everywhere } from './broadcast.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
@@ -147,7 +147,7 @@ export async function composeRules(
   const runs: RuleRuns = createRuleRuns({
     ...saving,
     ...(shared !== undefined && { isOwn: shared.isOwn }),
-    ...(sharedWork && sharing && sharing.runsElsewhere(sharedWork, parts, () => runs)),
+    ...(sharedWork && sharing && sharing.createRemoteRuleRuns(sharedWork, parts, () => runs)),
   });
   const simulation = {
     db,

@@ -12,7 +12,7 @@ import {
 } from '../storage/samples/clickhouse/clickhouse-store.ts';
 import { shippingFile } from '../storage/samples/clickhouse/shipping-state.ts';
 import { verifyShippedSamples } from '../storage/samples/clickhouse/verify-samples.ts';
-import type { Elsewhere } from '../storage/samples/open-elsewhere.ts';
+import type { Elsewhere } from '../storage/samples/remote-pending-samples.ts';
 import { openEmbeddedStore } from '../storage/samples/embedded/embedded-store.ts';
 import { verifyStore } from '../storage/samples/embedded/verify-chunks.ts';
 import type { SampleStore } from '../storage/samples/sample-store.ts';
@@ -135,12 +135,12 @@ function addShippingFigures(
   now: () => number,
 ): void {
   telemetry.gauge(
-    'shipping_open_samples',
+    'clickhouse_pending_samples',
     'Samples not yet written to ClickHouse.',
     () => figures().openRows,
   );
   telemetry.gauge(
-    'shipping_lag_seconds',
+    'clickhouse_flush_lag_seconds',
     'Age of the oldest sample not yet written to ClickHouse.',
     () => {
       const { oldestOpenAt = now() } = figures();
@@ -148,12 +148,12 @@ function addShippingFigures(
     },
   );
   telemetry.gauge(
-    'shipping_replica_wait_seconds',
+    'clickhouse_replica_wait_seconds',
     'Time the journal has retained samples for lagging ClickHouse replicas.',
     () => figures().waitingForReplicasMs / 1_000,
   );
   telemetry.gauge(
-    'hours_lag_seconds',
+    'hourly_aggregate_lag_seconds',
     'Age of the oldest sample missing from hourly aggregates in ClickHouse.',
     () => {
       const { oldestInNoHourAt = now() } = figures();

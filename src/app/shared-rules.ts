@@ -6,7 +6,7 @@ import {
   type SharedRules,
   type SharedRulesParts,
 } from '../cluster/shared-rules.ts';
-import type { SharedWork } from '../cluster/leases/held-work.ts';
+import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import { leaseOfDevice, type LeaseName } from '../cluster/leases/leases.ts';
 import { leaseOfWorkspace, shardOfLease } from '../cluster/leases/work-leases.ts';
 import type { Json } from '../model/json.ts';
@@ -61,7 +61,7 @@ export function composeSharedRules(
 }
 
 /** Runs that are not saved yet are in the memory of the node with the rule. */
-export function runsElsewhere(
+export function createRemoteRuleRuns(
   work: SharedWork,
   { records }: Pick<Parts, 'records'>,
   runs: () => RuleRuns,

@@ -1,6 +1,6 @@
 // Connects a runner of operations with the other nodes: each operation runs at the holder of its lease.
 import type { OperationRunner } from '../operations/operation-runner.ts';
-import type { SharedWork } from '../cluster/leases/held-work.ts';
+import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import { leaseOfOperation } from '../cluster/leases/work-leases.ts';
 import type { Parts } from './platform-parts.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';

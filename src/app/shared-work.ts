@@ -1,11 +1,11 @@
 // Shared work: what one node of several does for all, how the others reach it, and what has moved.
 import type { Lease, Leases } from '../cluster/leases/leases.ts';
-import { createHeldWork, type SharedWork } from '../cluster/leases/held-work.ts';
+import { createHeldWork, type SharedWork } from '../cluster/leases/lease-tasks.ts';
 import { otherNodes } from '../cluster/leases/other-nodes.ts';
 import { workLeases } from '../cluster/leases/work-leases.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import { createNodeRounds } from '../cluster/nodes/node-rounds.ts';
+import { createNodeRounds } from '../cluster/nodes/node-fan-out.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import type { Parts } from './platform-parts.ts';
 import { setTimer } from '../structures/timers.ts';
@@ -33,7 +33,7 @@ export function composeSharedWork(
     });
   };
   const skipped = new Map<string, () => number>();
-  telemetry.labeledGauge('nodes_not_waited_for', 'Nodes considered unresponsive.', 'call', () =>
+  telemetry.labeledGauge('nodes_unresponsive', 'Nodes considered unresponsive.', 'call', () =>
     [...skipped].map(([call, nodesSkipped]) => [call, nodesSkipped()] as const),
   );
   const count = () => workLeases.filter((name) => held.holds(name)).length;

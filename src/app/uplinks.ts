@@ -76,7 +76,7 @@ import { dropOldKeptAnswers } from '../storage/records/rows/idempotency-keys.ts'
 import { placesByName } from '../storage/records/rows/devices.ts';
 import { dropOldPeriodCounts } from '../storage/records/rows/period-counts.ts';
 import { dropOldProcessingLog } from '../storage/records/rows/payload-notes.ts';
-import { shardOf } from '../storage/samples/clickhouse/shipper.ts';
+import { shardOf } from '../storage/samples/clickhouse/flusher.ts';
 import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
 import { runScript } from '../scripting/run-script.ts';
 import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
@@ -86,7 +86,7 @@ import { missing } from '../structures/missing.ts';
 import { createDeviceNames, type DeviceNames } from '../uplinks/validate/device-names.ts';
 import { withTimeNote } from '../uplinks/validate/sample-time.ts';
 import { validateSample } from '../uplinks/validate/sample-validation.ts';
-import { uplinksOfAll, whileOwnedIn } from './owned-uplinks.ts';
+import { uplinksOfAll, createDeviceLeaseGuard } from './owned-uplinks.ts';
 import type { Parts } from './platform-parts.ts';
 import type { SharedSamples } from './samples.ts';
 
@@ -149,10 +149,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const status = await openStatusFollower(following);
   const ownRaw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
-  telemetry.gauge('uplinks_under_way', 'Uplinks being processed.', () => intake.size);
+  telemetry.gauge('uplinks_in_progress', 'Uplinks being processed.', () => intake.size);
   const stages = uplinkStagesOf(parts, scripts, status, intake);
   const { admit, append, announce } = stages;
-  const owned = whileOwnedIn(parts);
+  const owned = createDeviceLeaseGuard(parts);
   const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
     const work = () => owned(uplink.device.id, () => handleUplink(uplink, stages));
     return keptOf(await countUplink(telemetry, work), uplink, uplink.receivedAt);

@@ -10,7 +10,7 @@ import { openSamples } from '../storage/samples/samples.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
 import { createEntryFeed, type EntryFeedMessage, type EntryFeedRequest } from './entry-feed.ts';
-import { createEntryTail, type EntryTail } from './entry-tail.ts';
+import { createEntryTail, type EntryTail } from './recent-entries.ts';
 
 let folder: string;
 let samples: Awaited<ReturnType<typeof open>>;

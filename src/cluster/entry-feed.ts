@@ -8,7 +8,7 @@ import { type DurableEntry, summaryOf } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import type { EntryTail } from './entry-tail.ts';
+import type { EntryTail } from './recent-entries.ts';
 
 /** The name of the feed between nodes. */
 export const entryFeed = 'entries';

@@ -3,7 +3,7 @@ import type { InterestChange, LiveInterests } from '../live/sessions/live-intere
 import type { Replay } from '../live/sessions/catch-up.ts';
 import type { FanOut } from '../live/sessions/fan-out.ts';
 import { inJournal, type JournalStream } from '../live/sessions/journal-stream.ts';
-import type { LiveSample } from '../live/sessions/stream-place.ts';
+import type { LiveSample } from '../live/sessions/stream-position.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import { cursorAt } from '../model/cursor.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';

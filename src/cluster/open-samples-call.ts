@@ -7,7 +7,7 @@ import type {
   OpenOfJournal,
   OpenRange,
   OpenSample,
-} from '../storage/samples/open-elsewhere.ts';
+} from '../storage/samples/remote-pending-samples.ts';
 import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
 
 /** The call between nodes. */

@@ -1,13 +1,13 @@
 // Owned devices: what the end of a right before, during and after the work means for its outcome.
 import { expect, test } from 'vitest';
-import { whileOwned } from './owned-devices.ts';
+import { withDeviceLease } from './owned-devices.ts';
 
 /** A right that the work ends, or not, and whether the work has begun. */
 function world({ isOwned = true, ends = false }) {
   let isValid = true;
   let hasBegun = false;
   const held = { isValid: () => isValid, during: <T>(work: Promise<T>) => work };
-  const done = whileOwned(
+  const done = withDeviceLease(
     () => (isOwned ? held : undefined),
     'device',
     async () => {

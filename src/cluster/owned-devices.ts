@@ -39,7 +39,7 @@ export interface DeviceOwnership {
  * Does the work while the device is owned. Throws `deviceMoved` when nothing was done, and
  * `deviceMovedMeanwhile` when the right ended during the work.
  */
-export async function whileOwned<T>(
+export async function withDeviceLease<T>(
   heldFor: HeldFor,
   deviceId: string,
   work: () => Promise<T>,

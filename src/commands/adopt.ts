@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { wholeCopy } from '../cluster/copies/copy-store.ts';
+import { wholeCopy } from '../cluster/replication/copy-store.ts';
 import { adoptedAs, markAdopted } from '../storage/data-folder/adopted-copy.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { storedNodeId } from '../storage/data-folder/node-id.ts';

@@ -26,7 +26,7 @@ import {
   storedSums,
 } from '../storage/samples/clickhouse/moved-rows.ts';
 import { sampleTables } from '../storage/samples/clickhouse/sample-tables.ts';
-import { shardOf } from '../storage/samples/clickhouse/shipper.ts';
+import { shardOf } from '../storage/samples/clickhouse/flusher.ts';
 import {
   readState,
   shippingFile,

@@ -5,7 +5,7 @@ import { problem } from '../model/problem.ts';
 import type { AuditFields, ChangedRecord, RecordChange } from '../model/record.ts';
 import { insertAuditEntries } from '../storage/records/rows/audit-log.ts';
 import type { Records } from '../storage/records/records.ts';
-import { publishChanges } from '../storage/records/lanes.ts';
+import { publishChanges } from '../storage/records/connection-pool.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 

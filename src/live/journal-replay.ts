@@ -1,7 +1,7 @@
 // Journal replay: stored samples of devices from the journals of all nodes, in the order of storing.
 import type { ReplayStart } from './sessions/coverage.ts';
 import { inJournal } from './sessions/journal-stream.ts';
-import { placeText, readPlaceText } from './sessions/place-text.ts';
+import { placeText, readPlaceText } from './sessions/cursor-encoding.ts';
 import { mergedReplays } from './sessions/replay-merge.ts';
 import {
   advanced,
@@ -10,7 +10,7 @@ import {
   type LiveSample,
   placeIn,
   reaches,
-} from './sessions/stream-place.ts';
+} from './sessions/stream-position.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-address.ts';

@@ -10,7 +10,7 @@ import type { Scope } from '../model/permission.ts';
 import type { ChangedRecord, RecordChange } from '../model/record.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import { type RuleRun, runView } from '../rules/evaluation/rule-run.ts';
-import type { EventsElsewhere } from '../cluster/events-elsewhere.ts';
+import type { EventsElsewhere } from '../cluster/remote-events.ts';
 
 /** A device that came online, or went offline. */
 export interface DeviceTransition {

@@ -115,7 +115,7 @@ function offsetMs(zone: string): number | undefined {
  * A time from a query string: the plus sign of its offset, when it was not percent-encoded, arrives
  * as a space.
  */
-export function plusRestored(text: string): string {
+export function restorePlus(text: string): string {
   return text.replace(/(?<=:\d{2}(?:[.,]\d+)?) (?=\d{2}(?::?\d{2})?$)/, '+');
 }
 

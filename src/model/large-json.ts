@@ -83,7 +83,7 @@ async function faultOf(held: Buffer): Promise<string> {
   // What lies in a buffer of its own goes over without a copy.
   const transferList =
     held.byteLength === held.buffer.byteLength ? [held.buffer as ArrayBuffer] : [];
-  const worker = new Worker(new URL('./json-fault-worker.ts', import.meta.url), {
+  const worker = new Worker(new URL('./json-error-worker.ts', import.meta.url), {
     workerData: { bytes: held },
     transferList,
     env: {},

@@ -9,7 +9,7 @@ import { parseBound } from '../model/timestamp.ts';
 import type { QueryParts } from './kpi.ts';
 import type { ReportedRange } from '../storage/samples/reported-reads.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
-import { createThinning, type SeriesPoint } from './thinning.ts';
+import { createThinning, type SeriesPoint } from './downsampling.ts';
 import { deviceSeries } from './time-series.ts';
 
 export interface RawSeriesBody {

@@ -26,7 +26,7 @@ import {
   type Visit,
   type VisitFailed,
 } from './evaluation/evaluation.ts';
-import type { Verdict } from './evaluation/firing.ts';
+import type { RuleEvaluation } from './evaluation/firing.ts';
 import type { RuleRegistry } from './evaluation/rule-registry.ts';
 import { unjudgedRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';
@@ -35,7 +35,7 @@ import { createRuleBatch, type RuleBatch } from './rule-batch.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
 import { createLaneWorker, type LaneWorker, type RuleLaneParts } from './rule-lane-worker.ts';
 import { createRuleLanes, neededFrom, type RuleTurn } from './rule-lanes.ts';
-import { createRulePacing, type RulePacing } from './rule-pacing.ts';
+import { createRulePacing, type RulePacing } from './rule-yielding.ts';
 import { hopsNote, isBeyondHops, ruleSampleOf } from './rule-triggers.ts';
 import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
 
@@ -423,7 +423,7 @@ interface ScheduledRule {
  */
 function trackAlarms(
   compiled: CompiledRule,
-  verdict: Verdict,
+  verdict: RuleEvaluation,
   deviceId: string,
   sources: AlarmSources,
 ): readonly string[] {
@@ -449,14 +449,14 @@ function isOver(
   { logic }: CompiledRule,
   output: AlarmOutput,
   connectorId: string,
-  verdict: Verdict,
+  verdict: RuleEvaluation,
 ): boolean {
   if (output.properties.clearWhen === 'NEVER') return false;
   if (logic.type === 'GEO_FENCE') return isOutsideFence(logic, connectorId, verdict);
   return areBlocksFalse(output, verdict);
 }
 
-function areBlocksFalse({ blocks }: AlarmOutput, { holds, missing }: Verdict): boolean {
+function areBlocksFalse({ blocks }: AlarmOutput, { holds, missing }: RuleEvaluation): boolean {
   return blocks.every(
     (block) =>
       holds[block] !== '1' && !missing.some((one) => one.startsWith(`logic block ${block + 1},`)),
@@ -466,7 +466,7 @@ function areBlocksFalse({ blocks }: AlarmOutput, { holds, missing }: Verdict): b
 function isOutsideFence(
   logic: Extract<CompiledRule['logic'], { readonly type: 'GEO_FENCE' }>,
   connectorId: string,
-  { holds, missing }: Verdict,
+  { holds, missing }: RuleEvaluation,
 ): boolean {
   if (missing.length > 0) return false;
   const { insideActionIds, outsideActionIds } = logic;

@@ -4,7 +4,7 @@ import {
   createGuestMemory,
   type GuestMemory,
   type MemoryImage,
-  surveyMemory,
+  inspectMemoryLayout,
 } from './guest-memory.ts';
 import { compileQuickJs, instantiateQuickJs, type QuickJs, scratchStart } from './quickjs.ts';
 
@@ -15,7 +15,7 @@ let heapStart: number;
 
 beforeAll(async () => {
   const module = await compileQuickJs();
-  const layout = await surveyMemory(module);
+  const layout = await inspectMemoryLayout(module);
   ({ heapStart } = layout);
   const instance = await instantiateQuickJs(module, 16 * 1_048_576);
   js = instance.js;

@@ -43,7 +43,7 @@ const pageBytes = 4_096;
 const surveyBytes = 16 * 1_048_576;
 
 /** Finds the layout with an instance that is thrown away; throws when the build is not the one this was written for. */
-export async function surveyMemory(module: WebAssembly.Module): Promise<MemoryLayout> {
+export async function inspectMemoryLayout(module: WebAssembly.Module): Promise<MemoryLayout> {
   const { js, memory, stackPointer } = await instantiateQuickJs(module, surveyBytes);
   const heapStart = stackPointer;
   const first = js._malloc(16);

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { createEngine } from './engine.ts';
-import { surveyMemory } from './guest-memory.ts';
+import { inspectMemoryLayout } from './guest-memory.ts';
 import { scriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import { createRecorderMemory, createRunRecorder } from './run-recorder.ts';
@@ -174,7 +174,7 @@ test('review behaviour 9: a pause of the machine before the first look at the cl
   };
   const engine = await createEngine({
     module,
-    layout: await surveyMemory(module),
+    layout: await inspectMemoryLayout(module),
     limits: scriptLimits,
     recorder: { ...recorder, beat: standStill },
     cpuMs: () => 5,

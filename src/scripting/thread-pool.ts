@@ -1,6 +1,6 @@
 // Thread pool of the script machine: its threads, a reserve behind slow runs, and the dispatch.
 import { problem } from '../model/problem.ts';
-import { surveyMemory } from './guest-memory.ts';
+import { inspectMemoryLayout } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -104,7 +104,7 @@ export function createThreadPool(
 
 async function begin(pool: PoolState): Promise<void> {
   const module = await compileQuickJs();
-  pool.parts = { module, layout: await surveyMemory(module), limits: pool.limits };
+  pool.parts = { module, layout: await inspectMemoryLayout(module), limits: pool.limits };
   if (pool.failure === undefined) fill(pool);
 }
 

@@ -25,9 +25,11 @@ export function accessEvents(
   log: Log,
   clock: () => number = () => performance.now(),
 ) {
-  const refusals = counter('credentials_refused_total', 'Requests without a valid credential.', [
-    'reason',
-  ]);
+  const refusals = counter(
+    'authentication_failures_total',
+    'Requests without a valid credential.',
+    ['reason'],
+  );
   let second = Number.NEGATIVE_INFINITY;
   let lines = 0;
   let untold = 0;

@@ -22,7 +22,7 @@ export function createTelemetry(log: Log, repeat: SetTimer = setRepeatingTimer) 
     registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const makers = createMetricMakers(registry);
   const { counter, histogram, gauge, labeledGauge } = makers;
-  const damages = counter('damage_total', 'Damaged places found in the data folder.');
+  const damages = counter('corruption_detected_total', 'Damaged places found in the data folder.');
 
   const outages = new Outages(log, makers, repeat);
 
@@ -97,7 +97,7 @@ type MakeCounter = <L extends string>(
 ) => Counter<L>;
 
 function deliveryEvents(counter: MakeCounter, log: Log) {
-  const tried = counter('deliveries_tried_total', 'Delivery attempts by outcome.', ['state']);
+  const tried = counter('delivery_attempts_total', 'Delivery attempts by outcome.', ['state']);
   const seconds = counter('delivery_tries_seconds_total', 'Total duration of delivery attempts.');
   const triedOf = {
     PENDING: tried.labels({ state: 'PENDING' }),
@@ -175,7 +175,7 @@ interface DamageCounter {
 
 function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log) {
   const places = new Set<string>();
-  gauge('damaged_places', 'Corrupted data regions found since startup.', () => places.size);
+  gauge('corrupted_regions', 'Corrupted data regions found since startup.', () => places.size);
   return {
     /**
      * Damage on disk: reported, passed over, never silently wrong. The same place may be told

@@ -26,7 +26,7 @@ test.each([
   expect(figures(10, oldestStoredAt)).toEqual({
     journal_bytes: 123,
     journal_age_seconds: age,
-    follower_lag_entries: [
+    journal_consumer_lag_entries: [
       ['behind', 6],
       ['ahead', 0],
     ],

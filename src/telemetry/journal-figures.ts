@@ -28,7 +28,7 @@ export function addJournalFigures(
     return Math.max(0, (now() - oldestStoredAt) / 1_000);
   });
   telemetry.labeledGauge(
-    'follower_lag_entries',
+    'journal_consumer_lag_entries',
     'Journal entries not yet processed by a consumer (lag).',
     'follower',
     () => followers.flatMap((name) => lagOf(name, journal)),

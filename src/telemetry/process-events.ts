@@ -12,12 +12,12 @@ const flushWithinMs = 500;
 
 export function processEvents(counter: MakeCounter, gauge: MakeGauge, log: Log) {
   const cuts = counter(
-    'live_sockets_cut_total',
+    'live_connections_closed_total',
     'Live connections closed by the server, by reason.',
     ['reason'],
   );
   let isOut = false;
-  gauge('descriptors_exhausted', '1 while the process has no free file descriptors.', () =>
+  gauge('file_descriptors_exhausted', '1 while the process has no free file descriptors.', () =>
     isOut ? 1 : 0,
   );
   gauge('log_lines_dropped', 'Log lines dropped because the consumer was too slow.', log.dropped);

@@ -34,7 +34,7 @@ export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
     'Request duration by method, route, and status.',
     ['method', 'route', 'status'],
   );
-  const coapAnswers = counter('coap_answers_total', 'CoAP responses by code.', ['code']);
+  const coapAnswers = counter('coap_responses_total', 'CoAP responses by code.', ['code']);
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams ignored, by reason.', [
     'reason',
   ]);

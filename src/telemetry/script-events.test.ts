@@ -23,5 +23,5 @@ test('review reliability 16: lost threads are one line a minute, which says how 
     { level: 'warn', msg, why: 'ended at 0' },
     { level: 'warn', msg, why: 'ended at 60000', untold: 2 },
   ]);
-  expect(await registers[0]!.metrics()).toContain('script_threads_lost_total 5');
+  expect(await registers[0]!.metrics()).toContain('script_worker_restarts_total 5');
 });

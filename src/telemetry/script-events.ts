@@ -27,7 +27,7 @@ export function scriptEvents(
   const seconds = histogram('script_run_seconds', 'Script run duration.', ['kind']);
   const waits = histogram('script_wait_seconds', 'Script run queue time.', ['kind']);
   const lost = counter(
-    'script_threads_lost_total',
+    'script_worker_restarts_total',
     'Script workers that exited or were terminated as unresponsive.',
   );
   // A script that gets stuck does so at every uplink: one line a minute, with what came in between.

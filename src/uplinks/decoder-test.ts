@@ -51,7 +51,7 @@ export interface SampleView {
 }
 
 export interface ReplayedUplink extends RawUplinkView {
-  readonly verdict: Verdict;
+  readonly verdict: RuleEvaluation;
   /** As they were stored; null when they were too large to be kept with their uplink. */
   readonly oldSamples: readonly SampleView[] | null;
   readonly newSamples: readonly SampleView[];
@@ -95,7 +95,7 @@ export async function replayUplinks(
     const device = await on.deviceOf(deviceId);
     replayed.push(...(await replayDevice({ device, uplinks, code: request.code, isTimeUp }, on)));
   }
-  const count = (verdict: Verdict): number =>
+  const count = (verdict: RuleEvaluation): number =>
     replayed.filter((one) => one.verdict === verdict).length;
   const [same, different, errors, unknown] = verdicts.map(count) as [
     number,
@@ -205,7 +205,7 @@ function sampleView({ topic, timestamp, data, meta }: Sample): SampleView {
 
 /** `UNKNOWN` when the old samples were too large to be kept beside their uplink. */
 const verdicts = ['SAME', 'DIFFERENT', 'ERROR', 'UNKNOWN'] as const;
-type Verdict = (typeof verdicts)[number];
+type RuleEvaluation = (typeof verdicts)[number];
 
 interface Outcomes {
   readonly old: readonly Sample[] | null;
@@ -217,7 +217,7 @@ interface Outcomes {
 }
 
 /** The order of samples does not count. */
-function verdictOf({ old, duplicates, new: now, failed }: Outcomes): Verdict {
+function verdictOf({ old, duplicates, new: now, failed }: Outcomes): RuleEvaluation {
   if (failed) return 'ERROR';
   if (old === null) return 'UNKNOWN';
   const rest = [...now];

@@ -1,5 +1,5 @@
 // Raw uplink list: the raw uplinks of a device by page, newest first by default.
-import { formatInstant, parseInstant, plusRestored } from '../model/instant.ts';
+import { formatInstant, parseInstant, restorePlus } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import { problem } from '../model/problem.ts';
@@ -98,7 +98,7 @@ export function intervalOf({ from, to }: UplinkInterval): {
 }
 
 function instantOf(bound: string, text: string): number {
-  const ms = parseInstant(plusRestored(text));
+  const ms = parseInstant(restorePlus(text));
   if (ms === undefined) throw problem('badBound', { bound, value: text });
   return ms;
 }

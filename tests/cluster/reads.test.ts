@@ -74,7 +74,7 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
   }
   const heldBy = ({ nodes }: TestCluster) =>
     Promise.all(nodes.map(({ platform }) => gaugeAt(platform.port, 'partitions_held')));
-  const openAt = (port: number) => gaugeAt(port, 'shipping_open_samples');
+  const openAt = (port: number) => gaugeAt(port, 'clickhouse_pending_samples');
 
   /** One more sample of each device, at the node. */
   async function sendTo(node: World): Promise<void> {

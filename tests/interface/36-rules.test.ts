@@ -264,7 +264,7 @@ test('review reliability 17: runs by outcome and how far followers are behind ar
   expect(text).toMatch(/^heliograph_rule_runs_total{outcome="DROPPED"} 0/m);
   for (const follower of ['rules', 'outputs']) {
     expect(text).toMatch(
-      new RegExp(`^heliograph_follower_lag_entries{follower="${follower}"} \\d+`, 'm'),
+      new RegExp(`^heliograph_journal_consumer_lag_entries{follower="${follower}"} \\d+`, 'm'),
     );
   }
 });

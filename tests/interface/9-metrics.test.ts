@@ -87,7 +87,7 @@ test('review reliability 17: journal, followers, disk and program have their fig
   expect(value('heliograph_disk_free_bytes')).toBeGreaterThan(0);
   expect(value('heliograph_data_folder_bytes')).toBeGreaterThan(0);
   expect(text).toMatch(/^heliograph_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
-  expect(text).toMatch(/^heliograph_follower_lag_entries\{follower="raw-uplinks"\} \d+$/m);
+  expect(text).toMatch(/^heliograph_journal_consumer_lag_entries\{follower="raw-uplinks"\} \d+$/m);
 });
 
 test('review reliability 16: a failed login and a wrong secret are logged with address, account and reason', async () => {
@@ -147,7 +147,7 @@ test('review reliability 16: a flood of wrong credentials is logged in some line
   const told = lines.slice(from).filter(({ msg }) => msg === 'authentication failed');
   expect(told.length).toBeGreaterThan(0);
   expect(told.length).toBeLessThan(total);
-  const counted = /^heliograph_credentials_refused_total\{reason="unauthorized"\} (\d+)$/m.exec(
+  const counted = /^heliograph_authentication_failures_total\{reason="unauthorized"\} (\d+)$/m.exec(
     await metrics(),
   );
   expect(Number(counted?.[1])).toBeGreaterThanOrEqual(total);

@@ -1,7 +1,7 @@
 // Events elsewhere: sessions get events of all nodes once and in order, or the count of what is missing.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createEventsElsewhere, outboxLimits } from '../../src/cluster/events-elsewhere.ts';
+import { createEventsElsewhere, outboxLimits } from '../../src/cluster/remote-events.ts';
 import { createLiveEvents } from '../../src/live/live-events.ts';
 import { createWorkspaceFanOut } from '../../src/live/sessions/workspace-fan-out.ts';
 import type { WorkspaceInterest } from '../../src/live/sessions/workspace-interest.ts';

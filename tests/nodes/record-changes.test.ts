@@ -12,7 +12,7 @@ import {
   createChangeFollowing,
 } from '../../src/cluster/change-following.ts';
 import type { RecordChange } from '../../src/model/record.ts';
-import { publishChanges } from '../../src/storage/records/lanes.ts';
+import { publishChanges } from '../../src/storage/records/connection-pool.ts';
 import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
 import {
   adoptFollowerPositions,

@@ -5,12 +5,8 @@ import {
   openSamplesCall,
   openSamplesReceiver,
 } from '../../src/cluster/open-samples-call.ts';
-import { createOpenElsewhere } from '../../src/cluster/open-samples-elsewhere.ts';
-import {
-  createUsageElsewhere,
-  usageCall,
-  usageReceiver,
-} from '../../src/cluster/usage-elsewhere.ts';
+import { createOpenElsewhere } from '../../src/cluster/remote-pending-samples.ts';
+import { createUsageElsewhere, usageCall, usageReceiver } from '../../src/cluster/remote-usage.ts';
 import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { NodeAddress } from '../../src/model/node-address.ts';

@@ -1,6 +1,6 @@
 // Contract 36: a device is in a data flow whose device connector can carry it, however it came there.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createIntegration } from '../../src/inventory/flows/integrations.ts';
+import { createIntegration } from '../../src/inventory/data-flows/integrations.ts';
 import { connectivities } from '../../src/model/connector.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 import { type Body, type RecordsWorld, startRecordsWorld } from './records-world.ts';

@@ -171,7 +171,7 @@ function createSeen(
         await expect.poll(() => seenAt(port), { timeout: waitMsMax }).toEqual(expected);
     },
     async mustShipAll(node) {
-      const open = () => gaugeAt(node, 'shipping_open_samples');
+      const open = () => gaugeAt(node, 'clickhouse_pending_samples');
       await expect.poll(open, { timeout: waitMsMax }).toBe(0);
     },
     async mustHold(node) {

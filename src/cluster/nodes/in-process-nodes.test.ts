@@ -1,8 +1,8 @@
 // Nodes of one process: the conformance suite, with messages that are lost and doubled.
-import { nodesMustBehave, type Fault } from './conformance/nodes.conformance.ts';
+import { describeNodes, type Fault } from './conformance/nodes.conformance.ts';
 import { type Carry, createNodeSwitch } from './in-process-nodes.ts';
 
-nodesMustBehave(async (offered) => {
+describeNodes(async (offered) => {
   const faults: Fault[] = [];
   const carry: Carry = async (deliver) => {
     const fault = faults.shift();

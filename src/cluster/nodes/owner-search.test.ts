@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { NodeAddress } from '../../model/node-address.ts';
 import { problem } from '../../model/problem.ts';
-import { askOwners, ownerSearchLimits, unlessUnsent } from './owner-search.ts';
+import { askOwners, ownerSearchLimits, ignoreUnsent } from './owner-search.ts';
 import { NodeUnreachable } from './nodes.ts';
 
 const nodeOf = (id: string): NodeAddress => ({ id, url: `http://${id}` });
@@ -68,7 +68,7 @@ test('all nodes have answered when the first failure is thrown', async () => {
 
 test('a call that was not sent has no answer, one that may have been is a 503', async () => {
   const failing = (wasSent: boolean) =>
-    unlessUnsent(Promise.reject(new NodeUnreachable(nodeOf('a'), wasSent, 'gone')));
+    ignoreUnsent(Promise.reject(new NodeUnreachable(nodeOf('a'), wasSent, 'gone')));
   expect(await failing(false)).toBeUndefined();
   await expect(failing(true)).rejects.toMatchObject({ problem: 'nodeUnreachable' });
 });

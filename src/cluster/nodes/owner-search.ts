@@ -111,7 +111,7 @@ async function askNode<T>(
 }
 
 /** The answer of a call; undefined when the node cannot be reached and has received nothing. */
-export async function unlessUnsent<T>(call: Promise<T>): Promise<T | undefined> {
+export async function ignoreUnsent<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {

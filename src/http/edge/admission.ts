@@ -1,6 +1,6 @@
 // Admission of a request: credential, request limit, resource, permission.
 import type { RequestLimit } from '../../access/rate-limit.ts';
-import { refuseClosedEverywhere } from '../../access/second-factor-demand.ts';
+import { requireMfaSetup } from '../../access/second-factor-demand.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
@@ -50,7 +50,7 @@ export async function admit(
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (principal.share !== undefined && route.takesShares === undefined)
     throw problem('permissionDenied');
-  if (!isForEnrolling(access)) refuseClosedEverywhere(principal);
+  if (!isForEnrolling(access)) requireMfaSetup(principal);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
   if ('scope' in access && access.resource === 'path') {
     const place = await resourceOf(route, request.params, principal);

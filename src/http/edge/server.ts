@@ -7,11 +7,11 @@ import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { problem, type Problem } from '../../model/problem.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import type { Guard } from './admission.ts';
-import { type AnswerParts, sendFailure, setEdgeHeaders } from './answering.ts';
+import { type AnswerParts, sendFailure, setEdgeHeaders } from './responses.ts';
 import { addBodyParsers } from './body-parsers.ts';
 import type { ServeScreen } from './console.ts';
 import { addCors, corsHeaders } from './cors.ts';
-import { directServing, type ServeDirectly } from './direct/direct-serving.ts';
+import { directServing, type ServeDirectly } from './fast-path/direct-serving.ts';
 import { errorBody } from './error-body.ts';
 import { answerReports, type EdgeEvents } from './reports.ts';
 import { checkRequestHead } from './request-head.ts';
@@ -19,7 +19,7 @@ import { requestIdOf } from './request-id.ts';
 import { maskedPath, pathOf } from './request-path.ts';
 import type { Route } from './route.ts';
 import { addContentPolicy, isSecure } from './security-headers.ts';
-import { addRoute, servedRoute } from './serving.ts';
+import { addRoute, servedRoute } from './request-handling.ts';
 import { answerOnSocket } from './socket-answer.ts';
 import { followConnections } from './stop-server.ts';
 

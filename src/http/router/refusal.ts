@@ -1,10 +1,10 @@
 // Refusal: the error body of a request that the router neither serves nor forwards.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Problem } from '../../model/problem.ts';
-import { sendFailure } from '../edge/answering.ts';
+import { sendFailure } from '../edge/responses.ts';
 import { clientAddress } from '../edge/client-address.ts';
-import { DirectReply } from '../edge/direct/direct-reply.ts';
-import { DirectRequest } from '../edge/direct/direct-request.ts';
+import { DirectReply } from '../edge/fast-path/direct-reply.ts';
+import { DirectRequest } from '../edge/fast-path/direct-request.ts';
 import { answerReports, type EdgeEvents } from '../edge/reports.ts';
 import type { Route } from '../edge/route.ts';
 

@@ -10,7 +10,7 @@ import {
   NodeUnreachable,
 } from '../../cluster/nodes/nodes.ts';
 import { askOwner, type Ownership, type OwnerSearch } from '../../cluster/nodes/owner-search.ts';
-import { readBody } from '../edge/direct/plain-body.ts';
+import { readBody } from '../edge/fast-path/plain-body.ts';
 import type { FindDevice } from './routed-requests.ts';
 
 export const routerLimits = {

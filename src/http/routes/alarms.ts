@@ -1,7 +1,7 @@
 // Routes of alarms: lists, and what people do to them (contract 37).
 import type { Static } from 'typebox';
 import { type alarmBulkBody, alarms } from '../../contract/alarms.ts';
-import type { AlarmAction, AlarmDesk } from '../../alarms/alarm-desk.ts';
+import type { AlarmAction, AlarmDesk } from '../../alarms/alarm-actions.ts';
 import {
   type AlarmQuery,
   changeableAlarmIds,

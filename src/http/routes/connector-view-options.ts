@@ -1,6 +1,6 @@
 // View options of connectors: names of types and secrets in answers, by settings and client (contract 34).
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ConnectorViewOptions } from '../../inventory/flows/output-connector-view.ts';
+import type { ConnectorViewOptions } from '../../inventory/data-flows/output-connector-view.ts';
 
 export interface ViewOptionsParts {
   /** Whether an answer to these headers carries the names that older clients read (contract 34). */

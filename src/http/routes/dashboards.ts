@@ -14,7 +14,7 @@ import {
   unshareDashboard,
 } from '../../inventory/workspaces/dashboard-shares.ts';
 import { placeOf } from '../../inventory/resource-lookup.ts';
-import { alsoNeeds } from '../edge/further-permission.ts';
+import { alsoNeeds } from '../edge/additional-permission.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { checkDashboardConfiguration } from './dashboard-configuration.ts';

@@ -7,7 +7,7 @@ import {
   listDataFlows,
   readDataFlow,
   updateDataFlow,
-} from '../../inventory/flows/data-flows.ts';
+} from '../../inventory/data-flows/data-flows.ts';
 import { type FlowHealthParts, healthOfFlows } from '../../inventory/health/flow-health.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';

@@ -6,7 +6,7 @@ import {
   listDeliveries,
   resendDeliveries,
   resendDelivery,
-} from '../../inventory/flows/deliveries.ts';
+} from '../../inventory/data-flows/deliveries.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';

@@ -6,7 +6,7 @@ import {
   listDeviceConnectors,
   readDeviceConnector,
   updateDeviceConnector,
-} from '../../inventory/flows/device-connectors.ts';
+} from '../../inventory/data-flows/device-connectors.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';

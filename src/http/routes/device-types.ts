@@ -6,7 +6,7 @@ import {
   listDeviceTypes,
   readDeviceType,
   updateDeviceType,
-} from '../../inventory/flows/device-types.ts';
+} from '../../inventory/data-flows/device-types.ts';
 import { type FlowHealthParts, healthOfDeviceTypes } from '../../inventory/health/flow-health.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';

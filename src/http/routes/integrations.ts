@@ -8,7 +8,7 @@ import {
   placeOfNewIntegration,
   readIntegration,
   updateIntegration,
-} from '../../inventory/flows/integrations.ts';
+} from '../../inventory/data-flows/integrations.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';

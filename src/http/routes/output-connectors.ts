@@ -7,7 +7,7 @@ import {
   listOutputConnectors,
   readOutputConnector,
   updateOutputConnector,
-} from '../../inventory/flows/output-connectors.ts';
+} from '../../inventory/data-flows/output-connectors.ts';
 import { healthOfOutputs, type OutputHealthParts } from '../../inventory/health/output-health.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';

@@ -1,5 +1,5 @@
 // Routes of passkeys: created, renamed and removed by their user, and used to sign in.
-import { newChallenge, provenPasskey, signatureOptions } from '../../access/passkey-proof.ts';
+import { newChallenge, verifyPasskey, signatureOptions } from '../../access/passkey-proof.ts';
 import {
   beginPasskey,
   changePasskeyName,
@@ -67,7 +67,7 @@ function loginRoutes(parts: LoginParts): Route[] {
       // A refused one is an error, which uses up an attempt of the network.
       const passkey = await attempts.run(
         { ip },
-        () => provenPasskey(records.db, body.passkey, asked),
+        () => verifyPasskey(records.db, body.passkey, asked),
         () => false,
       );
       const user = await userOfPasskey(records.db, passkey);

@@ -1,6 +1,6 @@
 // Routes of refused uplinks (contract 39.3).
 import { refusals } from '../../contract/refusals.ts';
-import { forgetRefusals, readRefusals } from '../../inventory/flows/refusals.ts';
+import { forgetRefusals, readRefusals } from '../../inventory/data-flows/refusals.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';

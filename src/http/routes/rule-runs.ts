@@ -11,7 +11,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
 import { inSortOrder } from '../../model/sort-order.ts';
 import { parseBound } from '../../model/timestamp.ts';
-import { alsoNeeds } from '../edge/further-permission.ts';
+import { alsoNeeds } from '../edge/additional-permission.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, type RecordParts } from './record-parts.ts';

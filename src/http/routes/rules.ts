@@ -10,7 +10,7 @@ import {
   updateRule,
 } from '../../inventory/rules/rules.ts';
 import type { Principal } from '../../model/principal.ts';
-import { alsoNeeds } from '../edge/further-permission.ts';
+import { alsoNeeds } from '../edge/additional-permission.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';

@@ -1,7 +1,7 @@
 // Routes of stored samples (interface 4.1, 4.4, contract 20, 22).
 import { Readable } from 'node:stream';
 import { samples } from '../../contract/sample-queries.ts';
-import { type EpochMs, plusRestored } from '../../model/instant.ts';
+import { type EpochMs, restorePlus } from '../../model/instant.ts';
 import { newestUntil } from '../../model/newest.ts';
 import { problem } from '../../model/problem.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
@@ -73,7 +73,7 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
 }
 
 function timeOf(parameter: string | undefined): string | null {
-  return parameter === undefined ? null : plusRestored(parameter);
+  return parameter === undefined ? null : restorePlus(parameter);
 }
 
 function topicsRoute(parts: SampleQueryParts): Route {

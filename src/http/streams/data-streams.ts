@@ -12,7 +12,7 @@ import type {
 } from '../../live/sessions/client-message.ts';
 import type { FanOut } from '../../live/sessions/fan-out.ts';
 import { liveLimits } from '../../live/sessions/live-limits.ts';
-import { createFlusher, type Flusher } from '../../live/sessions/outbox.ts';
+import { createFlusher, type Flusher } from '../../live/sessions/send-buffer.ts';
 import { LiveMemory } from '../../live/sessions/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';

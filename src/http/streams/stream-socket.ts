@@ -12,7 +12,7 @@ import type {
 } from '../../live/sessions/client-message.ts';
 import type { FanOut } from '../../live/sessions/fan-out.ts';
 import { liveLimits } from '../../live/sessions/live-limits.ts';
-import { createOutbox, type Flusher } from '../../live/sessions/outbox.ts';
+import { createOutbox, type Flusher } from '../../live/sessions/send-buffer.ts';
 import { createSession, type Session } from '../../live/sessions/session.ts';
 import type { LiveMemory, SessionMemory } from '../../live/sessions/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';

@@ -1,5 +1,5 @@
 // The processing log of a device, as its owner reads it (contract 27).
-import { formatInstant, parseInstant, plusRestored } from '../../model/instant.ts';
+import { formatInstant, parseInstant, restorePlus } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { NoteLevel } from '../../model/processing-note.ts';
@@ -35,7 +35,7 @@ export async function readProcessingLog(
 
 function instant(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const ms = parseInstant(plusRestored(text));
+  const ms = parseInstant(restorePlus(text));
   if (ms === undefined)
     throw problem('invalidRequest', {
       reason: `query ${name}: ${text} is not an ISO-8601 date-time`,

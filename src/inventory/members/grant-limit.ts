@@ -35,7 +35,7 @@ function isReadingOrganization(scope: Scope, verb: Verb): boolean {
  * Throws 403 for a credential that may do what the caller may not. An empty list of workspaces
  * means all of them.
  */
-export function refuseHigherGrant(
+export function assertGrantWithinOwn(
   principal: Principal,
   {
     permissions,
@@ -47,7 +47,7 @@ export function refuseHigherGrant(
 }
 
 /** Throws 403 for a role in the organization that may do what the caller may not. */
-export function refuseHigherRole(principal: Principal, role: OrganizationRole): void {
+export function assertRoleWithinOwn(principal: Principal, role: OrganizationRole): void {
   if (!holdsAll(principal, organizationRolePermissions[role], 'all'))
     throw problem('roleTooHigh', { role });
 }
@@ -67,7 +67,7 @@ export function refuseHigherWorkspaceRole(
  * caller is about to get its link or to change what it grants, and whoever has the link gets all of
  * it.
  */
-export async function refuseHigherInvitation(
+export async function assertInvitationWithinOwn(
   step: Step,
   principal: Principal,
   { organizationId, userId, role }: Pick<OrganizationMember, 'organizationId' | 'userId' | 'role'>,

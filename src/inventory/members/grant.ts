@@ -5,7 +5,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import type { Step } from '../record-change.ts';
-import { refuseHigherGrant } from './grant-limit.ts';
+import { assertGrantWithinOwn } from './grant-limit.ts';
 
 export interface GrantDraft {
   readonly organizationId: string;
@@ -28,7 +28,7 @@ export async function grantFrom(
 ): Promise<Grant> {
   const permissions = permissionsFrom(draft.permissions);
   const workspaceIds = await workspacesFrom(step, draft);
-  refuseHigherGrant(principal, { permissions, workspaceIds });
+  assertGrantWithinOwn(principal, { permissions, workspaceIds });
   return {
     organizationId: draft.organizationId,
     allWorkspaces: workspaceIds.length === 0,

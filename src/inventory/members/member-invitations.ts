@@ -12,7 +12,7 @@ import {
 } from '../../storage/records/rows/members.ts';
 import { findUserByEmail, insertUser } from '../../storage/records/rows/users.ts';
 import { firstVersion, type Step } from '../record-change.ts';
-import { refuseHigherInvitation } from './grant-limit.ts';
+import { assertInvitationWithinOwn } from './grant-limit.ts';
 import {
   type InvitationLinks,
   type InvitationMail,
@@ -75,7 +75,7 @@ export async function pendingMember(
   const known = await findOrganizationMember(step.db, organizationId, user.id);
   if (known === undefined) return insertPendingMember(step, { organizationId, user, role });
   if (known.acceptedAt !== null) throw problem('alreadyMember', { email: user.email });
-  await refuseHigherInvitation(step, principal, known);
+  await assertInvitationWithinOwn(step, principal, known);
   step.announce({ kind: 'member', id: known.id, userId: user.id, action: 'updated' });
   return { ...known, role };
 }
@@ -112,7 +112,7 @@ export async function renewedLink(
 ): Promise<InvitationLinks | undefined> {
   if (member.acceptedAt !== null) return undefined;
   if (!localSignIn) throw problem('invitationsOff');
-  await refuseHigherInvitation(step, principal, member);
+  await assertInvitationWithinOwn(step, principal, member);
   return invite(step, member, { publicUrl, byMail: sendMail !== undefined });
 }
 

@@ -15,7 +15,7 @@ import {
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { change, found } from '../record-change.ts';
 import { type GrantDraft, grantFrom } from './grant.ts';
-import { refuseHigherGrant } from './grant-limit.ts';
+import { assertGrantWithinOwn } from './grant-limit.ts';
 import { ownOrganization } from '../list-scope.ts';
 
 export interface OAuthClientDraft extends GrantDraft {
@@ -87,7 +87,7 @@ export async function rotateClientSecret(records: Records, principal: Principal,
   const clientSecret = newSecret();
   return change(records, async (step) => {
     const client = found(await findOAuthClient(step.db, id), 'OAuth client', id);
-    refuseHigherGrant(principal, client);
+    assertGrantWithinOwn(principal, client);
     const { clientId } = client;
     await saveOAuthClientSecret(step.db, id, secretHash(clientSecret));
     step.announce({ kind: 'oauthClient', id, action: 'updated' });

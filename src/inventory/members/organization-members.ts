@@ -14,7 +14,7 @@ import {
 import { findOrganization, saveOrganization } from '../../storage/records/rows/organizations.ts';
 import { removeUser } from '../../storage/records/rows/users.ts';
 import { change, found, type Step } from '../record-change.ts';
-import { refuseHigherRole } from './grant-limit.ts';
+import { assertRoleWithinOwn } from './grant-limit.ts';
 import {
   type InvitedMember,
   type Inviter,
@@ -41,7 +41,7 @@ export async function addOrganizationMember(
   inviter: Inviter,
 ): Promise<InvitedMember> {
   const { principal } = inviter;
-  refuseHigherRole(principal, role);
+  assertRoleWithinOwn(principal, role);
   const added = await change(records, async (step) => {
     const user = await userOfAddress(step, email);
     const member = await pendingMember(step, principal, { organizationId, user, role });
@@ -66,12 +66,12 @@ export async function changeOrganizationRole(
 ): Promise<InvitedMember> {
   const changed = await change(records, async (step) => {
     const current = await memberOf(step, { organizationId, userId });
-    refuseHigherRole(inviter.principal, current.role);
-    refuseHigherRole(inviter.principal, role);
+    assertRoleWithinOwn(inviter.principal, current.role);
+    assertRoleWithinOwn(inviter.principal, role);
     const member = { ...current, role };
     await saveOrganizationMember(step.db, member);
     if (current.role === 'OWNER' && role !== 'OWNER')
-      await passOnOwnership(step, organizationId, userId);
+      await transferOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id: member.id, userId, action: 'updated' });
     const link = await renewedLink(step, inviter, member);
     return { organizationId, link, member: await readMemberView(step, member) };
@@ -87,9 +87,9 @@ export async function deleteOrganizationMember(
 ): Promise<void> {
   await change(records, async (step) => {
     const member = await memberOf(step, { organizationId, userId });
-    refuseHigherRole(principal, member.role);
+    assertRoleWithinOwn(principal, member.role);
     await removeOrganizationMember(step.db, member);
-    if (member.role === 'OWNER') await passOnOwnership(step, organizationId, userId);
+    if (member.role === 'OWNER') await transferOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });
     if ((await organizationMembershipsOf(step.db, userId)).length === 0)
@@ -108,7 +108,7 @@ async function memberOf(
  * The organization names the owner who stayed longest after its owner has left. Throws 409 when no
  * owner remains.
  */
-export async function passOnOwnership(
+export async function transferOwnership(
   step: Step,
   organizationId: string,
   leavingUserId: string,

@@ -33,7 +33,7 @@ import {
 } from '../../storage/records/rows/users.ts';
 import { change, firstVersion, type Step } from '../record-change.ts';
 import { type WantedRoles, wantedRoles } from './group-roles.ts';
-import { passOnOwnership } from './organization-members.ts';
+import { transferOwnership } from './organization-members.ts';
 
 /** The user that the person already has; undefined at the first sign-in of a new one. */
 export async function userOfPerson(
@@ -180,7 +180,7 @@ async function keepInOrganization(
   await saveOrganizationMember(step.db, { id, role, acceptedAt: member.acceptedAt ?? step.now() });
   await markFromProvider(step.db, 'organizationMembers', id);
   if (member.role === 'OWNER' && role !== 'OWNER')
-    await passOnOwnership(step, organizationId, userId);
+    await transferOwnership(step, organizationId, userId);
   step.announce({ kind: 'member', id, userId, action: 'updated' });
 }
 
@@ -224,7 +224,7 @@ async function takeAway(step: Step, userId: string, wanted: Wanted): Promise<voi
     if (wanted.organizations.has(organizationId)) continue;
     if (await isLastOwner(step, member, undefined)) continue;
     await removeOrganizationMember(step.db, member);
-    if (role === 'OWNER') await passOnOwnership(step, organizationId, userId);
+    if (role === 'OWNER') await transferOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id, userId, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });
   }

@@ -18,7 +18,7 @@ import {
 import { findUser, findUserByEmail } from '../../storage/records/rows/users.ts';
 import { auditAction } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';
-import { refuseHigherRole } from './grant-limit.ts';
+import { assertRoleWithinOwn } from './grant-limit.ts';
 
 interface MemberOfOrganization {
   readonly organizationId: string;
@@ -43,7 +43,7 @@ export async function resetSecondFactors(
     const accepted = member === undefined || member.acceptedAt === null ? undefined : member;
     const { role } = found(accepted, 'member', userId);
     if (userId === principal.id) throw problem('ownSecondFactorReset');
-    refuseHigherRole(principal, role);
+    assertRoleWithinOwn(principal, role);
     if (!(await mayResetEverywhere(db, principal, userId))) throw problem('memberElsewhere');
     const user = found(await findUser(db, userId), 'user', userId);
     await removeFactors(step, userId);

@@ -18,7 +18,7 @@ import {
   saveRule,
 } from '../../storage/records/rows/rules.ts';
 import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
-import type { ConnectorViewer, ConnectorViewOptions } from '../flows/output-connector-view.ts';
+import type { ConnectorViewer, ConnectorViewOptions } from '../data-flows/output-connector-view.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   change,

@@ -17,11 +17,11 @@ import {
 import { deleteCustomField } from '../devices/custom-fields.ts';
 import { deleteDevice } from '../devices/devices.ts';
 import { deleteTag } from '../devices/tags.ts';
-import { deleteDataFlow } from '../flows/data-flows.ts';
-import { deleteDeviceConnector } from '../flows/device-connectors.ts';
-import { deleteDeviceType } from '../flows/device-types.ts';
-import { deleteIntegration } from '../flows/integrations.ts';
-import { deleteOutputConnector } from '../flows/output-connectors.ts';
+import { deleteDataFlow } from '../data-flows/data-flows.ts';
+import { deleteDeviceConnector } from '../data-flows/device-connectors.ts';
+import { deleteDeviceType } from '../data-flows/device-types.ts';
+import { deleteIntegration } from '../data-flows/integrations.ts';
+import { deleteOutputConnector } from '../data-flows/output-connectors.ts';
 import { change } from '../record-change.ts';
 import { deleteRule, updateRule } from '../rules/rules.ts';
 import { deleteBlob } from './blobs.ts';

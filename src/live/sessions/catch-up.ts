@@ -15,13 +15,13 @@
 import type { ReplyTo } from '../../contract/live-messages.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { Problem } from '../../model/problem.ts';
-import { type AbsentJournals, createAbsentJournals, withPlaces } from './absent-journals.ts';
+import { type AbsentJournals, createAbsentJournals, withPlaces } from './unavailable-journals.ts';
 import type { ReplayStart } from './coverage.ts';
 import type { FanOut, Interest } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
 import { refusal } from './live-refusal.ts';
-import type { Outbox } from './outbox.ts';
-import { placeText } from './place-text.ts';
+import type { Outbox } from './send-buffer.ts';
+import { placeText } from './cursor-encoding.ts';
 import { mergedReplays } from './replay-merge.ts';
 import {
   createReplayPass,
@@ -29,7 +29,7 @@ import {
   type ReplayPass,
   type ReplayRequest,
   startsOf,
-  wasRead,
+  isAlreadyReplayed,
   widenCoverages,
 } from './replay-pass.ts';
 import type { SessionMemory } from './session-memory.ts';
@@ -40,7 +40,7 @@ import {
   later,
   type LiveSample,
   type StreamPlace,
-} from './stream-place.ts';
+} from './stream-position.ts';
 import { sampleFrame } from './text-frame.ts';
 
 /**
@@ -287,7 +287,7 @@ function sendBuffered(
   let last = pass.reached ?? pass.first;
   for (const { sample, frame, interest } of buffer) {
     if (!pass.members.has(interest)) continue;
-    const isSent = !wasRead(pass, sample) && isOwedNow(options, pass, sample);
+    const isSent = !isAlreadyReplayed(pass, sample) && isOwedNow(options, pass, sample);
     last = advanced(last ?? '', sample);
     if (isSent)
       options.outbox.sendSample(shownFrame(frame, sample, { place: last, now: options.now() }));

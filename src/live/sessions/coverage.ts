@@ -1,6 +1,6 @@
 // Coverage: the samples that a subscription has sent or will send, so that each is sent exactly once.
 import type { EpochMs } from '../../model/instant.ts';
-import { earlier, type LiveSample, reaches, type StreamPlace } from './stream-place.ts';
+import { earlier, type LiveSample, reaches, type StreamPlace } from './stream-position.ts';
 
 /** Start of a replay: after a place, or at a time of storage. */
 export type ReplayStart = { readonly cursor: StreamPlace } | { readonly storedSince: EpochMs };

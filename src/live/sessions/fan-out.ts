@@ -3,8 +3,8 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { type Coverage, covers } from './coverage.ts';
 import type { JournalStream } from './journal-stream.ts';
-import type { Outbox } from './outbox.ts';
-import { type LiveSample, reaches, type StreamPlace } from './stream-place.ts';
+import type { Outbox } from './send-buffer.ts';
+import { type LiveSample, reaches, type StreamPlace } from './stream-position.ts';
 import { sampleFrame } from './text-frame.ts';
 import type { WorkspaceFanOut } from './workspace-fan-out.ts';
 

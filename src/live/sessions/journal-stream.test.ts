@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { cursorAt } from '../../model/cursor.ts';
 import { setTimer } from '../../structures/timers.ts';
 import { createJournalStream, inJournal } from './journal-stream.ts';
-import { placeText, readPlaceText } from './place-text.ts';
+import { placeText, readPlaceText } from './cursor-encoding.ts';
 import { mergedReplays } from './replay-merge.ts';
 import {
   advanced,
@@ -14,7 +14,7 @@ import {
   type LiveSample,
   reaches,
   type StreamPlace,
-} from './stream-place.ts';
+} from './stream-position.ts';
 import { storedSample } from './testing-session.ts';
 
 const names = ['1', '2', '3'];

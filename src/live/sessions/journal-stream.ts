@@ -1,7 +1,7 @@
 // Journal stream: how far this node has published the journals of all nodes, and the cursors of what it publishes.
 import type { EpochMs } from '../../model/instant.ts';
 import type { StoredSample } from '../../model/sample.ts';
-import { placeText } from './place-text.ts';
+import { placeText } from './cursor-encoding.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import {
   type JournalPlace,
@@ -10,7 +10,7 @@ import {
   type LiveSample,
   placeIn,
   type StreamPlace,
-} from './stream-place.ts';
+} from './stream-position.ts';
 
 interface FollowedJournal {
   place: JournalPlace;

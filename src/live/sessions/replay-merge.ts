@@ -1,5 +1,5 @@
 // Replay merge: joins replays with different starts into one, in order of storage and without repetition.
-import { compareStored, type LiveSample } from './stream-place.ts';
+import { compareStored, type LiveSample } from './stream-position.ts';
 
 interface Head {
   readonly batches: AsyncIterator<readonly LiveSample[]>;

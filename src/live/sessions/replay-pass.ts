@@ -2,7 +2,7 @@
 import type { ReplyTo } from '../../contract/live-messages.ts';
 import { type Coverage, covers, type ReplayStart, startsBefore, widened } from './coverage.ts';
 import type { Interest, Subscription } from './fan-out.ts';
-import { type LiveSample, reaches, type StreamPlace } from './stream-place.ts';
+import { type LiveSample, reaches, type StreamPlace } from './stream-position.ts';
 
 export interface ReplayRequest {
   readonly subscription: Subscription;
@@ -75,7 +75,7 @@ function isRequested(
 }
 
 /** True if the pass read the sample from the store. */
-export function wasRead({ reached, starts }: ReplayPass, sample: LiveSample): boolean {
+export function isAlreadyReplayed({ reached, starts }: ReplayPass, sample: LiveSample): boolean {
   if (reached === undefined || !reaches(reached, sample)) return false;
   return starts.some((start) => startsBefore(start, sample));
 }

@@ -17,12 +17,12 @@ import type {
 import type { FanOut, Interest, Reader } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './send-buffer.ts';
 import { ping } from './ping.ts';
 import type { SessionMemory } from './session-memory.ts';
 import { createSubscriptions, itemOf } from './session-subscriptions.ts';
 import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
-import { later } from './stream-place.ts';
+import { later } from './stream-position.ts';
 import { subscribe } from './subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
 import type { WorkspaceReader } from './workspace-interest.ts';

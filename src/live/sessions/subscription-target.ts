@@ -4,7 +4,7 @@ import { readCursor } from '../../model/cursor.ts';
 import { parseInstant } from '../../model/instant.ts';
 import { defaultTopic } from '../../model/sample.ts';
 import type { ReplayStart } from './coverage.ts';
-import { readPlaceText } from './place-text.ts';
+import { readPlaceText } from './cursor-encoding.ts';
 import { refusal } from './live-refusal.ts';
 import { inTableOrder, type WorkspaceTarget } from './session-workspaces.ts';
 

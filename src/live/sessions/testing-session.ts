@@ -9,7 +9,7 @@ import type { StoredSample } from '../../model/sample.ts';
 import type { Replay } from './catch-up.ts';
 import { startsBefore } from './coverage.ts';
 import { createFanOut, type FanOut } from './fan-out.ts';
-import { createFlusher, createOutbox } from './outbox.ts';
+import { createFlusher, createOutbox } from './send-buffer.ts';
 import { createSession, type Session } from './session.ts';
 import { LiveMemory } from './session-memory.ts';
 import { createWorkspaceFanOut } from './workspace-fan-out.ts';

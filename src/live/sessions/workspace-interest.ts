@@ -4,7 +4,7 @@ import type { LiveKind } from '../../model/live-kind.ts';
 import type { Scope } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { StoredSample } from '../../model/sample.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './send-buffer.ts';
 
 /** What a principal may follow in a workspace. */
 export interface WorkspaceGrant {

@@ -7,7 +7,7 @@ import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
 import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
 import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
-import type { Verdict } from './firing.ts';
+import type { RuleEvaluation } from './firing.ts';
 import { isWholeSample } from './rule-reading.ts';
 
 /** The samples that a data source takes: those of a topic that have one of the keys. */
@@ -44,7 +44,7 @@ export type CompiledLogic =
       /** Reused list of missing conditions, so that no evaluation allocates one. */
       readonly absent: number[];
       /** The last verdict without a firing. It is reused, because the next one is mostly equal. */
-      quiet: Verdict | undefined;
+      quiet: RuleEvaluation | undefined;
     }
   | {
       readonly type: 'GEO_FENCE';

@@ -6,7 +6,7 @@ import { converted } from '../../model/rule-value.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
 import { type ConditionStates, createConditionStates } from './condition-states.ts';
 import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
-import type { Firing, Verdict } from './firing.ts';
+import type { Firing, RuleEvaluation } from './firing.ts';
 import { createLastSamples, type LastSamples } from './last-samples.ts';
 import { ownValue, type Reading, readingOf, type RuleSample } from './rule-reading.ts';
 
@@ -32,7 +32,7 @@ export interface Triggered {
   /** Indexes of the data sources that triggered it; empty for timed runs. */
   readonly places: readonly number[];
   /** Undefined for custom logic, which its script evaluates. */
-  readonly verdict: Verdict | undefined;
+  readonly verdict: RuleEvaluation | undefined;
   /** Outputs whose alarms the verdict ends. */
   readonly ended?: readonly string[];
 }
@@ -44,7 +44,7 @@ export type Visit = (
   compiled: CompiledRule,
   reading: Reading,
   places: readonly number[],
-  verdict: Verdict | undefined,
+  verdict: RuleEvaluation | undefined,
 ) => void;
 
 /**
@@ -193,7 +193,7 @@ function verdictFor(
   reading: Reading,
   deviceId: string,
   holds: ConditionStates,
-): Verdict | undefined {
+): RuleEvaluation | undefined {
   const { compiled } = planned;
   if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
   let { cell } = planned;
@@ -245,7 +245,7 @@ export function ruleSampleFrom(value: unknown): RuleSample | undefined {
   return value as unknown as RuleSample;
 }
 
-// Verdict evaluation: the conditions of a rule that a reading makes true, and the actions that fire.
+// RuleEvaluation evaluation: the conditions of a rule that a reading makes true, and the actions that fire.
 
 const nothing: readonly never[] = [];
 
@@ -253,7 +253,7 @@ const nothing: readonly never[] = [];
  * Evaluates a comparison or a geofence. `before`: the conditions of the last verdict for the
  * device; empty at first.
  */
-function evaluateRule(compiled: CompiledRule, reading: Reading, before: string): Verdict {
+function evaluateRule(compiled: CompiledRule, reading: Reading, before: string): RuleEvaluation {
   const { logic, consecutive } = compiled;
   if (logic.type === 'COMPARISON') return evaluateBlocks(logic, consecutive, reading, before);
   if (logic.type === 'GEO_FENCE') return evaluateFence(compiled, logic, reading, before);
@@ -265,7 +265,7 @@ function evaluateBlocks(
   consecutive: ReadonlyMap<string, boolean>,
   reading: Reading,
   before: string,
-): Verdict {
+): RuleEvaluation {
   const { blocks, absent } = logic;
   let holds = '';
   let firings: Firing[] | undefined;
@@ -312,7 +312,7 @@ function evaluateFence(
   }: Extract<CompiledLogic, { type: 'GEO_FENCE' }>,
   reading: Reading,
   before: string,
-): Verdict {
+): RuleEvaluation {
   const degrees = (place: number, max: number): number | undefined => {
     const value = converted(ownValue(reading, sources, place), 'NUMERICAL');
     if (typeof value === 'number' && Math.abs(value) <= max) return value;

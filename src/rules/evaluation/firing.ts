@@ -1,4 +1,4 @@
-// Verdict: the result of evaluating a rule, with the conditions that are true and the actions that fire.
+// RuleEvaluation: the result of evaluating a rule, with the conditions that are true and the actions that fire.
 
 /** An action that must be performed. */
 export interface Firing {
@@ -7,7 +7,7 @@ export interface Firing {
   readonly cause: string;
 }
 
-export interface Verdict {
+export interface RuleEvaluation {
   /** One character per condition: logic blocks, or the inside of a fence. Kept per device. */
   readonly holds: string;
   readonly firings: readonly Firing[];

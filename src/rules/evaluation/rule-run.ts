@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { RunOutcome } from '../../model/rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import type { Firing, Verdict } from './firing.ts';
+import type { Firing, RuleEvaluation } from './firing.ts';
 import type { Unjudged } from './evaluation.ts';
 import { ownValue, readingOf, type RuleSample } from './rule-reading.ts';
 
@@ -36,7 +36,7 @@ export interface EvaluatedRun {
   readonly origin: RunOrigin;
   readonly samples: RuleRun['samples'];
   readonly places: readonly number[];
-  readonly verdict: Verdict;
+  readonly verdict: RuleEvaluation;
 }
 
 /** Returns the complete run. */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { type RunOutcome, runOutcomes } from '../../model/rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import type { Verdict } from './firing.ts';
+import type { RuleEvaluation } from './firing.ts';
 import { type EvaluatedRun, type RuleRun, runOf, runView } from './rule-run.ts';
 
 const runLogLimits = { runsMax: 50 } as const;
@@ -150,7 +150,7 @@ function completeRun(entry: ReusedRun | CompleteRun): RuleRun {
   return runOf(entry);
 }
 
-function outcomeOf({ firings, suppressed }: Verdict): RunOutcome {
+function outcomeOf({ firings, suppressed }: RuleEvaluation): RunOutcome {
   if (firings.length > 0) return 'FIRED';
   if (suppressed) return 'SUPPRESSED';
   return 'NOT_FIRED';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRetryingWorker } from '../../structures/retrying-worker.ts';
 import { setTimer } from '../../structures/timers.ts';
 import type { BlockInsert } from './block-insert.ts';
-import { mayHaveStored } from './clickhouse-error.ts';
+import { mayHaveBeenStored } from './clickhouse-error.ts';
 import type { Shard } from './shard.ts';
 
 const retryDelaysMs = [250, 1_000, 3_000] as const;
@@ -123,7 +123,10 @@ async function shipBlock<Block extends ShippedBlock>(
   );
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed !== undefined) {
-    if (isDoubtful || ends.some((end) => end.status === 'rejected' && mayHaveStored(end.reason)))
+    if (
+      isDoubtful ||
+      ends.some((end) => end.status === 'rejected' && mayHaveBeenStored(end.reason))
+    )
       block.doubt = 'running';
     throw failed.reason;
   }

@@ -28,7 +28,7 @@ export class ClickHouseError extends Error {
 }
 
 /** Whether rows may be stored, now or later, although their insert failed with this. */
-export function mayHaveStored(error: unknown): boolean {
+export function mayHaveBeenStored(error: unknown): boolean {
   return !(error instanceof ClickHouseError) || error.isDoubtful;
 }
 

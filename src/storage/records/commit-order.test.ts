@@ -9,7 +9,7 @@ import { type OpenRecords, openRecords } from './records.ts';
 import {
   findDeliveriesOnTheirWay,
   insertDeliveries,
-  removeDeliveriesOnTheirWay,
+  deletePendingDeliveries,
 } from './rows/deliveries.ts';
 import { testEngine } from './testing-engine.ts';
 import { transaction } from './transaction.ts';
@@ -63,7 +63,7 @@ test('rows of overlapping transactions: none is missed, none comes twice, each w
     const last = rows.at(-1);
     place = last?.place ?? place;
     // What was removed with its place does not come again, and nothing else went with it.
-    if (last !== undefined) await removeDeliveriesOnTheirWay(records.db, last.place);
+    if (last !== undefined) await deletePendingDeliveries(records.db, last.place);
     else if (!wasWriting) break;
     else await pause();
   }

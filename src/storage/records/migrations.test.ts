@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { laneDialect } from './lanes.ts';
+import { laneDialect } from './connection-pool.ts';
 import { migrate, migrations } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
 import { openConnection } from './sqlite/connection.ts';

@@ -1,7 +1,7 @@
 // Transaction of the records: changes that are committed together, and the tasks that begin once they are.
 import type { RecordChange } from '../../model/record.ts';
 import type { AfterCommit, RecordsDb } from './records.ts';
-import { publishChanges, withoutSync } from './lanes.ts';
+import { publishChanges, withoutSync } from './connection-pool.ts';
 
 /** A transaction while it is open. */
 export interface TransactionStep {

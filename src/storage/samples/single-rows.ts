@@ -6,7 +6,7 @@ import { addValues } from '../log/row-columns.ts';
 import { createRowKinds } from '../log/row-kind.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry, DurableRows, JournalEntry } from '../../model/journal-entry.ts';
-import { grown } from '../../structures/grown-array.ts';
+import { grown } from '../../structures/growable-array.ts';
 import { type EntryGroup, type EntryGroups, extend } from './entry-groups.ts';
 import type { PendingEnd, PendingEntries, PendingEntry, Refusal } from './pending-entries.ts';
 import { durableRowsOf } from './placed-rows.ts';

@@ -1,6 +1,6 @@
 // Capture request over HTTP: what headers and query say besides the body (contract 18).
 import type { IncomingHttpHeaders } from 'node:http';
-import { type EpochMs, plusRestored } from '../../model/instant.ts';
+import { type EpochMs, restorePlus } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { timestampOfText, timestampRefusal } from '../../model/timestamp.ts';
@@ -78,7 +78,7 @@ function first(...values: readonly (string | readonly string[] | undefined)[]): 
 
 function timestampOf(text: string | undefined): EpochMs | null {
   if (text === undefined) return null;
-  const ms = timestampOfText(plusRestored(text));
+  const ms = timestampOfText(restorePlus(text));
   if (ms === undefined) throw timestampRefusal(text);
   return ms;
 }

@@ -1,7 +1,7 @@
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
 import { randomUUID } from 'node:crypto';
 import { errorMessage } from '../../model/error-message.ts';
-import { ownBytes } from '../../structures/own-bytes.ts';
+import { ownBytes } from '../../structures/copied-bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { cutOff, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';

@@ -19,7 +19,7 @@ import type { ValidatedSample } from '../validate/sample-validation.ts';
 import { entryOf } from './backfill-entry.ts';
 import { storedTopicsOf } from '../capture/capture.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
-import { type HeldFor, whileOwned } from '../../cluster/owned-devices.ts';
+import { type HeldFor, withDeviceLease } from '../../cluster/owned-devices.ts';
 
 export interface RejectedSample extends SampleRefusal {
   /** Its place in the request, from 0. */
@@ -298,7 +298,7 @@ export function appendOwned(
     announce(durable);
     return durable;
   };
-  return heldFor === undefined ? store() : whileOwned(heldFor, entry.deviceId, store);
+  return heldFor === undefined ? store() : withDeviceLease(heldFor, entry.deviceId, store);
 }
 
 /** Counts the samples that an earlier try of the request stored; false when it did not. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import { createFollowers, followersOfLog, followerTable } from './followers.ts';
-import type { FollowedLog } from './journal-follower.ts';
+import type { FollowedLog } from './journal-consumer.ts';
 
 function emptyLog(): FollowedLog & { readonly told: [string, number][] } {
   const told: [string, number][] = [];

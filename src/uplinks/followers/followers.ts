@@ -5,7 +5,7 @@ import {
   type FollowedLog,
   type JournalFollower,
   type JournalFollowerParts,
-} from './journal-follower.ts';
+} from './journal-consumer.ts';
 
 /**
  * The rows are in the order of announcement: a client that got a sample by the live stream finds

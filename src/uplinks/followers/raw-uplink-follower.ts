@@ -10,7 +10,7 @@ import type { EntryLog } from '../../storage/log/entry-log.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 import type { Followers } from './followers.ts';
-import type { FollowedLog } from './journal-follower.ts';
+import type { FollowedLog } from './journal-consumer.ts';
 
 const name = 'raw-uplinks';
 const syncEveryMs = 5_000;

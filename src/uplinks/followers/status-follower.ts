@@ -21,7 +21,7 @@ import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts
 import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import { closeInOrder } from '../../structures/closers.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
-import { createTurnBatches } from '../../structures/turn-batches.ts';
+import { createTurnBatches } from '../../structures/microbatch.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 import {
   createDeviceStatus,
@@ -31,7 +31,7 @@ import {
   type StatusRecords,
 } from './device-status.ts';
 import type { Followers } from './followers.ts';
-import type { FollowedLog, JournalFollower } from './journal-follower.ts';
+import type { FollowedLog, JournalFollower } from './journal-consumer.ts';
 import { createPeriodCounter } from './period-counter.ts';
 
 const name = 'device-status';

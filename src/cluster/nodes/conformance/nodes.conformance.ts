@@ -31,7 +31,7 @@ export interface NodePair {
   disconnect(): Promise<void>;
 }
 
-export function nodesMustBehave(open: (offered: OfferedNode) => Promise<NodePair>): void {
+export function describeNodes(open: (offered: OfferedNode) => Promise<NodePair>): void {
   const served: { readonly request: ForwardedRequest; readonly body: Buffer }[] = [];
   const calls: [Json, string][] = [];
   let answerBody: ForwardedAnswer['body'];

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../../../../tests/servers/certificate.ts';
 import { clusterSecretWeakness, digestOf, NodeSigner, signatureLimits } from '../cluster-secret.ts';
-import { type Fault, nodesMustBehave, type OfferedNode } from '../conformance/nodes.conformance.ts';
+import { type Fault, describeNodes, type OfferedNode } from '../conformance/nodes.conformance.ts';
 import { createHttpNodes } from './http-nodes.ts';
 import { createInternalPort, type InternalPortParts } from './internal-port.ts';
 
@@ -83,7 +83,7 @@ function open(target: number, client: Socket): Socket {
 }
 
 describe('over sockets', () => {
-  nodesMustBehave(async (offered) => {
+  describeNodes(async (offered) => {
     const faults: Fault[] = [];
     const target = await openPort(partsOf(offered));
     const proxy = startProxy(target, faults);

@@ -24,7 +24,7 @@ import {
   passedHeaders,
 } from '../node-headers.ts';
 import { setTimer } from '../../../structures/timers.ts';
-import { createQuietWait } from './quiet-wait.ts';
+import { createQuietWait } from './drain-wait.ts';
 import { createLinkServer, type LinkServer } from './web-socket-links.ts';
 
 /** How long the body of a refused request is read. */

@@ -146,14 +146,14 @@ function sendAll(state: State): void {
     takeInto(batch.taken, queue);
   }
   for (const { to, taken } of batches.values()) {
-    for (const queue of queuesOf(taken)) putLast(state.queues, queue);
+    for (const queue of queuesOf(taken)) requeue(state.queues, queue);
     void send(state, to, taken);
   }
 }
 
 /** Whether the former owner has kept them is not known, and the present one cannot ask it. */
 function rejectForeign(queue: Queue, owner: NodeAddress | undefined): void {
-  for (const { reject } of takeForeign(queue, owner?.id)) reject(problem('nodeUnreachable'));
+  for (const { reject } of takeForOtherOwners(queue, owner?.id)) reject(problem('nodeUnreachable'));
 }
 
 /** In the order in which the messages came, before any later work of this node. */
@@ -336,7 +336,7 @@ interface Taken {
 }
 
 /** Queues of one batch come after the others in the next one. */
-function putLast(queues: Map<string, Queue>, queue: Queue): void {
+function requeue(queues: Map<string, Queue>, queue: Queue): void {
   queues.delete(queue.name);
   queues.set(queue.name, queue);
 }
@@ -363,7 +363,7 @@ function takeInto(taken: Taken[], queue: Queue): void {
 }
 
 /** Removes those that only another node than the owner may get, and returns them. */
-function takeForeign(queue: Queue, owner: string | undefined): readonly Waiting[] {
+function takeForOtherOwners(queue: Queue, owner: string | undefined): readonly Waiting[] {
   if (!queue.hasBound) return [];
   const isForeign = ({ receiver = owner }: Waiting) => receiver !== owner;
   const foreign = queue.waiting.filter(isForeign);

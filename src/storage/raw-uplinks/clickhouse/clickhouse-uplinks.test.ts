@@ -15,7 +15,7 @@ import type { RawUplink } from '../../../model/raw-uplink.ts';
 import { dayMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
 import {
-  rawUplinkStoreMustBehave,
+  describeRawUplinkStore,
   type UplinkPlace,
 } from '../conformance/raw-uplink-store.conformance.ts';
 import {
@@ -93,7 +93,7 @@ async function addInTheEnd(store: RawUplinkStore, uplinks: readonly RawUplink[])
 
 describeWith(clickhouse, 'raw uplinks on one server', () => {
   const server = startedBefore(startClickHouse);
-  rawUplinkStoreMustBehave(async (): Promise<UplinkPlace> => placeOn(server().url), waitMs);
+  describeRawUplinkStore(async (): Promise<UplinkPlace> => placeOn(server().url), waitMs);
 
   test('a day is a partition, and beyond the bytes the oldest days are dropped', async () => {
     const place = await placeOn(server().url);
@@ -146,7 +146,7 @@ describeWith(clickhouse, 'raw uplinks on one server', () => {
 
 describeWith(currentClickHouse, 'raw uplinks on a current version', () => {
   const server = startedBefore(startCurrentClickHouse);
-  rawUplinkStoreMustBehave(async (): Promise<UplinkPlace> => placeOn(server().url), waitMs);
+  describeRawUplinkStore(async (): Promise<UplinkPlace> => placeOn(server().url), waitMs);
 });
 
 describeWith(zooKeeper, 'raw uplinks on 2 shards with 2 replicas', () => {

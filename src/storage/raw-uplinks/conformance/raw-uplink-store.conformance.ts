@@ -23,7 +23,7 @@ export interface UplinkPlace {
 }
 
 /** `waitMs` is how long the store keeps what it has not made durable. */
-export function rawUplinkStoreMustBehave(
+export function describeRawUplinkStore(
   makePlace: () => Promise<UplinkPlace>,
   waitMs: number,
 ): void {

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { dayMs } from '../../../model/instant.ts';
-import { rawUplinkStoreMustBehave } from '../conformance/raw-uplink-store.conformance.ts';
+import { describeRawUplinkStore } from '../conformance/raw-uplink-store.conformance.ts';
 import {
   addUplinks,
   type Clock,
@@ -60,7 +60,7 @@ const segments = (): string[] =>
     .toSorted();
 
 const limits = { ...small, outcomeBytesMax: 200 };
-rawUplinkStoreMustBehave(
+describeRawUplinkStore(
   async () => ({
     open: (time, { followedFrom }) => open({ now: () => time.now, followedFrom, limits }),
     settled: async () => undefined,

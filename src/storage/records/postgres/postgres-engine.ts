@@ -25,7 +25,7 @@ import {
   type OpenTransaction,
   type StatementResult,
 } from '../engine.ts';
-import { type KyselyParts, openLanes } from '../lanes.ts';
+import { type KyselyParts, openLanes } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { NodeAdapter } from '../rows/shared-records.ts';

@@ -342,7 +342,7 @@ export async function countDeliveriesOnTheirWay(db: RecordsDb): Promise<number> 
 }
 
 /** Removes the rows up to the place, which the delivery log has. */
-export async function removeDeliveriesOnTheirWay(db: RecordsDb, upTo: CommitPlace): Promise<void> {
+export async function deletePendingDeliveries(db: RecordsDb, upTo: CommitPlace): Promise<void> {
   await db.deleteFrom('deliveries').where(commitOrder(db).isUpTo(upTo)).execute();
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { syncFolder } from '../../data-folder/data-folder.ts';
 import { type OpenEngine, refreshStatistics } from '../engine.ts';
-import { type KyselyParts, openLanes } from '../lanes.ts';
+import { type KyselyParts, openLanes } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { openConnection, type RecordsConnection } from './connection.ts';

@@ -9,7 +9,7 @@ import { missing } from '../../../structures/missing.ts';
 import { accumulators } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
 import { addValue } from '../../../query/summaries/tally.ts';
-import type { OpenRange } from '../open-elsewhere.ts';
+import type { OpenRange } from '../remote-pending-samples.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { bucketOf, createGrid, type Grid } from './bucket-grid.ts';
 import type { OpenPlace } from './open-place.ts';
@@ -23,7 +23,7 @@ import {
 import { openPlacesIn, type ReadParts } from './read-parts.ts';
 import { oldestFirst, type SealedRow } from './sealed-rows.ts';
 import { pointKinds, pointsOfShape, type ShapePoint } from './shape-points.ts';
-import { shardOf } from './shipper.ts';
+import { shardOf } from './flusher.ts';
 
 const devicesPerQuery = 500;
 

@@ -44,7 +44,7 @@ import type { OtherHours } from './other-hours.ts';
 import { afterHours, type Aggregate, aggregateOf, type AggregateRow } from './point-aggregates.ts';
 import { type ReadParts, readPartsOf } from './read-parts.ts';
 import { pointsOfShape } from './shape-points.ts';
-import { shardOf } from './shipper.ts';
+import { shardOf } from './flusher.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** See the port. */

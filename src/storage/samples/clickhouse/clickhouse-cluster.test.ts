@@ -7,7 +7,7 @@ import { clickhouse } from '../../../../tests/servers/clickhouse.ts';
 import { startClickHouseCluster } from '../../../../tests/servers/clickhouse-cluster.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { zooKeeper } from '../../../../tests/servers/zookeeper.ts';
-import type { OpenRange } from '../open-elsewhere.ts';
+import type { OpenRange } from '../remote-pending-samples.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { openClickHouseSamples } from './testing-clickhouse.ts';
 import { verifyShippedSamples } from './verify-samples.ts';

@@ -6,11 +6,11 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { startCutProxy } from '../../../../tests/faults/cut-proxy.ts';
 import { clickhouse, startClickHouse } from '../../../../tests/servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
-import { sampleStoreMustKeepHouse } from '../conformance/maintenance.conformance.ts';
-import { streamMustMatch } from '../conformance/random-streams.conformance.ts';
+import { describeSampleStoreMaintenance } from '../conformance/maintenance.conformance.ts';
+import { describeRandomStream } from '../conformance/random-streams.conformance.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { keepAll } from '../conformance/retention-times.ts';
-import { sampleStoreMustBehave } from '../conformance/sample-store.conformance.ts';
+import { describeSampleStore } from '../conformance/sample-store.conformance.ts';
 import { openClickHouseSamples, type TestClickHouseSamples } from './testing-clickhouse.ts';
 import { verifyShippedSamples } from './verify-samples.ts';
 
@@ -48,12 +48,12 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
     openIn(await temporaryFolder(), databaseUrl(), clock);
 
   describe('open rows', { timeout }, () => {
-    sampleStoreMustBehave(open);
-    sampleStoreMustKeepHouse(open, async () => undefined);
+    describeSampleStore(open);
+    describeSampleStoreMaintenance(open, async () => undefined);
   });
 
   describe('shipped', { timeout }, () => {
-    sampleStoreMustKeepHouse(open, (store) => (store as TestClickHouseSamples).store.flush());
+    describeSampleStoreMaintenance(open, (store) => (store as TestClickHouseSamples).store.flush());
   });
 
   test(`${streams} random streams: hourly and raw answers equal the recomputation, shipped and opened again at any moment`, {
@@ -64,7 +64,7 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
     const clock = { now: 1 };
     let store = await openIn(directory, url, clock);
     for (let seed = 1; seed <= streams; seed++)
-      await streamMustMatch(
+      await describeRandomStream(
         {
           store: () => store,
           disturb: async (random) => {

@@ -15,7 +15,7 @@ import type {
   OpenRange,
   OpenSample,
   UsageOfJournal,
-} from '../open-elsewhere.ts';
+} from '../remote-pending-samples.ts';
 import { RowRange } from '../row-block.ts';
 import { createDataSet, type DataSet } from '../same-data.ts';
 import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
@@ -34,7 +34,7 @@ import { createOtherHours } from './other-hours.ts';
 import { createSampleCounts } from './sample-counts.ts';
 import { createSampleReads } from './sample-reads.ts';
 import { sampleTables, shippedTables } from './sample-tables.ts';
-import { createShipper, shardOf } from './shipper.ts';
+import { createShipper, shardOf } from './flusher.ts';
 import { openStateFile, shippingFile } from './shipping-state.ts';
 import { type ReachShipped, samplesError, type ShippedTo, type StoreParts } from './store-parts.ts';
 import { createVisibleRows } from './visible-rows.ts';

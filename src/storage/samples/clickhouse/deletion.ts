@@ -10,7 +10,7 @@ import { isOpenExpired } from './open-expiry.ts';
 import type { SampleCounts } from './sample-counts.ts';
 import { partitionMs } from './sample-tables.ts';
 import type { NewShapes } from './new-shapes.ts';
-import { type Shipper, shardOf } from './shipper.ts';
+import { type Shipper, shardOf } from './flusher.ts';
 import { samplesError, type StoreParts } from './store-parts.ts';
 
 /** Rows that rules hide one by one are deleted once in so long: each time rewrites files. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../model/json.ts';
 import type { LoadedRows, LoadRequest, LoadRows } from './kept-rows.ts';
 import { type OpenPlace, placeOf } from './open-place.ts';
 import { newestFirst, sealedColumns, type SealedRow } from './sealed-rows.ts';
-import { shardOf } from './shipper.ts';
+import { shardOf } from './flusher.ts';
 import type { StoreParts } from './store-parts.ts';
 
 interface StoredRow extends SealedRow {

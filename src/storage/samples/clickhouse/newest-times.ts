@@ -4,7 +4,7 @@ import type { Shard } from '../../clickhouse/shard.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
 import type { OpenRows } from './open-rows.ts';
-import { shardOf } from './shipper.ts';
+import { shardOf } from './flusher.ts';
 
 const devicesMax = 1_000_000;
 const devicesPerQuery = 500;

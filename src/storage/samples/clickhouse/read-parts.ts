@@ -1,7 +1,7 @@
 // Read parts: what one read merges: open rows of this node and of others, and the positions where ClickHouse ends.
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
-import type { OpenOfJournal, OpenRange, OpenSample } from '../open-elsewhere.ts';
+import type { OpenOfJournal, OpenRange, OpenSample } from '../remote-pending-samples.ts';
 import { type OpenPlace, placeOf } from './open-place.ts';
 import type { OpenRow } from './open-row.ts';
 import { compareRows } from './sealed-rows.ts';

@@ -1,5 +1,5 @@
 // Sample counts: how many samples and bytes each workspace has, counted once and then kept up to date.
-import type { UsageOfJournal } from '../open-elsewhere.ts';
+import type { UsageOfJournal } from '../remote-pending-samples.ts';
 import type { WorkspaceUsage } from '../sample-store.ts';
 import type { Block } from './open-rows.ts';
 import type { StoreParts } from './store-parts.ts';

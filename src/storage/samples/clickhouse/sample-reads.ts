@@ -25,7 +25,7 @@ import {
   sealedColumns,
   type SealedRow,
 } from './sealed-rows.ts';
-import { shardOf } from './shipper.ts';
+import { shardOf } from './flusher.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const topicsStandard = 50;

@@ -3,7 +3,7 @@ import { ClickHouseError } from '../../clickhouse/clickhouse-error.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { type Problem, problem } from '../../../model/problem.ts';
-import type { Elsewhere, OpenOfJournal } from '../open-elsewhere.ts';
+import type { Elsewhere, OpenOfJournal } from '../remote-pending-samples.ts';
 import type { Hours } from './hours.ts';
 import type { KeptRows } from './kept-rows.ts';
 import type { OpenRows } from './open-rows.ts';

@@ -2,7 +2,7 @@
 import { type ClickHouse, openClickHouse } from '../../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../../clickhouse/server-addresses.ts';
 import { missing } from '../../../structures/missing.ts';
-import type { Elsewhere } from '../open-elsewhere.ts';
+import type { Elsewhere } from '../remote-pending-samples.ts';
 import { type OpenSamples, openSamples } from '../samples.ts';
 import {
   type ClickHouseStore,

@@ -9,7 +9,7 @@ import { dayMs } from '../../../model/instant.ts';
 /**
  * `settle` brings the store into the state that samples reach with time, before things are dropped.
  */
-export function sampleStoreMustKeepHouse(
+export function describeSampleStoreMaintenance(
   open: () => Promise<OpenSamples<SampleStore>>,
   settle: (store: OpenSamples<SampleStore>) => Promise<void>,
 ): void {

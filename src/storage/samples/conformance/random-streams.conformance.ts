@@ -32,7 +32,7 @@ export interface StreamTarget {
 }
 
 /** Sends one random stream and compares everything that can be read. */
-export async function streamMustMatch(
+export async function describeRandomStream(
   target: StreamTarget,
   seed: number,
   deviceId: string,

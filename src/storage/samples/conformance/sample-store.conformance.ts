@@ -15,7 +15,7 @@ import {
  * `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it
  * closes it after the test.
  */
-export function sampleStoreMustBehave(
+export function describeSampleStore(
   open: (clock: { now: number }) => Promise<OpenSamples<SampleStore>>,
 ): void {
   describe('append', () => {

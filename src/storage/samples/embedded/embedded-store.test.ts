@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { sampleStoreMustKeepHouse } from '../conformance/maintenance.conformance.ts';
+import { describeSampleStoreMaintenance } from '../conformance/maintenance.conformance.ts';
 import { allSamples, collect, entryOf, withSamples } from '../conformance/sample-entries.ts';
-import { sampleStoreMustBehave } from '../conformance/sample-store.conformance.ts';
+import { describeSampleStore } from '../conformance/sample-store.conformance.ts';
 import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
@@ -48,12 +48,12 @@ describe.each<[string, Partial<StoreLimits>]>([
   const open = async () => openIn(await temporaryFolder(), { now: 1 }, { ...small, ...ofKind });
 
   describe('unsealed', () => {
-    sampleStoreMustBehave(async (clock) => openIn(await temporaryFolder(), clock, ofKind));
-    sampleStoreMustKeepHouse(open, async () => {});
+    describeSampleStore(async (clock) => openIn(await temporaryFolder(), clock, ofKind));
+    describeSampleStoreMaintenance(open, async () => {});
   });
 
   describe('sealed', () => {
-    sampleStoreMustKeepHouse(open, (store) => (store as TestSamples).sealAll());
+    describeSampleStoreMaintenance(open, (store) => (store as TestSamples).sealAll());
   });
 });
 

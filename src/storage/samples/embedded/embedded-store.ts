@@ -18,7 +18,7 @@ import type {
 import type { StoreSurroundings } from '../samples.ts';
 import { refuseUnreadable } from '../unreadable.ts';
 import { type ChunkSealer, createChunkSealer } from './chunk-sealer.ts';
-import { createChunkMakers } from './chunks/chunk-makers.ts';
+import { createChunkMakers } from './chunks/chunk-builders.ts';
 import { createDecodedChunks, type DecodedChunks } from './chunks/decoded-chunks.ts';
 import { createEntryWriter } from './entry-writer.ts';
 import type { DeviceNumbers } from './memtables/device-numbers.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Random } from '../conformance/random-entries.ts';
-import { streamMustMatch } from '../conformance/random-streams.conformance.ts';
+import { describeRandomStream } from '../conformance/random-streams.conformance.ts';
 import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 
@@ -57,7 +57,7 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
   }
   try {
     for (const seed of seeds)
-      await streamMustMatch({ store: () => store, disturb }, seed, `d${seed}`);
+      await describeRandomStream({ store: () => store, disturb }, seed, `d${seed}`);
     expect(store.damage).toEqual([]);
     await store.close();
   } finally {

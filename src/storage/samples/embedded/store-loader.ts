@@ -1,7 +1,7 @@
 // Store loader: reads the segments of the folder into series and tables.
 import { join } from 'node:path';
 import type { ShapeInterner } from '../../log/data-shape.ts';
-import { createDeviceMarks } from './memtables/device-marks.ts';
+import { createDeviceMarks } from './memtables/device-watermarks.ts';
 import { openDeviceNumbers } from './memtables/device-numbers.ts';
 import { createShapeTables, type ShapeTables } from './memtables/shape-tables.ts';
 import { checksumOf, createTableRuns, type TableRuns } from './memtables/table-runs.ts';

@@ -3,7 +3,7 @@ import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { Column, RowGroup, Rows, SortedRows } from '../rows/rows.ts';
 import { columnKindOf } from '../runs/page-format.ts';
-import type { SpareMemory } from './spare-memory.ts';
+import type { SpareMemory } from './buffer-pool.ts';
 
 type Values = Float64Array | Uint8Array | Uint32Array;
 

@@ -5,11 +5,11 @@ import type { ActiveReads } from '../queries/active-reads.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
 import type { RowGroup } from '../rows/rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
-import type { DeviceMarks } from './device-marks.ts';
+import type { DeviceMarks } from './device-watermarks.ts';
 import type { DeviceNumbers } from './device-numbers.ts';
 import { createDeviceTables } from './device-tables.ts';
 import { ShapeTable, type TableName } from './shape-table.ts';
-import { createSpareMemory } from './spare-memory.ts';
+import { createSpareMemory } from './buffer-pool.ts';
 
 export type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax' | 'spareMemtableBytes'>;
 

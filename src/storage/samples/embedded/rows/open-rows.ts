@@ -5,7 +5,7 @@ import type { RowColumns } from '../../../log/logged-entry.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
-import { grown } from '../../../../structures/grown-array.ts';
+import { grown } from '../../../../structures/growable-array.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { textKey } from '../../../../structures/text-key.ts';
 

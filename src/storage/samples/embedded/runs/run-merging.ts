@@ -1,6 +1,6 @@
 // Run merging: several runs become one, without rows that no longer count.
 import type { DataShape } from '../../../log/data-shape.ts';
-import { grown } from '../../../../structures/grown-array.ts';
+import { grown } from '../../../../structures/growable-array.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
 import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
 import { pageRowsMax } from './page-format.ts';

@@ -1,0 +1,187 @@
+// Serving: each request of a route is admitted, checked, handled and answered, in this order.
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { BodyStream } from '../../contract/endpoint.ts';
+import { problem } from '../../model/problem.ts';
+import type { Found } from '../../uplinks/capture/capture-senders.ts';
+import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
+import { sendOutput } from './responses.ts';
+import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
+import { withRowFields } from './representation/row-fields.ts';
+import { pathOf } from './request-path.ts';
+import { charged, endLarge, stateOf } from './request-state.ts';
+import { bodyChunks, utf8Chunks } from './request-body.ts';
+import { type RequestChecks, requestChecks } from './request-validation.ts';
+import { bodyBytesMaxDefault, type Route, type RouteInput } from './route.ts';
+import { ignoredHeader, unknownMembers, unknownReason } from './unknown-members.ts';
+
+type Input = RouteInput<unknown, unknown, unknown>;
+
+/** A route with its checks, which both ways of serving share. */
+export interface ServedRoute {
+  readonly route: Route;
+  readonly checks: RequestChecks;
+}
+
+export interface Exchange {
+  readonly request: EdgeRequest;
+  readonly reply: EdgeReply;
+}
+
+export function servedRoute(route: Route): ServedRoute {
+  return { route, checks: requestChecks(route) };
+}
+
+/** Adds the route to the framework. */
+export function addRoute(app: FastifyInstance, served: ServedRoute, guard: Guard): void {
+  const { route } = served;
+  const { method, path } = route;
+  app.route({
+    method: servedMethods[method],
+    url: path,
+    config: { route },
+    onRequest: (request, reply) => admitRequest(route, { request, reply }, guard),
+    handler: async (request, reply) => {
+      try {
+        await handleRequest(served, { request, reply }, guard);
+      } finally {
+        endLarge(request);
+      }
+      return reply;
+    },
+  });
+}
+
+/** Load balancers and browsers send HEAD where others send GET. */
+export const servedMethods = {
+  GET: ['GET', 'HEAD'],
+  POST: ['POST'],
+  PUT: ['PUT'],
+  DELETE: ['DELETE'],
+} satisfies Record<Route['method'], string[]>;
+
+/** Before the body is read. Throws the Problem of the refusal. */
+export async function admitRequest(
+  route: Route,
+  { request, reply }: Exchange,
+  guard: Guard,
+): Promise<void> {
+  const state = stateOf(request);
+  if (!('open' in route.access)) state.principal = await admit(route, request, reply, guard);
+  else await admitOpen(route, request);
+  const { turns } = guard;
+  const organizationId = organizationOf(state);
+  if (turns !== undefined && organizationId !== undefined) state.turn = { organizationId, turns };
+}
+
+async function admitOpen(route: Route, request: EdgeRequest): Promise<void> {
+  const { 'x-api-key': key, authorization } = request.headers;
+  if (key !== undefined && authorization !== undefined) throw problem('twoCredentials');
+  if (route.admit !== undefined)
+    stateOf(request).found = await route.admit(request.headers, request.query as never);
+}
+
+/** Of the caller, or of the device connector that it sends for; undefined for others. */
+function organizationOf({ principal, found }: RequestState): string | undefined {
+  return (
+    principal?.organizationId ?? (found as Partial<Found<unknown>> | undefined)?.organizationId
+  );
+}
+
+/**
+ * The checked parts of a request. Its constructor throws Problem `invalidRequest`. A class, because
+ * an object with its own getters has its own hidden class, which keeps the request in memory until
+ * the next full garbage collection.
+ */
+class CheckedInput implements Input {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: IncomingHttpHeaders;
+  readonly requestId: string;
+  readonly path: string;
+  readonly bodyBytes: number;
+  readonly #exchange: Exchange;
+
+  constructor({ route, checks }: ServedRoute, exchange: Exchange) {
+    const { request } = exchange;
+    this.params = checks.params(request.params);
+    this.query = checks.query(request.query);
+    this.body = bodyOf(route, checks, request);
+    this.headers = request.headers;
+    this.requestId = request.id;
+    this.path = pathOf(request);
+    this.bodyBytes = stateOf(request).bodyBytes;
+    this.#exchange = exchange;
+  }
+
+  get ip(): string {
+    return this.#exchange.request.ip;
+  }
+
+  get signal(): AbortSignal {
+    return goneSignal(this.#exchange.reply.raw);
+  }
+}
+
+/** When the body is there, or is read by the handler. Throws the Problem of the refusal. */
+export async function handleRequest(
+  served: ServedRoute,
+  exchange: Exchange,
+  guard: Guard,
+): Promise<void> {
+  const input = new CheckedInput(served, exchange);
+  const { route } = served;
+  const { request, reply } = exchange;
+  noteUnknown(route, input.body, reply);
+  const output = await outputOf(route, input, guard, exchange);
+  const shown = withRowFields(route, input.query, output);
+  await sendOutput(request, reply, shown, route.status ?? 200);
+}
+
+/** Throws Problem 400 for unknown members where they cannot be meant for another product. */
+function noteUnknown(route: Route, body: unknown, reply: EdgeReply): void {
+  if (typeof body !== 'object' || body === null || route.streamedBody) return;
+  const unknown = unknownMembers(route.bodyShown ?? route.body, body);
+  if (unknown.length === 0) return;
+  if (route.ownBody) throw problem('invalidRequest', { reason: unknownReason(unknown) });
+  reply.header('x-ignored-members', ignoredHeader(unknown));
+}
+
+/** Aborted when the client goes away before it has the answer. */
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+function bodyOf(route: Route, checks: RequestChecks, request: EdgeRequest): unknown {
+  if (route.streamedBody) return streamedBody(route, request);
+  return checks.body(request.body);
+}
+
+function streamedBody(
+  { anyBodyType, bodyBytesMax = bodyBytesMaxDefault }: Route,
+  { raw }: EdgeRequest,
+): BodyStream {
+  const body = bodyChunks(raw, bodyBytesMax);
+  return anyBodyType ? body : utf8Chunks(body);
+}
+
+async function outputOf(
+  route: Route,
+  input: Input,
+  guard: Guard,
+  { request }: Exchange,
+): Promise<unknown> {
+  const { principal, found } = stateOf(request);
+  const admitted = principal && (await admitBody(route, input.body, principal, guard));
+  if (admitted?.share !== undefined) refuseUnshared(route, admitted.share, input as never);
+  const handle = () =>
+    charged(request, () => route.handle(input as never, (admitted ?? found) as never));
+  // What a request changes is announced under the name of its principal; a GET changes nothing.
+  const isNamed = principal !== undefined && route.method !== 'GET';
+  return isNamed && guard.actAs ? guard.actAs(actorOf(principal, request), handle) : handle();
+}
