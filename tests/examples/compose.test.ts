@@ -2,37 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { readConfig } from '../../src/config/config.ts';
-
-interface Service {
-  readonly image: string;
-  readonly ports?: readonly string[];
-  readonly volumes: readonly string[];
-  readonly networks?: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly stop_grace_period?: string;
-}
-interface Compose {
-  readonly services: Readonly<Record<string, Service>>;
-  readonly volumes: Readonly<Record<string, unknown>>;
-}
+import { composeFile, composeServices, filled } from './compose-files.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const compose = (name: string) => parse(read(`examples/compose/${name}`)) as Compose;
-const alone = compose('compose.yaml');
-const databases = compose('compose.databases.yaml');
-const environment = {
-  ...alone.services['heliograph']!.environment,
-  ...databases.services['heliograph']!.environment,
-};
-
-/** Values as Compose fills them in from an .env file. */
-const filled = (text: string): string =>
-  text.replace(/\$\{\w+:([-?])([^}]*)\}/g, (_, kind: string, word: string) =>
-    kind === '-' ? word : 'f'.repeat(64),
-  );
+const alone = composeFile('compose.yaml');
+const databases = composeFile('compose.databases.yaml');
+const { environment } = composeServices('compose.databases.yaml').heliograph;
+const secret = 'f'.repeat(64);
 
 test('every variable is a setting, and the platform takes the values', () => {
   const names: string[] = [];
@@ -47,10 +25,10 @@ test('every variable is a setting, and the platform takes the values', () => {
   );
   readConfig(seen);
   expect(Object.keys(environment).filter((name) => !names.includes(name))).toEqual([]);
-  const values = Object.entries(environment).map(([name, value]) => [name, filled(value)]);
+  const values = Object.entries(environment).map(([name, value]) => [name, filled(value, secret)]);
   expect(readConfig(Object.fromEntries(values) as Record<string, string>)).toMatchObject({
-    recordsUrl: `postgres://heliograph:${'f'.repeat(64)}@postgres:5432/heliograph`,
-    samplesUrl: `http://heliograph:${'f'.repeat(64)}@clickhouse:8123/heliograph`,
+    recordsUrl: `postgres://heliograph:${secret}@postgres:5432/heliograph`,
+    samplesUrl: `http://heliograph:${secret}@clickhouse:8123/heliograph`,
     publicUrl: 'http://localhost:8080',
   });
 });
