@@ -45,6 +45,7 @@ export default {
     'strip',
     'buildah',
     'systemd-analyze',
+    'sha256sum',
   ],
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
   ignoreDependencies: [

@@ -62,7 +62,8 @@ function optionsOf({ volumes, ...service }: ComposeService): string[] {
     ...(service.read_only ? ['--read-only'] : []),
     ...service.cap_drop.flatMap((name) => ['--cap-drop', name]),
     ...service.security_opt.flatMap((option) => ['--security-opt', option]),
-    ...['--stop-timeout', service.stop_grace_period.replace('s', '')],
+    '--stop-timeout',
+    service.stop_grace_period.replace('s', ''),
     ...volumes.flatMap((volume) => ['--volume', volume]),
   ];
 }
@@ -78,8 +79,14 @@ async function startContainer(
     ...Object.fromEntries(
       Object.entries(service.environment).map(([key, value]) => [key, filled(value, password)]),
     ),
-    ...{ HOST: '127.0.0.1', PORT: `${port}`, MQTT_PORT: '0', COAP_PORT: '0', LOG_LEVEL: 'warn' },
-    ...{ PUBLIC_URL: `http://127.0.0.1:${port}`, ADMIN_API_KEY: adminApiKey, ...addresses },
+    HOST: '127.0.0.1',
+    PORT: `${port}`,
+    MQTT_PORT: '0',
+    COAP_PORT: '0',
+    LOG_LEVEL: 'warn',
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    ADMIN_API_KEY: adminApiKey,
+    ...addresses,
   };
   const environment = Object.entries(settings).flatMap(([key, value]) => [
     '--env',

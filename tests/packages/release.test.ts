@@ -69,7 +69,8 @@ test('it is refused with all that is missing, and changes nothing', () => {
   const undated = changelog.replace(/^(## \[\S+\]) - .*$/m, '$1 - Unreleased');
   writeFileSync(join(project, 'CHANGELOG.md'), undated);
   expect(release('--checked', output)).toMatchObject({
-    ...{ status: 1, stdout: '' },
+    status: 1,
+    stdout: '',
     stderr: `There are uncommitted changes. Commit them first.
 v${version} is already tagged. Set the next version in package.json.
 tests/releases/${version} is missing. Run "npm run release-data" and commit what it writes.
@@ -85,18 +86,22 @@ test('it has every package, checksums that match, a bill of materials and notes'
   const { status, stdout, stderr } = release('--checked', output);
   expect([status, stderr]).toEqual([0, expect.any(String)]);
   expect(stdout).toContain(`git tag v${version}`);
-  expect(readdirSync(output).toSorted()).toEqual(
-    [
-      ...['RELEASE_NOTES.md', 'SHA256SUMS', 'heliograph.service'],
-      ...['.cdx.json', '.tar.gz', '.tgz', '-py3-none-any.whl'].map((end) => `-${version}${end}`),
-      ...['', '-program.tar.gz', '-container.tar.gz'].map((end) => `-${version}-${platform}${end}`),
-      `-client-${version}.tgz`,
-    ]
-      .map((name) => (name.startsWith('-') ? `heliograph${name}` : name))
-      .toSorted(),
-  );
+  const names = [
+    `heliograph-${version}-${platform}`,
+    `heliograph-${version}-${platform}-container.tar.gz`,
+    `heliograph-${version}-${platform}-program.tar.gz`,
+    `heliograph-${version}-py3-none-any.whl`,
+    `heliograph-${version}.cdx.json`,
+    `heliograph-${version}.tar.gz`,
+    `heliograph-${version}.tgz`,
+    `heliograph-client-${version}.tgz`,
+    'heliograph.service',
+    'RELEASE_NOTES.md',
+    'SHA256SUMS',
+  ];
+  expect(readdirSync(output).toSorted()).toEqual(names.toSorted());
   const sums = readFileSync(join(output, 'SHA256SUMS'), 'utf8').trim().split('\n');
-  expect(sums).toHaveLength(readdirSync(output).length - 1);
+  expect(sums).toHaveLength(names.length - 1);
   execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: output });
   const bill = JSON.parse(
     readFileSync(join(output, `heliograph-${version}.cdx.json`), 'utf8'),
@@ -120,7 +125,8 @@ test('its packages are of the version, and the changelog in them has the date', 
   for (const kind of ['program', 'container']) {
     const path = join(output, `heliograph-${version}-${platform}-${kind}.tar.gz`);
     const names = execFileSync('tar', ['-tzf', path], {
-      ...{ encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
     });
     expect(names).toMatch(
       kind === 'program' ? /-program\/start\.js$/m : /-container\/Dockerfile$/m,
