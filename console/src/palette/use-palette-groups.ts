@@ -2,30 +2,51 @@
 import { useRouter } from '@tanstack/react-router';
 import {
   BellRing,
+  Building2,
   Cable,
+  Clock,
   Cpu,
   FileCode2,
   History,
+  Keyboard,
+  KeyboardOff,
+  KeyRound,
+  Languages,
   LayoutDashboard,
+  LogOut,
   type LucideIcon,
+  Moon,
   Play,
+  Plus,
+  Sun,
+  SunMoon,
+  Terminal,
+  Upload,
+  UserRound,
+  UsersRound,
   Waypoints,
   Zap,
 } from 'lucide-react';
 import { useMemo } from 'react';
-import { usePreferences } from '../session/preferences.ts';
+import { chooseTheme, type ThemeChoice, themeChoice } from '../design/theme.ts';
+import { hasSingleKeys, turnSingleKeys } from '../keys/single-keys.ts';
+import { toastFailure } from '../parts/toasts.tsx';
 import { useWorkspaceId } from '../session/last-workspace.ts';
-import { useAccount, useWorkspaces } from '../session/session.ts';
 import { useGate } from '../session/permissions.ts';
-import { useWords } from '../words/language.tsx';
+import { changePreferences, usePreferences } from '../session/preferences.ts';
+import { signOut, useAccount, useWorkspaces } from '../session/session.ts';
+import { zoneChoices } from '../session/zone-choices.ts';
+import { placeGroups } from '../shell/navigation.ts';
+import { shellWords } from '../shell/shell-words.ts';
+import { useLanguage, useWords } from '../words/language.tsx';
+import { type Language, languageNames } from '../words/word-set.ts';
 import { type Hit, hitPlaces } from './hit-places.ts';
 import { pageActions } from './page-actions.ts';
 import { matching, type PaletteGroup, type PaletteItem, withItems } from './palette-items.ts';
 import { exactHit, type Found, type Wanted } from './palette-search.ts';
+import { showKeys } from './palette-state.ts';
 import { paletteWords } from './palette-words.ts';
-import { usePageItems } from './use-page-items.ts';
 import { type RecentPage, recentPageOf } from './use-recents.ts';
-import { useSettingItems } from './use-setting-items.ts';
 
 const recentIcons: Readonly<Record<RecentPage, LucideIcon>> = {
   devices: Cpu,
@@ -153,3 +174,140 @@ function useRecentItems(): readonly PaletteItem[] {
 }
 
 const recentShown = 5;
+
+// Page items of the palette: the places of the workspace, and pages that no bar leads to.
+
+function usePageItems(): readonly PaletteItem[] {
+  const { history } = useRouter();
+  const texts = useWords(paletteWords);
+  const names = useWords(shellWords);
+  const workspaceId = useWorkspaceId();
+  const { organizationId } = useAccount();
+  const workspaces = useWorkspaces().data?.content ?? [];
+  const mayDo = useGate();
+  const base = `/w/${workspaceId}`;
+  const organization = `/o/${organizationId}/settings`;
+  const item = (label: string, path: string, icon: LucideIcon, note?: string): PaletteItem => ({
+    id: `page ${path}`,
+    label,
+    note,
+    icon,
+    run: () => history.push(path),
+  });
+  const places = placeGroups
+    .flatMap((group) => group.places)
+    .map(({ path, word, icon, key }) => item(names[word], `${base}/${path}`, icon, `g ${key}`));
+  return [
+    ...places,
+    ...(mayDo('asset: create')
+      ? [
+          item(texts.newDevice, `${base}/devices/new`, Plus),
+          item(texts.importDevices, `${base}/devices/import`, Upload),
+        ]
+      : []),
+    ...(mayDo('rule: create') ? [item(texts.newRule, `${base}/rules/new`, Plus)] : []),
+    ...(mayDo('dataFlow: create') ? [item(texts.newOutput, `${base}/outputs/new`, Plus)] : []),
+    item(texts.members, `${organization}/members`, UsersRound),
+    item(texts.apiKeys, `${organization}/keys`, KeyRound),
+    item(texts.audit, `${organization}/audit`, History),
+    item(names.account, '/me', UserRound),
+    ...workspaces
+      .filter(({ id }) => id !== workspaceId)
+      .slice(0, workspacesShown)
+      .map(({ id, name }) => item(name, `/w/${id}`, Building2, names.workspace)),
+  ];
+}
+
+/** More are found by their name. */
+const workspacesShown = 5;
+
+// Setting items of the palette: theme, language, times and keys, and the end of the session.
+
+const themeIcons: Readonly<Record<ThemeChoice, LucideIcon>> = {
+  light: Sun,
+  dark: Moon,
+  system: SunMoon,
+};
+
+function useSettingItems(): readonly PaletteItem[] {
+  const texts = useWords(paletteWords);
+  return [
+    ...useThemeItems(),
+    ...useZoneItems(),
+    ...useLanguageItems(),
+    keysItem(texts),
+    { id: 'keys', label: texts.allKeys, note: '?', icon: Keyboard, run: showKeys },
+    ...curlItems(texts),
+    useSignOutItem(),
+  ];
+}
+
+function useThemeItems(): readonly PaletteItem[] {
+  const texts = useWords(paletteWords);
+  return (['light', 'dark', 'system'] as const).map((theme) => ({
+    id: `theme ${theme}`,
+    label: texts.themes[theme],
+    icon: themeIcons[theme],
+    isCurrent: themeChoice() === theme,
+    run: () => chooseTheme(theme),
+  }));
+}
+
+function useZoneItems(): readonly PaletteItem[] {
+  const texts = useWords(paletteWords);
+  const { zone: current } = usePreferences() ?? {};
+  return zoneChoices.map((zone) => ({
+    id: `zone ${zone}`,
+    label: texts.zones[zone],
+    icon: Clock,
+    isCurrent: zone === current,
+    run: () => changePreferences((before) => ({ ...before, zone })),
+  }));
+}
+
+function useLanguageItems(): readonly PaletteItem[] {
+  const texts = useWords(paletteWords);
+  const { language: current, speak } = useLanguage();
+  return (Object.keys(languageNames) as Language[]).map((language) => ({
+    id: `language ${language}`,
+    label: texts.language(languageNames[language]),
+    icon: Languages,
+    isCurrent: language === current,
+    run: () => {
+      speak(language);
+      changePreferences((before) => ({ ...before, language }));
+    },
+  }));
+}
+
+type Texts = (typeof paletteWords)['en'];
+
+function keysItem(texts: Texts): PaletteItem {
+  const isOn = hasSingleKeys();
+  return {
+    id: 'single keys',
+    label: isOn ? texts.keysOff : texts.keysOn,
+    icon: isOn ? KeyboardOff : Keyboard,
+    run: () => {
+      turnSingleKeys(!isOn);
+      changePreferences((before) => ({ ...before, singleKeys: !isOn }));
+    },
+  };
+}
+
+/** The button of the page does it, which then says so. */
+function curlItems(texts: Texts): readonly PaletteItem[] {
+  const button = document.querySelector<HTMLElement>('main [aria-keyshortcuts~="c"]');
+  if (button === null) return [];
+  return [{ id: 'curl', label: texts.curl, note: 'c', icon: Terminal, run: () => button.click() }];
+}
+
+function useSignOutItem(): PaletteItem {
+  const texts = useWords(paletteWords);
+  return {
+    id: 'sign out',
+    label: texts.signOut,
+    icon: LogOut,
+    run: () => void signOut().catch(toastFailure),
+  };
+}

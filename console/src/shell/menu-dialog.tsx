@@ -1,13 +1,17 @@
 // Menu dialog: every section of the side bar, on a screen that has no room for it.
 import { useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Dialog } from '../parts/dialog.tsx';
 import { useWords } from '../words/language.tsx';
 import styles from './menu-dialog.module.css';
 import { shellWords } from './shell-words.ts';
-import { Sections } from './side-bar.tsx';
 
-export function MenuDialog({ close }: { readonly close: () => void }) {
+interface MenuDialogProps {
+  readonly close: () => void;
+  readonly children: ReactNode;
+}
+
+export function MenuDialog({ close, children }: MenuDialogProps) {
   const words = useWords(shellWords);
   const { pathname } = useLocation();
   const opened = useRef(pathname);
@@ -17,7 +21,7 @@ export function MenuDialog({ close }: { readonly close: () => void }) {
   return (
     <Dialog title={words.menu} close={close}>
       <nav className={styles['menu']} aria-label={words.menu}>
-        <Sections />
+        {children}
       </nav>
     </Dialog>
   );

@@ -1,14 +1,15 @@
 // Shell: side bar, top bar and connection bar around the screens of a workspace.
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { openPalette } from '../palette/palette-state.ts';
 import { PathPlace } from '../parts/page.tsx';
 import { isClosed, useAccount } from '../session/session.ts';
-import { ConnectionBar, Tools } from './late-tools.ts';
-import { BottomBar, SideBar } from './side-bar.tsx';
-import styles from './shell.module.css';
-import { TopBar } from './top-bar.tsx';
 import { useWords } from '../words/language.tsx';
+import { AlarmBell, ConnectionBar, Tools, ZoneNote } from './late-tools.ts';
 import { shellWords } from './shell-words.ts';
+import styles from './shell.module.css';
+import { BottomBar, SideBar } from './side-bar.tsx';
 
 /** Leads to the page for a second factor when the organization demands one from now on. */
 export function Shell() {
@@ -47,4 +48,49 @@ function OpenShell() {
       <Tools />
     </div>
   );
+}
+
+// Top bar: where one is, and the way to everything else.
+
+const controlKey = navigator.userAgent.includes('Mac OS') ? '⌘' : 'Ctrl';
+
+/** `placePath` gets the element in which a page shows its path. */
+function TopBar({ placePath }: { readonly placePath: (place: HTMLElement | null) => void }) {
+  const words = useWords(shellWords);
+  usePaletteKey();
+  return (
+    <header className={styles['top']}>
+      <div className={styles['crumb']} data-path="true" ref={placePath} />
+      <span className="grow" />
+      <ZoneNote />
+      <button
+        type="button"
+        className={styles['search']}
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={() => openPalette()}
+      >
+        <Search aria-hidden="true" />
+        <span>{words.search}</span>
+        <kbd aria-hidden="true">{controlKey} K</kbd>
+      </button>
+      <span className={styles['bellPlace']}>
+        <AlarmBell />
+      </span>
+    </header>
+  );
+}
+
+/** Here and not with the other keys, so that the first press already counts; also in a field. */
+function usePaletteKey(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isKey = (event.ctrlKey || event.metaKey) && event.key === 'k';
+      if (!isKey || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      openPalette();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
 }

@@ -1,19 +1,19 @@
 // Side bar: the workspace and its places; on a phone a bar at the bottom with the most needed ones.
-import { Link, useLocation } from '@tanstack/react-router';
+import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { BookOpen, Building2, LogOut, Menu, Search, SunMoon, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { chooseTheme } from '../design/theme.ts';
 import { openPalette } from '../palette/palette-state.ts';
-import { useWorkspaceId } from '../session/last-workspace.ts';
-import { signOut, useAccount } from '../session/session.ts';
+import { late } from '../parts/late.tsx';
 import { toastFailure } from '../parts/toasts.tsx';
+import { useWorkspaceId } from '../session/last-workspace.ts';
+import { signOut, useAccount, useWorkspaces } from '../session/session.ts';
 import { useFormats, useWords } from '../words/language.tsx';
-import { type Place, placeGroups } from './navigation.ts';
 import { MenuDialog } from './late-tools.ts';
+import { type Place, placeGroups } from './navigation.ts';
 import { useOpenAlarms } from './open-alarms.ts';
 import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
-import { WorkspaceSwitch } from './workspace-switch.tsx';
 
 const home = '/w/$workspaceId';
 const phonePlaces = ['', 'devices', 'alarms'];
@@ -32,7 +32,7 @@ export function SideBar() {
 }
 
 /** Every place, the workspaces, and what belongs to the user. */
-export function Sections() {
+function Sections() {
   const words = useWords(shellWords);
   return (
     <>
@@ -117,7 +117,11 @@ export function BottomBar() {
         <Menu aria-hidden="true" />
         {words.menu}
       </button>
-      {isOpen && <MenuDialog close={() => setOpen(false)} />}
+      {isOpen && (
+        <MenuDialog close={() => setOpen(false)}>
+          <Sections />
+        </MenuDialog>
+      )}
     </nav>
   );
 }
@@ -159,4 +163,56 @@ function OpenAlarmCount() {
 
 function flipTheme(): void {
   chooseTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark');
+}
+
+// Workspace switch: opens another workspace of the organization, or creates one.
+
+const createChoice = 'new';
+
+const NewWorkspace = late('NewWorkspace', async () => {
+  return (await import('../screens/settings/new-workspace.tsx')).NewWorkspace;
+});
+
+function WorkspaceSwitch() {
+  const words = useWords(shellWords);
+  const workspaces = useWorkspaces();
+  const workspaceId = useWorkspaceId();
+  const navigate = useNavigate();
+  const [isCreating, setCreating] = useState(false);
+  const choose = (chosen: string) => {
+    if (chosen === createChoice) setCreating(true);
+    else void navigate({ to: '/w/$workspaceId', params: { workspaceId: chosen } });
+  };
+  return (
+    <>
+      <label className={styles['workspace']}>
+        <span className="sr">{words.workspace}</span>
+        <select value={workspaceId} onChange={({ target }) => choose(target.value)}>
+          {workspaces.data?.content.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+          <CreateOption />
+        </select>
+      </label>
+      {isCreating && <NewWorkspace close={() => setCreating(false)} />}
+    </>
+  );
+}
+
+/** Without the permission it is seen, but cannot be chosen. */
+function CreateOption() {
+  const words = useWords(shellWords);
+  const { organizationId, organizations } = useAccount();
+  const own = organizations.find((one) => one.organizationId === organizationId);
+  const mayCreate = own?.permissions['workspace']?.includes('create') === true;
+  return (
+    <>
+      <hr />
+      <option value={createChoice} disabled={!mayCreate}>
+        {words.newWorkspace}
+      </option>
+    </>
+  );
 }

@@ -3,6 +3,7 @@ import {
   type CSSProperties,
   type KeyboardEvent,
   memo,
+  type PointerEvent,
   type ReactNode,
   type RefObject,
   useEffect,
@@ -10,11 +11,124 @@ import {
   useRef,
   useState,
 } from 'react';
+import { hasSingleKeys } from '../../keys/single-keys.ts';
 import styles from './rows.module.css';
-import { ResizeHandle } from './resize-handle.tsx';
-import { isTableKey, nextRow } from './table-keys.ts';
 import type { Window } from './use-pages.ts';
-import { useView } from './use-view.ts';
+
+// Resize handle: the right edge of a header, which is dragged to another width; keys have the column chooser.
+
+interface ResizeHandleProps {
+  readonly columns: readonly { readonly width: string }[];
+  readonly at: number;
+  readonly resize: (widthPx: number | undefined) => void;
+}
+
+const leastPx = 60;
+
+interface Drag {
+  readonly fromX: number;
+  readonly fromPx: number;
+  readonly table: HTMLElement;
+}
+
+/** While it is dragged only the grid's tracks change; the rows are not drawn again. */
+function ResizeHandle({ columns, at, resize }: ResizeHandleProps) {
+  const drag = useRef<Drag>(undefined);
+  const [isDragged, setDragged] = useState(false);
+  const widthAt = (x: number, { fromX, fromPx }: Drag) => Math.max(leastPx, fromPx + x - fromX);
+  const start = (event: PointerEvent<HTMLElement>) => {
+    const handle = event.currentTarget;
+    const [cell, table] = [handle.parentElement, handle.closest<HTMLElement>('[role="grid"]')];
+    if (cell === null || table === null) return;
+    handle.setPointerCapture(event.pointerId);
+    drag.current = { fromX: event.clientX, fromPx: cell.offsetWidth, table };
+    setDragged(true);
+    event.preventDefault();
+  };
+  const move = ({ clientX }: PointerEvent) => {
+    if (drag.current === undefined) return;
+    const px = widthAt(clientX, drag.current);
+    const tracks = columns.map(({ width }, index) => (index === at ? `${px}px` : width));
+    drag.current.table.style.setProperty('--columns', tracks.join(' '));
+  };
+  const end = ({ clientX }: PointerEvent) => {
+    const ended = drag.current;
+    drag.current = undefined;
+    setDragged(false);
+    if (ended !== undefined && clientX !== ended.fromX) resize(widthAt(clientX, ended));
+  };
+  return (
+    <span
+      className={styles['handle']}
+      aria-hidden="true"
+      data-dragged={isDragged}
+      onPointerDown={start}
+      onPointerMove={move}
+      onPointerUp={end}
+      onDoubleClick={() => resize(undefined)}
+    />
+  );
+}
+
+// Keys of a windowed table: which row they lead to, and what they do with the current one.
+
+/** Rows of PageUp and PageDown. */
+const leapRows = 10;
+
+const steps: Readonly<Record<string, number>> = {
+  j: 1,
+  J: 1,
+  ArrowDown: 1,
+  k: -1,
+  K: -1,
+  ArrowUp: -1,
+  PageDown: leapRows,
+  PageUp: -leapRows,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
+
+/** The row to which the key leads; undefined for a key that leads nowhere. */
+function nextRow(key: string, current: number, total: number): number | undefined {
+  const step = steps[key];
+  if (step === undefined || total === 0) return undefined;
+  return Math.min(total - 1, Math.max(0, current + step));
+}
+
+/** Keys pressed in a control of a row are that control's own, and so are those of the browser. */
+function isTableKey(event: KeyboardEvent): boolean {
+  if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
+    return false;
+  return event.key.length > 1 || event.key === ' ' || hasSingleKeys();
+}
+
+// View of a windowed list: the rows in view and a few around them; renders only when these change.
+
+/** Rows before and after those in view, so that slow scrolling meets no gap. */
+const spareRows = 8;
+const firstHeight = 600;
+
+function useView(box: RefObject<HTMLElement | null>, total: number, rowPx: number): Window {
+  const [first, setFirst] = useState(0);
+  const [shown, setShown] = useState(Math.ceil(firstHeight / rowPx));
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const look = () => {
+      setFirst(Math.floor(element.scrollTop / rowPx));
+      setShown(Math.ceil(element.clientHeight / rowPx) + 1);
+    };
+    const sizes = new ResizeObserver(look);
+    sizes.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      sizes.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, [box, rowPx]);
+  const to = Math.min(total, first + shown + spareRows);
+  return { from: Math.max(0, Math.min(first - spareRows, to)), to };
+}
 
 const standardRowPx = 40;
 const headerPx = 34;

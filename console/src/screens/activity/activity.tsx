@@ -1,22 +1,24 @@
 // Activity: who changed what in the workspace, one line for each request, by day.
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { X } from 'lucide-react';
-import { useState } from 'react';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { ChevronRight, X } from 'lucide-react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { useNow } from '../../live/use-now.ts';
 import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
-import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { Answered, Bone, Empty, Failure } from '../../parts/states.tsx';
+import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { type Activity, activityOf, activityQuery } from './activity-requests.ts';
-import { ActivityRow } from './activity-row.tsx';
-import { type ActivitySearch, activityRanges } from './activity-search.ts';
-import styles from './activity.module.css';
+import { ChangeList } from '../organization/audit/change-list.tsx';
+import { type Activity, activityOf, activityQuery, entriesOf } from './activity-requests.ts';
+import { activityRanges, type ActivitySearch } from './activity-search.ts';
 import { activityWords } from './activity-words.ts';
+import styles from './activity.module.css';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/activity');
 const dayMs = 86_400_000;
@@ -166,4 +168,200 @@ function Bones() {
       </div>
     </Sheet>
   );
+}
+
+// Row of the activity: one request in a sentence; it opens to its records and their values.
+
+interface ActivityRowProps {
+  readonly activity: Activity;
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
+  /** Shows only what its author did. */
+  readonly onlyBy: () => void;
+}
+
+function ActivityRow({ activity, isOpen, toggle, onlyBy }: ActivityRowProps) {
+  const words = useWords(activityWords);
+  const { clock } = useFormats();
+  const sentence = useSentence(activity);
+  const details = useId();
+  const row = useReveal(isOpen);
+  const { actor, timestamp } = activity;
+  return (
+    <li ref={row} data-open={isOpen}>
+      <div className={styles['row']}>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={details}
+          aria-label={words.show(`${actor.name} ${sentence}`)}
+          onClick={toggle}
+        >
+          <ChevronRight aria-hidden="true" />
+        </button>
+        <time className="num mute" dateTime={timestamp}>
+          {clock(timestamp)}
+        </time>
+        <span className={styles['what']}>
+          <button
+            type="button"
+            className={styles['who']}
+            title={words.filterBy(actor.name)}
+            onClick={onlyBy}
+          >
+            {actor.name}
+          </button>{' '}
+          {sentence}
+        </span>
+        {actor.type !== 'USER' && <span className="faint">{words.by[actor.type]}</span>}
+      </div>
+      <div id={details} hidden={!isOpen}>
+        {isOpen && <ActivityDetails activity={activity} />}
+      </div>
+    </li>
+  );
+}
+
+/** The row of a link comes into view when the page opens with it. */
+function useReveal(isOpen: boolean) {
+  const row = useRef<HTMLLIElement>(null);
+  const first = useRef(isOpen);
+  useEffect(() => {
+    if (first.current) row.current?.scrollIntoView({ block: 'center' });
+  }, []);
+  return row;
+}
+
+/** `created rule Leaks`, or `created 12 devices, changed 3 rules`. */
+function useSentence({ changes, records }: Activity): string {
+  const words = useWords(activityWords);
+  const { count } = useFormats();
+  return changes
+    .map(({ action, resourceType, count: many }) => {
+      const named = records.find(
+        (record) => record.action === action && record.resourceType === resourceType,
+      );
+      const name = many === 1 ? (named?.resourceName ?? '') : '';
+      const what = words.records(resourceType, count(many), many);
+      return words.sentence(words.did[action], [what, name].filter(Boolean).join(' '));
+    })
+    .join(', ');
+}
+
+// Details of an activity: its records with links, values before and after, and its request id.
+
+type ChangedRecord = Activity['records'][number];
+
+function ActivityDetails({ activity }: { readonly activity: Activity }) {
+  const words = useWords(activityWords);
+  const { count } = useFormats();
+  const { records, total, requestId } = activity;
+  const entries = useEntries(activity);
+  const changesOf = ({ resourceId, action }: ChangedRecord) =>
+    entries.data?.find((entry) => entry.resourceId === resourceId && entry.action === action)
+      ?.changes;
+  return (
+    <div className={styles['details']}>
+      <ul>
+        {records.map((record) => (
+          <li key={`${record.action} ${record.resourceId}`}>
+            <RecordName record={record} workspaceId={activity.workspaceId} />
+            {entries.isPending && entries.isAsked && <Bone />}
+            <ChangeList changes={changesOf(record) ?? []} />
+          </li>
+        ))}
+      </ul>
+      {total > records.length && (
+        <p className="faint">{words.first(count(records.length), count(total))}</p>
+      )}
+      {entries.error !== null && <Failure error={entries.error} />}
+      {!entries.isAsked && <p className="faint">{words.noValues}</p>}
+      <p className={styles['request']}>
+        {requestId !== null && (
+          <>
+            <span className="mute">{words.request}</span>
+            <span className="mono">{requestId}</span>
+            <CopyButton content={requestId} label={words.copyRequest} />
+          </>
+        )}
+        <CopyButton content={location.href}>{words.copyLink}</CopyButton>
+      </p>
+    </div>
+  );
+}
+
+/** The audit log has values, and only owners and admins may read it. */
+function useEntries(activity: Activity) {
+  const { organizationId, role } = useAccount();
+  const isAsked = role === 'OWNER' || role === 'ADMIN';
+  const { data, error, isPending } = useQuery({
+    ...entriesOf(organizationId, activity),
+    enabled: isAsked,
+  });
+  return { data, error, isPending, isAsked };
+}
+
+interface RecordNameProps {
+  readonly record: ChangedRecord;
+  readonly workspaceId: string;
+}
+
+function RecordName({ record, workspaceId }: RecordNameProps) {
+  const words = useWords(activityWords);
+  const { action, resourceType, resourceId: id, resourceName } = record;
+  const name = resourceName ?? id;
+  return (
+    <span>
+      <span className="mute">
+        {words.did[action]} {words.records(resourceType, '', 1)}
+      </span>{' '}
+      {action === 'DELETE' ? (
+        <b>{name}</b>
+      ) : (
+        <RecordLink {...{ resourceType, id, name, workspaceId }} />
+      )}
+    </span>
+  );
+}
+
+interface RecordLinkProps {
+  readonly resourceType: string;
+  readonly id: string;
+  readonly name: string;
+  readonly workspaceId: string;
+}
+
+/** Leads to the page of the record, where its kind has one. */
+function RecordLink({ resourceType, id, name, workspaceId }: RecordLinkProps) {
+  switch (resourceType) {
+    case 'DEVICE':
+      return (
+        <Link to="/w/$workspaceId/devices/$deviceId" params={{ workspaceId, deviceId: id }}>
+          {name}
+        </Link>
+      );
+    case 'RULE':
+      return (
+        <Link to="/w/$workspaceId/rules/$ruleId/edit" params={{ workspaceId, ruleId: id }}>
+          {name}
+        </Link>
+      );
+    case 'OUTPUT_CONNECTOR':
+      return (
+        <Link
+          to="/w/$workspaceId/outputs/$outputId/settings"
+          params={{ workspaceId, outputId: id }}
+        >
+          {name}
+        </Link>
+      );
+    case 'ALARM':
+      return (
+        <Link to="/w/$workspaceId/alarms/$alarmId" params={{ workspaceId, alarmId: id }}>
+          {name}
+        </Link>
+      );
+    default:
+      return <b>{name}</b>;
+  }
 }

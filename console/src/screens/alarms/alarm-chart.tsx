@@ -17,12 +17,11 @@ import {
   seriesQuery,
 } from '../device/data/device-queries.ts';
 import { withGaps } from '../device/data/gaps.ts';
-import { bucketFor, isoInterval } from '../device/data/time-range.ts';
+import { bucketFor, type Interval, isoInterval } from '../device/data/time-range.ts';
 import type { Operator } from '../rules/rule-model.ts';
 import { ruleOf } from '../rules/rule-requests.ts';
-import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';
-import { spanOf } from './alarm-span.ts';
+import styles from './alarms.module.css';
 import { useExists } from './use-exists.ts';
 
 /** More would not fit above the chart. */
@@ -199,4 +198,20 @@ function useMarks({ firstTriggered, acknowledged, cleared }: Alarm): readonly Pl
       ...mark(clearedAt, words.tabs.cleared, '--ok'),
     ];
   }, [firstTriggered, acknowledgedAt, clearedAt, words]);
+}
+
+// Span of an alarm: the time that its chart shows, with something before it and after it.
+
+const leastAroundMs = 15 * 60_000;
+const mostAroundMs = 24 * 3_600_000;
+
+type Times = Pick<Alarm, 'cleared' | 'firstTriggered' | 'lastTriggered'>;
+
+/** Half of its length on each side, and nothing after now. */
+export function spanOf({ firstTriggered, lastTriggered, cleared }: Times, nowMs: number): Interval {
+  const begin = Date.parse(firstTriggered);
+  const end = Math.max(Date.parse(lastTriggered), Date.parse(cleared?.at ?? lastTriggered));
+  const around = Math.min(mostAroundMs, Math.max(leastAroundMs, (end - begin) / 2));
+  const toMs = Math.max(end + 1_000, Math.min(nowMs, end + around));
+  return { fromMs: begin - around, toMs };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Alarm } from '../../api/alarms.ts';
 import { lifeOf } from './alarm-life.ts';
-import { spanOf } from './alarm-span.ts';
+import { spanOf } from './alarm-chart.tsx';
 
 const by = { type: 'USER', id: 'u', name: 'Ann' } as const;
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();

@@ -1,24 +1,268 @@
 // Alarm: what raised it, its life with comments, its values around that time, and who was notified.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Check, CircleCheckBig } from 'lucide-react';
-import { useState } from 'react';
+import {
+  BellRing,
+  Check,
+  CircleCheckBig,
+  MessageSquare,
+  Repeat,
+  TriangleAlert,
+} from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
 import { type Alarm, alarmOf } from '../../api/alarms.ts';
+import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
+import { TextArea } from '../../parts/field.tsx';
 import { Page } from '../../parts/page.tsx';
 import { AlarmStateChip, Severity } from '../../parts/severity.tsx';
 import { Bone, Failure } from '../../parts/states.tsx';
+import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
+import { DeliveryChip } from '../outputs/delivery-state.tsx';
+import { outputOf } from '../outputs/output-requests.ts';
 import { AboutCard, ValuesCard } from './about-card.tsx';
 import { ClearDialog } from './action-dialogs.tsx';
 import { type AlarmActions, useAlarmActions } from './alarm-actions.ts';
 import { AlarmChart } from './alarm-chart.tsx';
-import styles from './alarms.module.css';
+import { type LifeEvent, lifeOf } from './alarm-life.ts';
 import { alarmsWords } from './alarms-words.ts';
-import { LifeCard } from './life-card.tsx';
-import { MessagesCard } from './messages-card.tsx';
+import styles from './alarms.module.css';
+import { useExists } from './use-exists.ts';
+
+// Messages card: whom the output of the alarm notifies of which change, and how each delivery went.
+
+interface Notification {
+  readonly on: NotifiedChange;
+  readonly outputConnectorId: string;
+}
+
+function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
+  const words = useWords(alarmsWords);
+  const { workspaceId, outputConnectorId: outputId } = alarm;
+  const mayRead = useMay(workspaceId, 'dataFlow', 'read');
+  const isThere = useExists(workspaceId, 'OUTPUT_CONNECTOR', mayRead ? outputId : undefined);
+  const output = useQuery({ ...outputOf(outputId), enabled: isThere === true }).data;
+  if (isThere !== true) return null;
+  const properties = output?.alarmProperties as {
+    readonly notify?: readonly Notification[];
+  } | null;
+  const notify = properties?.notify ?? [];
+  return (
+    <Card title={words.messages}>
+      {output === undefined && <p className={styles['bones']}>{<Bone width="100%" />}</p>}
+      <ul className={styles['messages']}>
+        {notify.map(({ on, outputConnectorId }) => (
+          <Message
+            key={`${on} ${outputConnectorId}`}
+            alarm={alarm}
+            on={on}
+            outputId={outputConnectorId}
+          />
+        ))}
+      </ul>
+      <div className={styles['more']}>
+        {output !== undefined && notify.length === 0 && <span>{words.noMessages}</span>}
+        <Link to="/w/$workspaceId/outputs/$outputId/settings" params={{ workspaceId, outputId }}>
+          {words.editOutput}
+        </Link>
+      </div>
+    </Card>
+  );
+}
+
+interface MessageProps {
+  readonly alarm: Alarm;
+  readonly on: NotifiedChange;
+  readonly outputId: string;
+}
+
+function Message({ alarm, on, outputId }: MessageProps) {
+  const words = useWords(alarmsWords);
+  const { workspaceId } = alarm;
+  const output = useQuery(outputOf(outputId)).data;
+  const deliveries = useDeliveries(alarm, outputId);
+  const found = deliveries && deliveryOf(deliveries, alarm, on);
+  return (
+    <li>
+      <span>
+        <Link
+          to="/w/$workspaceId/outputs/$outputId/deliveries"
+          params={{ workspaceId, outputId }}
+          title={words.deliveries(output?.name ?? outputId)}
+        >
+          {output?.name ?? <Bone width="6em" />}
+        </Link>
+        <small>
+          {words.on[on]}
+          {found !== undefined && ' · '}
+          {found !== undefined && <Ago at={found.updated} />}
+        </small>
+      </span>
+      {found !== undefined && <DeliveryChip state={found.state} />}
+      {found === undefined && deliveries !== undefined && (
+        <span className="faint">
+          {changeTime(alarm, on) === undefined ? words.notYet : words.notFound}
+        </span>
+      )}
+    </li>
+  );
+}
+
+const deliveriesMax = 200;
+
+/** Those of its device when the key names the device, which then orders its messages. */
+function useDeliveries(alarm: Alarm, outputId: string) {
+  const { device, key, version } = alarm;
+  const isOfDevice = device !== null && key.includes(device.id);
+  const query = { size: deliveriesMax, ...(isOfDevice ? { deviceId: device.id } : {}) };
+  return useQuery({
+    queryKey: ['deliveries', outputId, 'alarm', query, version],
+    refetchInterval: 5_000,
+    queryFn: ({ signal }) =>
+      ask(
+        platform.GET('/v3/output-connectors/{id}/deliveries', {
+          signal,
+          params: { path: { id: outputId }, query },
+        }),
+      ),
+    select: ({ content }) => content,
+  }).data;
+}
+
+// Message match: which delivery of an output carried which change of an alarm.
+
+type Delivery = components['schemas']['Delivery'];
+
+const alarmChanges = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED'] as const;
+type NotifiedChange = (typeof alarmChanges)[number];
+
+/** When the change happened; undefined while it has not. */
+function changeTime(alarm: Alarm, change: NotifiedChange): string | undefined {
+  const { firstTriggered, acknowledged, cleared, escalated } = alarm;
+  switch (change) {
+    case 'ACKNOWLEDGED':
+      return acknowledged?.at;
+    case 'CLEARED':
+      return cleared?.at;
+    case 'ESCALATED':
+      return escalated ?? undefined;
+    default:
+      return firstTriggered;
+  }
+}
+
+/** The newest delivery that notifies of the change; undefined without one. */
+function deliveryOf(
+  deliveries: readonly Delivery[],
+  alarm: Alarm,
+  change: NotifiedChange,
+): Delivery | undefined {
+  return deliveries
+    .filter(({ alarmId, alarmChange }) => alarmId === alarm.id && alarmChange === change)
+    .toSorted((a, b) => Date.parse(b.created) - Date.parse(a.created))[0];
+}
+
+// Life card: what happened to the alarm, oldest first, and a field for a comment.
+
+interface LifeCardProps {
+  readonly alarm: Alarm;
+  readonly actions: AlarmActions;
+}
+
+function LifeCard({ alarm, actions }: LifeCardProps) {
+  const words = useWords(alarmsWords);
+  return (
+    <Card title={words.life}>
+      <ol className={styles['life']}>
+        {lifeOf(alarm).map((event) => (
+          <LifeRow key={`${event.kind} ${event.at}`} alarm={alarm} event={event} />
+        ))}
+      </ol>
+      <CommentForm alarm={alarm} actions={actions} />
+    </Card>
+  );
+}
+
+const marks: Readonly<Record<LifeEvent['kind'], readonly [ReactNode, string]>> = {
+  OPENED: [<BellRing key="0" aria-hidden="true" />, 'bad'],
+  COUNTED: [<Repeat key="1" aria-hidden="true" />, ''],
+  ESCALATED: [<TriangleAlert key="2" aria-hidden="true" />, 'bad'],
+  ACKNOWLEDGED: [<Check key="3" aria-hidden="true" />, 'warn'],
+  COMMENTED: [<MessageSquare key="4" aria-hidden="true" />, ''],
+  CLEARED: [<CircleCheckBig key="5" aria-hidden="true" />, 'ok'],
+};
+
+function LifeRow({ alarm, event }: { readonly alarm: Alarm; readonly event: LifeEvent }) {
+  const words = useWords(alarmsWords);
+  const { instant } = useFormats();
+  const sentence = useSentence(alarm, event);
+  const { kind, at, content } = event;
+  const [picture, tone] = marks[kind];
+  const reason = (words.reasons as Readonly<Record<string, string>>)[content ?? ''] ?? content;
+  return (
+    <li>
+      <span className={`${styles['mark']} ${styles[tone] ?? ''}`}>{picture}</span>
+      <span>{sentence}</span>
+      <time className="num" dateTime={at}>
+        {instant(at)}
+      </time>
+      {kind === 'COMMENTED' && <blockquote>{content}</blockquote>}
+      {kind === 'CLEARED' && reason !== null && <small>{reason}</small>}
+      {kind === 'COUNTED' && <small>{words.lastTrigger}</small>}
+    </li>
+  );
+}
+
+function useSentence({ count }: Alarm, { kind, by }: LifeEvent): string {
+  const words = useWords(alarmsWords);
+  const formats = useFormats();
+  switch (kind) {
+    case 'COUNTED':
+      return words.countedTimes(formats.count(count));
+    case 'ESCALATED':
+      return words.escalated;
+    case 'ACKNOWLEDGED':
+      return words.acknowledgedBy(by ?? '');
+    case 'COMMENTED':
+      return words.commentBy(by ?? '');
+    case 'CLEARED':
+      return by === null ? words.clearedItself : words.clearedBy(by);
+    default:
+      return words.opened;
+  }
+}
+
+function CommentForm({ alarm, actions }: LifeCardProps) {
+  const words = useWords(alarmsWords);
+  const [content, setContent] = useState('');
+  return (
+    <form
+      className={styles['form']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (content.trim() === '') return;
+        void actions.comment(alarm, content.trim());
+        setContent('');
+      }}
+    >
+      <TextArea
+        label={words.commentLabel}
+        maxLength={2_000}
+        rows={2}
+        value={content}
+        onChange={(event) => setContent(event.currentTarget.value)}
+      />
+      <Button needs="rule: update" type="submit" disabled={content.trim() === ''}>
+        {words.addComment}
+      </Button>
+    </form>
+  );
+}
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/alarms/$alarmId');
 

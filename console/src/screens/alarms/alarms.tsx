@@ -1,28 +1,117 @@
 // Alarms: the inbox of a workspace, live, with its states, filters and work on what is selected.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { type RefObject, useCallback, useRef, useState } from 'react';
+import { Check, CircleCheckBig, MessageSquare, X } from 'lucide-react';
+import { type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
-import { ButtonLink } from '../../parts/button.tsx';
+import { Ago } from '../../parts/ago.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
-import { type Pages, usePages } from '../../parts/rows/use-pages.ts';
-import { useNarrow } from '../../parts/rows/use-narrow.ts';
-import { type Selection, useSelection } from '../../parts/rows/use-selection.ts';
+import { selectColumn } from '../../parts/rows/select-column.tsx';
 import { SelectableTable } from '../../parts/rows/selectable-table.tsx';
+import { useNarrow } from '../../parts/rows/use-narrow.ts';
+import { type Pages, usePages } from '../../parts/rows/use-pages.ts';
+import { type Selection, useSelection } from '../../parts/rows/use-selection.ts';
+import type { Column } from '../../parts/rows/windowed-table.tsx';
+import { Severity } from '../../parts/severity.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { ClearDialog } from './action-dialogs.tsx';
-import { type AlarmActions, useAlarmActions } from './alarm-actions.ts';
-import { useAlarmColumns } from './alarm-columns.tsx';
+import { ClearDialog, CommentDialog } from './action-dialogs.tsx';
+import { type AlarmActions, type AlarmTargets, useAlarmActions } from './alarm-actions.ts';
+import { ActionsCell, DeviceCell, NameCell, RuleCell, StackedCell } from './alarm-cells.tsx';
 import { fetchAlarms, pathOf } from './alarm-list.ts';
-import { type AlarmSearch, isNarrowed } from './alarm-search.ts';
+import { alarmFilter, type AlarmSearch, isNarrowed } from './alarm-search.ts';
 import { AlarmTools } from './alarm-tools.tsx';
-import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';
+import styles from './alarms.module.css';
 import { useFreshAlarms } from './fresh-alarms.tsx';
-import { SelectionBar } from './selection-bar.tsx';
+
+// Selection bar of alarms: acknowledge, clear or comment what is selected.
+
+/** A comment is a request for each alarm. */
+const commentsMax = 50;
+
+interface SelectionBarProps {
+  readonly workspaceId: string;
+  readonly search: AlarmSearch;
+  readonly selection: Selection<Alarm>;
+  readonly total: number;
+  readonly actions: AlarmActions;
+}
+
+function SelectionBar(props: SelectionBarProps) {
+  const { selection, total, actions } = props;
+  const words = useWords(alarmsWords);
+  const { count } = useFormats();
+  const [asked, setAsked] = useState<'clear' | 'comment'>();
+  const many = selection.isAll ? total : selection.count;
+  const targets = targetsOf(props);
+  const what = namedWhat(selection, words.manyAlarms(count(many)));
+  const close = () => setAsked(undefined);
+  const done = (work: Promise<unknown>) => void work.then(selection.clear);
+  return (
+    <div className={styles['bar']} role="toolbar" aria-label={words.selection}>
+      <b className="num" aria-live="polite">
+        {words.selected(count(many))}
+      </b>
+      {!selection.isAll && selection.count < total && (
+        <button type="button" className={styles['link']} onClick={selection.selectAll}>
+          {words.selectAll(count(total))}
+        </button>
+      )}
+      <Button look="ghost" onClick={selection.clear}>
+        <X aria-hidden="true" />
+        {words.unselect}
+      </Button>
+      <span className="grow" />
+      {!selection.isAll && selection.count <= commentsMax && (
+        <Button needs="rule: update" onClick={() => setAsked('comment')}>
+          <MessageSquare aria-hidden="true" />
+          {words.comment}
+        </Button>
+      )}
+      <Button needs="rule: update" onClick={() => setAsked('clear')}>
+        <CircleCheckBig aria-hidden="true" />
+        {words.clear}
+      </Button>
+      <Button
+        needs="rule: update"
+        look="primary"
+        onClick={() => done(actions.acknowledgeMany(targets))}
+      >
+        <Check aria-hidden="true" />
+        {words.acknowledge}
+      </Button>
+      {asked === 'clear' && (
+        <ClearDialog
+          what={what}
+          close={close}
+          act={(reason) => done(actions.clearMany(targets, reason))}
+        />
+      )}
+      {asked === 'comment' && (
+        <CommentDialog
+          what={what}
+          close={close}
+          act={(content) => done(actions.commentMany(selection.rows, content))}
+        />
+      )}
+    </div>
+  );
+}
+
+function targetsOf({ workspaceId, search, selection }: SelectionBarProps): AlarmTargets {
+  if (!selection.isAll) return { ids: selection.rows.map(({ id }) => id) };
+  return { filter: alarmFilter(workspaceId, search) };
+}
+
+/** The name of the only one, else how many they are. */
+function namedWhat({ isAll, rows }: Selection<Alarm>, many: string): string {
+  const [only, ...others] = rows;
+  return isAll || only === undefined || others.length > 0 ? many : only.name;
+}
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/alarms');
 const narrowRowPx = 92;
@@ -168,4 +257,110 @@ function NoAlarms({ search }: Pick<AlarmTableProps, 'search'>) {
       }
     />
   );
+}
+
+// Columns of the alarm list; on a phone one cell has all of an alarm.
+
+interface ColumnParts {
+  readonly selection: Selection<Alarm>;
+  readonly hasState: boolean;
+  readonly isNarrow: boolean;
+  readonly acknowledge: (alarm: Alarm) => void;
+  readonly clear: (alarm: Alarm) => void;
+}
+
+type Words = (typeof alarmsWords)['en'];
+
+function useAlarmColumns(parts: ColumnParts): readonly Column<Alarm>[] {
+  const words = useWords(alarmsWords);
+  const { count } = useFormats();
+  const { selection, hasState, isNarrow, acknowledge, clear } = parts;
+  return useMemo(() => {
+    const ends = [
+      selectColumn(selection, words),
+      actionsColumn(words, isNarrow, { acknowledge, clear }),
+    ];
+    const middle = isNarrow
+      ? [stackedColumn(words, hasState)]
+      : wideColumns(words, hasState, count);
+    return [...ends.slice(0, 1), ...middle, ...ends.slice(1)];
+  }, [words, count, selection, hasState, isNarrow, acknowledge, clear]);
+}
+
+function stackedColumn(words: Words, hasState: boolean): Column<Alarm> {
+  return {
+    key: 'alarm',
+    width: 'minmax(0, 1fr)',
+    header: words.name,
+    bone: <Bone width="14em" />,
+    cell: (alarm) => <StackedCell alarm={alarm} hasState={hasState} />,
+  };
+}
+
+function wideColumns(
+  words: Words,
+  hasState: boolean,
+  count: (value: number) => string,
+): readonly Column<Alarm>[] {
+  return [
+    {
+      key: 'severity',
+      width: '104px',
+      header: words.severity,
+      bone: <Bone width="5em" />,
+      cell: ({ severity }) => <Severity of={severity} />,
+    },
+    {
+      key: 'name',
+      width: 'minmax(220px, 2.4fr)',
+      header: words.name,
+      bone: <Bone width="14em" />,
+      cell: (alarm) => <NameCell alarm={alarm} hasState={hasState} />,
+    },
+    {
+      key: 'device',
+      width: 'minmax(120px, 1.3fr)',
+      header: words.device,
+      bone: <Bone width="8em" />,
+      cell: (alarm) => <DeviceCell alarm={alarm} />,
+    },
+    {
+      key: 'rule',
+      width: 'minmax(110px, 1.1fr)',
+      header: words.rule,
+      bone: <Bone width="7em" />,
+      cell: (alarm) => <RuleCell alarm={alarm} />,
+    },
+    {
+      key: 'times',
+      width: '60px',
+      header: words.times,
+      cell: ({ count: times }) => <span className="num mute">×{count(times)}</span>,
+    },
+    {
+      key: 'since',
+      width: '104px',
+      header: words.since,
+      cell: ({ firstTriggered }) => <Ago at={firstTriggered} />,
+    },
+    {
+      key: 'last',
+      width: '104px',
+      header: words.last,
+      cell: ({ lastTriggered }) => <Ago at={lastTriggered} />,
+    },
+  ];
+}
+
+function actionsColumn(
+  words: Words,
+  isNarrow: boolean,
+  act: Pick<ColumnParts, 'acknowledge' | 'clear'>,
+): Column<Alarm> {
+  return {
+    key: 'actions',
+    width: isNarrow ? '44px' : '72px',
+    header: <span className="sr">{words.actions}</span>,
+    cell: (alarm) => <ActionsCell alarm={alarm} {...act} />,
+  };
 }

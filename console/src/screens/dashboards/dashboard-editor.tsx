@@ -1,15 +1,17 @@
 // Dashboard editor: the tiles with their range, read or arranged, saved, shared and shown as a kiosk.
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Expand, Pencil, Plus, Share2, SlidersHorizontal } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { Expand, Pencil, Plus, Share2, Shrink, SlidersHorizontal, Undo2 } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
-import { Page } from '../../parts/page.tsx';
 import { late } from '../../parts/late.tsx';
+import { Page } from '../../parts/page.tsx';
+import { ReadOnlyNote } from '../../parts/read-only-note.tsx';
+import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { Empty } from '../../parts/states.tsx';
 import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
-import { useNarrow } from '../../parts/rows/use-narrow.ts';
+import type { Editor } from '../../parts/use-editor.ts';
 import { useWorkspaces } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { DashboardFrame } from './dashboard-frame.tsx';
@@ -21,16 +23,69 @@ import {
   type Tile,
 } from './dashboard-model.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
-import { ReadOnlyNote } from '../../parts/read-only-note.tsx';
-import styles from './dashboards.module.css';
 import { dashboardsWords } from './dashboards-words.ts';
+import styles from './dashboards.module.css';
 import { zoneShown } from './data/dashboard-range.ts';
 import { arranged, freePlace } from './grid/layout.ts';
 import { TileEditor, TileGrid } from './grid/tile-grid.tsx';
-import { Kiosk } from './kiosk.tsx';
 import { RangeBar, RangeSentence } from './range-bar.tsx';
 import { useDashboardEdit } from './use-dashboard-edit.ts';
-import { UndoButton, useUndo } from './undo.tsx';
+
+// Undo: takes back the edits of a dashboard one by one, until it is saved or left.
+
+const stepsMax = 50;
+
+interface Undoable<T> extends Editor<T> {
+  /** Undefined without an edit to take back. */
+  readonly undo: (() => void) | undefined;
+}
+
+function useUndo<T>(editor: Editor<T>): Undoable<T> {
+  const [past, setPast] = useState<readonly T[]>([]);
+  // What was saved or discarded is not taken back any more.
+  const kept = editor.isChanged ? past : [];
+  const last = kept.at(-1);
+  return {
+    ...editor,
+    change: (value) => {
+      setPast([...kept, editor.value].slice(-stepsMax));
+      editor.change(value);
+    },
+    undo:
+      last === undefined
+        ? undefined
+        : () => {
+            setPast(kept.slice(0, -1));
+            editor.change(last);
+          },
+  };
+}
+
+/** Also Ctrl Z or Cmd Z, outside of a field. */
+function UndoButton({ undo }: Pick<Undoable<unknown>, 'undo'>) {
+  const words = useWords(dashboardsWords);
+  const latest = useRef(undo);
+  useEffect(() => {
+    latest.current = undo;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isKey = event.key === 'z' && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+      const isField = (event.target as Element).closest('input, textarea, select') !== null;
+      if (!isKey || isField || latest.current === undefined) return;
+      event.preventDefault();
+      latest.current();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <Button disabled={undo === undefined} aria-keyshortcuts="Control+Z Meta+Z" onClick={undo}>
+      <Undo2 aria-hidden="true" />
+      {words.undo}
+    </Button>
+  );
+}
 
 const DashboardSettings = late('DashboardSettings', async () => {
   return (await import('./dashboard-settings.tsx')).DashboardSettings;
@@ -243,4 +298,66 @@ function withoutEdit({ edit: _, ...kept }: DashboardSearch): DashboardSearch {
 
 function withoutKiosk({ kiosk: _, ...kept }: DashboardSearch): DashboardSearch {
   return kept;
+}
+
+// Kiosk: the tiles without the bars of the console, on a screen that stays on.
+
+function Kiosk({ leave }: { readonly leave: () => void }) {
+  const words = useWords(dashboardsWords);
+  useHiddenBars();
+  useScreenOn();
+  const latest = useRef(leave);
+  useEffect(() => {
+    latest.current = leave;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      // Elsewhere this key leads back to the page before.
+      event.stopPropagation();
+      latest.current();
+    };
+    addEventListener('keydown', onKey, true);
+    return () => removeEventListener('keydown', onKey, true);
+  }, []);
+  return (
+    <div className={styles['kioskOut']}>
+      <Button onClick={leave}>
+        <Shrink aria-hidden="true" />
+        {words.leaveKiosk}
+      </Button>
+    </div>
+  );
+}
+
+function useHiddenBars(): void {
+  useEffect(() => {
+    document.documentElement.dataset['kiosk'] = 'true';
+    return () => {
+      delete document.documentElement.dataset['kiosk'];
+    };
+  }, []);
+}
+
+/** The browser gives the lock back whenever the page is hidden, and offers none without https. */
+function useScreenOn(): void {
+  useEffect(() => {
+    let lock: WakeLockSentinel | undefined;
+    let isOver = false;
+    const request = async () => {
+      if (document.visibilityState !== 'visible' || !('wakeLock' in navigator)) return;
+      // Refused on a low battery: the screen then goes dark as it usually does.
+      const granted = await navigator.wakeLock.request('screen').catch(() => undefined);
+      if (isOver) void granted?.release();
+      else lock = granted;
+    };
+    const again = () => void request();
+    again();
+    document.addEventListener('visibilitychange', again);
+    return () => {
+      isOver = true;
+      document.removeEventListener('visibilitychange', again);
+      void lock?.release();
+    };
+  }, []);
 }

@@ -1,20 +1,20 @@
 // Edited type: the record, the drafts of its scripts and how they are saved, for all tabs of one type.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { createContext, use } from 'react';
+import { createContext, use, useState } from 'react';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { useAction } from '../../parts/use-action.ts';
+import { type Draft, useDraft } from '../../parts/use-draft.ts';
 import { isStaleRefusal } from '../../parts/use-editor.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import {
-  type DeviceType,
-  type DeviceTypeUpdate,
-  deviceTypeOf,
   devicesOfType,
+  type DeviceType,
+  deviceTypeOf,
+  type DeviceTypeUpdate,
   saveDeviceType,
 } from './device-type-requests.ts';
 import { deviceTypeWords } from './device-type-words.ts';
-import { type ScriptDraft, useScriptDraft } from './draft.ts';
 import type { ScriptPart } from './payload.ts';
-import { useAction } from '../../parts/use-action.ts';
 
 export interface EditedType {
   readonly workspaceId: string;
@@ -117,4 +117,37 @@ function useSave({ workspaceId, type, drafts }: SavedParts, update: EditedType['
       else toastFailure(error);
     },
   });
+}
+
+// Script drafts: the code of one script as it is edited, and when an editor must begin again with it.
+
+interface ScriptDraft extends Pick<Draft<string>, 'isChanged' | 'isKept' | 'version'> {
+  readonly code: string;
+  /** Grows when the code changes other than by typing: an editor begins again with it. */
+  readonly revision: number;
+  readonly change: (code: string) => void;
+  readonly discard: () => void;
+  /** After an own save at the version `from`: saved edits end, others continue there. */
+  readonly settle: (from: number, saved: DeviceType) => void;
+}
+
+function useScriptDraft(type: DeviceType, part: ScriptPart): ScriptDraft {
+  const { id, version } = type;
+  const draft = useDraft(`${id} ${part}`, type[part]?.code ?? '', { version });
+  const code = draft.value;
+  const [shown, setShown] = useState({ code, revision: 0 });
+  if (shown.code !== code) setShown({ code, revision: shown.revision + 1 });
+  return {
+    code,
+    isChanged: draft.isChanged,
+    isKept: draft.isKept,
+    version: draft.version,
+    revision: shown.revision,
+    change(typed) {
+      setShown({ ...shown, code: typed });
+      draft.change(typed);
+    },
+    discard: draft.discard,
+    settle: (from, record) => draft.settle(from, record[part]?.code ?? '', record.version),
+  };
 }

@@ -1,20 +1,189 @@
 // Replay tab: how many stored uplinks give the same samples with the edited decoder, and which differ.
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Chip } from '../../parts/chip.tsx';
+import { Chip, type Tone } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import styles from './replay.module.css';
+import { plural, wordSet } from '../../words/word-set.ts';
+import { DiffBlock } from './diff-block.tsx';
 import { useEditedType } from './edited-type.tsx';
-import { ReplayedRow } from './replayed-row.tsx';
-import { type Replay, replayBody, replayOf } from './replay-requests.ts';
+import { type DiffLine, diffLines, linesOf } from './json-lines.ts';
 import { replayLimits, type Verdict } from './replay-search.ts';
-import { replayWords } from './replay-words.ts';
+import styles from './replay.module.css';
+
+// Words of the replay of stored uplinks.
+
+const replayWords = wordSet(
+  {
+    title: 'Replay',
+    edited: 'Uses your unsaved decoder. Nothing is stored.',
+    stored: 'Uses the saved decoder. Nothing is stored.',
+    howMany: 'Uplinks to replay',
+    again: 'Replay again',
+    summary: (same: string, different: string) => `${same} match, ${different} differ`,
+    errors: (count: string, many: number) => `${count} ${plural(many, 'error', 'errors')}`,
+    took: (uplinks: string, devices: string, ms: string) =>
+      `${uplinks} uplinks from ${devices} devices in ${ms} ms`,
+    incomplete: 'Incomplete: time limit reached',
+    show: 'Show',
+    verdicts: {
+      SAME: 'Match',
+      DIFFERENT: 'Different',
+      ERROR: 'Error',
+      UNKNOWN: 'Not comparable',
+    },
+    none: 'No matching uplinks',
+    more: 'Show more',
+    storedSamples: 'Stored',
+    newSamples: 'This decoder',
+    unknownNote: 'The stored samples were too large to keep with their uplink.',
+    empty: 'No uplinks to replay',
+    emptyNote: 'Replay uses recent uplinks from devices of this type.',
+  },
+  {
+    title: 'Replay',
+    edited: 'Verwendet Ihren nicht gespeicherten Decoder. Nichts wird gespeichert.',
+    stored: 'Verwendet den gespeicherten Decoder. Nichts wird gespeichert.',
+    howMany: 'Anzahl Uplinks',
+    again: 'Replay wiederholen',
+    summary: (same: string, different: string) => `${same} gleich, ${different} verschieden`,
+    errors: (count: string, many: number) => `${count} ${plural(many, 'Fehler', 'Fehler')}`,
+    took: (uplinks: string, devices: string, ms: string) =>
+      `${uplinks} Uplinks von ${devices} Geräten in ${ms} ms`,
+    incomplete: 'Unvollständig: Zeitlimit erreicht',
+    show: 'Anzeigen',
+    verdicts: {
+      SAME: 'Gleich',
+      DIFFERENT: 'Verschieden',
+      ERROR: 'Fehler',
+      UNKNOWN: 'Nicht vergleichbar',
+    },
+    none: 'Keine passenden Uplinks',
+    more: 'Mehr anzeigen',
+    storedSamples: 'Gespeichert',
+    newSamples: 'Dieser Decoder',
+    unknownNote: 'Die gespeicherten Messwerte waren zu groß, um sie beim Uplink aufzubewahren.',
+    empty: 'Keine Uplinks für ein Replay',
+    emptyNote: 'Ein Replay verwendet die letzten Uplinks von Geräten dieses Typs.',
+  },
+);
+
+// Replay: the edited decoder on the newest stored uplinks of the type's devices; nothing is stored.
+
+type Replay = components['schemas']['Replay'];
+type ReplayedUplink = Replay['uplinks'][number];
+
+/** `code` is the changed decoder; null runs the stored one. */
+function replayBody(code: string | null, limit: number) {
+  return { limit, ...(code === null ? {} : { uplinkScript: { code } }) };
+}
+
+const replayOf = (typeId: string, code: string | null, limit: number) =>
+  queryOptions({
+    queryKey: ['replay', typeId, limit, code],
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    gcTime: 0,
+    queryFn: ({ signal }) =>
+      ask(
+        platform.POST('/v3/device-types/{id}/replay', {
+          signal,
+          params: { path: { id: typeId } },
+          body: replayBody(code, limit),
+        }),
+      ),
+  });
+
+/** Names of devices of this workspace, at most 50 as in a replay. */
+const namesOfDevices = (workspaceId: string, ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ['device-names', workspaceId, ids],
+    enabled: ids.length > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const { content } = await ask(
+        platform.GET('/v3/assets', {
+          signal,
+          params: { query: { workspaceId, assetIds: [...ids], size: 50, fields: 'id,name' } },
+        }),
+      );
+      return new Map(content.map(({ id, name }) => [id, name]));
+    },
+  });
+
+// Replayed uplink: its payload, the samples as stored and as the edited decoder makes them, side by side.
+
+const tones: Readonly<Record<Verdict, Tone>> = {
+  SAME: 'ok',
+  DIFFERENT: 'warn',
+  ERROR: 'bad',
+  UNKNOWN: 'plain',
+};
+
+interface ReplayedRowProps {
+  readonly uplink: ReplayedUplink;
+  /** All devices of the list, whose names one request asks for. */
+  readonly deviceIds: readonly string[];
+  readonly isOpen: boolean;
+}
+
+function ReplayedRow({ uplink, deviceIds, isOpen: isOpenAtFirst }: ReplayedRowProps) {
+  const words = useWords(replayWords);
+  const formats = useFormats();
+  const { workspaceId } = useEditedType();
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const names = useQuery(namesOfDevices(workspaceId, deviceIds)).data;
+  const { deviceId, timestamp, verdict, payload } = uplink;
+  return (
+    <li>
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <Chip tone={tones[verdict]}>{words.verdicts[verdict]}</Chip>
+          <b>{names?.get(deviceId) ?? deviceId}</b>
+          <span className="num mute">{formats.instant(timestamp)}</span>
+          <span className={styles['payload']}>{JSON.stringify(payload)}</span>
+        </summary>
+        {isOpen && <Sides uplink={uplink} />}
+      </details>
+    </li>
+  );
+}
+
+function Sides({ uplink: { oldSamples, newSamples, notes } }: Pick<ReplayedRowProps, 'uplink'>) {
+  const words = useWords(replayWords);
+  const lines = diffLines(linesOf(oldSamples ?? []), linesOf(newSamples));
+  const without = (kind: DiffLine['kind']) => lines.filter((line) => line.kind !== kind);
+  return (
+    <>
+      {notes.map(({ level, message }) => (
+        <p key={message} className={level === 'ERROR' ? styles['error'] : styles['note']}>
+          {message}
+        </p>
+      ))}
+      <div className={styles['sides']}>
+        <section>
+          <h3>{words.storedSamples}</h3>
+          {oldSamples === null ? (
+            <p className="mute">{words.unknownNote}</p>
+          ) : (
+            <DiffBlock lines={without('new')} label={words.storedSamples} />
+          )}
+        </section>
+        <section>
+          <h3>{words.newSamples}</h3>
+          <DiffBlock lines={without('gone')} label={words.newSamples} />
+        </section>
+      </div>
+    </>
+  );
+}
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types/$typeId/replay');
 

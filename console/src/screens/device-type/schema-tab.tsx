@@ -1,18 +1,25 @@
 // Schema tab: the keys that each topic declares, with their units, changed one by one or as JSON.
-import { type FormEvent, useState } from 'react';
 import { Plus, Trash2 } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { TextArea, TextField } from '../../parts/field.tsx';
+import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useMayDo } from '../../session/permissions.ts';
+import { grouped } from '../../words/formats.ts';
 import { useWords } from '../../words/language.tsx';
+import { plural, wordSet } from '../../words/word-set.ts';
 import { useEditedType } from './edited-type.tsx';
-import { type TopicSchema, topicSchemasOf, withoutKey } from './schema-keys.ts';
+import {
+  type SchemaKey,
+  type TopicSchema,
+  topicSchemasOf,
+  withKey,
+  withoutKey,
+} from './schema-keys.ts';
 import styles from './schema.module.css';
-import { KeyDialog } from './key-dialog.tsx';
-import { schemaWords } from './schema-words.ts';
 
 export function SchemaTab() {
   const words = useWords(schemaWords);
@@ -210,3 +217,168 @@ function NewTopic({ save }: { readonly save: (topic: string) => Promise<boolean>
     </form>
   );
 }
+
+// Key dialog: name, type, unit and kind of counter of one declared key.
+
+const types = ['number', 'integer', 'string', 'boolean', 'object', 'array'];
+const counterTypes = ['', 'monotonic', 'delta', 'gauge', 'categorical'];
+
+interface KeyDialogProps {
+  readonly schema: TopicSchema;
+  /** Undefined for a new key. */
+  readonly edited: SchemaKey | undefined;
+  readonly save: SaveSchemas;
+  readonly close: () => void;
+}
+
+function KeyDialog({ schema: { topic, json }, edited, save, close }: KeyDialogProps) {
+  const words = useWords(schemaWords);
+  const [key, setKey] = useState(edited?.key ?? '');
+  const [fields, setFields] = useState(() => fieldsOf(edited));
+  const submit = async () => {
+    const { type, ...others } = fields;
+    // A list of types, or none, stays as it is in the schema.
+    const change = types.includes(type) ? fields : others;
+    const isSaved = await save({ [topic]: withKey(json, key.trim(), change) }, words.keySaved(key));
+    if (isSaved) close();
+  };
+  return (
+    <FormDialog
+      title={edited === undefined ? words.addKey : edited.key}
+      submitLabel={words.save}
+      submit={() => void submit()}
+      close={close}
+    >
+      {edited === undefined && (
+        <TextField
+          label={words.key}
+          value={key}
+          required
+          autoFocus
+          onChange={({ target }) => setKey(target.value)}
+        />
+      )}
+      <KeyFields fields={fields} change={setFields} />
+    </FormDialog>
+  );
+}
+
+type Fields = Pick<SchemaKey, 'type' | 'unit' | 'counterType' | 'title'>;
+
+function fieldsOf(edited: SchemaKey | undefined): Fields {
+  if (edited === undefined) return { type: 'number', unit: '', counterType: '', title: '' };
+  const { type, unit, counterType, title } = edited;
+  return { type, unit, counterType, title };
+}
+
+interface KeyFieldsProps {
+  readonly fields: Fields;
+  readonly change: (fields: Fields) => void;
+}
+
+function KeyFields({ fields, change }: KeyFieldsProps) {
+  const words = useWords(schemaWords);
+  const options = types.includes(fields.type) ? types : [fields.type, ...types];
+  return (
+    <>
+      <SelectField
+        label={words.type}
+        value={fields.type}
+        onChange={({ target }) => change({ ...fields, type: target.value })}
+      >
+        {options.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.unit}
+        value={fields.unit}
+        onChange={({ target }) => change({ ...fields, unit: target.value })}
+      />
+      <SelectField
+        label={words.counter}
+        hint={words.counterHint}
+        value={fields.counterType}
+        onChange={({ target }) => change({ ...fields, counterType: target.value })}
+      >
+        {counterTypes.map((one) => (
+          <option key={one} value={one}>
+            {one === '' ? '–' : one}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.label}
+        value={fields.title}
+        onChange={({ target }) => change({ ...fields, title: target.value })}
+      />
+    </>
+  );
+}
+
+// Words of the schema of a device type.
+
+const schemaWords = wordSet(
+  {
+    title: 'Schema',
+    empty: 'No schema yet',
+    emptyNote:
+      'A schema declares the data keys of a topic and their units. Charts, rules, and exports use them. Add a topic to start.',
+    keys: (many: number) => `${grouped(many)} ${plural(many, 'key', 'keys')}`,
+    key: 'Key',
+    type: 'Type',
+    unit: 'Unit',
+    counter: 'Counter',
+    counterHint: 'Determines how values become consumption or averages',
+    label: 'Title',
+    actions: 'Actions',
+    required: 'Required',
+    noKey: 'No keys declared for this topic',
+    addKey: 'Add key',
+    removeKey: (key: string) => `Remove ${key}`,
+    keySaved: (key: string) => `${key} saved`,
+    keyRemoved: (key: string) => `${key} removed`,
+    json: 'JSON Schema',
+    jsonOf: (topic: string) => `JSON Schema for ${topic}`,
+    save: 'Save',
+    newTopic: 'New topic',
+    addTopic: 'Add topic',
+    removeTopic: (topic: string) => `Remove topic ${topic}`,
+    topicAdded: (topic: string) => `Topic ${topic} added`,
+    topicSaved: (topic: string) => `Topic ${topic} saved`,
+    topicRemoved: (topic: string) => `Topic ${topic} removed`,
+    undone: 'Previous schemas restored',
+  },
+  {
+    title: 'Schema',
+    empty: 'Noch kein Schema',
+    emptyNote:
+      'Ein Schema deklariert die Datenschlüssel eines Topics und ihre Einheiten. Diagramme, Regeln und Exporte verwenden sie. Fügen Sie zuerst ein Topic hinzu.',
+    keys: (many: number) => `${grouped(many)} Schlüssel`,
+    key: 'Schlüssel',
+    type: 'Typ',
+    unit: 'Einheit',
+    counter: 'Zähler',
+    counterHint: 'Bestimmt, wie aus Werten ein Verbrauch oder Durchschnitt wird',
+    label: 'Titel',
+    actions: 'Aktionen',
+    required: 'Erforderlich',
+    noKey: 'Für dieses Topic sind keine Schlüssel deklariert',
+    addKey: 'Schlüssel hinzufügen',
+    removeKey: (key: string) => `${key} entfernen`,
+    keySaved: (key: string) => `${key} gespeichert`,
+    keyRemoved: (key: string) => `${key} entfernt`,
+    json: 'JSON-Schema',
+    jsonOf: (topic: string) => `JSON-Schema für ${topic}`,
+    save: 'Speichern',
+    newTopic: 'Neues Topic',
+    addTopic: 'Topic hinzufügen',
+    removeTopic: (topic: string) => `Topic ${topic} entfernen`,
+    topicAdded: (topic: string) => `Topic ${topic} hinzugefügt`,
+    topicSaved: (topic: string) => `Topic ${topic} gespeichert`,
+    topicRemoved: (topic: string) => `Topic ${topic} entfernt`,
+    undone: 'Vorige Schemas wiederhergestellt',
+  },
+);

@@ -3,26 +3,30 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { FolderUp, Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Page } from '../../parts/page.tsx';
-import { usePages } from '../../parts/rows/use-pages.ts';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
+import { usePages } from '../../parts/rows/use-pages.ts';
 import { type Column, WindowedTable } from '../../parts/rows/windowed-table.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
+import { useFormSave } from '../../parts/use-form-save.ts';
 import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import styles from './device-types.module.css';
 import { deviceTypesWords } from './device-types-words.ts';
+import styles from './device-types.module.css';
+import { type FirstCode, firstCode } from './first-code.ts';
 import { LibraryImport } from './library-import.tsx';
-import { NewType } from './new-type.tsx';
 import { type DeviceTypeItem, fetchTypes, typeQuery } from './type-list.ts';
 import { type TypeSearch, typeSources } from './type-search.ts';
-import { CurlButton } from '../../parts/curl-button.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types');
 
@@ -265,4 +269,77 @@ function Skeleton() {
 function pathOf(query: ReturnType<typeof typeQuery>): string {
   const words = Object.entries(query).map(([name, value]) => [name, String(value)]);
   return `/v3/device-types?${new URLSearchParams(words)}`;
+}
+
+// New device type: its name and the code that it begins with; the editor opens on it.
+
+function NewType({ close }: { readonly close: () => void }) {
+  const words = useWords(deviceTypesWords);
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [begin, setBegin] = useState<FirstCode>('bytes');
+  const { save, isBusy, error } = useCreate();
+  return (
+    <FormDialog
+      title={words.create}
+      submitLabel={words.createIt}
+      submit={() => save({ name: name.trim(), description: description.trim(), begin })}
+      {...{ isBusy, error, close }}
+    >
+      <TextField
+        label={words.name}
+        value={name}
+        required
+        autoFocus
+        maxLength={255}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <TextField
+        label={words.description}
+        value={description}
+        onChange={({ target }) => setDescription(target.value)}
+      />
+      <SelectField
+        label={words.firstCode}
+        value={begin}
+        onChange={({ target }) => setBegin(target.value as FirstCode)}
+      >
+        {(['bytes', 'json', 'passes'] as const).map((one) => (
+          <option key={one} value={one}>
+            {words[one]}
+          </option>
+        ))}
+      </SelectField>
+    </FormDialog>
+  );
+}
+
+interface NewTypeFields {
+  readonly name: string;
+  readonly description: string;
+  readonly begin: FirstCode;
+}
+
+function useCreate() {
+  const words = useWords(deviceTypesWords);
+  const { organizationId } = useAccount();
+  const { workspaceId } = route.useParams();
+  const navigate = useNavigate();
+  return useFormSave({
+    send: ({ name, description, begin }: NewTypeFields) => {
+      const code = firstCode[begin];
+      const body = {
+        name,
+        organizationId,
+        ...(description === '' ? {} : { description }),
+        ...(code === null ? {} : { uplinkScript: { code } }),
+        meta: begin === 'bytes' ? ({ encoding: 'HEX' } as const) : ({ encoding: 'JSON' } as const),
+      };
+      return ask(platform.POST('/v3/device-types', { body }));
+    },
+    refreshes: [['device-types']],
+    message: ({ name }) => words.created(name),
+    open: ({ id: typeId }) =>
+      navigate({ to: '/w/$workspaceId/types/$typeId', params: { workspaceId, typeId } }),
+  });
 }

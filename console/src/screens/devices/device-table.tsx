@@ -1,22 +1,25 @@
 // Table of the device list, or in its place: nothing yet, nothing that matches, or an error.
+import { useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { RefObject } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
-import { ButtonLink } from '../../parts/button.tsx';
-import type { Pages } from '../../parts/rows/use-pages.ts';
-import { useNarrow } from '../../parts/rows/use-narrow.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { SelectableTable } from '../../parts/rows/selectable-table.tsx';
+import { useNarrow } from '../../parts/rows/use-narrow.ts';
+import type { Pages } from '../../parts/rows/use-pages.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 import { Empty, Failure } from '../../parts/states.tsx';
-import { useWords } from '../../words/language.tsx';
-import { deviceAddress } from './device-cells.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
 import type { ChosenColumn } from './columns/column-order.ts';
-import { useDeviceColumns } from './device-columns.tsx';
-import type { Device, ListRequest } from './device-list.ts';
-import type { DeviceSearch } from './device-search.ts';
+import { deviceAddress } from './device-cells.tsx';
+import { useDeviceColumns, without } from './device-columns.tsx';
+import { countDevices, type Device, type ListRequest } from './device-list.ts';
+import { decodeFilter, type DeviceSearch, encodeFilter, listBody } from './device-search.ts';
 import type { DeviceValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
-import { NoMatch } from './no-match.tsx';
-import type { Selection } from '../../parts/rows/use-selection.ts';
+import { useSentence } from './filter/filter-chips.tsx';
+import { expressionAt, leafPaths, pruned, replacedAt, rootOf } from './filter/filter-tree.ts';
+import { filterWords } from './filter/filter-words.ts';
 
 const narrowRowPx = 76;
 const rowPadding = { side: 16, gap: 12 } as const;
@@ -98,4 +101,77 @@ function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>
       }
     />
   );
+}
+
+// No match: which one condition of the list keeps the most devices out.
+
+/** Each costs a count. */
+const removalsMax = 8;
+
+interface Removal {
+  readonly label: string;
+  readonly search: DeviceSearch;
+}
+
+interface NoMatchProps {
+  readonly place: ListPlace;
+  readonly change: (search: DeviceSearch) => void;
+}
+
+function NoMatch({ place, change }: NoMatchProps) {
+  const words = useWords(devicesWords);
+  const formats = useFormats();
+  const best = useBest(place.workspaceId, useRemovals(place));
+  if (best === undefined) return <Empty title={words.noMatch} note={words.noMatchNote} />;
+  return (
+    <Empty
+      title={words.noMatch}
+      note={words.noMatchNote}
+      actions={
+        <Button onClick={() => change(best.search)}>
+          {best.label}: {words.count(formats.count(best.count), best.count)}
+        </Button>
+      }
+    />
+  );
+}
+
+/** The list without one of its conditions each. */
+function useRemovals({ workspaceId, search }: ListPlace): readonly Removal[] {
+  const words = useWords(devicesWords);
+  const filterTexts = useWords(filterWords);
+  const sentence = useSentence(workspaceId);
+  const root = rootOf(search.filter === undefined ? undefined : decodeFilter(search.filter));
+  const ofFilter = leafPaths(root).map((path): Removal => {
+    const leaf = expressionAt(root, path);
+    const rest = pruned(replacedAt(root, path, undefined), () => true);
+    return {
+      label: filterTexts.without(leaf === undefined ? '' : sentence(leaf)),
+      search:
+        rest === undefined ? without(search, 'filter') : { ...search, filter: encodeFilter(rest) },
+    };
+  });
+  const named = [
+    { name: 'q', label: words.withoutText(search.q ?? '') },
+    { name: 'state', label: words.withoutState },
+  ] as const;
+  const others = named
+    .filter(({ name }) => search[name] !== undefined)
+    .map(({ name, label }): Removal => ({ label, search: without(search, name) }));
+  return [...others, ...ofFilter].slice(0, removalsMax);
+}
+
+/** The removal after which the list has the most devices; undefined while none is known. */
+function useBest(workspaceId: string, removals: readonly Removal[]) {
+  const counts = useQueries({
+    queries: removals.map(({ search }) => {
+      const body = listBody(workspaceId, search);
+      return {
+        queryKey: ['devices', 'count', body],
+        queryFn: ({ signal }: { readonly signal: AbortSignal }) => countDevices(body, signal),
+      };
+    }),
+  });
+  const counted = removals.map((removal, at) => ({ ...removal, count: counts[at]?.data ?? 0 }));
+  return counted.filter(({ count }) => count > 0).sort((one, other) => other.count - one.count)[0];
 }

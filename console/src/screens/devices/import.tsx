@@ -1,18 +1,223 @@
 // Import of devices: a CSV file, its columns, a check that changes nothing, and only then the import.
-import { getRouteApi, Link } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { Upload } from 'lucide-react';
+import { type DragEvent, useState } from 'react';
 import { customFieldsOf } from '../../api/custom-fields.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card, Sheet } from '../../parts/card.tsx';
+import { SelectField } from '../../parts/field.tsx';
 import { Page } from '../../parts/page.tsx';
-import { useWords } from '../../words/language.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
 import { FailedDialog } from './bulk-dialogs.tsx';
-import { useBulkWork } from './bulk-work.ts';
-import { ImportColumns } from './import-columns.tsx';
-import { ImportDrop } from './import-drop.tsx';
-import { guessMapping, type ImportFile } from './import-file.ts';
-import { ImportResult } from './import-result.tsx';
+import { type BulkWork, useBulkWork } from './bulk-work.ts';
+import styles from './devices.module.css';
+import {
+  guessMapping,
+  importFields,
+  type ImportFile,
+  type ImportProblem,
+  readImportFile,
+} from './import-file.ts';
 import { importWords } from './import-words.ts';
-import { type ImportSettings, useImport } from './use-import.ts';
+import { useFlows } from './move-dialog.tsx';
+import { WorkProgress } from './selection-bar.tsx';
+import {
+  faultyRows,
+  type Import,
+  type ImportSettings,
+  type RowProblem,
+  useImport,
+} from './use-import.ts';
+
+// Result of the check of an import: what is ready, and each line with a problem.
+
+/** More are not repaired by hand; the rest is checked again like them. */
+const problemsShown = 200;
+
+interface ImportResultProps {
+  readonly file: ImportFile;
+  readonly settings: ImportSettings;
+  readonly importing: Import;
+  readonly work: BulkWork;
+}
+
+function ImportResult({ file, settings, importing, work }: ImportResultProps) {
+  const words = useWords(importWords);
+  const formats = useFormats();
+  const { checked, imported, isChecking } = importing;
+  if (work.progress !== undefined) return <WorkProgress progress={work.progress} />;
+  if (checked === undefined && file.faults.length === 0) return null;
+  const ready = checked?.ready.length ?? 0;
+  const faulty = checked === undefined ? [] : faultyRows(checked);
+  const creates = checked?.creates ?? 0;
+  return (
+    <Card title={words.result} isPadded>
+      <div className={styles['form']} role="status">
+        {imported > 0 && <b>{words.imported(formats.count(imported), imported)}</b>}
+        {ready > 0 && (
+          <p>
+            {words.ready(formats.count(ready), ready)}{' '}
+            <span className="mute">
+              ({words.creates(formats.count(creates), formats.count(ready - creates))})
+            </span>
+          </p>
+        )}
+        {faulty.length > 0 && <p>{words.faulty(formats.count(faulty.length), faulty.length)}</p>}
+        {imported > 0 && faulty.length === 0 && <p>{words.doneAll}</p>}
+      </div>
+      <ProblemTable
+        problems={[...file.faults, ...(checked?.problems ?? [])]}
+        settings={settings}
+        importing={importing}
+      />
+      <div className={styles['formEnd']}>
+        {imported > 0 && (
+          <Link
+            to="/w/$workspaceId/devices"
+            params={{ workspaceId: settings.workspaceId }}
+            search={{}}
+          >
+            {words.list}
+          </Link>
+        )}
+        {faulty.length > 0 && (
+          <Button disabled={isChecking} onClick={() => void importing.check(faulty, settings)}>
+            {words.checkAgain}
+          </Button>
+        )}
+        {ready > 0 && (
+          <Button
+            needs="asset: create"
+            look="primary"
+            onClick={() => void importing.importReady(settings)}
+          >
+            {words.importNow(formats.count(ready), ready)}
+          </Button>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+interface ProblemTableProps {
+  readonly problems: readonly (ImportProblem | RowProblem)[];
+  readonly settings: ImportSettings;
+  readonly importing: Import;
+}
+
+function ProblemTable({ problems, settings, importing }: ProblemTableProps) {
+  const words = useWords(importWords);
+  const formats = useFormats();
+  if (problems.length === 0) return null;
+  const more = problems.length - problemsShown;
+  return (
+    <div className={styles['failed']}>
+      <table aria-label={words.problemTable}>
+        <thead>
+          <tr>
+            <th scope="col">{words.line}</th>
+            <th scope="col">{words.field}</th>
+            <th scope="col">{words.value}</th>
+            <th scope="col">{words.reason}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {problems.slice(0, problemsShown).map((problem) => (
+            <tr key={`${problem.line} ${problem.field} ${problem.message}`}>
+              <td className="num">{problem.line}</td>
+              <td>{problem.field === null ? words.wholeLine : labelOf(problem.field, words)}</td>
+              <td>
+                <Repair problem={problem} settings={settings} importing={importing} />
+              </td>
+              <td>{problem.message}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more > 0 && <p className="mute">{words.more(formats.count(more))}</p>}
+    </div>
+  );
+}
+
+interface RepairProps extends Omit<ProblemTableProps, 'problems'> {
+  readonly problem: ImportProblem | RowProblem;
+}
+
+/** A field with a column is repaired here; any other needs another column or another file. */
+function Repair({ problem, settings, importing }: RepairProps) {
+  const words = useWords(importWords);
+  const { field, line } = problem;
+  const column = settings.mapping[field ?? ''];
+  if (!('row' in problem) || field === null || column === undefined) return null;
+  return (
+    <input
+      className={styles['repair']}
+      aria-label={words.repair(labelOf(field, words), line)}
+      value={problem.row.cells[column] ?? ''}
+      onChange={(event) => importing.repair(problem.row, column, event.target.value)}
+    />
+  );
+}
+
+// Place for the file of an import: chosen by a button, or dropped.
+
+/** The platform takes no larger file. */
+const fileBytesMax = 32 * 1024 * 1024;
+
+interface ImportDropProps {
+  readonly workspaceId: string;
+  readonly choose: (file: ImportFile) => void;
+}
+
+function ImportDrop({ workspaceId, choose }: ImportDropProps) {
+  const words = useWords(importWords);
+  const [problem, setProblem] = useState<string>();
+  const [isOver, setOver] = useState(false);
+  const read = async (file: File | undefined) => {
+    if (file === undefined) return;
+    if (file.size > fileBytesMax) return setProblem(words.tooLarge);
+    const content = readImportFile(file.name, await file.text());
+    if (content.rows.length + content.faults.length === 0) setProblem(words.noRows);
+    else choose(content);
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    void read(event.dataTransfer.files[0]);
+  };
+  const example = `/v3/devices/export?workspaceId=${workspaceId}&format=csv`;
+  return (
+    <Sheet>
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- the button inside does the same by keyboard */}
+      <div
+        className={styles['drop']}
+        data-over={isOver}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <Upload aria-hidden="true" />
+        <label className={styles['file']}>
+          {words.choose}
+          <input
+            type="file"
+            accept=".csv,text/csv"
+            onChange={(event) => void read(event.target.files?.[0])}
+          />
+        </label>
+        <span className="mute">{words.drop}</span>
+        {problem !== undefined && <span role="alert">{problem}</span>}
+        <a className={styles['link']} href={example} download="devices.csv">
+          {words.example}
+        </a>
+      </div>
+    </Sheet>
+  );
+}
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices/import');
 
@@ -60,4 +265,102 @@ export function ImportDevices() {
 function useCustomFields(workspaceId: string): readonly string[] {
   const fields = useQuery(customFieldsOf(workspaceId));
   return fields.data?.content.map(({ name }) => name) ?? [];
+}
+
+// Columns of an import: which one fills which field, and what holds for all devices of the file.
+
+interface ImportColumnsProps {
+  readonly file: ImportFile;
+  readonly settings: ImportSettings;
+  readonly change: (settings: ImportSettings) => void;
+  readonly customFields: readonly string[];
+  readonly importing: Import;
+  readonly another: () => void;
+}
+
+function ImportColumns(props: ImportColumnsProps) {
+  const { file, settings, change, customFields, importing, another } = props;
+  const words = useWords(importWords);
+  const fields = [...importFields, ...customFields.map((name) => `customFields.${name}`)];
+  const map = (field: string, column: string) => {
+    const place = column === '' ? undefined : Number(column);
+    change({ ...settings, mapping: { ...settings.mapping, [field]: place } });
+  };
+  return (
+    <Card title={file.name} note={words.columnsNote} isPadded>
+      <div className={styles['columns']}>
+        {fields.map((field) => (
+          <SelectField
+            key={field}
+            label={labelOf(field, words)}
+            hint={exampleOf(file, settings.mapping[field])}
+            value={settings.mapping[field] ?? ''}
+            onChange={(event) => map(field, event.target.value)}
+          >
+            <option value="">{words.none}</option>
+            {file.columns.map((column, at) => (
+              // oxlint-disable-next-line react/no-array-index-key -- two columns may have one name
+              <option key={at} value={at}>
+                {column}
+              </option>
+            ))}
+          </SelectField>
+        ))}
+        <AllDevices settings={settings} change={change} />
+      </div>
+      <div className={styles['formEnd']}>
+        <Button onClick={another}>{words.otherFile}</Button>
+        <Button
+          look="primary"
+          disabled={importing.isChecking}
+          onClick={() => void importing.check(file.rows, settings)}
+        >
+          {importing.isChecking ? words.checking : words.check}
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+function AllDevices({ settings, change }: Pick<ImportColumnsProps, 'settings' | 'change'>) {
+  const words = useWords(importWords);
+  const flows = useFlows(settings.workspaceId).data?.content ?? [];
+  const { mapping, defaults, mode } = settings;
+  return (
+    <>
+      {mapping['dataFlow'] === undefined && (
+        <SelectField
+          label={words.flowDefault}
+          value={defaults['dataFlow'] ?? ''}
+          onChange={(event) => change({ ...settings, defaults: { dataFlow: event.target.value } })}
+        >
+          <option value="">{words.none}</option>
+          {flows.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      <SelectField
+        label={words.mode}
+        value={mode}
+        onChange={(event) =>
+          change({ ...settings, mode: event.target.value === 'upsert' ? 'upsert' : 'create' })
+        }
+      >
+        <option value="create">{words.refuse}</option>
+        <option value="upsert">{words.update}</option>
+      </SelectField>
+    </>
+  );
+}
+
+function labelOf(field: string, { fields }: typeof importWords.en): string {
+  const known = importFields.find((one) => one === field);
+  return known === undefined ? field.replace(/^customFields\./, '') : fields[known];
+}
+
+function exampleOf({ rows }: ImportFile, column: number | undefined): string {
+  return column === undefined ? '–' : (rows[0]?.cells[column] ?? '–') || '–';
 }

@@ -2,25 +2,88 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Sheet } from '../../parts/card.tsx';
+import { Card, Sheet } from '../../parts/card.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Page } from '../../parts/page.tsx';
+import { CodeBlock } from '../../parts/states.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { useAccount } from '../../session/session.ts';
-import { ask, platform } from '../../api/platform.ts';
 import { useWords } from '../../words/language.tsx';
-import { useFlows } from './move-dialog.tsx';
+import { wordSet } from '../../words/word-set.ts';
 import styles from './devices.module.css';
-import { Registered } from './registered.tsx';
+import { useFlows } from './move-dialog.tsx';
 import {
   connectivities,
   createFlow,
   registerDevice,
   type Registration,
 } from './register-requests.ts';
-import { registerWords } from './register-words.ts';
-import { ActionFailure } from '../../parts/action-failure.tsx';
-import { useAction } from '../../parts/use-action.ts';
+
+// Words of the page that registers a device.
+
+const registerWords = wordSet(
+  {
+    title: 'Add device',
+    devices: 'Devices',
+    name: 'Name',
+    deviceId: 'Device ID',
+    deviceIdHint:
+      'The ID the device sends, such as its EUI or serial number. Unique in the organization.',
+    flow: 'Data flow',
+    flowHint: 'Defines how payloads are received, decoded, and forwarded.',
+    newFlow: 'New data flow…',
+    connectivity: 'Protocol',
+    deviceType: 'Device type',
+    typeHint: "Decodes the device's payloads",
+    noType: 'None (store JSON as is)',
+    description: 'Description',
+    register: 'Add device',
+    cancel: 'Cancel',
+    needed: 'Required',
+    lora: 'Add LoRaWAN devices through their integration or a CSV import.',
+    registered: (name: string) => `${name} added`,
+    firstReading: 'Send the first sample:',
+    mqttTopic: 'Publish JSON to this topic, using the device ID and uplink secret:',
+    coapPath: 'POST JSON to this CoAP path:',
+    noSecret: 'You need permission to update data flows to see the uplink secret.',
+    open: 'Open device',
+    another: 'Add another',
+    list: 'Back to devices',
+  },
+  {
+    title: 'Gerät hinzufügen',
+    devices: 'Geräte',
+    name: 'Name',
+    deviceId: 'Geräte-ID',
+    deviceIdHint:
+      'Die ID, die das Gerät sendet, etwa seine EUI oder Seriennummer. In der Organisation eindeutig.',
+    flow: 'Datenfluss',
+    flowHint: 'Legt fest, wie Payloads empfangen, decodiert und weitergeleitet werden.',
+    newFlow: 'Neuer Datenfluss…',
+    connectivity: 'Protokoll',
+    deviceType: 'Gerätetyp',
+    typeHint: 'Decodiert die Payloads des Geräts',
+    noType: 'Keiner (JSON unverändert speichern)',
+    description: 'Beschreibung',
+    register: 'Gerät hinzufügen',
+    cancel: 'Abbrechen',
+    needed: 'Erforderlich',
+    lora: 'Fügen Sie LoRaWAN-Geräte über ihre Integration oder einen CSV-Import hinzu.',
+    registered: (name: string) => `${name} hinzugefügt`,
+    firstReading: 'Senden Sie den ersten Messwert:',
+    mqttTopic: 'Veröffentlichen Sie JSON auf diesem Topic, mit Geräte-ID und Uplink-Secret:',
+    coapPath: 'Senden Sie JSON per POST an diesen CoAP-Pfad:',
+    noSecret:
+      'Um das Uplink-Secret zu sehen, brauchen Sie die Berechtigung, Datenflüsse zu ändern.',
+    open: 'Gerät öffnen',
+    another: 'Weiteres hinzufügen',
+    list: 'Zurück zu den Geräten',
+  },
+);
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices/new');
 const newFlow = '';
@@ -212,4 +275,92 @@ function useTypes(): readonly { readonly id: string; readonly name: string }[] {
     },
   });
   return types.data?.content ?? [];
+}
+
+// A device that was just registered: how it sends its first reading, and where to go from here.
+
+interface NewDevice {
+  readonly id: string;
+  readonly name: string;
+  readonly deviceId: string;
+  readonly workspaceId: string;
+  readonly dataFlowId: string;
+}
+
+interface RegisteredProps {
+  readonly device: NewDevice;
+  readonly another: () => void;
+}
+
+function Registered({ device, another }: RegisteredProps) {
+  const words = useWords(registerWords);
+  const connector = useConnector(device.dataFlowId);
+  const secret = connector?.uplinkSecret ?? undefined;
+  const { workspaceId, deviceId } = device;
+  return (
+    <Card title={words.registered(device.name)} isPadded>
+      <div className={styles['form']} role="status">
+        {connector !== undefined && secret === undefined && <p>{words.noSecret}</p>}
+        {connector !== undefined && secret !== undefined && (
+          <FirstReading connectivity={connector.connectivity} secret={secret} deviceId={deviceId} />
+        )}
+        <div className={styles['formEnd']}>
+          <Link to="/w/$workspaceId/devices" params={{ workspaceId }} search={{ q: deviceId }}>
+            {words.list}
+          </Link>
+          <Button onClick={another}>{words.another}</Button>
+          <ButtonLink
+            look="primary"
+            to="/w/$workspaceId/devices/$deviceId"
+            params={{ workspaceId, deviceId: device.id }}
+          >
+            {words.open}
+          </ButtonLink>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function useConnector(id: string) {
+  const flow = useQuery({
+    queryKey: ['flow', id],
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/data-flows/{id}', { signal, params: { path: { id } } })),
+  });
+  return flow.data?.deviceConnector;
+}
+
+interface FirstReadingProps {
+  readonly connectivity: string;
+  readonly secret: string;
+  readonly deviceId: string;
+}
+
+function FirstReading({ connectivity, secret, deviceId }: FirstReadingProps) {
+  const words = useWords(registerWords);
+  const said = { MQTT: words.mqttTopic, COAP: words.coapPath }[connectivity] ?? words.firstReading;
+  const code = firstReading({ connectivity, secret, deviceId }, location.origin);
+  return (
+    <>
+      <p>{said}</p>
+      <CodeBlock code={code} />
+      <div>
+        <CopyButton content={code} />
+      </div>
+    </>
+  );
+}
+
+/** What a terminal or the device needs to send a reading (contract 17, 18). */
+function firstReading(
+  { connectivity, secret, deviceId }: FirstReadingProps,
+  origin: string,
+): string {
+  const id = encodeURIComponent(deviceId);
+  if (connectivity === 'MQTT') return `/up/${secret}/id/${deviceId}`;
+  if (connectivity === 'COAP')
+    return `/v3/capture?secret=${encodeURIComponent(secret)}&deviceId=${id}`;
+  const address = `${origin}/v3/capture?secret=${encodeURIComponent(secret)}&deviceId=${id}`;
+  return `curl -sS '${address.replaceAll("'", '%27')}' -H 'content-type: application/json' -d '{"temperature": 21.5}'`;
 }

@@ -1,11 +1,13 @@
 // Export of the device list: a CSV file of all that match, or of what is selected.
 import { useState } from 'react';
+import { csvLine, withoutFormula } from '../../../../src/structures/csv.ts';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
+import { readColumnKey, type StandardColumn } from './column-keys.ts';
 import { columnKeysOf } from './columns/column-order.ts';
-import { csvColumns, csvOf, deviceCsv, download } from './device-csv.ts';
-import type { Device, ListRequest } from './device-list.ts';
+import { type Device, fetchDevices, fieldOf, type ListRequest, typeNameOf } from './device-list.ts';
 import type { DeviceSearch } from './device-search.ts';
+import { type DeviceValues, fetchValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
 
 const fileName = 'devices.csv';
@@ -40,4 +42,116 @@ export function useExport(request: ListRequest, search: DeviceSearch): Export {
     exportAll: () => void save(deviceCsv(request, columns, watch)),
     exportSome: (devices) => void save(csvOf(devices, columns)),
   };
+}
+
+// Device list as CSV: the rows that match, with the columns that are shown.
+
+interface CsvColumn {
+  readonly name: string;
+  readonly cell: (device: Device, values: DeviceValues) => string;
+}
+
+/** The largest page that the platform answers. */
+const pageSize = 1_000;
+
+/** Returns the file; `watch` gets how many rows have arrived, and of how many. */
+async function deviceCsv(
+  request: ListRequest,
+  columns: readonly CsvColumn[],
+  watch: (done: number, total: number) => void,
+): Promise<Blob> {
+  const parts = [csvLine(columns.map(({ name }) => name))];
+  for (let page = 0, done = 0, total = 1; done < total; page += 1) {
+    const { content, totalElements } = await fetchDevices(request, page, { size: pageSize });
+    if (content.length === 0) break;
+    total = totalElements;
+    done += content.length;
+    parts.push(await linesOf(content, columns));
+    watch(done, total);
+  }
+  return new Blob(parts, { type: 'text/csv' });
+}
+
+async function linesOf(devices: readonly Device[], columns: readonly CsvColumn[]): Promise<string> {
+  const values = await fetchValues(devices);
+  return devices
+    .map((device) => csvLine(columns.map(({ cell }) => withoutFormula(cell(device, values)))))
+    .join('');
+}
+
+/** The file of some devices that have arrived already. */
+async function csvOf(devices: readonly Device[], columns: readonly CsvColumn[]): Promise<Blob> {
+  const parts = [csvLine(columns.map(({ name }) => name))];
+  for (let from = 0; from < devices.length; from += pageSize)
+    parts.push(await linesOf(devices.slice(from, from + pageSize), columns));
+  return new Blob(parts, { type: 'text/csv' });
+}
+
+type Words = typeof devicesWords.en;
+
+/** The columns that the list shows, with the ids in front. */
+function csvColumns(keys: readonly string[], words: Words): readonly CsvColumn[] {
+  return [
+    { name: words.device, cell: ({ name }) => name },
+    { name: words.deviceId, cell: ({ deviceId }) => deviceId },
+    { name: 'id', cell: ({ id }) => id },
+    { name: words.state, cell: ({ onlineState }) => words.states[onlineState] },
+    ...keys.flatMap((key) => csvColumn(key, words)),
+  ];
+}
+
+function csvColumn(key: string, words: Words): readonly CsvColumn[] {
+  const named = readColumnKey(key);
+  switch (named?.kind) {
+    case 'field':
+      return [{ name: named.name, cell: (device) => textOf(fieldOf(device, named.name)) }];
+    case 'value':
+      return [
+        {
+          name: named.topic === 'default' ? named.key : `${named.topic}.${named.key}`,
+          cell: (device, values) => textOf(values.valueOf(device, named.topic, named.key)),
+        },
+      ];
+    case 'standard':
+      return standardCsv(words)[named.name];
+    default:
+      return [];
+  }
+}
+
+function standardCsv(words: Words): Readonly<Record<StandardColumn, readonly CsvColumn[]>> {
+  return {
+    seen: [{ name: words.lastSeen, cell: ({ uplinkMetrics }) => uplinkMetrics?.timestamp ?? '' }],
+    type: [{ name: words.type, cell: (device) => typeNameOf(device) ?? '' }],
+    tags: [{ name: words.tags, cell: ({ tags }) => tags.map(({ name }) => name).join(';') }],
+    values: [
+      { name: words.value, cell: (device, values) => textOf(mainValueOf(device, values)) },
+      { name: words.unit, cell: (device, values) => values.mainOf(device)?.unit ?? '' },
+    ],
+    battery: [
+      {
+        name: words.battery,
+        cell: (device, values) =>
+          textOf(device.uplinkMetrics?.batteryLevel ?? values.storedOf(device)?.batteryLevel),
+      },
+    ],
+  };
+}
+
+function mainValueOf(device: Device, values: DeviceValues): unknown {
+  const main = values.mainOf(device);
+  return main === undefined ? undefined : values.valueOf(device, main.topic, main.key);
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function download(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -1,8 +1,10 @@
 // Import in steps: the file, its check, the import of what is right, and the repair of the rest.
 import { useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { type BulkWork, changedIds } from './bulk-work.ts';
+import { type BulkWork, changedIds, type Operation } from './bulk-work.ts';
 import {
   changedCell,
   fileToSend,
@@ -10,7 +12,6 @@ import {
   type ImportRow,
   type Mapping,
 } from './import-file.ts';
-import { beginImport, checkImport, type ImportMode } from './import-requests.ts';
 import { importWords } from './import-words.ts';
 
 export interface RowProblem extends ImportProblem {
@@ -102,4 +103,37 @@ function repaired(before: Checked, row: ImportRow, changed: ImportRow): Checked 
 /** The rows of the problems, each once. */
 export function faultyRows({ problems }: Checked): readonly ImportRow[] {
   return [...new Set(problems.map(({ row }) => row))];
+}
+
+// Requests of the import: a check that changes nothing, and the import itself.
+
+type ImportReport = components['schemas']['DeviceImportReport'];
+type ImportMode = 'create' | 'upsert';
+
+interface ImportPlace {
+  readonly workspaceId: string;
+  readonly mode: ImportMode;
+}
+
+async function checkImport(place: ImportPlace, csv: string): Promise<ImportReport> {
+  return (await sendFile({ ...place, dryRun: true }, csv)) as ImportReport;
+}
+
+/** A file with any problem is refused whole. */
+async function beginImport(place: ImportPlace, csv: string): Promise<Operation> {
+  return (await sendFile(place, csv)) as Operation;
+}
+
+function sendFile(
+  query: ImportPlace & { readonly dryRun?: boolean },
+  csv: string,
+): Promise<ImportReport | Operation> {
+  return ask(
+    platform.POST('/v3/devices/import', {
+      params: { query },
+      headers: { 'content-type': 'text/csv' },
+      body: csv as never,
+      bodySerializer: String,
+    }),
+  );
 }

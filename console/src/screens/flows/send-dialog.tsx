@@ -1,20 +1,31 @@
 // Send dialog: a payload is handled like a real one, and the dialog shows its effects.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type FormEvent, useId, useState } from 'react';
 import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Dot } from '../../parts/chip.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextArea } from '../../parts/field.tsx';
 import { CodeBlock, Empty } from '../../parts/states.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { useWords } from '../../words/language.tsx';
+import { outputTones } from '../outputs/delivery-state.tsx';
+import { deliveriesOf } from '../outputs/output-requests.ts';
 import { commandFor } from './connectors/connector-kinds.ts';
-import { type Connector, devicesOf } from './flow-requests.ts';
+import { type Connector, devicesOf, flowOf } from './flow-requests.ts';
 import { flowWords } from './flow-words.ts';
 import styles from './flows.module.css';
-import { lastPayloadOf, type Payload, sendPayload, useServerOf } from './send-requests.ts';
-import { SentEffects } from './sent-effects.tsx';
+import { SampleValues } from './sample-values.tsx';
+import {
+  lastPayloadOf,
+  notesOf,
+  type Payload,
+  sendPayload,
+  type StoredSample,
+  useServerOf,
+} from './send-requests.ts';
 import { serverMessage } from './server-messages.ts';
-import { useAction } from '../../parts/use-action.ts';
 
 const devicesMax = 100;
 
@@ -170,5 +181,84 @@ function Terminal({ connector, deviceId }: { connector: Connector; deviceId: str
       <summary>{words.commandFor}</summary>
       <CodeBlock code={command} />
     </details>
+  );
+}
+
+// Sent effects: samples, notes and deliveries of one payload, as they appear.
+
+const deliveryRows = 20;
+const deliveryMs = 1_000;
+
+interface SentEffectsProps {
+  readonly workspaceId: string;
+  readonly deviceId: string;
+  readonly flowId: string;
+  readonly correlationId: string;
+  readonly samples: readonly StoredSample[];
+}
+
+function SentEffects(props: SentEffectsProps) {
+  const { deviceId, flowId, correlationId, samples } = props;
+  const words = useWords(flowWords);
+  const notes = useQuery(notesOf(deviceId, correlationId)).data ?? [];
+  const outputs = useQuery(flowOf(flowId)).data?.outputConnectors ?? [];
+  const forwarded = new Map(
+    outputs.filter(({ type }) => type !== 'DATABASE').map((output) => [output.id, output.name]),
+  );
+  return (
+    <section aria-label={words.became}>
+      <h3>{words.became}</h3>
+      <ul>
+        {samples.map(({ topic, data }, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- samples of one payload have no other identity
+          <li key={at}>
+            <Dot tone="ok" />
+            {words.storedAs(topic)}
+            <SampleValues data={data} />
+          </li>
+        ))}
+        {samples.length === 0 && (
+          <li>
+            <Dot tone="warn" />
+            {words.noSample}
+          </li>
+        )}
+        {notes.map(({ id, level, message }) => (
+          <li key={id}>
+            <Dot tone={level === 'ERROR' ? 'bad' : 'warn'} />
+            {words.noted}: {message}
+          </li>
+        ))}
+        {[...forwarded].map(([id, name]) => (
+          <Delivered key={id} {...props} outputId={id} name={name} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface DeliveredProps extends Omit<SentEffectsProps, 'samples'> {
+  readonly outputId: string;
+  readonly name: string;
+}
+
+function Delivered({ workspaceId, outputId, name, correlationId }: DeliveredProps) {
+  const words = useWords(flowWords);
+  const deliveries = useQuery({
+    ...deliveriesOf(outputId, {}, deliveryRows),
+    refetchInterval: deliveryMs,
+  });
+  const delivery = deliveries.data?.content.find((one) => one.correlationId === correlationId);
+  return (
+    <li>
+      <Dot tone={delivery === undefined ? 'off' : outputTones[delivery.state]} />
+      <Link to="/w/$workspaceId/outputs/$outputId/deliveries" params={{ workspaceId, outputId }}>
+        {name}
+      </Link>
+      <span>
+        {delivery === undefined ? words.noDelivery : words.states[delivery.state]}
+        {delivery?.answer ? ` · ${delivery.answer}` : ''}
+      </span>
+    </li>
   );
 }

@@ -1,14 +1,16 @@
 // Home: what is true now in a sentence, the figures, what arrives, and what needs attention.
 import { useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { ButtonLink } from '../../parts/button.tsx';
+import { Dot, type DotTone } from '../../parts/chip.tsx';
 import { late } from '../../parts/late.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Spark } from '../../parts/spark.tsx';
 import { Bone, Failure } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { OutputItem } from '../outputs/output-requests.ts';
 import { Arriving } from './arriving.tsx';
-import { Figures } from './figures.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
 import {
@@ -86,4 +88,67 @@ function sentence(
   if (deliveries.failed > 0) return words.failedDeliveries(deliveries.failed);
   if (hasRefusals) return words.refusedUplinks;
   return scriptErrors > 0 ? words.failedScripts(scriptErrors) : words.quiet;
+}
+
+// Figures of the home page: what is alive, what arrives, what is kept and what failed.
+
+function Figures({ overview }: { readonly overview: Overview | undefined }) {
+  const words = useWords(homeWords);
+  const formats = useFormats();
+  const { devices, samplesPerMinute, samples, bytes, deliveries } = overview ?? {};
+  return (
+    <dl className={styles['figures']}>
+      <Figure
+        label={words.alive}
+        tone={(devices?.offline ?? 0) > 0 ? 'warn' : 'ok'}
+        value={devices && formats.count(devices.online)}
+        note={devices && words.of(formats.count(devices.total))}
+      />
+      <Figure
+        label={words.rate}
+        tone="live"
+        // The current minute is not over.
+        value={samplesPerMinute && formats.count(samplesPerMinute.at(-2) ?? 0)}
+        line={samplesPerMinute && <Spark points={samplesPerMinute.slice(0, -1)} />}
+      />
+      <Figure
+        label={words.kept}
+        value={samples === undefined ? undefined : formats.short(samples)}
+        note={bytes === undefined ? undefined : words.inBytes(formats.bytes(bytes))}
+      />
+      <Figure
+        label={words.failing}
+        value={deliveries && formats.count(deliveries.failed)}
+        note={
+          deliveries && deliveries.waiting > 0
+            ? words.waiting(formats.count(deliveries.waiting))
+            : words.inDay
+        }
+      />
+    </dl>
+  );
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly tone?: DotTone;
+  readonly value: string | undefined;
+  readonly note?: string | undefined;
+  readonly line?: ReactNode;
+}
+
+function Figure({ label, tone, value, note, line }: FigureProps) {
+  return (
+    <div className={styles['figure']}>
+      <dt>
+        {tone !== undefined && <Dot tone={tone} />}
+        {label}
+      </dt>
+      <dd>
+        {value ?? <Bone width="2.5em" />}
+        {value !== undefined && note !== undefined && <small>{note}</small>}
+      </dd>
+      {line !== undefined && <dd className={styles['line']}>{line}</dd>}
+    </div>
+  );
 }

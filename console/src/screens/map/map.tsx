@@ -1,26 +1,28 @@
 // Map: the devices of a workspace where they are, with the list of those in view.
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
+import { StateMark } from '../../map/map-notes.tsx';
+import { mapWords } from '../../map/map-words.ts';
+import { placeOf, screenOf, type Size, type View, worldOf, zoomMax } from '../../map/view.ts';
+import { WorldMap } from '../../map/world-map.tsx';
+import { Ago } from '../../parts/ago.tsx';
+import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
-import { Button } from '../../parts/button.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
+import { type Column, WindowedTable } from '../../parts/rows/windowed-table.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
-import { mapWords } from '../../map/map-words.ts';
-import { screenOf, type Size, type View } from '../../map/view.ts';
-import { WorldMap } from '../../map/world-map.tsx';
-import { useFormats, useWords } from '../../words/language.tsx';
+import { coordinates } from '../../words/coordinates.ts';
+import { useFormats, useLanguage, useWords } from '../../words/language.tsx';
+import { plural, wordSet } from '../../words/word-set.ts';
 import { deviceStates, listBody } from '../devices/device-search.ts';
-import { DeviceCard } from './device-card.tsx';
-import { DevicesInView } from './devices-in-view.tsx';
-import styles from './map.module.css';
-import { mapPageWords } from './map-page-words.ts';
 import type { MapSearch } from './map-search.ts';
+import styles from './map.module.css';
 import { type DevicePoint, type Positions, usePositions } from './positions.ts';
-import { atOf, viewOf } from './shown-place.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/map';
 /** The address follows once the map rests. */
@@ -218,3 +220,188 @@ function inViewOf(
     return x >= 0 && y >= 0 && x <= size.width && y <= size.height;
   });
 }
+
+// Shown place: what the map shows, as its address has it.
+
+function viewOf(at: string | undefined): View | undefined {
+  const [latitude, longitude, zoom, ...more] = (at ?? '').split(',').map(Number);
+  if (latitude === undefined || longitude === undefined || zoom === undefined) return undefined;
+  const isPlace = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  if (!isPlace || !(zoom >= 0 && zoom <= zoomMax) || more.length > 0) return undefined;
+  return { center: worldOf({ latitude, longitude }), zoom };
+}
+
+function atOf({ center, zoom }: View): string {
+  const { latitude, longitude } = placeOf(center);
+  return [rounded(latitude, 1e5), rounded(longitude, 1e5), rounded(zoom, 100)].join(',');
+}
+
+const rounded = (value: number, parts: number): number => Math.round(value * parts) / parts;
+
+// Device card: the chosen device over the map, with its state, position and the way to its page.
+
+interface DeviceCardProps {
+  readonly workspaceId: string;
+  readonly point: DevicePoint;
+  readonly close: () => void;
+}
+
+function DeviceCard({ workspaceId, point, close }: DeviceCardProps) {
+  const words = useWords(mapPageWords);
+  const { language } = useLanguage();
+  const states = useWords(mapWords).states;
+  const { id, name, state, latitude, longitude, knownAt, lastHeard } = point;
+  return (
+    <section className={styles['card']} aria-label={name}>
+      <header>
+        <h2>
+          <Link
+            to="/w/$workspaceId/devices/$deviceId/overview"
+            params={{ workspaceId, deviceId: id }}
+          >
+            {name}
+          </Link>
+        </h2>
+        <Button look="ghost" isIcon aria-label={words.close} onClick={close}>
+          <X aria-hidden="true" />
+        </Button>
+      </header>
+      <p className={styles['state']}>
+        <StateMark state={state} />
+        {states[state]}
+      </p>
+      <dl>
+        <dt>{words.lastHeard}</dt>
+        <dd>
+          <Ago at={lastHeard} />
+        </dd>
+        <dt>{words.position}</dt>
+        <dd className="num">{coordinates(latitude, longitude, language)}</dd>
+        <dt>{words.known}</dt>
+        <dd>{knownAt === null ? words.withLast : <Ago at={knownAt} />}</dd>
+      </dl>
+    </section>
+  );
+}
+
+// Devices in view: the same devices as a list, for the keyboard and for screen readers.
+
+interface DevicesInViewProps {
+  readonly points: readonly DevicePoint[];
+  readonly open: (point: DevicePoint) => void;
+}
+
+function DevicesInView({ points, open }: DevicesInViewProps) {
+  const words = useWords(mapPageWords);
+  const states = useWords(mapWords).states;
+  const formats = useFormats();
+  const columns = useMemo<readonly Column<DevicePoint>[]>(
+    () => [
+      {
+        key: 'name',
+        header: words.list,
+        width: 'minmax(0, 1fr)',
+        cell: (point) => (
+          <button
+            type="button"
+            tabIndex={-1}
+            className={styles['device']}
+            onClick={() => open(point)}
+          >
+            <StateMark state={point.state} />
+            <span>{point.name}</span>
+            <span className="sr">{states[point.state]}</span>
+          </button>
+        ),
+      },
+      {
+        key: 'heard',
+        header: words.lastHeard,
+        width: '104px',
+        cell: ({ lastHeard }) => (
+          <span className="faint">
+            <Ago at={lastHeard} />
+          </span>
+        ),
+      },
+    ],
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- it only calls what is newest
+    [words, states],
+  );
+  return (
+    <section className={styles['list']} aria-label={words.list}>
+      <p className={styles['count']} aria-live="polite">
+        {words.listCount(formats.count(points.length))}
+      </p>
+      {points.length === 0 ? (
+        <p className={styles['none']}>{words.noneInView}</p>
+      ) : (
+        <WindowedTable
+          label={words.list}
+          columns={columns}
+          total={points.length}
+          rowAt={(index) => points[index]}
+          onView={ignore}
+          open={open}
+        />
+      )}
+    </section>
+  );
+}
+
+/** All rows are there: nothing is asked for when others come into view. */
+function ignore(): void {}
+
+// Words of the map of a workspace.
+
+const mapPageWords = wordSet(
+  {
+    title: 'Map',
+    shown: (shown: string, count: number, total: string) =>
+      `${shown} of ${total} ${plural(count, 'device', 'devices')} on the map`,
+    cut: (count: string) => `Showing the first ${count}. Search to find others.`,
+    search: 'Search devices',
+    state: 'Status',
+    all: 'All',
+    withoutFilter: 'Clear filter',
+    list: 'Devices in view',
+    listCount: (shown: string) => `${shown} in view`,
+    noneInView: 'No devices in view',
+    empty: 'No device positions yet',
+    emptyNote:
+      'Devices appear here when their data includes numeric latitude and longitude, or their network server reports a location.',
+    noMatch: 'No matching devices',
+    noMatchNote: 'Try another search or status.',
+    open: 'Open',
+    close: 'Close',
+    lastHeard: 'Last seen',
+    position: 'Position',
+    known: 'Position reported',
+    withLast: 'with the last uplink',
+  },
+  {
+    title: 'Karte',
+    shown: (shown: string, count: number, total: string) =>
+      `${shown} von ${total} ${plural(count, 'Gerät', 'Geräten')} auf der Karte`,
+    cut: (count: string) =>
+      `Die ersten ${count} werden angezeigt. Andere finden Sie über die Suche.`,
+    search: 'Geräte suchen',
+    state: 'Status',
+    all: 'Alle',
+    withoutFilter: 'Filter entfernen',
+    list: 'Geräte im Ausschnitt',
+    listCount: (shown: string) => `${shown} im Ausschnitt`,
+    noneInView: 'Keine Geräte im Ausschnitt',
+    empty: 'Noch keine Gerätepositionen',
+    emptyNote:
+      'Geräte erscheinen hier, wenn ihre Daten die Zahlen latitude und longitude enthalten oder ihr Netzwerkserver einen Standort meldet.',
+    noMatch: 'Keine passenden Geräte',
+    noMatchNote: 'Versuchen Sie eine andere Suche oder einen anderen Status.',
+    open: 'Öffnen',
+    close: 'Schließen',
+    lastHeard: 'Zuletzt gesehen',
+    position: 'Position',
+    known: 'Position gemeldet',
+    withLast: 'mit dem letzten Uplink',
+  },
+);

@@ -1,7 +1,8 @@
 // Delivery log of an output: state, tries, answer and payload of each delivery, and sending again.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { RotateCw } from 'lucide-react';
+import { ChevronRight, RotateCw } from 'lucide-react';
+import { useId, useState } from 'react';
 import { useDevicesById } from '../../api/devices-by-id.ts';
 import { useLogEvents } from '../../live/use-workspace-events.ts';
 import { Button } from '../../parts/button.tsx';
@@ -10,16 +11,23 @@ import { Dot } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { ListBones } from '../../parts/list-table.tsx';
 import { Pager } from '../../parts/pager.tsx';
-import { Answered, Empty } from '../../parts/states.tsx';
+import { Answered, CodeBlock, Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
-import { useFormats, useWords } from '../../words/language.tsx';
-import { DeliveryRow } from './delivery-row.tsx';
-import { OutputFrame } from './output-frame.tsx';
-import { deliveriesKey, deliveriesOf, type Delivery, resendFailed } from './output-requests.ts';
-import { type DeliverySearch, deliveryStates } from './output-search.ts';
-import styles from './outputs.module.css';
-import { outputsWords } from './outputs-words.ts';
 import { useAction } from '../../parts/use-action.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { DeliveryChip } from './delivery-state.tsx';
+import { OutputFrame } from './output-frame.tsx';
+import {
+  deliveriesKey,
+  deliveriesOf,
+  type Delivery,
+  resendFailed,
+  resendOne,
+} from './output-requests.ts';
+import { type DeliverySearch, deliveryStates } from './output-search.ts';
+import { outputsWords } from './outputs-words.ts';
+import styles from './outputs.module.css';
+import { readable } from './readable.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/outputs/$outputId/deliveries';
 
@@ -140,5 +148,108 @@ function Rows({ rows, search, workspaceId }: RowsProps) {
         />
       ))}
     </ul>
+  );
+}
+
+// Row of the delivery log; it opens to the payload, the answer and the reason.
+
+interface DeliveryRowProps {
+  readonly delivery: Delivery;
+  /** Its name, once known. */
+  readonly device: string | undefined;
+}
+
+function DeliveryRow({ delivery, device }: DeliveryRowProps) {
+  const words = useWords(outputsWords);
+  const { instant } = useFormats();
+  const details = useId();
+  const [isOpen, setOpen] = useState(false);
+  const { created, state, tries, answer, reason, deviceId } = delivery;
+  return (
+    <li>
+      <div className={styles['delivery']}>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={details}
+          aria-label={words.details(instant(created))}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <ChevronRight aria-hidden="true" />
+        </button>
+        <time className="num mute" dateTime={created}>
+          {instant(created)}
+        </time>
+        <DeliveryChip state={state} />
+        <span className="mute num">{words.tries(tries)}</span>
+        <span className="cut">{device ?? deviceId}</span>
+        <span className="cut faint">{reason ?? answer ?? ''}</span>
+        {state === 'PENDING' ? <span /> : <Resend delivery={delivery} />}
+      </div>
+      <div id={details} hidden={!isOpen}>
+        {isOpen && <Details delivery={delivery} />}
+      </div>
+    </li>
+  );
+}
+
+function Resend({ delivery }: { readonly delivery: Delivery }) {
+  const words = useWords(outputsWords);
+  const known = useQueryClient();
+  const resend = useAction({
+    mutationFn: () => resendOne(delivery.id),
+    onSuccess: () => toast(words.resent),
+    onError: toastFailure,
+    onSettled: () =>
+      known.invalidateQueries({ queryKey: deliveriesKey(delivery.outputConnectorId) }),
+  });
+  return (
+    <Button
+      needs="dataFlow: update"
+      look={delivery.state === 'DEAD' ? 'plain' : 'ghost'}
+      disabled={resend.isPending}
+      onClick={() => resend.mutate()}
+    >
+      {words.resend}
+    </Button>
+  );
+}
+
+function Details({ delivery }: { readonly delivery: Delivery }) {
+  const words = useWords(outputsWords);
+  const { instant } = useFormats();
+  const { payload, answer, reason, correlationId, nextTry, cause } = delivery;
+  return (
+    <div className={styles['details']}>
+      <dl className={styles['facts']}>
+        <div>
+          <dt>{words.cause}</dt>
+          <dd>{words.causes[cause]}</dd>
+        </div>
+        <div>
+          <dt>{words.correlation}</dt>
+          <dd className="mono">{correlationId}</dd>
+        </div>
+        {nextTry !== null && (
+          <div>
+            <dt>{words.nextTry}</dt>
+            <dd className="num">{instant(nextTry)}</dd>
+          </div>
+        )}
+      </dl>
+      <Told title={words.reason} code={reason} />
+      <Told title={words.answer} code={answer} />
+      <Told title={words.payload} code={readable(payload)} />
+    </div>
+  );
+}
+
+function Told({ title, code }: { readonly title: string; readonly code: string | null }) {
+  if (code === null || code === '') return null;
+  return (
+    <div>
+      <h3>{title}</h3>
+      <CodeBlock code={code} />
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 // Targets of outputs in words, and values of several lines.
 import { expect, test } from 'vitest';
-import { fromLines, toLines } from './line-values.ts';
+import { fromLines, toLines } from './property-field.tsx';
 import { targetOf } from './output-target.ts';
 import { type OutputConnector, withValue } from './output-types.ts';
 

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
-import type { LaneProps } from './lanes.tsx';
+import type { LaneProps } from './rule-model.ts';
 import {
   blocksOf,
   type ConditionEdit,

@@ -1,5 +1,6 @@
 // Rule model: a rule as the editor changes it, and the bodies that save it.
 import type { components } from '../../../generated/interface-types.ts';
+import type { OpenCard } from '../../parts/lanes/node-card.tsx';
 
 export type Rule = components['schemas']['Rule'];
 export type RuleInput = Pick<
@@ -271,4 +272,11 @@ export function bodyOf({ name, active, inputs, timer, logic, actions }: RuleDraf
     logic,
     actions: actions.map(({ id }) => ({ id })),
   };
+}
+
+/** What each lane of the editor gets. */
+export interface LaneProps extends OpenCard {
+  readonly workspaceId: string;
+  readonly rule: RuleDraft;
+  readonly change: (rule: RuleDraft) => void;
 }

@@ -4,16 +4,16 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Card } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
-import { Answered, Empty } from '../../parts/states.tsx';
 import { hasDraft } from '../../parts/draft-places.ts';
+import { Answered, Empty } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { daysOf } from './days-of.ts';
+import { endOfDay, localOf } from '../../words/zone-times.ts';
 import { RuleFrame } from './rule-frame.tsx';
 import type { Rule } from './rule-model.ts';
 import { simulationOf } from './rule-requests.ts';
 import { simulatedDays } from './rule-search.ts';
-import styles from './rules.module.css';
 import { rulesWords } from './rules-words.ts';
+import styles from './rules.module.css';
 import { RunRows } from './run-rows.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/$ruleId/simulate';
@@ -142,4 +142,29 @@ function DayBars({ from, to, times }: BarsProps) {
       </svg>
     </>
   );
+}
+
+// Days of a range: how often something happened on each, by the clocks of a zone.
+
+interface Day {
+  /** Some instant of the day. */
+  readonly at: string;
+  readonly fired: number;
+}
+
+/** Every day that the range touches, oldest first, also those without anything. */
+function daysOf(from: string, to: string, times: readonly string[], zone: string): readonly Day[] {
+  const dayOf = (iso: string) => localOf(iso, zone).slice(0, 'yyyy-mm-dd'.length);
+  const fired = new Map<string, number>();
+  for (const time of times) fired.set(dayOf(time), (fired.get(dayOf(time)) ?? 0) + 1);
+  const days: Day[] = [];
+  const last = dayOf(to);
+  let at = from;
+  for (let left = 400; left > 0; left--) {
+    const day = dayOf(at);
+    days.push({ at, fired: fired.get(day) ?? 0 });
+    if (day === last) break;
+    at = endOfDay(day, zone);
+  }
+  return days;
 }

@@ -1,20 +1,30 @@
 // Then lane: the outputs that the rule fires.
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Bell, Database, Pencil, Send } from 'lucide-react';
 import { useState } from 'react';
+import type { AlarmSeverity } from '../../api/alarms.ts';
+import { faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { editingWords } from '../../parts/editing-words.ts';
 import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
-import { useWords } from '../../words/language.tsx';
+import { Severity } from '../../parts/severity.tsx';
+import { Answered, Bone } from '../../parts/states.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { useAction } from '../../parts/use-action.ts';
+import { secondsOfIso } from '../../words/iso-duration.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
 import { MailInPlace, ruleMail } from '../outputs/mail-in-place.tsx';
-import type { SampleDevice } from '../outputs/output-form.tsx';
+import { bodyOf, changeOf, draftOf, newDraft, type OutputDraft } from '../outputs/output-draft.ts';
+import { OutputForm, type SampleDevice } from '../outputs/output-form.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
+import { outputOf } from '../outputs/output-requests.ts';
+import type { OutputConnector } from '../outputs/output-types.ts';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
-import { ChangeAlarmDialog, NewAlarmDialog } from './alarm-dialog.tsx';
-import { AlarmSummary } from './alarm-summary.tsx';
 import { editorWords } from './editor-words.ts';
-import type { LaneProps } from './lanes.tsx';
+import type { LaneProps } from './rule-model.ts';
 import {
   type RuleAction,
   type RuleDraft,
@@ -154,5 +164,149 @@ function AddAction({ workspaceId, sampleOf, add }: AddActionProps) {
         <NewAlarmDialog {...{ workspaceId, sampleOf }} close={() => setMaking(false)} done={add} />
       )}
     </>
+  );
+}
+
+// Alarm summary: in the card of a rule, what its alarm is, when it ends, and who is notified.
+
+interface Alarm {
+  readonly name: string;
+  readonly severity: AlarmSeverity;
+  readonly clearWhen?: string;
+  readonly clearAfter?: string;
+  readonly escalateAfter?: string;
+  readonly notify?: readonly unknown[];
+}
+
+function AlarmSummary({ outputId }: { readonly outputId: string }) {
+  const words = useWords(editorWords);
+  const { duration } = useFormats();
+  const { data, error } = useQuery(outputOf(outputId));
+  if (error !== null) return <p className="mute">{error.message}</p>;
+  if (data === undefined) return <Bone width="100%" />;
+  const alarm = data.alarmProperties as unknown as Alarm;
+  const { name, severity, clearWhen, clearAfter, escalateAfter, notify = [] } = alarm;
+  const sentences = [
+    clearWhen === 'NEVER' ? words.alarmStays : words.alarmClears,
+    clearAfter && words.alarmClearsAfter(inWords(clearAfter, duration)),
+    escalateAfter && words.alarmEscalates(inWords(escalateAfter, duration)),
+    words.alarmNotifies(notify.length),
+  ];
+  return (
+    <div className={styles['alarm']}>
+      <Severity of={severity} />
+      <code>{name}</code>
+      <p className="mute">{sentences.filter(Boolean).join(' ')}</p>
+    </div>
+  );
+}
+
+/** `PT90M` -> `1 h 30 min`; an unusual duration as it is. */
+function inWords(iso: string, format: (seconds: number) => string): string {
+  const seconds = secondsOfIso(iso);
+  return seconds === undefined ? iso : format(seconds);
+}
+
+// Alarm dialog of the rule editor: makes or changes the alarm that the rule raises, in place.
+
+interface DialogProps {
+  readonly workspaceId: string;
+  /** A device of the rule, for the previews. */
+  readonly sampleOf: SampleDevice | undefined;
+  readonly close: () => void;
+  readonly done: (action: RuleAction) => void;
+}
+
+/** Makes an output of type ALARM, which the rule then has as an action. */
+function NewAlarmDialog({ workspaceId, sampleOf, close, done }: DialogProps) {
+  const words = useWords(editorWords);
+  const first = newDraft('ALARM', words.alarm, 'RULE_ACTION');
+  return (
+    <AlarmForm
+      title={words.newAlarm}
+      first={first}
+      {...{ workspaceId, sampleOf, close, done }}
+      send={(draft) =>
+        ask(platform.POST('/v3/output-connectors', { body: bodyOf(draft, workspaceId) }))
+      }
+    />
+  );
+}
+
+interface ChangeProps extends DialogProps {
+  readonly outputId: string;
+}
+
+function ChangeAlarmDialog(props: ChangeProps) {
+  const { workspaceId, outputId, sampleOf, close, done } = props;
+  const words = useWords(editorWords);
+  const output = useQuery(outputOf(outputId));
+  const waiting = (
+    <Dialog title={words.editAlarm} close={close}>
+      <Bone width="100%" />
+    </Dialog>
+  );
+  return (
+    <Answered answer={output} skeleton={waiting}>
+      {(connector) => (
+        <AlarmForm
+          title={words.editAlarm}
+          first={draftOf(connector)}
+          {...{ workspaceId, sampleOf, close, done }}
+          send={(draft) => {
+            const params = { path: { id: outputId } };
+            const body = { ...changeOf(draft), version: connector.version };
+            return ask(platform.PUT('/v3/output-connectors/{id}', { params, body }));
+          }}
+        />
+      )}
+    </Answered>
+  );
+}
+
+interface FormProps extends DialogProps {
+  readonly title: string;
+  readonly first: OutputDraft;
+  readonly send: (draft: OutputDraft) => Promise<OutputConnector>;
+}
+
+function AlarmForm({ workspaceId, sampleOf, close, done, title, first, send }: FormProps) {
+  const words = useWords(editorWords);
+  const editing = useWords(editingWords);
+  const known = useQueryClient();
+  const [draft, change] = useState(first);
+  const saving = useAction({
+    mutationFn: () => send(draft),
+    onSuccess: ({ id, name, type }) => {
+      void known.invalidateQueries({ queryKey: ['outputs'] });
+      void known.invalidateQueries({ queryKey: ['output', id] });
+      void known.invalidateQueries({ queryKey: ['rule'] });
+      toast(editing.saved);
+      close();
+      done({ id, name, type });
+    },
+  });
+  return (
+    <Dialog
+      title={title}
+      close={close}
+      footer={
+        <>
+          <Button onClick={close}>{editing.cancel}</Button>
+          <Button look="primary" disabled={saving.isPending} onClick={() => saving.mutate()}>
+            {editing.save}
+          </Button>
+        </>
+      }
+    >
+      <p className="mute">{words.alarmNote}</p>
+      <OutputForm
+        workspaceId={workspaceId}
+        draft={draft}
+        faults={faultsOf(saving.error)}
+        change={change}
+        sampleOf={sampleOf}
+      />
+    </Dialog>
   );
 }

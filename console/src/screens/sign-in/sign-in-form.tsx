@@ -1,19 +1,18 @@
 // Sign-in form: password, with a second step where it is asked for, passkey or provider.
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { type FunctionComponent, useEffect, useRef, useState } from 'react';
+import { Link, useSearch } from '@tanstack/react-router';
+import { type ComponentProps, type FunctionComponent, useEffect, useRef, useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
 import { aboutQuery } from '../../api/about.ts';
+import { hasPasskeys, signedChallenge } from '../../api/passkeys.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { useWords } from '../../words/language.tsx';
 import { FormError, type OutsideFrameProps } from './outside-frame.tsx';
-import { PasskeyButton } from './passkey-button.tsx';
-import { type Provider, ProviderButton, ProviderProblem } from './provider-button.tsx';
-import { SecondStep, type SecondStepNeeded } from './second-step.tsx';
 import { signInWords } from './sign-in-words.ts';
 import styles from './sign-in.module.css';
-import { useAction } from '../../parts/use-action.ts';
 
 /** What a sign-in has around it, and where it leads. */
 export interface SignInWay {
@@ -118,4 +117,164 @@ function useLogin({ secondStep, enter, refused }: LoginSteps) {
     },
     onError: refused,
   });
+}
+
+// Passkey button: signs in with a passkey of this device or of a phone nearby, without a name or password.
+
+/** Nothing where the browser has no passkeys. */
+function PasskeyButton({ enter }: { readonly enter: () => Promise<void> }) {
+  const words = useWords(signInWords);
+  const login = useAction({
+    mutationFn: async () => {
+      const { ticket, options } = await ask(platform.POST('/v3/auth/login/passkey-options'));
+      const passkey = await signedChallenge(options);
+      if (passkey === undefined) throw new Error(words.noPasskey);
+      return ask(platform.POST('/v3/auth/login/passkey', { body: { ticket, passkey } }));
+    },
+    onSuccess: enter,
+  });
+  if (!hasPasskeys()) return null;
+  return (
+    <>
+      {login.error !== null && <FormError>{login.error.message}</FormError>}
+      <Button disabled={login.isPending} onClick={() => login.mutate()}>
+        {words.withPasskey}
+      </Button>
+    </>
+  );
+}
+
+// Provider button: a link that leads to the provider and back, and why it did not lead to a session.
+
+type Provider = components['schemas']['About']['provider'];
+
+interface ProviderButtonProps {
+  readonly provider: Provider;
+  /** Where to continue. */
+  readonly to: string | undefined;
+  /** Whether there is no other way to sign in. */
+  readonly isMain?: boolean;
+}
+
+/** A link and no form: the policy of the page forbids forms that redirect to another site. */
+function ProviderButton({ provider, to, isMain = false }: ProviderButtonProps) {
+  const words = useWords(signInWords);
+  if (provider === null) return null;
+  const query = to === undefined ? '' : `?to=${encodeURIComponent(to)}`;
+  return (
+    <a
+      className={`${styles['provider']} ${isMain ? styles['main'] : ''}`}
+      href={`/v3/auth/oidc/start${query}`}
+    >
+      {words.signInWith(provider.label)}
+    </a>
+  );
+}
+
+/** Shown when the browser returned without a session. */
+function ProviderProblem() {
+  const words = useWords(signInWords);
+  const { problem } = useSearch({ strict: false });
+  if (problem === undefined) return null;
+  const known: Readonly<Record<string, string>> = words.problems;
+  return <FormError>{known[problem] ?? words.problems.FAILED}</FormError>;
+}
+
+// Second step: a passkey, a code of the authenticator app, or a recovery code completes the sign-in.
+
+type Schemas = components['schemas'];
+type SecondStepNeeded = Schemas['SecondStep'];
+type Kind = SecondStepNeeded['secondFactors'][number];
+
+interface SecondStepProps {
+  readonly needed: SecondStepNeeded;
+  readonly startAgain: () => void;
+  readonly way: SignInWay;
+}
+
+function SecondStep({ needed, startAgain, way }: SecondStepProps) {
+  const { ticket, passkeyOptions, secondFactors } = needed;
+  const words = useWords(signInWords);
+  const { enter, Frame } = way;
+  const kinds = secondFactors.filter((kind) => kind !== 'PASSKEY' || hasPasskeys());
+  const [kind, setKind] = useState<Kind>(kinds[0] ?? 'RECOVERY_CODE');
+  const complete = useAction({
+    mutationFn: async (code: string) => {
+      const shown = await shownFactor(kind, code, passkeyOptions);
+      if (shown === undefined) throw new Error(words.noPasskey);
+      return ask(platform.POST('/v3/auth/login/second-factor', { body: { ticket, ...shown } }));
+    },
+    onSuccess: enter,
+  });
+  const { lead, label, input, choice } = kindParts(words)[kind];
+  return (
+    <Frame
+      title={words.secondTitle}
+      lead={lead}
+      name={words.signIn}
+      submit={(given) => complete.mutate(String(given.get('code') ?? ''))}
+    >
+      {input !== undefined && <FocusedField key={kind} label={label} {...input} />}
+      {complete.error !== null && <FormError>{complete.error.message}</FormError>}
+      <Button type="submit" look="primary" disabled={complete.isPending}>
+        {kind === 'PASSKEY' ? choice : words.signIn}
+      </Button>
+      {kinds
+        .filter((other) => other !== kind)
+        .map((other) => (
+          <Button key={other} onClick={() => setKind(other)}>
+            {kindParts(words)[other].choice}
+          </Button>
+        ))}
+      <Button look="ghost" onClick={startAgain}>
+        {words.startAgain}
+      </Button>
+    </Frame>
+  );
+}
+
+/** Takes the focus when it appears. */
+function FocusedField(props: ComponentProps<typeof TextField>) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return <TextField ref={field} {...props} />;
+}
+
+type Shown = Pick<Schemas['SecondStepBody'], 'code' | 'recoveryCode' | 'passkey'>;
+
+/** Undefined when the browser gave no passkey. */
+async function shownFactor(
+  kind: Kind,
+  code: string,
+  options: SecondStepNeeded['passkeyOptions'],
+): Promise<Shown | undefined> {
+  if (kind === 'ONE_TIME_CODE') return { code };
+  if (kind === 'RECOVERY_CODE') return { recoveryCode: code };
+  const passkey = options === null ? undefined : await signedChallenge(options);
+  return passkey && { passkey };
+}
+
+const codeInput = { name: 'code', maxLength: 64, required: true } as const;
+
+function kindParts(words: typeof signInWords.en) {
+  return {
+    ONE_TIME_CODE: {
+      lead: words.secondLead,
+      label: words.code,
+      choice: words.withCode,
+      input: { ...codeInput, inputMode: 'numeric', autoComplete: 'one-time-code' },
+    },
+    RECOVERY_CODE: {
+      lead: words.recoveryLead,
+      label: words.recoveryCode,
+      choice: words.withRecovery,
+      input: { ...codeInput, autoComplete: 'off' },
+    },
+    PASSKEY: {
+      lead: words.passkeyLead,
+      label: words.withPasskey,
+      choice: words.withPasskey,
+      input: undefined,
+    },
+  } as const;
 }

@@ -3,17 +3,16 @@ import { BellPlus, UserPlus } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
+import type { LiveSample } from '../../live/stream.ts';
 import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Failure } from '../../parts/states.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { SampleFeed } from '../device/data/use-sample-feed.ts';
-import { Rings } from './rings.tsx';
-import { courseOf, valuesOf } from './sample-values.ts';
 import type { FirstDevice } from './use-first-device.ts';
-import styles from './welcome.module.css';
 import { welcomeWords } from './welcome-words.ts';
-import { useAction } from '../../parts/use-action.ts';
+import styles from './welcome.module.css';
 
 const flashMs = 600;
 
@@ -163,4 +162,61 @@ function varied(payload: object, times: number): object {
   const shift = (value: unknown) =>
     typeof value === 'number' ? Math.round((value + Math.sin(times)) * 10) / 10 : value;
   return Object.fromEntries(Object.entries(payload).map(([key, value]) => [key, shift(value)]));
+}
+
+// Rings: the sun that waits for a reading, and flashes when one arrives.
+
+function Rings({ state }: { readonly state: 'idle' | 'waiting' | 'flash' }) {
+  const center = { cx: 100, cy: 100 };
+  return (
+    <svg className={styles['rings']} data-state={state} viewBox="0 0 200 200" aria-hidden="true">
+      {['a', 'b', 'c'].map((name) => (
+        <circle key={name} className={`${styles['ring']} ${styles[name]}`} {...center} r="34" />
+      ))}
+      <circle className={styles['sun']} {...center} r="22" />
+    </svg>
+  );
+}
+
+// Sample values: the values of a sample that can be shown in a line, and the course of one.
+
+interface SampleValue {
+  readonly key: string;
+  readonly value: number | boolean | string;
+}
+
+const shownMax = 6;
+const courseMax = 200;
+
+/** Numbers first; members of objects by their path. */
+function valuesOf(data: Readonly<Record<string, unknown>>): readonly SampleValue[] {
+  const all = leaves(data, '');
+  const isNumber = ({ value }: SampleValue) => typeof value === 'number';
+  return [...all.filter(isNumber), ...all.filter((one) => !isNumber(one))].slice(0, shownMax);
+}
+
+/** Epoch seconds and values, oldest first; undefined for fewer than two. */
+function courseOf(
+  samples: readonly Pick<LiveSample, 'timestamp' | 'data'>[],
+  key: string,
+): { readonly times: readonly number[]; readonly values: readonly number[] } | undefined {
+  const points = samples
+    .slice(0, courseMax)
+    .flatMap(({ timestamp, data }) => {
+      const value = leaves(data, '').find((one) => one.key === key)?.value;
+      return typeof value === 'number' ? [{ at: Date.parse(timestamp) / 1_000, value }] : [];
+    })
+    .toReversed();
+  if (points.length < 2) return undefined;
+  return { times: points.map(({ at }) => at), values: points.map(({ value }) => value) };
+}
+
+function leaves(data: object, path: string): SampleValue[] {
+  return Object.entries(data).flatMap(([name, value]: [string, unknown]) => {
+    const key = path + name;
+    if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string')
+      return [{ key, value }];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+    return leaves(value, `${key}.`);
+  });
 }

@@ -1,21 +1,28 @@
 // Setup steps: name, protocol and payload, each with an answer filled in; the last makes the device.
-import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import { useSettledValue } from '../../live/use-settled-value.ts';
 import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { TextArea, TextField } from '../../parts/field.tsx';
+import { Bone, Failure } from '../../parts/states.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { rememberFirstDevice } from '../../session/first-run.ts';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
+import { runScript } from '../device-type/script-run.ts';
+import { firstCode } from '../device-types/first-code.ts';
 import type { Connectivity } from '../devices/register-requests.ts';
-import { keepSetup } from './kept-setup.ts';
-import { PayloadForm, type Sending } from './payload-form.tsx';
+import { firstPayload, keepSetup } from './kept-setup.ts';
+import { OptionList } from './option-list.tsx';
+import { type Proposal, proposalOf } from './payload-proposal.ts';
 import { ProtocolForm } from './protocol-form.tsx';
-import { type Made, makeFirst } from './setup-requests.ts';
+import { type Decoding, type Made, makeFirst } from './setup-requests.ts';
 import { Step } from './step.tsx';
-import styles from './welcome.module.css';
 import { welcomeWords } from './welcome-words.ts';
-import { useAction } from '../../parts/use-action.ts';
+import styles from './welcome.module.css';
 
 interface SetupStepsProps {
   readonly workspaceId: string;
@@ -141,4 +148,234 @@ function useMaking(
     },
   });
   return { ...mutation, hasBegun: made.length > 0 };
+}
+
+// Payload form: JSON as it is, or a pasted payload that proposes its decoder.
+
+/** What the device sends, and how it is decoded. */
+interface Sending {
+  readonly payload: object;
+  readonly decoding: Decoding;
+}
+
+interface PayloadFormProps {
+  readonly isBusy: boolean;
+  readonly make: (sending: Sending) => void;
+}
+
+function PayloadForm({ isBusy, make }: PayloadFormProps) {
+  const words = useWords(welcomeWords);
+  const [kind, setKind] = useState<'json' | 'pasted'>('json');
+  const [text, setText] = useState('');
+  const [port, setPort] = useState(1);
+  const [typeId, setTypeId] = useState<string>(ownCode);
+  const proposal = proposalOf(useSettledValue(text));
+  const sending =
+    kind === 'json'
+      ? ({ payload: firstPayload, decoding: { kind: 'asItIs' } } as const)
+      : sendingOf(proposal, port, typeId);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (sending !== undefined) make(sending);
+  };
+  return (
+    <form className={styles['form']} onSubmit={submit}>
+      <OptionList
+        label={words.sendStep}
+        name="sends"
+        value={kind}
+        choose={setKind}
+        options={[
+          {
+            value: 'json',
+            title: words.sends.json,
+            note: (
+              <>
+                {words.jsonNote} <code className="mono">{JSON.stringify(firstPayload)}</code>
+              </>
+            ),
+          },
+          { value: 'pasted', title: words.sends.pasted, note: words.pastedNote },
+        ]}
+      />
+      {kind === 'pasted' && (
+        <>
+          <TextArea
+            label={words.payload}
+            hint={words.payloadHint}
+            error={proposal.form === 'unreadable' ? words.unreadable : undefined}
+            spellCheck={false}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
+          {proposal.form === 'json' && <KeyList proposal={proposal} />}
+          {proposal.form === 'bytes' && (
+            <DecoderSearch
+              payloadHex={proposal.payloadHex}
+              port={port}
+              setPort={setPort}
+              chosen={typeId}
+              choose={setTypeId}
+            />
+          )}
+        </>
+      )}
+      <div>
+        <Button type="submit" look="primary" disabled={isBusy || sending === undefined}>
+          {isBusy ? words.making : words.make}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Undefined while nothing readable is pasted. */
+function sendingOf(proposal: Proposal, port: number, typeId: string): Sending | undefined {
+  if (proposal.form === 'json')
+    return { payload: proposal.data, decoding: { kind: 'declared', schema: proposal.schema } };
+  if (proposal.form !== 'bytes') return undefined;
+  const payload = { port, payloadHex: proposal.payloadHex };
+  if (typeId !== ownCode) return { payload, decoding: { kind: 'type', typeId } };
+  return { payload, decoding: { kind: 'ownCode', code: firstCode.bytes ?? '' } };
+}
+
+function KeyList({ proposal }: { readonly proposal: Extract<Proposal, { form: 'json' }> }) {
+  const words = useWords(welcomeWords);
+  const { keys } = proposal;
+  return (
+    <div className={styles['proposal']} role="status">
+      <b>{words.keys(keys.length)}</b>
+      <dl className={styles['keys']}>
+        {keys.map(({ key, type, shown }) => (
+          <div key={key}>
+            <dt className="mono">{key}</dt>
+            <dd>
+              <span className="mute">{words.keyKinds[type]}</span>{' '}
+              <code className="mono">{shown}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+// Decoder search: device types whose decoder reads the pasted bytes, each tried on the platform.
+
+type DeviceType = components['schemas']['DeviceType'];
+
+/** In place of the id of a type: code that begins with two bytes. */
+const ownCode = '';
+
+const triedMax = 8;
+const valuesMax = 4;
+
+interface DecoderSearchProps {
+  readonly payloadHex: string;
+  readonly port: number;
+  readonly setPort: (port: number) => void;
+  readonly chosen: string;
+  readonly choose: (typeId: string) => void;
+}
+
+function DecoderSearch(props: DecoderSearchProps) {
+  const { payloadHex, port, setPort, chosen, choose } = props;
+  const words = useWords(welcomeWords);
+  const [search, setSearch] = useState('');
+  const tried = useTriedTypes(useSettledValue(search.trim()), payloadHex, port);
+  const read = tried.data?.find(({ result }) => typeof result !== 'string');
+  // Without a word to search for, a decoder that reads the bytes is a coincidence.
+  const proposed = search.trim() === '' ? undefined : read?.id;
+  useEffect(() => {
+    if (proposed !== undefined) choose(proposed);
+  }, [proposed, choose]);
+  const own = { value: ownCode, title: words.ownCode, note: words.ownCodeNote };
+  const notes = { failed: words.noDecode, empty: words.noSample };
+  const found = (tried.data ?? []).map(({ id, name, result }) => ({
+    value: id,
+    title: name,
+    note: typeof result === 'string' ? notes[result] : result.join(' · '),
+    isDisabled: result === 'failed',
+  }));
+  return (
+    <div className={styles['proposal']}>
+      <b>{words.bytes(payloadHex.length / 2)}</b>
+      <div className={styles['pair']}>
+        <TextField
+          label={words.findType}
+          hint={words.findTypeHint}
+          autoComplete="off"
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        />
+        <TextField
+          label={words.port}
+          hint={words.portHint}
+          type="number"
+          min={1}
+          max={255}
+          value={port}
+          onChange={({ target }) => setPort(Number(target.value))}
+        />
+      </div>
+      <div aria-busy={tried.isFetching} data-stale={tried.isPlaceholderData}>
+        {tried.isPending && <Bone width="16em" />}
+        {tried.error !== null && <Failure error={tried.error} retry={() => void tried.refetch()} />}
+        {tried.data?.length === 0 && <p className="mute">{words.noTypes}</p>}
+      </div>
+      <OptionList
+        label={words.decoders}
+        name="decoder"
+        isFirst={false}
+        value={[own, ...found].some(({ value }) => value === chosen) ? chosen : ownCode}
+        choose={choose}
+        options={[...found, own]}
+      />
+    </div>
+  );
+}
+
+interface TriedType {
+  readonly id: string;
+  readonly name: string;
+  /** The decoded values as words. */
+  readonly result: 'failed' | 'empty' | readonly string[];
+}
+
+/** The first types of the search that have a decoder of bytes; those that read the payload first. */
+function useTriedTypes(search: string, payloadHex: string, port: number) {
+  const { organizationId } = useAccount();
+  return useQuery({
+    queryKey: ['tried types', organizationId, search, payloadHex, port],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<readonly TriedType[]> => {
+      const named = search === '' ? {} : { search };
+      const query = { organizationId, ...named, details: true, size: 50, sort: 'name,asc' };
+      const { content } = await ask(
+        platform.GET('/v3/device-types', { signal, params: { query } }),
+      );
+      const types = content
+        .filter((type): type is DeviceType => 'uplinkScript' in type)
+        .filter(({ uplinkScript, meta }) => uplinkScript !== null && meta.encoding !== 'JSON');
+      const tried = await Promise.all(
+        types.slice(0, triedMax).map((type) => tryType(type, payloadHex, port)),
+      );
+      const isRead = ({ result }: TriedType) => typeof result !== 'string';
+      return [...tried.filter(isRead), ...tried.filter((one) => !isRead(one))];
+    },
+  });
+}
+
+async function tryType(type: DeviceType, payloadHex: string, port: number): Promise<TriedType> {
+  const { id, name, uplinkScript } = type;
+  const event = { data: { port, payloadHex }, timestamp: new Date().toISOString(), state: {} };
+  const { emits } = await runScript(uplinkScript?.code ?? '', event);
+  if (emits.some((emit) => emit.type === 'ERROR')) return { id, name, result: 'failed' };
+  const values = emits
+    .filter((emit) => emit.type === 'SAMPLE')
+    .flatMap((emit) => Object.entries((emit.event as { readonly data: object }).data))
+    .filter(([, value]) => value !== null && typeof value !== 'object')
+    .map(([key, value]) => `${key} ${String(value)}`);
+  return { id, name, result: values.length === 0 ? 'empty' : values.slice(0, valuesMax) };
 }

@@ -1,21 +1,31 @@
 // Welcome: from nothing to the first reading of a device in four steps, or to a workspace of the demo.
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Sprout } from 'lucide-react';
+import { useState } from 'react';
+import { curlOf } from '../../api/curl.ts';
+import { ask, platform } from '../../api/platform.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Segments } from '../../parts/choice.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Bone, Empty, Failure } from '../../parts/states.tsx';
-import { skipWelcome } from '../../session/first-run.ts';
+import { Bone, CodeBlock, Empty, Failure } from '../../parts/states.tsx';
+import { useAction } from '../../parts/use-action.ts';
+import { overviewOf, skipWelcome } from '../../session/first-run.ts';
 import { useWorkspaceId } from '../../session/last-workspace.ts';
 import { useAccount } from '../../session/session.ts';
-import { useWords } from '../../words/language.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
 import { useSampleFeed } from '../device/data/use-sample-feed.ts';
-import { DemoOffer } from './demo-offer.tsx';
 import { keptSetup } from './kept-setup.ts';
 import { Idle, Listening } from './listening.tsx';
-import { MadeList } from './made-list.tsx';
+import { useAbout } from './protocol-form.tsx';
+import { sendCode, type Sender, type SendTool, sendTools } from './send-code.ts';
+import type { Made } from './setup-requests.ts';
 import { SetupSteps } from './setup-steps.tsx';
-import { SendStep } from './send-step.tsx';
-import { useFirstDevice } from './use-first-device.ts';
-import styles from './welcome.module.css';
+import { Step } from './step.tsx';
+import { type FirstDevice, useFirstDevice } from './use-first-device.ts';
 import { welcomeWords } from './welcome-words.ts';
+import styles from './welcome.module.css';
 
 export function Welcome() {
   const words = useWords(welcomeWords);
@@ -89,5 +99,163 @@ function WithDevice({ deviceId }: { readonly deviceId: string }) {
       </div>
       <MadeList made={made} />
     </>
+  );
+}
+
+// Made list: the requests that made the first device, as curl.
+
+function MadeList({ made }: { readonly made: readonly Made[] }) {
+  const words = useWords(welcomeWords);
+  if (made.length === 0) return null;
+  const commands = made
+    .filter(({ request }) => request !== undefined)
+    .map(({ request }) => curlOf(request ?? { path: '' }, location.origin));
+  return (
+    <details className={styles['made']}>
+      <summary>{words.made}</summary>
+      <p className="mute">{words.madeNote}</p>
+      <ol>
+        {made.map(({ what, id, request }) => (
+          <li key={id}>
+            <b>{words.madeWhat[what]}</b> <span className="mono faint">{id}</span>
+            {request === undefined ? (
+              <p className="mute">{words.existed}</p>
+            ) : (
+              <CodeBlock code={curlOf(request, location.origin)} />
+            )}
+          </li>
+        ))}
+      </ol>
+      <CopyButton content={commands.join('\n')} />
+    </details>
+  );
+}
+
+// Demo offer: a workspace of simulated devices, with its progress until it can be opened (contract 37).
+
+const progressMs = 1_000;
+const request = { method: 'POST', path: '/v3/workspaces/demo' } as const;
+
+function DemoOffer() {
+  const words = useWords(welcomeWords);
+  const { organizationId } = useAccount();
+  const client = useQueryClient();
+  const load = useAction({
+    mutationFn: () => ask(platform.POST('/v3/workspaces/demo', { body: { organizationId } })),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['workspaces'] }),
+  });
+  return (
+    <section className={styles['demo']} aria-label={words.demo}>
+      <div>
+        <h2>{words.demo}</h2>
+        <p className="mute">{words.demoNote}</p>
+      </div>
+      {load.data === undefined ? (
+        <Button disabled={load.isPending} onClick={() => load.mutate()}>
+          <Sprout aria-hidden="true" />
+          {words.loadDemo}
+        </Button>
+      ) : (
+        <DemoProgress workspaceId={load.data.id} />
+      )}
+      {load.isPending && (
+        <div className={styles['progress']} role="status">
+          <progress aria-label={words.loadingDemo} />
+          <p className="mute">{words.loadingDemo}</p>
+        </div>
+      )}
+      {load.error !== null && (
+        <Failure error={load.error} retry={() => load.mutate()} curl={request} />
+      )}
+    </section>
+  );
+}
+
+function DemoProgress({ workspaceId }: { readonly workspaceId: string }) {
+  const words = useWords(welcomeWords);
+  const { short, count } = useFormats();
+  const overview = useQuery({ ...overviewOf(workspaceId), refetchInterval: progressMs });
+  const { devices, samples } = overview.data ?? {};
+  return (
+    <div className={styles['progress']} role="status">
+      {devices !== undefined && (
+        <p>
+          <b className="num">{words.demoProgress(count(devices.total), short(samples ?? 0))}</b>{' '}
+          <span className="mute">{words.demoFilling}</span>
+        </p>
+      )}
+      <ButtonLink to="/w/$workspaceId" params={{ workspaceId }} look="primary">
+        {words.openDemo}
+      </ButtonLink>
+    </div>
+  );
+}
+
+// Send step: the three answers, and the command that sends the first reading, with real ids.
+
+interface SendStepProps {
+  readonly device: FirstDevice;
+  readonly payload: object;
+  readonly hasArrived: boolean;
+}
+
+function SendStep({ device, payload, hasArrived }: SendStepProps) {
+  const words = useWords(welcomeWords);
+  const { name, connectivity, typeName, isPassThrough, sender } = device;
+  const stored = typeName === undefined ? words.asItIs : words.declared;
+  const decoder = isPassThrough ? stored : words.decodedBy(typeName ?? '');
+  return (
+    <>
+      <ol className={styles['steps']} aria-label={words.steps}>
+        <Step number={1} title={words.nameStep} state="done" answer={name} />
+        <Step
+          number={2}
+          title={words.talkStep}
+          state="done"
+          answer={words.protocolNames[connectivity]}
+        />
+        <Step number={3} title={words.sendStep} state="done" answer={decoder} />
+        <Step number={4} title={words.sendIt} state="open">
+          {sender === undefined ? (
+            <p className="mute">{words.noSecret}</p>
+          ) : (
+            <Commands sender={{ ...sender, payload }} />
+          )}
+        </Step>
+      </ol>
+      {hasArrived && (
+        <Link className={styles['again']} to="/welcome" search={{}}>
+          {words.another}
+        </Link>
+      )}
+    </>
+  );
+}
+
+function Commands({ sender }: { readonly sender: Sender }) {
+  const words = useWords(welcomeWords);
+  const about = useAbout();
+  const tools = sendTools(sender);
+  const [tool, setTool] = useState<SendTool>(tools[0] ?? 'curl');
+  const { origin, hostname } = location;
+  const { mqtt = null, coap = null } = about?.ports ?? {};
+  const code = sendCode(tool, sender, { origin, hostname, mqttPort: mqtt, coapPort: coap });
+  const isTerminal = tool !== 'Python' && tool !== 'Arduino';
+  return (
+    <div className={styles['send']}>
+      <p className="mute">{isTerminal ? words.sendNote.curl : words.sendNote.device}</p>
+      <div className={styles['code']}>
+        <CodeBlock code={code} />
+      </div>
+      <div className={styles['bar']}>
+        <Segments
+          label={words.tools}
+          value={tool}
+          choose={setTool}
+          options={tools.map((value) => ({ value, label: value }))}
+        />
+        <CopyButton content={code} />
+      </div>
+    </div>
   );
 }

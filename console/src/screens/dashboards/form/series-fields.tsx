@@ -1,7 +1,14 @@
 // Series fields: the values of a tile, each with its device or tag and a data key.
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { answers } from '../../../api/answers.ts';
+import { useDevicesById } from '../../../api/devices-by-id.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { tagsOf } from '../../../api/tags.ts';
+import { DevicePick } from '../../../parts/device-pick.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { useWords } from '../../../words/language.tsx';
+import { type DataKey, dataKeysOf, topicsOf } from '../../device/data/data-keys.ts';
+import { schemaQuery } from '../../device/data/device-queries.ts';
 import { accumulatorNames } from '../../device/explore/explore-search.ts';
 import {
   hasOneSeries,
@@ -13,8 +20,7 @@ import {
 } from '../dashboard-model.ts';
 import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
-import { nameOf, seriesKeys } from './series-keys.ts';
-import { SourceFields } from './source-fields.tsx';
+import styles from './form.module.css';
 
 const seriesMax = 50;
 export const blankSeries: TileSeries = { dataKey: '' };
@@ -123,4 +129,130 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
       )}
     </>
   );
+}
+
+// Series keys: the data keys of a device, or of the kinds of devices that a tag has.
+
+const keysMs = 60_000;
+const devicesMax = 100;
+/** Schemas are asked for one by one; devices that send the same keys have the same. */
+const schemasMax = 6;
+
+const seriesKeys = ({ deviceId, tagId }: TileSeries) =>
+  queryOptions({
+    queryKey: ['series keys', deviceId ?? '', tagId ?? ''],
+    enabled: Boolean(deviceId) || Boolean(tagId),
+    staleTime: keysMs,
+    queryFn: async ({ signal }): Promise<readonly DataKey[]> => {
+      const ids = deviceId ? [deviceId] : await kindsOf(tagId ?? '', signal);
+      const schemas = await Promise.all(ids.map((id) => answers.fetchQuery(schemaQuery(id))));
+      const keys = schemas.flatMap((schema) =>
+        topicsOf(schema).flatMap((topic) => dataKeysOf(schema, topic)),
+      );
+      return [...new Map(keys.map((one) => [nameOf(one), one])).values()];
+    },
+  });
+
+const nameOf = ({ topic, key }: Pick<DataKey, 'topic' | 'key'>): string =>
+  JSON.stringify([topic, key]);
+
+/** One device for each set of keys that devices of the tag sent last. */
+async function kindsOf(tagId: string, signal: AbortSignal): Promise<readonly string[]> {
+  const body = { tagId, size: devicesMax };
+  const { content } = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
+  const kinds = Map.groupBy(content, ({ samples }) =>
+    JSON.stringify(
+      samples.map(({ topic, data }) => JSON.stringify([topic, ...Object.keys(data)])).toSorted(),
+    ),
+  );
+  const first = [...kinds.values()].flatMap(([one]) => one?.deviceId ?? []);
+  return first.slice(0, schemasMax);
+}
+
+// Source fields: the device of a series, or the tag whose devices are one series each.
+
+interface SourceFieldsProps {
+  readonly workspaceId: string;
+  readonly kind: TileKind;
+  readonly series: TileSeries;
+  readonly change: (series: TileSeries) => void;
+}
+
+function SourceFields(props: SourceFieldsProps) {
+  const { workspaceId, kind, series, change } = props;
+  const words = useWords(formWords);
+  const tags = useQuery(tagsOf(workspaceId)).data?.content ?? [];
+  const isTag = isOfTag(series);
+  const mayBeTag = isTag || (!hasOneSeries(kind) && tags.length > 0);
+  return (
+    <>
+      {mayBeTag && (
+        <SelectField
+          label={words.source}
+          value={isTag ? 'tag' : 'device'}
+          onChange={({ target }) =>
+            change(blankOf(kind, target.value === 'tag' ? { tagId: '' } : {}))
+          }
+        >
+          <option value="device">{words.oneDevice}</option>
+          <option value="tag">{words.devicesOfTag}</option>
+        </SelectField>
+      )}
+      {isTag ? (
+        <SelectField
+          label={words.tag}
+          required
+          value={series.tagId ?? ''}
+          onChange={({ target }) => {
+            const tag = tags.find(({ id }) => id === target.value);
+            if (tag !== undefined) change({ ...series, tagId: tag.id, label: tag.name });
+          }}
+        >
+          <option value="" disabled>
+            {words.chooseKey}
+          </option>
+          {tags.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      ) : (
+        <SeriesDevice {...props} />
+      )}
+    </>
+  );
+}
+
+function SeriesDevice({ workspaceId, kind, series, change }: SourceFieldsProps) {
+  const words = useWords(formWords);
+  const { deviceId } = series;
+  const devices = useDevicesById(workspaceId, [deviceId ?? null]);
+  const name = devices.get(deviceId ?? '')?.name;
+  return (
+    <div className={styles['device']}>
+      <DevicePick
+        workspaceId={workspaceId}
+        label={words.device}
+        chosen={name ?? deviceId ?? ''}
+        choose={(device) =>
+          change({
+            ...(kind === 'map' ? blankOf(kind, {}) : series),
+            deviceId: device.id,
+            label: kind === 'map' ? device.name : labelAfter(series, name, device.name),
+          })
+        }
+      />
+    </div>
+  );
+}
+
+/** A map finds the positions of its devices itself. */
+function blankOf(kind: TileKind, source: Pick<TileSeries, 'tagId'>): TileSeries {
+  return { ...source, dataKey: kind === 'map' ? 'latitude' : '' };
+}
+
+/** A name that a person typed stays; that of the device before does not. */
+function labelAfter({ label }: TileSeries, before: string | undefined, name: string): string {
+  return label === null || label === undefined || label === '' || label === before ? name : label;
 }

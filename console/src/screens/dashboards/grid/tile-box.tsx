@@ -2,18 +2,23 @@
 import { Link } from '@tanstack/react-router';
 import { ChartLine, GripVertical, Settings2, Trash2 } from 'lucide-react';
 import { type CSSProperties, type ReactNode, useId } from 'react';
+import type { CurlRequest } from '../../../api/curl.ts';
 import { Button } from '../../../parts/button.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
 import { useWords } from '../../../words/language.tsx';
+import { isoInterval } from '../../device/data/time-range.ts';
+import type { DeviceSearch } from '../../device/device-search.ts';
+import { accumulatorNames, type ExploreSearch } from '../../device/explore/explore-search.ts';
 import type { Tile } from '../dashboard-model.ts';
+import { latestBodies, seriesBody, seriesPlan } from '../data/data-plan.ts';
 import { useReader } from '../data/reader.tsx';
-import { shownSeries } from '../data/tile-values.ts';
+import { bucketShown, shownSeries } from '../data/tile-values.ts';
+import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
-import { exploreOf, requestOf } from '../tiles/tile-links.ts';
 import { tileWords } from '../tiles/tile-words.ts';
 import styles from '../tiles/tiles.module.css';
-import type { Box } from './layout.ts';
 import { gridWords } from './grid-words.ts';
+import type { Box } from './layout.ts';
 import type { GridEdit } from './use-grid-edit.ts';
 
 export interface TileEdit {
@@ -148,4 +153,49 @@ function EditActions({ tile, title, edit }: EditActionsProps) {
       </Button>
     </>
   );
+}
+
+// Tile links: the exploration that a tile leads to, and the request for its values.
+
+interface ExploreLink {
+  readonly deviceId: string;
+  readonly search: DeviceSearch & ExploreSearch;
+}
+
+/** The values of one topic, because an exploration has one. Undefined for a tile without values. */
+function exploreOf(tile: Tile, data: DashboardData): ExploreLink | undefined {
+  const all = shownSeries(tile, data);
+  const [first] = all;
+  if (first === undefined || tile.kind === 'map') return undefined;
+  const { bucket, isOwn } = bucketShown(tile, data);
+  const series = all.filter(({ topic }) => topic === first.topic);
+  const keys = [...new Set(series.map(({ dataKey }) => dataKey))].slice(0, 12);
+  const others = new Set(series.map(({ deviceId }) => deviceId));
+  others.delete(first.deviceId);
+  const acc = accumulatorNames.find((one) => one === first.accumulator);
+  return {
+    deviceId: first.deviceId,
+    search: {
+      topic: first.topic,
+      key: first.dataKey,
+      keys,
+      ...isoInterval(data.interval),
+      ...(others.size === 0 ? {} : { with: [...others].slice(0, 12) }),
+      ...(acc === undefined || acc === 'AVG' ? {} : { acc }),
+      ...(isOwn && bucket !== undefined ? { bucket: bucket.iso } : {}),
+    },
+  };
+}
+
+function requestOf(tile: Tile, data: DashboardData): CurlRequest | undefined {
+  const [request] = seriesPlan([tile], data.tagDevices, data.interval);
+  if (request !== undefined && tile.kind !== 'value') {
+    const { series, bucket } = request;
+    const body = seriesBody(series, { bucket, interval: data.interval, zone: data.zone });
+    return { method: 'POST', path: '/v3/devices/query/batch/time-series', body };
+  }
+  const [body] = latestBodies([tile]);
+  return body === undefined
+    ? undefined
+    : { method: 'POST', path: '/v3/devices/query/latest', body };
 }

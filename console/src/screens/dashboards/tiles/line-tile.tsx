@@ -1,14 +1,15 @@
 // Line tile: the course of values over the range of the dashboard, continued live.
-import { useMemo } from 'react';
-import { useElementHeight } from './use-element-height.ts';
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart } from '../../../charts/line-chart.tsx';
+import type { PlotLine } from '../../../charts/line-plot.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type Tile, titleOf } from '../dashboard-model.ts';
-import { barSeconds } from '../data/bars.ts';
+import { barSeconds, barsOf } from '../data/bars.ts';
+import { type DeviceSeries, seriesKey } from '../data/data-plan.ts';
 import { bucketOf } from '../data/tile-buckets.ts';
-import { bucketShown, type Lines, linesOf } from '../data/tile-values.ts';
-import { barLinesOf } from '../data/bar-lines.ts';
+import { bucketShown, colorIn, type Lines, linesOf } from '../data/tile-values.ts';
+import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { useTileFrame, useTileSeries } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
@@ -100,4 +101,76 @@ function ChartBox({ tile, lines: { times, lines, range, namedTimes }, more, note
       </div>
     </div>
   );
+}
+
+// Height of an element: charts fill the tile that they are in.
+
+function useElementHeight(): {
+  readonly box: RefObject<HTMLDivElement | null>;
+  /** Of the content, in pixels; 0 before the first measure. */
+  readonly height: number;
+} {
+  const box = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState(0);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const sizes = new ResizeObserver(([entry]) => {
+      setHeight(Math.floor(entry?.contentRect.height ?? 0));
+    });
+    sizes.observe(element);
+    return () => sizes.disconnect();
+  }, []);
+  return { box, height };
+}
+
+// Bar lines: the bars of several series side by side, as lines of one plot.
+
+/** The bars of one time fill this share of their place; the rest divides them from the next. */
+const filledShare = 0.78;
+
+interface BarLines extends Lines {
+  readonly range: readonly [from: number, to: number];
+  /** When the bar at each of the times begins, which only the first series has in its place. */
+  readonly namedTimes: readonly number[];
+}
+
+interface BarOptions {
+  /** Length of a bar. */
+  readonly seconds: number;
+  /** Whether the tile names the buckets. */
+  readonly isOwn: boolean;
+  readonly nameOf: (series: DeviceSeries, at: number) => string;
+}
+
+function barLinesOf(
+  shown: readonly DeviceSeries[],
+  data: DashboardData,
+  { seconds, isOwn, nameOf }: BarOptions,
+): BarLines {
+  const bars = shown.map((series) => {
+    const stored = data.series.get(seriesKey(series));
+    const { accumulator } = series;
+    // Each bucket that the tile names is a bar, also one of a month.
+    const options = { accumulator, seconds: isOwn ? 1 : seconds, zone: data.zone };
+    return barsOf(stored?.timestamps ?? [], stored?.dataPoints ?? {}, options);
+  });
+  const starts = bars.find((one) => one.starts.length > 0)?.starts ?? [];
+  const share = filledShare / Math.max(1, shown.length);
+  // Each series has its own times, so that its bars are next to those of the others.
+  const times = starts.flatMap((start) => shown.map((_, at) => start + at * seconds * share));
+  const lines = shown.map((series, at): PlotLine => {
+    const values = starts.flatMap((_, bar) =>
+      shown.map((__, other) => (other === at ? (bars[at]?.values[bar] ?? null) : undefined)),
+    );
+    const color = colorIn(series, at);
+    return { label: nameOf(series, at), unit: series.unit, color, values, barShare: share };
+  });
+  const [first = 0, last = 0] = [starts[0], starts.at(-1)];
+  return {
+    times,
+    lines,
+    range: [first, last + seconds],
+    namedTimes: starts.flatMap((start) => shown.map(() => start)),
+  };
 }

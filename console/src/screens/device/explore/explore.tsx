@@ -1,14 +1,21 @@
 // Explore: values of one or several devices over a range, as a chart, a table, a request and a file.
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
+import { LayoutDashboard } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { curlOf, type CurlRequest } from '../../../api/curl.ts';
 import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
+import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
-import { Empty, Failure } from '../../../parts/states.tsx';
+import { Segments } from '../../../parts/choice.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { late } from '../../../parts/late.tsx';
+import { CodeBlock, Empty, Failure } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
+import type { ExploredLines } from '../../dashboards/save-line.ts';
 import { dataKeysOf, topicsOf } from '../data/data-keys.ts';
-import { schemaQuery } from '../data/device-queries.ts';
+import { deviceQuery, schemaQuery } from '../data/device-queries.ts';
 import { withGaps } from '../data/gaps.ts';
 import { movedTo } from '../data/period-before.ts';
 import { type Bucket, bucketsFor, intervalOf } from '../data/time-range.ts';
@@ -20,16 +27,58 @@ import { deviceWords } from '../device-words.ts';
 import { BeforeChoice } from '../overview/before-choice.tsx';
 import { RangeChoice } from '../overview/range-choice.tsx';
 import { colorOf } from '../overview/value-colors.ts';
-import type { ExploredLines } from '../../dashboards/save-line.ts';
 import { ExploreChoices } from './explore-choices.tsx';
 import { type AccumulatorName, planOf, type ReadPlan } from './explore-search.ts';
-import styles from './explore.module.css';
 import { exploreWords } from './explore-words.ts';
-import { RequestCard } from './request-card.tsx';
-import { SaveButton } from './save-button.tsx';
+import styles from './explore.module.css';
 import { evenBucket, tableOf } from './series-table.ts';
 import { TableCard } from './table-card.tsx';
-import { useCompared } from './use-compared.ts';
+
+// Request code: a request of the console as a program in the language of the reader.
+
+const requestLanguages = ['curl', 'JavaScript', 'Python'] as const;
+type RequestLanguage = (typeof requestLanguages)[number];
+
+/** The key is a variable of the environment, because a secret does not belong on the clipboard. */
+function requestCode(request: CurlRequest, origin: string, language: RequestLanguage): string {
+  if (language === 'curl') return curlOf(request, origin);
+  const address = JSON.stringify(origin + request.path);
+  const body = JSON.stringify(request.body ?? null, null, 2);
+  if (language === 'JavaScript')
+    return `const answer = await fetch(${address}, {
+  method: 'POST',
+  headers: { 'x-api-key': process.env.API_KEY, 'content-type': 'application/json' },
+  body: JSON.stringify(${body.replaceAll('\n', '\n  ')}),
+});
+if (!answer.ok) throw new Error(await answer.text());
+console.log(await answer.json());`;
+  return `import json, os, urllib.request
+
+request = urllib.request.Request(
+    ${address},
+    data=json.dumps(${pythonOf(request.body).replaceAll('\n', '\n    ')}).encode(),
+    headers={"x-api-key": os.environ["API_KEY"], "content-type": "application/json"},
+)
+with urllib.request.urlopen(request) as answer:
+    print(json.load(answer))`;
+}
+
+/** A literal of Python, in which three words of JSON have other names. */
+function pythonOf(value: unknown, indent = ''): string {
+  const inner = `${indent}  `;
+  if (value === null || value === undefined) return 'None';
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (Array.isArray(value)) {
+    const items = value.map((item) => `${inner}${pythonOf(item, inner)}`);
+    return items.length === 0 ? '[]' : `[\n${items.join(',\n')}\n${indent}]`;
+  }
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${inner}${JSON.stringify(name)}: ${pythonOf(member, inner)}`,
+  );
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`;
+}
 
 const path = '/v3/devices/query/batch/time-series';
 const linesMax = 12;
@@ -267,4 +316,78 @@ function usePlotted({ series, earlier, spanMs, shown, accumulator }: Plotted) {
     );
     return { times, lines, table };
   }, [series, earlier, spanMs, naming, accumulator, words]);
+}
+
+// Hook on the devices that are compared with that of the page.
+
+interface Compared {
+  readonly id: string;
+  /** The id until the name is known. */
+  readonly name: string;
+  /** Seconds after which it counts as silent; undefined until they are known. */
+  readonly onlineTimeout: number | undefined;
+}
+
+function useCompared(ids: readonly string[]): readonly Compared[] {
+  return useQueries({
+    queries: ids.map((id) => deviceQuery(id)),
+    combine: (answers) =>
+      ids.map((id, at) => ({
+        id,
+        name: answers[at]?.data?.name ?? id,
+        onlineTimeout: answers[at]?.data?.onlineTimeout,
+      })),
+  });
+}
+
+// Save button: keeps the explored lines on a dashboard; its dialog is loaded when it opens.
+
+const SaveDialog = late('SaveDialog', async () => (await import('./save-dialog.tsx')).SaveDialog);
+
+interface SaveButtonProps {
+  readonly workspaceId: string;
+  readonly lines: ExploredLines;
+}
+
+function SaveButton({ workspaceId, lines }: SaveButtonProps) {
+  const words = useWords(exploreWords);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button needs="dashboard: update" onClick={() => setOpen(true)}>
+        <LayoutDashboard aria-hidden="true" />
+        {words.save}
+      </Button>
+      {isOpen && (
+        <SaveDialog workspaceId={workspaceId} lines={lines} close={() => setOpen(false)} />
+      )}
+    </>
+  );
+}
+
+// Request card: what the chart asked the platform for, as a program.
+
+function RequestCard({ request }: { readonly request: CurlRequest }) {
+  const words = useWords(exploreWords);
+  const [language, setLanguage] = useState<RequestLanguage>('curl');
+  const code = requestCode(request, location.origin, language);
+  return (
+    <Card
+      title={words.request}
+      isPadded
+      actions={
+        <>
+          <Segments
+            label={words.languages}
+            options={requestLanguages.map((value) => ({ value, label: value }))}
+            value={language}
+            choose={setLanguage}
+          />
+          <CopyButton content={code} />
+        </>
+      }
+    >
+      <CodeBlock code={code} />
+    </Card>
+  );
 }

@@ -2,11 +2,15 @@
 import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
-import { LineChart } from '../../../charts/line-chart.tsx';
+import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Empty, Failure } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import type { DataKey } from '../data/data-keys.ts';
+import { type DataKey, valueAt } from '../data/data-keys.ts';
+import type { MetricSeries } from '../data/device-queries.ts';
+import { withGaps } from '../data/gaps.ts';
+import { averageOf, movedTo } from '../data/period-before.ts';
+import type { FeedRow } from '../data/sample-feed.ts';
 import { bucketFor, intervalOf } from '../data/time-range.ts';
 import { useSeries } from '../data/use-series.ts';
 import { useZoom } from '../data/use-zoom.ts';
@@ -15,10 +19,9 @@ import { deviceRoute, type DeviceSearch } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
 import { useAlarmMarks } from './alarm-marks.ts';
 import { BeforeChoice } from './before-choice.tsx';
-import { plotOf } from './chart-lines.ts';
-import { Comparison } from './comparison.tsx';
-import { RangeChoice } from './range-choice.tsx';
 import styles from './overview.module.css';
+import { RangeChoice } from './range-choice.tsx';
+import { colorOf } from './value-colors.ts';
 
 const refetchLeastMs = 30_000;
 const path = '/v3/devices/query/batch/time-series';
@@ -132,4 +135,116 @@ function useChart(shown: DataKey, colorAt: number, search: DeviceSearch) {
   );
   const request: CurlRequest = { method: 'POST', path, body };
   return { answer, earlier, bucket, request, ...plot };
+}
+
+// Comparison: the average of a range, and how much more or less it is than in the period before.
+
+interface ComparisonProps {
+  readonly now: SeriesAnswer | undefined;
+  readonly before: SeriesAnswer;
+  readonly unit: string;
+}
+
+/** Nothing until both were measured. */
+function Comparison({ now, before, unit }: ComparisonProps) {
+  const words = useWords(deviceWords);
+  const { value } = useFormats();
+  const [mean, meanBefore] = [now, before].map((answer) => {
+    const [series] = answer?.series ?? [];
+    return series === undefined ? undefined : averageOf(series);
+  });
+  if (mean === undefined || meanBefore === undefined) return null;
+  const said = (amount: number) => `${value(amount)} ${unit}`.trim();
+  const difference = mean - meanBefore;
+  const change = difference > 0 ? words.higher : words.lower;
+  const by = difference === 0 ? words.same : change(said(Math.abs(difference)));
+  return (
+    <span className="num">
+      {words.average(said(mean))}, {by}
+    </span>
+  );
+}
+
+// Chart lines: a series of buckets, continued with the samples that arrived after its end.
+
+type Shown = Pick<DataKey, 'topic' | 'key' | 'title' | 'unit'>;
+
+interface Plot {
+  /** Epoch seconds, rising. */
+  readonly times: readonly number[];
+  readonly lines: readonly PlotLine[];
+}
+
+interface SeriesAnswer {
+  readonly series: readonly MetricSeries[];
+  readonly interval: { readonly to: string };
+}
+
+/** The same value in the period before. */
+interface Earlier {
+  readonly answer: SeriesAnswer;
+  readonly spanMs: number;
+  readonly label: string;
+}
+
+interface PlotParts {
+  readonly answer: SeriesAnswer | undefined;
+  /** Newest first; those before the end of the series are in it. */
+  readonly rows: readonly FeedRow[];
+  readonly shown: Shown;
+  readonly colorAt: number;
+  readonly earlier: Earlier | undefined;
+  /** Seconds after which the device counts as silent. */
+  readonly silentAfterS: number;
+}
+
+function plotOf({ answer, rows, shown, colorAt, earlier, silentAfterS }: PlotParts): Plot {
+  const [series] = answer?.series ?? [];
+  if (answer === undefined || series === undefined) return { times: [], lines: [] };
+  const live = pointsAfter(Date.parse(answer.interval.to), rows, shown);
+  const liveValues = live.map(({ value }) => value);
+  const stored = series.timestamps.map((timestamp) => Date.parse(timestamp) / 1_000);
+  const times = [...stored, ...live.map(({ time }) => time)];
+  const joined = (accumulator: string) =>
+    withGaps(times, [...(series.dataPoints[accumulator] ?? []), ...liveValues], silentAfterS);
+  const line: PlotLine = {
+    label: shown.title,
+    unit: shown.unit,
+    color: colorOf(colorAt),
+    values: joined('AVG'),
+    band: { least: joined('MIN'), greatest: joined('MAX') },
+  };
+  return { times, lines: [line, ...earlierLines(earlier, series, times, line, silentAfterS)] };
+}
+
+/** Dashed, without a band, and empty where the live samples are. */
+function earlierLines(
+  earlier: Earlier | undefined,
+  series: MetricSeries,
+  times: readonly number[],
+  { unit, color }: PlotLine,
+  silentAfterS: number,
+): readonly PlotLine[] {
+  const [before] = earlier?.answer.series ?? [];
+  if (earlier === undefined || before === undefined) return [];
+  const known = movedTo(series, before, earlier.spanMs).dataPoints['AVG'] ?? [];
+  const values = withGaps(
+    times,
+    [...known, ...times.slice(known.length).map(() => null)],
+    silentAfterS,
+  );
+  const look = unit === undefined ? { color } : { color, unit };
+  return [{ ...look, label: earlier.label, values, isDashed: true }];
+}
+
+function pointsAfter(endMs: number, rows: readonly FeedRow[], { topic, key }: Shown) {
+  return rows
+    .filter(({ sample }) => sample.topic === topic && Date.parse(sample.timestamp) >= endMs)
+    .flatMap(({ sample }) => {
+      const value = valueAt(sample.data, key);
+      const time = Date.parse(sample.timestamp) / 1_000;
+      return typeof value === 'number' ? [{ time, value }] : [];
+    })
+    .toReversed()
+    .filter(({ time }, at, all) => all[at + 1]?.time !== time);
 }

@@ -1,23 +1,45 @@
 // Filter dialog: builds a filter expression, says it in a sentence, counts what it leaves, and shows its JSON.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { FolderPlus, Plus, Trash2, X } from 'lucide-react';
 import { useState } from 'react';
 import { useSettledValue } from '../../../live/use-settled-value.ts';
 import { Button } from '../../../parts/button.tsx';
+import { Segments } from '../../../parts/choice.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Bone, CodeBlock, Failure } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { countDevices } from '../device-list.ts';
 import {
-  type DeviceSearch,
   decodeFilter,
+  type DeviceSearch,
   encodeFilter,
+  type FilterExpression,
   type FilterGroup,
+  type FilterLeaf,
   listBody,
 } from '../device-search.ts';
-import { FilterGroupEditor } from './filter-group.tsx';
-import { type FilterOptions, filterOptions, isComplete, leafOn } from './filter-options.ts';
-import { sentenceOf } from './filter-sentence.ts';
-import { leafPaths, pruned, rootOf } from './filter-tree.ts';
+import {
+  type FilterOption,
+  type FilterOptions,
+  filterOptions,
+  isComplete,
+  keyOf,
+  leafOn,
+  optionOf,
+  predicatesOf,
+  withPredicate,
+} from './filter-options.ts';
+import { fieldName, leafSentence, sentenceOf } from './filter-sentence.ts';
+import {
+  expressionAt,
+  type FilterPath,
+  isGroup,
+  leafPaths,
+  pruned,
+  replacedAt,
+  rootOf,
+} from './filter-tree.ts';
+import { FilterValues } from './filter-values.tsx';
 import { filterWords } from './filter-words.ts';
 import styles from './filter.module.css';
 
@@ -146,5 +168,227 @@ function useCounts(workspaceId: string, { filter: _, ...search }: DeviceSearch, 
       ]);
       return { matching, total };
     },
+  });
+}
+
+// Filter group: conditions and further groups, of which all or any must hold.
+
+interface FilterGroupProps {
+  readonly options: FilterOptions;
+  readonly root: FilterGroup;
+  /** Where the group is; empty for the root. */
+  readonly path: FilterPath;
+  readonly change: (root: FilterGroup) => void;
+}
+
+function FilterGroupEditor({ options, root, path, change }: FilterGroupProps) {
+  const words = useWords(filterWords);
+  const group = expressionAt(root, path);
+  if (group === undefined || !isGroup(group)) return null;
+  const replace = (at: FilterPath, wanted: FilterExpression | undefined) =>
+    change(replacedAt(root, at, wanted));
+  const add = (expression: FilterExpression) =>
+    replace(path, { ...group, expressions: [...group.expressions, expression] });
+  return (
+    <div
+      className={styles['group']}
+      role="group"
+      aria-label={words.group}
+      data-nested={path.length > 0}
+    >
+      <GroupHead group={group} path={path} replace={replace} />
+      {group.expressions.map((expression, at) => {
+        const below = [...path, at];
+        if (isGroup(expression))
+          return (
+            <FilterGroupEditor
+              // oxlint-disable-next-line react/no-array-index-key -- a condition has no other identity
+              key={at}
+              options={options}
+              root={root}
+              path={below}
+              change={change}
+            />
+          );
+        return (
+          <FilterCondition
+            // oxlint-disable-next-line react/no-array-index-key -- a condition has no other identity
+            key={at}
+            options={options}
+            leaf={expression}
+            change={(leaf) => replace(below, leaf)}
+            remove={() => replace(below, undefined)}
+          />
+        );
+      })}
+      <AddButtons options={options} depth={path.length} add={add} />
+    </div>
+  );
+}
+
+interface GroupHeadProps {
+  readonly group: FilterGroup;
+  readonly path: FilterPath;
+  readonly replace: (at: FilterPath, wanted: FilterExpression | undefined) => void;
+}
+
+function GroupHead({ group, path, replace }: GroupHeadProps) {
+  const words = useWords(filterWords);
+  const isRoot = path.length === 0;
+  return (
+    <div className={styles['head']}>
+      <span className="mute">{words.match}</span>
+      <Segments
+        label={words.match}
+        value={group.operator}
+        options={[
+          { value: 'AND', label: words.all },
+          { value: 'OR', label: words.any },
+        ]}
+        choose={(operator) => replace(path, { ...group, operator })}
+      />
+      <span className="grow" />
+      {!isRoot && (
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.removeGroup}
+          onClick={() => replace(path, undefined)}
+        >
+          <Trash2 aria-hidden="true" />
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface AddButtonsProps {
+  readonly options: FilterOptions;
+  readonly depth: number;
+  readonly add: (expression: FilterExpression) => void;
+}
+
+function AddButtons({ options, depth, add }: AddButtonsProps) {
+  const words = useWords(filterWords);
+  const first = options.filterOptions.find(({ field }) => field === 'name');
+  if (first === undefined) return null;
+  const leaf = leafOn(options, first);
+  return (
+    <div className={styles['add']}>
+      <Button look="ghost" onClick={() => add(leaf)}>
+        <Plus aria-hidden="true" />
+        {words.addCondition}
+      </Button>
+      {depth + 1 < options.definitions.maxDepth && (
+        <Button look="ghost" onClick={() => add({ operator: 'OR', expressions: [leaf] })}>
+          <FolderPlus aria-hidden="true" />
+          {words.addGroup}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+// Filter condition: a field, how it is compared, and with which values.
+
+interface FilterConditionProps {
+  readonly options: FilterOptions;
+  readonly leaf: FilterLeaf;
+  readonly change: (leaf: FilterLeaf) => void;
+  readonly remove: () => void;
+}
+
+function FilterCondition({ options, leaf, change, remove }: FilterConditionProps) {
+  const words = useWords(filterWords);
+  const formats = useFormats();
+  const option = optionOf(options, leaf);
+  const known = option === undefined ? [leaf.predicate] : predicatesOf(options, option);
+  return (
+    <div className={styles['condition']}>
+      <FieldSelect options={options} leaf={leaf} change={change} />
+      <select
+        className={styles['input']}
+        aria-label={words.comparison}
+        value={leaf.predicate}
+        onChange={({ target }) => {
+          const predicate = known.find((name) => name === target.value);
+          if (predicate !== undefined) change(withPredicate(options, leaf, predicate));
+        }}
+      >
+        {known.map((name) => (
+          <option key={name} value={name}>
+            {words.predicates[name] ?? name}
+          </option>
+        ))}
+      </select>
+      <FilterValues options={options} option={option} leaf={leaf} change={change} />
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={words.removeCondition(leafSentence(leaf, { words, formats, options }))}
+        onClick={remove}
+      >
+        <X aria-hidden="true" />
+      </Button>
+    </div>
+  );
+}
+
+function FieldSelect({ options, leaf, change }: Omit<FilterConditionProps, 'remove'>) {
+  const words = useWords(filterWords);
+  const formats = useFormats();
+  const isKnown = optionOf(options, leaf) !== undefined;
+  return (
+    <select
+      className={styles['input']}
+      aria-label={words.field}
+      value={keyOf(leaf)}
+      onChange={({ target }) => {
+        const chosen = options.filterOptions.find((option) => keyOf(option) === target.value);
+        if (chosen !== undefined) change(leafOn(options, chosen));
+      }}
+    >
+      {!isKnown && <option value={keyOf(leaf)}>{leaf.customFieldName ?? leaf.field}</option>}
+      {groupsOf(options.filterOptions, words).map(({ name, fields }) => (
+        <optgroup key={name} label={name}>
+          {fields.map((option) => (
+            <option key={keyOf(option)} value={keyOf(option)}>
+              {fieldName(option, { words, formats, options })}
+            </option>
+          ))}
+        </optgroup>
+      ))}
+    </select>
+  );
+}
+
+type Words = (typeof filterWords)['en'];
+
+const usual = [
+  'tags.id',
+  'name',
+  'deviceId',
+  'onlineState',
+  'deviceType',
+  'dataFlow',
+  'uplinkMetrics.timestamp',
+  'uplinkMetrics.batteryLevel',
+];
+
+/** Fields with one meaning in one workspace only would be a choice of one. */
+const pointless = ['type', 'workspaceId'];
+
+function groupsOf(all: readonly FilterOption[], words: Words) {
+  const nameOf = ({ field, customFieldName }: FilterOption) => {
+    if (customFieldName !== undefined) return words.custom;
+    if (usual.includes(field)) return words.usual;
+    if (field.startsWith('loraProperties.')) return words.lora;
+    return field.startsWith('uplinkMetrics.') ? words.metrics : words.more;
+  };
+  const shown = all.filter(({ field }) => !pointless.includes(field));
+  const byName = Map.groupBy(shown, nameOf);
+  return [words.usual, words.custom, words.more, words.metrics, words.lora].flatMap((name) => {
+    const fields = byName.get(name) ?? [];
+    return fields.length === 0 ? [] : [{ name, fields }];
   });
 }

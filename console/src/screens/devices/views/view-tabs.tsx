@@ -5,10 +5,9 @@ import { useEffect, useState } from 'react';
 import { Button } from '../../../parts/button.tsx';
 import { late } from '../../../parts/late.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
-import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import type { DeviceSearch } from '../device-search.ts';
-import { isChanged, searchOfView, updateView, type View, viewsOf } from './views.ts';
+import { isChanged, searchOfView, updateView, type View, viewsOf, useMayShare } from './views.ts';
 import { viewsWords } from './views-words.ts';
 import styles from './views.module.css';
 import { useAction } from '../../../parts/use-action.ts';
@@ -172,9 +171,4 @@ function ChangeButtons({ view, search, change }: ChangeButtonsProps) {
 function useMayChange({ own, shared, workspaceId }: View): boolean {
   const mayShare = useMayShare(workspaceId);
   return shared ? mayShare : own;
-}
-
-export function useMayShare(workspaceId: string): boolean {
-  const { permissions } = useAccount();
-  return permissions[workspaceId]?.['workspace']?.includes('update') ?? false;
 }

@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../../generated/interface-types.ts';
 import { answers } from '../../../api/answers.ts';
 import { ask, platform } from '../../../api/platform.ts';
+import { useAccount } from '../../../session/session.ts';
 import { type DeviceSearch, readDeviceSearch } from '../device-search.ts';
 
 export type View = components['schemas']['View'];
@@ -75,4 +76,9 @@ export async function deleteView({ id, workspaceId }: View): Promise<void> {
 async function told(workspaceId: string, view: View): Promise<View> {
   await answers.invalidateQueries({ queryKey: ['views', workspaceId] });
   return view;
+}
+
+export function useMayShare(workspaceId: string): boolean {
+  const { permissions } = useAccount();
+  return permissions[workspaceId]?.['workspace']?.includes('update') ?? false;
 }

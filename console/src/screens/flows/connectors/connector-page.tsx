@@ -3,41 +3,39 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
-import { faultsOf } from '../../../api/field-faults.ts';
+import type { SparkplugMapping } from '../../../../../src/model/sparkplug-mapping.ts';
+import { faultAt, faultsOf, type FieldFaults } from '../../../api/field-faults.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button, ButtonLink } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
+import { TextField } from '../../../parts/field.tsx';
 import { NameFields } from '../../../parts/name-fields.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { RemoveRecord } from '../../../parts/remove-record.tsx';
-import { Answered, Bone } from '../../../parts/states.tsx';
+import { Answered, Bone, CodeBlock } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
 import { useEditor } from '../../../parts/use-editor.ts';
 import { useWords } from '../../../words/language.tsx';
 import { FlowHealth, healthOfAll } from '../flow-health.tsx';
 import { type Connector, connectorOf } from '../flow-requests.ts';
-import styles from '../flows.module.css';
 import { flowsWords } from '../flows-words.ts';
+import styles from '../flows.module.css';
+import { SecretValue } from '../secret-value.tsx';
 import { SendDialog } from '../send-dialog.tsx';
+import { useServerOf } from '../send-requests.ts';
 import { UsedBy, useFlowsWith } from '../used-by.tsx';
-import { ConnectorAccess } from './connector-access.tsx';
-import { kindOf } from './connector-kinds.ts';
+import { commandFor, kindOf, webhookPath } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
-import { RefusalsCard } from './refusals-card.tsx';
 import {
   type LineProtocolDraft,
   lineProtocolDraft,
   LineProtocolFields,
   lineProtocolOf,
 } from './line-protocol-fields.tsx';
-import {
-  type SparkplugDraft,
-  sparkplugDraft,
-  SparkplugFields,
-  sparkplugOf,
-} from './sparkplug-fields.tsx';
+import { RefusalsCard } from './refusals-card.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/flows/connectors/$connectorId';
 
@@ -220,5 +218,128 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
         />
       )}
     </div>
+  );
+}
+
+// Connector access: the address, the secret behind dots, and a command that sends as one of its devices.
+
+const exampleDevice = 'DEVICE_ID';
+const exampleEui = '70b3d57ed0001a2b';
+
+function ConnectorAccess({ connector }: { readonly connector: Connector }) {
+  const words = useWords(connectorWords);
+  const server = useServerOf(connector);
+  const [nowMs] = useState(() => Date.now());
+  const { id, uplinkSecret, authType, connectivity } = connector;
+  const deviceId = server === undefined ? exampleDevice : exampleEui;
+  const command = commandFor({ connector, deviceId, server, secret: undefined, nowMs });
+  const copied = commandFor({
+    connector,
+    deviceId,
+    server,
+    secret: uplinkSecret ?? undefined,
+    nowMs,
+  });
+  const copyWords = { show: words.show, hide: words.hide, copy: words.copySecret };
+  const isSecret = authType === 'BASIC';
+  return (
+    <Card title={words.access} note={words.accessNote} isPadded>
+      <div className={styles['form']}>
+        <dl className={styles['facts']}>
+          {connectivity === 'HTTP' || connectivity === 'LORA' ? (
+            <>
+              <dt>{words.address}</dt>
+              <dd className="mono">{location.origin + webhookPath(connector)}</dd>
+            </>
+          ) : (
+            <>
+              <dt>{connectivity === 'MQTT' ? words.user : words.id}</dt>
+              <dd className="mono">{id}</dd>
+            </>
+          )}
+          <dt>{words.secret}</dt>
+          <dd>
+            {uplinkSecret === null ? (
+              <span className="faint">{isSecret ? words.hidden : words.noSecret}</span>
+            ) : (
+              <SecretValue secret={uplinkSecret} words={copyWords} />
+            )}
+          </dd>
+        </dl>
+        {isSecret && (
+          <div className={styles['code']}>
+            <CodeBlock code={command} />
+            <div>
+              <CopyButton content={copied}>{words.copyCommand}</CopyButton>
+            </div>
+          </div>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+// Sparkplug fields: which devices the edge nodes of a connector and their devices are.
+
+/** The mapping as it is edited. */
+interface SparkplugDraft extends Omit<SparkplugMapping, 'createDevices'> {
+  readonly isCreating: boolean;
+  readonly devicesMax: string;
+}
+
+const devicesMaxFirst = '100';
+
+function sparkplugDraft({ createDevices, ...mapping }: SparkplugMapping): SparkplugDraft {
+  const devicesMax = String(createDevices?.devicesMax ?? devicesMaxFirst);
+  return { ...mapping, isCreating: createDevices !== null, devicesMax };
+}
+
+function sparkplugOf({ isCreating, devicesMax, ...mapping }: SparkplugDraft) {
+  return { ...mapping, createDevices: isCreating ? { devicesMax: Number(devicesMax) } : null };
+}
+
+interface SparkplugFieldsProps {
+  readonly draft: SparkplugDraft;
+  readonly change: (draft: SparkplugDraft) => void;
+  readonly faults: FieldFaults;
+}
+
+const names = ['node', 'device', 'topic', 'hostId'] as const;
+
+function SparkplugFields({ draft, change, faults }: SparkplugFieldsProps) {
+  const words = useWords(connectorWords);
+  return (
+    <>
+      {names.map((name) => (
+        <TextField
+          key={name}
+          label={words.sparkplugFields[name]}
+          hint={words.sparkplugNotes[name]}
+          className="mono"
+          spellCheck={false}
+          required
+          value={draft[name]}
+          error={faultAt(faults, `sparkplug.${name}`)}
+          onChange={({ currentTarget: { value } }) => change({ ...draft, [name]: value })}
+        />
+      ))}
+      <CheckField
+        label={words.createNodes}
+        hint={words.createNodesNote}
+        isOn={draft.isCreating}
+        change={(isCreating) => change({ ...draft, isCreating })}
+      />
+      {draft.isCreating && (
+        <TextField
+          label={words.devicesMax}
+          type="number"
+          min={1}
+          required
+          value={draft.devicesMax}
+          error={faultAt(faults, 'sparkplug.createDevices')}
+          onChange={({ currentTarget: { value } }) => change({ ...draft, devicesMax: value })}
+        />
+      )}
+    </>
   );
 }

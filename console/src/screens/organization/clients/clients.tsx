@@ -8,20 +8,34 @@ import { Button, IconButton } from '../../../parts/button.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
-import { Empty } from '../../../parts/states.tsx';
+import { CodeBlock, Empty } from '../../../parts/states.tsx';
 import { toastFailure } from '../../../parts/toasts.tsx';
-import { useAccount } from '../../../session/session.ts';
+import { useAction } from '../../../parts/use-action.ts';
+import { useFormSave } from '../../../parts/use-form-save.ts';
+import { useAccount, useWorkspaces } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
+import { GrantFields } from '../keys/grant-fields.tsx';
+import { firstGrant } from '../keys/grant.ts';
+import { PermissionSentence } from '../keys/permission-grid.tsx';
 import { OrganizationPage } from '../organization-page.tsx';
 import { organizationWords } from '../organization-words.ts';
-import { ClientDialog } from './client-dialog.tsx';
-import { clientsOf, type OAuthClient, removeClient, rotateSecret } from './client-requests.ts';
-import { ClientSecret } from './client-secret.tsx';
+import {
+  type ClientDraft,
+  clientsOf,
+  createClient,
+  type Credentials,
+  type OAuthClient,
+  readCommand,
+  removeClient,
+  rotateSecret,
+  tokenCommand,
+} from './client-requests.ts';
 import { clientWords } from './client-words.ts';
 import styles from './clients.module.css';
-import { NewClientDialog } from './new-client-dialog.tsx';
-import { useAction } from '../../../parts/use-action.ts';
 
 const route = '/signed-in/shell/o/$organizationId/settings/clients';
 
@@ -180,5 +194,137 @@ function RemoveClient({ client, close }: ClientProps & { readonly close: () => v
       lists={[['clients']]}
       close={close}
     />
+  );
+}
+
+// Client dialog: what a client may do in a sentence, where, and how it gets a token.
+
+interface ClientDialogProps {
+  readonly client: OAuthClient;
+  readonly close: () => void;
+}
+
+const secretVariable = '"$CLIENT_SECRET"';
+
+function ClientDialog({ client, close }: ClientDialogProps) {
+  const words = useWords(clientWords);
+  const shared = useWords(organizationWords);
+  const known = useWorkspaces().data?.content ?? [];
+  const { name, description, clientId, tokenUrl, permissions } = client;
+  const names = client.workspaces.map(({ id }) => known.find((one) => one.id === id)?.name ?? id);
+  return (
+    <Dialog
+      title={words.details(name)}
+      close={close}
+      footer={
+        <Button look="primary" onClick={close}>
+          {shared.done}
+        </Button>
+      }
+    >
+      {description !== null && <p>{description}</p>}
+      <PermissionSentence grantee="client" permissions={permissions} />
+      <dl className={styles['facts']}>
+        <dt>{shared.workspaces}</dt>
+        <dd>{client.allWorkspaces ? shared.allWorkspaces : names.join(', ')}</dd>
+        <dt>{words.clientId}</dt>
+        <dd className="mono">{clientId}</dd>
+      </dl>
+      <Commands tokenUrl={tokenUrl} credentials={{ clientId, clientSecret: secretVariable }} />
+    </Dialog>
+  );
+}
+
+// New client: name, workspaces, permissions; afterwards its secret, once, with a command that gets a token.
+
+interface NewClientDialogProps {
+  readonly organizationId: string;
+  readonly close: () => void;
+}
+
+const firstDraft: ClientDraft = { name: '', description: '', ...firstGrant };
+
+function NewClientDialog({ organizationId, close }: NewClientDialogProps) {
+  const words = useWords(clientWords);
+  const shared = useWords(organizationWords);
+  const [draft, setDraft] = useState(firstDraft);
+  const change = (part: Partial<ClientDraft>) => setDraft({ ...draft, ...part });
+  const { save, saved, isBusy, error } = useFormSave({
+    send: () => createClient(draft, organizationId),
+    refreshes: [['clients']],
+  });
+  if (saved !== undefined)
+    return <ClientSecret tokenUrl={saved.tokenUrl} credentials={saved} close={close} />;
+  return (
+    <FormDialog
+      title={words.create}
+      isWide
+      submitLabel={shared.create}
+      submit={save}
+      {...{ isBusy, error, close }}
+    >
+      <TextField
+        label={words.name}
+        hint={words.nameHint}
+        value={draft.name}
+        required
+        maxLength={500}
+        onChange={(event) => change({ name: event.target.value })}
+      />
+      <TextField
+        label={words.description}
+        hint={words.noDescription}
+        value={draft.description}
+        onChange={(event) => change({ description: event.target.value })}
+      />
+      <GrantFields grantee="client" grant={draft} change={change} />
+    </FormDialog>
+  );
+}
+
+// Client secret: shown once after creation and after each change, with the commands that use it.
+
+interface ClientSecretProps {
+  readonly tokenUrl: string;
+  readonly credentials: Credentials;
+  readonly close: () => void;
+}
+
+function ClientSecret({ tokenUrl, credentials, close }: ClientSecretProps) {
+  const words = useWords(clientWords);
+  const shared = useWords(organizationWords);
+  const { clientId, clientSecret } = credentials;
+  const footer = (
+    <>
+      <CopyButton content={clientSecret}>{words.copySecret}</CopyButton>
+      <Button look="primary" onClick={close}>
+        {shared.done}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={words.secret} close={close} footer={footer}>
+      <p>{words.secretNote}</p>
+      <dl className={styles['facts']}>
+        <dt>{words.clientId}</dt>
+        <dd className="mono">{clientId}</dd>
+        <dt>{words.secret}</dt>
+        <dd className="mono">{clientSecret}</dd>
+      </dl>
+      <Commands tokenUrl={tokenUrl} credentials={credentials} />
+    </Dialog>
+  );
+}
+
+/** How the client gets a token, and what it does with it. */
+function Commands({ tokenUrl, credentials }: Omit<ClientSecretProps, 'close'>) {
+  const words = useWords(clientWords);
+  return (
+    <div className={styles['commands']}>
+      <h3>{words.getToken}</h3>
+      <CodeBlock code={tokenCommand(tokenUrl, credentials)} />
+      <h3>{words.useToken}</h3>
+      <CodeBlock code={readCommand()} />
+    </div>
   );
 }

@@ -8,14 +8,21 @@ import { useNow } from '../../../live/use-now.ts';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
 import { Chip } from '../../../parts/chip.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
-import { Empty } from '../../../parts/states.tsx';
+import { CodeBlock, Empty } from '../../../parts/states.tsx';
+import { useFormSave } from '../../../parts/use-form-save.ts';
 import { useAccount } from '../../../session/session.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
+import { endOfDay } from '../../../words/zone-times.ts';
 import { OrganizationPage } from '../organization-page.tsx';
 import { organizationWords } from '../organization-words.ts';
-import { NewKeyDialog } from './new-key-dialog.tsx';
+import { GrantFields } from './grant-fields.tsx';
+import { firstGrant, type Grant, grantBody } from './grant.ts';
 
 type ApiKey = components['schemas']['ApiKey'];
 
@@ -123,4 +130,89 @@ function RemoveKey({ apiKey, close }: { readonly apiKey: ApiKey; readonly close:
       close={close}
     />
   );
+}
+
+// New key: name, workspaces, permissions; afterwards the secret, once, with a command that uses it.
+
+interface NewKeyDialogProps {
+  readonly organizationId: string;
+  readonly close: () => void;
+}
+
+function NewKeyDialog({ organizationId, close }: NewKeyDialogProps) {
+  const words = useWords(organizationWords);
+  const { draft, change, saving } = useKeyForm(organizationId);
+  const { save, saved, isBusy, error } = saving;
+  if (saved !== undefined) return <SecretDialog secret={String(saved.secret)} close={close} />;
+  return (
+    <FormDialog
+      title={words.createKey}
+      isWide
+      submitLabel={words.create}
+      submit={save}
+      {...{ isBusy, error, close }}
+    >
+      <TextField
+        label={words.keyName}
+        hint={words.keyNameHint}
+        value={draft.name}
+        required
+        maxLength={500}
+        onChange={(event) => change({ name: event.target.value })}
+      />
+      <TextField
+        label={words.lastDay}
+        hint={words.lastDayHint}
+        type="date"
+        value={draft.lastDay}
+        onChange={(event) => change({ lastDay: event.target.value })}
+      />
+      <GrantFields grantee="key" grant={draft} change={change} />
+    </FormDialog>
+  );
+}
+
+function SecretDialog({ secret, close }: { readonly secret: string; readonly close: () => void }) {
+  const words = useWords(organizationWords);
+  const command = `curl -sS '${location.origin}/v3/workspaces' -H 'x-api-key: ${secret}'`;
+  const footer = (
+    <>
+      <CopyButton content={secret} />
+      <Button look="primary" onClick={close}>
+        {words.done}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={words.secret} close={close} footer={footer}>
+      <p>{words.secretNote}</p>
+      <CodeBlock code={secret} />
+      <CodeBlock code={command} />
+    </Dialog>
+  );
+}
+
+// Key form: the draft of a new key, and the request that creates it.
+
+interface KeyDraft extends Grant {
+  readonly name: string;
+  /** The last day on which the key works, as `2026-12-31`; empty: without end. */
+  readonly lastDay: string;
+}
+
+const firstDraft: KeyDraft = { name: '', lastDay: '', ...firstGrant };
+
+function useKeyForm(organizationId: string) {
+  const { zone } = useFormats();
+  const [draft, setDraft] = useState(firstDraft);
+  const saving = useFormSave({
+    send: () => {
+      const { name, lastDay } = draft;
+      const expiration = lastDay === '' ? null : endOfDay(lastDay, zone);
+      const body = { name, organizationId, expiration, ...grantBody(draft) };
+      return ask(platform.POST('/v3/api-keys', { body }));
+    },
+    refreshes: [['keys']],
+  });
+  return { draft, change: (part: Partial<KeyDraft>) => setDraft({ ...draft, ...part }), saving };
 }

@@ -1,19 +1,26 @@
 // Member list: those of an organization or of a workspace with their roles, invitations and removal.
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { RotateCcwKey, Trash2, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
 import { Chip } from '../../../parts/chip.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
-import { Empty } from '../../../parts/states.tsx';
+import { CodeBlock, Empty } from '../../../parts/states.tsx';
+import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { useAction } from '../../../parts/use-action.ts';
+import { useFormSave } from '../../../parts/use-form-save.ts';
+import { useMayDo } from '../../../session/permissions.ts';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
-import { InviteDialog } from './invite-dialog.tsx';
 import { memberFactorWords } from './member-factor-words.ts';
-import type { Member, MemberPlace } from './member-place.ts';
-import { RoleChoice } from './role-choice.tsx';
+import type { Invited, Member, MemberPlace, Role } from './member-place.ts';
+import styles from './members.module.css';
 
 interface MemberListProps {
   readonly place: MemberPlace;
@@ -159,5 +166,103 @@ function RemoveMember({ place, member, note, close }: RemoveMemberProps) {
       lists={[place.key]}
       close={close}
     />
+  );
+}
+
+// Role choice: changes the role of a member in place.
+
+interface RoleChoiceProps {
+  readonly place: MemberPlace;
+  readonly member: Member;
+}
+
+function RoleChoice({ place, member }: RoleChoiceProps) {
+  const words = useWords(organizationWords);
+  const queries = useQueryClient();
+  const mayChange = useMayDo(`${place.scope}: update`);
+  const change = useAction({
+    mutationFn: (role: Role) => place.changeRole(member.userId, role),
+    onSuccess: (_answer, role) => toast(words.roleChanged(member.email, words.roles[role])),
+    onError: toastFailure,
+    onSettled: () => queries.invalidateQueries({ queryKey: place.key }),
+  });
+  return (
+    <select
+      className={styles['role']}
+      aria-label={words.roleOf(member.email)}
+      disabled={!mayChange}
+      value={change.isPending ? change.variables : member.role}
+      onChange={(event) => change.mutate(event.target.value as Role)}
+    >
+      {place.roles.map((role) => (
+        <option key={role} value={role}>
+          {words.roles[role]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+// Invitation: an address and a role; the answer is a link when no mail is sent.
+
+interface InviteDialogProps {
+  readonly place: MemberPlace;
+  readonly close: () => void;
+}
+
+function InviteDialog({ place, close }: InviteDialogProps) {
+  const words = useWords(organizationWords);
+  const { save, saved, isBusy, error } = useFormSave({
+    send: (invited: Invited) => place.invite(invited),
+    refreshes: [place.key],
+  });
+  if (saved !== undefined) return <InvitedDialog {...saved} close={close} />;
+  const submit = (given: FormData) => {
+    const role = place.roles.find((one) => one === given.get('role')) ?? place.firstRole;
+    save({ email: String(given.get('email')), role });
+  };
+  return (
+    <FormDialog
+      title={words.invite}
+      submitLabel={words.inviteAction}
+      {...{ submit, isBusy, error, close }}
+    >
+      <TextField label={words.email} name="email" type="email" required />
+      <SelectField label={words.role} name="role" defaultValue={place.firstRole}>
+        {place.roles.map((role) => (
+          <option key={role} value={role}>
+            {words.roles[role]}
+          </option>
+        ))}
+      </SelectField>
+    </FormDialog>
+  );
+}
+
+interface InvitedDialogProps {
+  readonly email: string;
+  readonly invitationUrl: string | null;
+  readonly close: () => void;
+}
+
+function InvitedDialog({ email, invitationUrl, close }: InvitedDialogProps) {
+  const words = useWords(organizationWords);
+  const footer = (
+    <>
+      {invitationUrl !== null && <CopyButton content={invitationUrl} />}
+      <Button look="primary" onClick={close}>
+        {words.done}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={words.invited(email)} close={close} footer={footer}>
+      {invitationUrl !== null && (
+        <>
+          <p>{words.invitationNote}</p>
+          <CodeBlock code={invitationUrl} />
+        </>
+      )}
+    </Dialog>
   );
 }

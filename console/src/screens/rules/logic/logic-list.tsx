@@ -1,20 +1,24 @@
 // Custom logic: every block of the organization with what it reads.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { ask, platform } from '../../../api/platform.ts';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { ListSearchField, PagedList } from '../../../parts/paged-list.tsx';
+import { useFormSave } from '../../../parts/use-form-save.ts';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { rulesWords } from '../rules-words.ts';
+import { bodyOf, newLogic } from './logic-draft.ts';
 import { type LogicItem, logicsOf } from './logic-requests.ts';
 import { logicWords } from './logic-words.ts';
 import styles from './logic.module.css';
-import { NewLogic } from './new-logic.tsx';
 import { RulesTabs } from './rules-tabs.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/logic';
@@ -84,5 +88,54 @@ function LogicRow({ logic, workspaceId }: LogicRowProps) {
         <Ago at={updated ?? created} />
       </td>
     </tr>
+  );
+}
+
+// New custom logic: its name; the editor opens with a script that runs.
+
+interface NewLogicProps {
+  readonly workspaceId: string;
+  readonly close: () => void;
+}
+
+function NewLogic({ workspaceId, close }: NewLogicProps) {
+  const words = useWords(logicWords);
+  const { organizationId } = useAccount();
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const { save, isBusy, error } = useFormSave({
+    send: () => {
+      const body = { ...bodyOf(newLogic(name.trim(), description.trim())), organizationId };
+      return ask(platform.POST('/v3/rules/custom', { body }));
+    },
+    refreshes: [['custom-logic']],
+    message: (saved) => words.created(saved.name),
+    open: ({ id: logicId }) =>
+      navigate({
+        to: '/w/$workspaceId/rules/logic/$logicId',
+        params: { workspaceId, logicId },
+      }),
+  });
+  return (
+    <FormDialog
+      title={words.add}
+      submitLabel={words.create}
+      submit={save}
+      {...{ isBusy, error, close }}
+    >
+      <TextField
+        label={words.name}
+        value={name}
+        required
+        maxLength={255}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <TextField
+        label={words.description}
+        value={description}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+      />
+    </FormDialog>
   );
 }

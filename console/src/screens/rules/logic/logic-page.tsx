@@ -1,11 +1,16 @@
 // Custom logic page: the script with its trial, its inputs and properties, and the rules that use it.
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { faultsOf } from '../../../api/field-faults.ts';
+import { Plus, X } from 'lucide-react';
+import type { ComponentType } from 'react';
+import { faultAt, faultsOf, type FieldFaults } from '../../../api/field-faults.ts';
 import { ask, platform } from '../../../api/platform.ts';
+import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
+import { CheckField } from '../../../parts/check-field.tsx';
 import { Chip } from '../../../parts/chip.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
+import { SelectField, TextField } from '../../../parts/field.tsx';
 import { NameFields } from '../../../parts/name-fields.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { RemoveRecord } from '../../../parts/remove-record.tsx';
@@ -13,9 +18,16 @@ import { Answered, Bone, Empty } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
 import { useEditor } from '../../../parts/use-editor.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { bodyOf, draftOf, type LogicDraft } from './logic-draft.ts';
-import { LogicInputs } from './logic-inputs.tsx';
-import { LogicProperties } from './logic-properties.tsx';
+import {
+  bodyOf,
+  draftOf,
+  type LogicDraft,
+  type LogicInput,
+  type LogicProperty,
+  newInput,
+  newProperty,
+  propertyTypes,
+} from './logic-draft.ts';
 import { type Logic, logicOf } from './logic-requests.ts';
 import { LogicScript } from './logic-script.tsx';
 import { logicWords } from './logic-words.ts';
@@ -134,5 +146,238 @@ function UsedBy({ logic: { rules } }: { readonly logic: Logic }) {
         </ul>
       )}
     </Card>
+  );
+}
+
+// Logic inputs: which values of devices the script reads, by the name of their variable.
+
+function LogicInputs({ draft, change, faults }: LogicPartsProps) {
+  const words = useWords(logicWords);
+  return (
+    <PartsCard
+      title={words.inputs}
+      note={words.inputsNote}
+      emptyNote={words.noInputs}
+      addLabel={words.addInput}
+      parts={draft.inputs}
+      newPart={(number) => newInput(`input${number}`)}
+      change={(inputs) => change({ ...draft, inputs })}
+      faults={faults}
+      path="dataSources"
+      Part={InputFields}
+    />
+  );
+}
+
+function InputFields({ part: input, error, change, remove }: PartProps<LogicInput>) {
+  const words = useWords(logicWords);
+  const { variableName, defaultTopic, defaultDataKey, lastSample, triggerOnUplink } = input;
+  return (
+    <>
+      <div className={styles['row']}>
+        <VariableField
+          name={variableName}
+          error={error}
+          change={(name) => change({ ...input, variableName: name })}
+        />
+        <TextField
+          label={words.topic}
+          value={defaultTopic}
+          spellCheck={false}
+          onChange={({ currentTarget: { value } }) => change({ ...input, defaultTopic: value })}
+        />
+        <TextField
+          label={words.key}
+          value={defaultDataKey}
+          spellCheck={false}
+          onChange={({ currentTarget: { value } }) => change({ ...input, defaultDataKey: value })}
+        />
+        <RemovePart label={words.removeInput(variableName)} remove={remove} />
+      </div>
+      <CheckField
+        label={words.triggers}
+        isOn={triggerOnUplink}
+        change={(isOn) => change({ ...input, triggerOnUplink: isOn })}
+      />
+      <CheckField
+        label={words.lastSample}
+        isOn={lastSample}
+        change={(isOn) => change({ ...input, lastSample: isOn })}
+      />
+    </>
+  );
+}
+
+// Logic properties: values that each rule sets for the script, with their type and first value.
+
+function LogicProperties({ draft, change, faults }: LogicPartsProps) {
+  const words = useWords(logicWords);
+  return (
+    <PartsCard
+      title={words.properties}
+      note={words.propertiesNote}
+      emptyNote={words.noProperties}
+      addLabel={words.addProperty}
+      parts={draft.properties}
+      newPart={(number) => newProperty(`property${number}`)}
+      change={(properties) => change({ ...draft, properties })}
+      faults={faults}
+      path="properties"
+      Part={PropertyFields}
+    />
+  );
+}
+
+function PropertyFields({ part: property, error, change, remove }: PartProps<LogicProperty>) {
+  const words = useWords(logicWords);
+  const { variableName, type } = property;
+  return (
+    <div className={styles['row']}>
+      <VariableField
+        name={variableName}
+        error={error}
+        change={(name) => change({ ...property, variableName: name })}
+      />
+      <SelectField
+        label={words.type}
+        value={type}
+        onChange={({ currentTarget: { value } }) => {
+          const chosen = propertyTypes.find((one) => one === value) ?? 'STRING';
+          change({ ...property, type: chosen, defaultValue: '' });
+        }}
+      >
+        {propertyTypes.map((one) => (
+          <option key={one} value={one}>
+            {words.types[one]}
+          </option>
+        ))}
+      </SelectField>
+      <ValueField property={property} change={change} />
+      <RemovePart label={words.removeProperty(variableName)} remove={remove} />
+    </div>
+  );
+}
+
+interface ValueFieldProps {
+  readonly property: LogicProperty;
+  readonly change: (property: LogicProperty) => void;
+}
+
+function ValueField({ property, change }: ValueFieldProps) {
+  const words = useWords(logicWords);
+  const { type, defaultValue } = property;
+  if (type === 'BOOLEAN')
+    return (
+      <SelectField
+        label={words.value}
+        value={defaultValue}
+        onChange={({ currentTarget: { value } }) => change({ ...property, defaultValue: value })}
+      >
+        <option value="">{words.none}</option>
+        <option value="true">{words.yes}</option>
+        <option value="false">{words.no}</option>
+      </SelectField>
+    );
+  return (
+    <TextField
+      label={words.value}
+      value={defaultValue}
+      inputMode={type === 'NUMERICAL' ? 'decimal' : 'text'}
+      onChange={({ currentTarget: { value } }) => change({ ...property, defaultValue: value })}
+    />
+  );
+}
+
+// Parts card: inputs or properties of a custom logic block as rows, which are added and removed.
+
+interface LogicPartsProps {
+  readonly draft: LogicDraft;
+  readonly change: (draft: LogicDraft) => void;
+  readonly faults: FieldFaults;
+}
+
+interface PartProps<T> {
+  readonly part: T;
+  readonly error: string | undefined;
+  readonly change: (part: T) => void;
+  readonly remove: () => void;
+}
+
+interface PartsCardProps<T> {
+  readonly title: string;
+  readonly note: string;
+  readonly emptyNote: string;
+  readonly addLabel: string;
+  readonly parts: readonly T[];
+  /** The first values of a part, by its number from 1. */
+  readonly newPart: (number: number) => T;
+  readonly change: (parts: readonly T[]) => void;
+  readonly faults: FieldFaults;
+  /** Member of the body that contains the parts. */
+  readonly path: string;
+  readonly Part: ComponentType<PartProps<T>>;
+}
+
+function PartsCard<T>(props: PartsCardProps<T>) {
+  const { title, note, emptyNote, addLabel, parts, newPart, change, faults, path, Part } = props;
+  const add = (
+    <Button look="ghost" onClick={() => change([...parts, newPart(parts.length + 1)])}>
+      <Plus aria-hidden="true" />
+      {addLabel}
+    </Button>
+  );
+  return (
+    <Card title={title} note={note} actions={add}>
+      {parts.length === 0 ? (
+        <p className={styles['none']}>{emptyNote}</p>
+      ) : (
+        <ul className={styles['parts']}>
+          {parts.map((part, at) => (
+            // oxlint-disable-next-line react/no-array-index-key -- a part is renamed while it is edited
+            <li key={at}>
+              <Part
+                part={part}
+                error={faultAt(faults, `${path}.${at}`)}
+                change={(next) => change(parts.with(at, next))}
+                remove={() => change(parts.toSpliced(at, 1))}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+interface RemovePartProps {
+  readonly label: string;
+  readonly remove: () => void;
+}
+
+function RemovePart({ label, remove }: RemovePartProps) {
+  return (
+    <Button look="ghost" isIcon aria-label={label} onClick={remove}>
+      <X aria-hidden="true" />
+    </Button>
+  );
+}
+
+interface VariableFieldProps {
+  readonly name: string;
+  readonly error: string | undefined;
+  readonly change: (name: string) => void;
+}
+
+/** The variable by which the script reads a part. */
+function VariableField({ name, error, change }: VariableFieldProps) {
+  const words = useWords(logicWords);
+  return (
+    <TextField
+      label={words.variable}
+      error={error}
+      value={name}
+      spellCheck={false}
+      onChange={({ currentTarget: { value } }) => change(value)}
+    />
   );
 }

@@ -1,4 +1,9 @@
 // Logic script: the code at the left, its trial on an event at the right.
+import {
+  type Completion,
+  type CompletionSource,
+  snippetCompletion,
+} from '@codemirror/autocomplete';
 import { Play } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../../parts/button.tsx';
@@ -11,7 +16,6 @@ import type { JsonObject } from '../../device-type/payload.ts';
 import { Results } from '../../device-type/results.tsx';
 import { problemOf } from '../../device-type/script-run.ts';
 import { useTrials } from '../../device-type/use-trials.ts';
-import { logicCompletions } from './logic-completions.ts';
 import { exampleEvent, type LogicDraft } from './logic-draft.ts';
 import { logicWords } from './logic-words.ts';
 import styles from './logic.module.css';
@@ -110,4 +114,54 @@ function objectOf(typed: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+// Completion of custom logic: members of the event with the own inputs and properties, and emits.
+
+const members = [
+  'type',
+  'inputs',
+  'properties',
+  'state',
+  'device',
+  'device.id',
+  'device.deviceId',
+  'device.name',
+  'dataSources',
+  'numberOfInvocations',
+  'platformStart',
+  'timer',
+  'rule',
+];
+
+const emits: readonly Completion[] = [
+  snippet("emit('action', { #{} });", "emit('action')"),
+  snippet("emit('state', { #{} });", "emit('state')"),
+  snippet(
+    "emit('timer', { runAt: new Date(Date.now() + #{60000}), meta: { #{} } });",
+    "emit('timer')",
+  ),
+  snippet("emit('log', { #{} });", "emit('log')"),
+];
+
+function snippet(template: string, label: string): Completion {
+  return snippetCompletion(template, { label, type: 'keyword', boost: 2 });
+}
+
+function logicCompletions({
+  inputs,
+  properties,
+}: Pick<LogicDraft, 'inputs' | 'properties'>): CompletionSource {
+  const names = [
+    ...members,
+    ...inputs.map(({ variableName }) => `inputs.${variableName}`),
+    ...properties.map(({ variableName }) => `properties.${variableName}`),
+  ];
+  const known = names.map((name) => ({ label: `event.${name}`, type: 'property', boost: 1 }));
+  const options = [...emits, ...known];
+  return (context) => {
+    const word = context.matchBefore(/[\w.]+/);
+    if (word === null && !context.explicit) return null;
+    return { from: word?.from ?? context.pos, options, validFor: /^[\w.]*$/ };
+  };
 }

@@ -1,17 +1,25 @@
 // General settings of a workspace: name, time zone, the report of its devices, and its deletion.
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { faultAt, faultsOf } from '../../../api/field-faults.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
+import { Failure } from '../../../parts/states.tsx';
+import { toast } from '../../../parts/toasts.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 import { useWords } from '../../../words/language.tsx';
 import { zoneNames } from '../../../words/zone-times.ts';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
-import styles from '../settings.module.css';
 import { settingsWords } from '../settings-words.ts';
-import { useWorkspaceEditor, type Workspace } from '../workspace-requests.ts';
-import { DeleteWorkspace } from './delete-workspace.tsx';
-import { type GeneralDraft, generalDraftOf, generalUpdateOf } from './general-draft.ts';
+import styles from '../settings.module.css';
+import { useWorkspaceEditor, type Workspace, type WorkspaceUpdate } from '../workspace-requests.ts';
 
 export function General() {
   return (
@@ -129,5 +137,121 @@ function ReportInputs({ draft, change, error }: InputsProps) {
         </div>
       )}
     </fieldset>
+  );
+}
+
+// General draft: the settings as the form has them, and the update that they mean.
+
+interface GeneralDraft {
+  readonly name: string;
+  readonly description: string;
+  /** Empty for UTC. */
+  readonly timezone: string;
+  readonly lifecycleMessages: boolean;
+  readonly interval: 'DAILY' | 'WEEKLY';
+  /** Addresses, separated by commas. */
+  readonly recipients: string;
+}
+
+function generalDraftOf({ name, description, settings }: Workspace): GeneralDraft {
+  return {
+    name,
+    description: description ?? '',
+    timezone: settings.timezone ?? '',
+    lifecycleMessages: settings.lifecycleMessages,
+    interval: settings.lifecycleMessageInterval ?? 'DAILY',
+    recipients: (settings.lifecycleMessageRecipients ?? []).join(', '),
+  };
+}
+
+function generalUpdateOf(draft: GeneralDraft): WorkspaceUpdate {
+  const recipients = draft.recipients.split(/[\s,;]+/).filter(Boolean);
+  const description = draft.description.trim();
+  return {
+    name: draft.name.trim(),
+    description: description === '' ? null : description,
+    settings: {
+      timezone: draft.timezone === '' ? null : draft.timezone,
+      lifecycleMessages: draft.lifecycleMessages,
+      lifecycleMessageInterval: draft.lifecycleMessages ? draft.interval : null,
+      lifecycleMessageRecipients: recipients.length === 0 ? null : recipients,
+    },
+  };
+}
+
+// Deletion of a workspace: asked for by its name; one that is not empty says what is in it.
+
+interface DeleteWorkspaceProps {
+  readonly workspace: Workspace;
+  /** Discards the edits that are not saved. */
+  readonly discard: () => void;
+}
+
+function DeleteWorkspace(props: DeleteWorkspaceProps) {
+  const words = useWords(settingsWords);
+  const [isAsked, setAsked] = useState(false);
+  return (
+    <Card title={words.remove} isPadded>
+      <div className={styles['line']}>
+        <p className="mute">{words.removeNote}</p>
+        <Button needs="workspace: delete" look="danger" onClick={() => setAsked(true)}>
+          <Trash2 aria-hidden="true" />
+          {words.remove}
+        </Button>
+      </div>
+      {isAsked && <Confirmation {...props} close={() => setAsked(false)} />}
+    </Card>
+  );
+}
+
+interface ConfirmationProps extends DeleteWorkspaceProps {
+  readonly close: () => void;
+}
+
+function Confirmation({ workspace: { id, name }, discard, close }: ConfirmationProps) {
+  const words = useWords(settingsWords);
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [typed, setTyped] = useState('');
+  const deletion = useAction({
+    mutationFn: () => ask(platform.DELETE('/v3/workspaces/{id}', { params: { path: { id } } })),
+    onSuccess: async () => {
+      discard();
+      toast(words.removed(name));
+      // The next page chooses among those that are left.
+      await client.invalidateQueries({ queryKey: ['workspaces'] });
+      await client.invalidateQueries({ queryKey: ['account'] });
+      await navigate({ to: '/', ignoreBlocker: true });
+      client.removeQueries({ queryKey: ['workspace', id] });
+    },
+  });
+  return (
+    <Dialog
+      title={words.removeTitle(name)}
+      close={close}
+      footer={
+        <>
+          <Button onClick={close}>{words.cancel}</Button>
+          <Button
+            look="danger"
+            disabled={typed.trim() !== name.trim() || deletion.isPending}
+            onClick={() => deletion.mutate()}
+          >
+            {words.delete}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.removeNote}</p>
+      <TextField
+        label={words.typeName(name)}
+        autoComplete="off"
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      {deletion.error !== null && (
+        <Failure error={deletion.error} curl={{ method: 'DELETE', path: `/v3/workspaces/${id}` }} />
+      )}
+    </Dialog>
   );
 }

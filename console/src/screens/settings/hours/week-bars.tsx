@@ -1,14 +1,14 @@
 // Week bars: one row for each day with its periods as bars, and the same as numbers.
+import { CopyCheck, Plus, X } from 'lucide-react';
+import { useState } from 'react';
 import { type Weekday, weekdays } from '../../../../../src/model/workspace.ts';
-import { CopyCheck, Plus } from 'lucide-react';
 import { Button } from '../../../parts/button.tsx';
 import { useLanguage, useWords } from '../../../words/language.tsx';
+import { weekdayNames } from '../../../words/zone-times.ts';
 import { settingsWords } from '../settings-words.ts';
 import { DayTrack } from './day-track.tsx';
 import styles from './hours.module.css';
-import { PeriodInputs } from './period-inputs.tsx';
-import { type Period, type Week, withAnother } from './week.ts';
-import { weekdayNames } from '../../../words/zone-times.ts';
+import { clockOf, minutesOf, type Period, type Week, withAnother } from './week.ts';
 
 const marks = [0, 6, 12, 18, 24];
 
@@ -91,5 +91,70 @@ function DayRow({ day, name, periods, change }: DayRowProps) {
         </Button>
       </div>
     </fieldset>
+  );
+}
+
+// Period inputs: the two times of a period as numbers, taken when they are times.
+
+interface PeriodInputsProps {
+  readonly label: string;
+  readonly period: Period;
+  /** Undefined deletes the period. */
+  readonly replace: (period: Period | undefined) => void;
+}
+
+function PeriodInputs({ label, period, replace }: PeriodInputsProps) {
+  const words = useWords(settingsWords);
+  return (
+    <span className={styles['period']}>
+      <TimeInput
+        label={`${label}, ${words.from}`}
+        minutes={period.from}
+        take={(from) => replace({ ...period, from })}
+      />
+      –
+      <TimeInput
+        label={`${label}, ${words.to}`}
+        minutes={period.to}
+        take={(to) => replace({ ...period, to })}
+      />
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={words.removePeriod(label)}
+        onClick={() => replace(undefined)}
+      >
+        <X aria-hidden="true" />
+      </Button>
+    </span>
+  );
+}
+
+interface TimeInputProps {
+  readonly label: string;
+  readonly minutes: number;
+  readonly take: (minutes: number) => void;
+}
+
+/** What is typed is shown until the field is left. */
+function TimeInput({ label, minutes, take }: TimeInputProps) {
+  const [typed, setTyped] = useState<string>();
+  const isWrong = typed !== undefined && minutesOf(typed) === undefined;
+  return (
+    <input
+      className={styles['time']}
+      aria-label={label}
+      aria-invalid={isWrong}
+      inputMode="numeric"
+      autoComplete="off"
+      maxLength={5}
+      value={typed ?? clockOf(minutes)}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        const read = minutesOf(target.value);
+        if (read !== undefined) take(read);
+      }}
+      onBlur={() => setTyped(undefined)}
+    />
   );
 }

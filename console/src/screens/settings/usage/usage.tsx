@@ -1,8 +1,9 @@
 // Usage: what this workspace stores and receives, by workspace and device type, and the quotas.
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
+import { ask, platform } from '../../../api/platform.ts';
 import { Card, Sheet } from '../../../parts/card.tsx';
 import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
 import { Spark } from '../../../parts/spark.tsx';
@@ -11,10 +12,8 @@ import { overviewOf } from '../../../session/first-run.ts';
 import { useAccount } from '../../../session/session.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { SettingsFrame, useSettingsWorkspace } from '../settings-frame.tsx';
-import styles from '../settings.module.css';
 import { settingsWords } from '../settings-words.ts';
-import { Amount } from './amount.tsx';
-import { type TypeUsage, typeUsageOf, usageOf } from './usage-requests.ts';
+import styles from '../settings.module.css';
 
 type Usage = components['schemas']['Usage'];
 
@@ -204,3 +203,87 @@ function Quotas({ quotas }: { readonly quotas: NonNullable<Usage['quotas']> }) {
     </Card>
   );
 }
+
+// Amount: a figure with a bar that compares it with the greatest of its column.
+
+interface AmountProps {
+  readonly value: number;
+  /** What a whole bar is. */
+  readonly most: number;
+  readonly shown: string;
+  /** The greatest is a limit, so that a nearly full bar is a warning. */
+  readonly isLimited?: boolean;
+}
+
+const nearlyFull = 0.9;
+
+function Amount({ value, most, shown, isLimited = false }: AmountProps) {
+  const share = most === 0 ? 0 : value / most;
+  return (
+    <span className={styles['amount']}>
+      {shown}
+      <span
+        className={styles['share']}
+        data-is-full={isLimited && share > nearlyFull}
+        style={{ width: `${Math.min(share, 1) * 100}%` }}
+        aria-hidden="true"
+      />
+    </span>
+  );
+}
+
+// Usage requests: stored samples by workspace with the quotas, and devices by type.
+
+const refreshMs = 60_000;
+
+const usageOf = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['usage', organizationId],
+    refetchInterval: refreshMs,
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/usage', { signal, params: { query: { organizationId } } })),
+  });
+
+interface TypeUsage {
+  /** Empty for devices without a type. */
+  readonly typeId: string;
+  readonly name: string;
+  readonly devices: number;
+}
+
+const flowsMax = 1_000;
+const typesMax = 20;
+
+/**
+ * Devices of a workspace by device type, the most first, at most 20 types; a type is counted by one
+ * request, which reads no device.
+ */
+const typeUsageOf = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ['type usage', workspaceId],
+    queryFn: async ({ signal }): Promise<readonly TypeUsage[]> => {
+      const query = { workspaceId, size: flowsMax, fields: 'id,deviceType' };
+      const flows = await ask(platform.GET('/v3/data-flows', { signal, params: { query } }));
+      const names = new Map(
+        flows.content.flatMap(({ deviceType }) =>
+          deviceType === null ? [] : [[deviceType.id, deviceType.name] as const],
+        ),
+      );
+      const counted = await Promise.all(
+        [...names].slice(0, typesMax).map(async ([typeId, name]) => {
+          const expression = {
+            field: 'deviceType',
+            predicate: 'EQUALS' as const,
+            values: [typeId],
+          };
+          const body = { workspaceIds: [workspaceId], expression };
+          const params = { query: { size: 1, fields: 'id' } };
+          const found = await ask(platform.POST('/v3/assets/list', { signal, params, body }));
+          return { typeId, name, devices: found.totalElements };
+        }),
+      );
+      return counted
+        .filter(({ devices }) => devices > 0)
+        .toSorted((a, b) => b.devices - a.devices || a.name.localeCompare(b.name));
+    },
+  });
