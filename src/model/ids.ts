@@ -1,6 +1,4 @@
 // Record identifiers: 16 lower-case hexadecimal characters, the first two name the kind (contract 0).
-import { randomBytes } from 'node:crypto';
-
 export const kindPrefixes = {
   device: '02',
   integration: '06',
@@ -53,5 +51,7 @@ export function hasFormOfId(kind: RecordKind, text: string): boolean {
 
 /** A new random identifier of the kind. */
 export function newId(kind: RecordKind): string {
-  return kindPrefixes[kind] + randomBytes(7).toString('hex');
+  return (
+    kindPrefixes[kind] + Buffer.from(crypto.getRandomValues(new Uint8Array(7))).toString('hex')
+  );
 }
