@@ -4,22 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scopes, verbsOfScope } from '../model/permission.ts';
-import type { Place } from '../model/resource-ref.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import { findApiKey, removeApiKey } from '../storage/records/rows/credentials.ts';
+import type { Place } from '../model/resource-ref.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { testEngine } from '../storage/records/testing-engine.ts';
+import { findApiKey, removeApiKey } from '../storage/records/rows/credentials.ts';
 import { findUser } from '../storage/records/rows/users.ts';
-import { type ApiKeyAuthenticator, createApiKeyAuthenticator } from './api-key-authenticator.ts';
-import { type BearerAuthenticator, createBearerAuthenticator } from './bearer-authenticator.ts';
+import { testEngine } from '../storage/records/testing-engine.ts';
 import { identify } from './authenticator.ts';
 import { authorize } from './authorize.ts';
-import { type Bootstrapped, bootstrap } from './bootstrap.ts';
-import { readAccount } from './account.ts';
+import {
+  type ApiKeyAuthenticator,
+  type BearerAuthenticator,
+  createApiKeyAuthenticator,
+  createBearerAuthenticator,
+} from './machine-authenticators.ts';
+import { bootstrap, type Bootstrapped } from './bootstrap.ts';
+import { readAccount, readPreferences, replacePreferences } from './caller.ts';
 import { isPassword } from './password.ts';
 import { changePassword } from './sign-in.ts';
-import { readPreferences, replacePreferences } from './preferences.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const now = Date.UTC(2026, 0, 1);

@@ -1,4 +1,5 @@
-// Authenticators: one per kind of credential; a request may carry a single credential (interface 5).
+// Authenticators: one per kind of credential, each of which makes a principal; a request may carry a single credential (interface 5).
+import type { Grant } from '../model/credential.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
 
@@ -56,4 +57,20 @@ export async function isIdentified(
     if (error instanceof Problem) return false;
     throw error;
   }
+}
+
+// Granted principal: the principal of an API key or OAuth client, from what it was granted when it was created.
+
+export function grantedPrincipal(
+  kind: 'API_KEY' | 'OAUTH_CLIENT',
+  credential: Grant & { readonly id: string; readonly name: string },
+): Principal {
+  return {
+    kind,
+    id: credential.id,
+    name: credential.name,
+    organizationId: credential.organizationId,
+    workspaces: credential.allWorkspaces ? 'all' : new Set(credential.workspaceIds),
+    permissions: credential.permissions,
+  };
 }

@@ -1,9 +1,11 @@
-// Authorization: one rule for every route (architecture: access; interface 2.7, 5; contract 35).
+// Authorization: one rule for every route, and the organization in which a user of several acts (interface 2.7, 5; contract 35).
 import type { Scope, Verb } from '../model/permission.ts';
-import type { Place } from '../model/resource-ref.ts';
 import { holds, isClosed, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
+import type { Place } from '../model/resource-ref.ts';
 import type { SharedDashboard } from '../model/shared-dashboard.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { findPlace } from '../storage/records/rows/resource-refs.ts';
 
 /**
  * Throws 404 for a place of another organization, because such rows do not exist for the principal,
@@ -70,4 +72,32 @@ function reaches(principal: Principal, place: Where, verb: Verb): boolean {
   if (principal.workspaces === 'all') return true;
   if (place.workspaceId === null) return verb === 'read';
   return principal.workspaces.has(place.workspaceId);
+}
+
+// Named organization: in which organization a user of several acts, by the ids that a request contains (contract 36).
+
+/** Ids that a request contains outside its path. */
+export interface NamedIds {
+  readonly organizationId: string | undefined;
+  readonly workspaceIds: readonly string[];
+  readonly deviceIds: readonly string[];
+}
+
+/**
+ * Returns undefined when the request names no record that exists. The first that exists decides.
+ */
+export async function namedOrganization(
+  db: RecordsDb,
+  { organizationId, workspaceIds, deviceIds }: NamedIds,
+): Promise<string | undefined> {
+  if (organizationId !== undefined) return organizationId;
+  const named = [
+    ...workspaceIds.map((id) => ['workspace', id] as const),
+    ...deviceIds.map((id) => ['device', id] as const),
+  ];
+  for (const [kind, id] of named) {
+    const place = await findPlace(db, kind, id);
+    if (place !== undefined) return place.organizationId ?? undefined;
+  }
+  return undefined;
 }

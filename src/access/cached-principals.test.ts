@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecordChange } from '../model/record.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { testEngine } from '../storage/records/testing-engine.ts';
 import { insertOAuthClient } from '../storage/records/rows/credentials.ts';
 import { findUser } from '../storage/records/rows/users.ts';
-import { createApiKeyAuthenticator } from './api-key-authenticator.ts';
+import { testEngine } from '../storage/records/testing-engine.ts';
 import type { Authenticator } from './authenticator.ts';
-import { createBearerAuthenticator } from './bearer-authenticator.ts';
-import { type Bootstrapped, bootstrap } from './bootstrap.ts';
+import { createApiKeyAuthenticator, createBearerAuthenticator } from './machine-authenticators.ts';
+import { bootstrap, type Bootstrapped } from './bootstrap.ts';
 import { cookieNames, createSessionAuthenticator } from './session-authenticator.ts';
 import { startSession } from './sign-in.ts';
 

@@ -1,4 +1,5 @@
-// Caller: who a credential belongs to, with its organizations and what it may do there (contract 37).
+// Caller: who a credential belongs to, with its organizations, account and preferences (contract 37).
+import type { JsonObject } from '../model/json.ts';
 import {
   everyPermission,
   type Permissions,
@@ -7,11 +8,14 @@ import {
   type Verb,
 } from '../model/permission.ts';
 import { isClosed, type Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
 import { callerWorkspacesMax } from '../model/user.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
+import type { Records, RecordsDb } from '../storage/records/records.ts';
+import { organizationMembershipsOf } from '../storage/records/rows/members.ts';
 import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
+import { findUser, hasFirstPassword } from '../storage/records/rows/users.ts';
+import { findPreferences, savePreferences } from '../storage/records/rows/views.ts';
 import { firstWorkspaceIds } from '../storage/records/rows/workspaces.ts';
-import { readAccount } from './account.ts';
 import { isPermittedAt } from './authorize.ts';
 
 /**
@@ -123,4 +127,57 @@ function permittedAt(
     return [scope, verbs] as const;
   });
   return Object.fromEntries(permitted.filter(([, verbs]) => verbs.length > 0));
+}
+
+// A user's own account as the console shows it: who, in which organization, with which role.
+
+/** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
+export async function readAccount(
+  db: RecordsDb,
+  { id, organizationId }: Pick<Principal, 'id' | 'organizationId'>,
+) {
+  const user = await findUser(db, id);
+  const memberships = (await organizationMembershipsOf(db, id)).filter(
+    ({ acceptedAt }) => acceptedAt !== null,
+  );
+  const role = memberships.find((member) => member.organizationId === organizationId)?.role;
+  if (user === undefined || role === undefined) throw problem('unauthorized');
+  const names = await findOrganizationNames(
+    db,
+    memberships.map((member) => member.organizationId),
+  );
+  const organizations = memberships.map((member) => ({
+    organizationId: member.organizationId,
+    name: names.get(member.organizationId) ?? '',
+    role: member.role,
+  }));
+  const isFirst = user.passwordHash !== null && (await hasFirstPassword(db, id));
+  return {
+    id,
+    name: user.name,
+    email: user.email,
+    organizationId,
+    role,
+    organizations,
+    ...(isFirst && { passwordChangeRequired: true }),
+  };
+}
+
+// Preferences: what a user or a credential stores for a console, visible only to its owner (contract 37).
+
+type Owner = Pick<Principal, 'id'>;
+
+/** Empty for an owner who has stored nothing. */
+export function readPreferences({ db }: Pick<Records, 'db'>, { id }: Owner): Promise<JsonObject> {
+  return findPreferences(db, id);
+}
+
+/** Replaces all of them; returns what is stored now. */
+export async function replacePreferences(
+  { db, now }: Pick<Records, 'db' | 'now'>,
+  { id }: Owner,
+  preferences: JsonObject,
+): Promise<JsonObject> {
+  await savePreferences(db, { ownerId: id, preferences }, now());
+  return preferences;
 }

@@ -1,6 +1,7 @@
-// One-time codes: six digits from a shared secret and the time (RFC 6238), and their address for apps.
+// One-time codes: six digits from a shared secret and the time (RFC 6238), and recovery codes that replace them once each.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 
 const stepMs = 30_000;
 const digits = 6;
@@ -83,4 +84,23 @@ export function fromBase32(encoded: string): Buffer {
     }
   }
   return Buffer.from(bytes);
+}
+
+// Recovery codes: replace the second factor once each, for a user who lost the phone.
+
+const codeCount = 10;
+/** 128 bits, so that a fast hash hides them (ASVS 5.0, 6.5.2). */
+const codeBytes = 16;
+
+/** Ten codes such as `ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ`. */
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: codeCount }, () => {
+    const code = toBase32(randomBytes(codeBytes));
+    return (code.match(/.{1,4}/g) ?? []).join('-');
+  });
+}
+
+/** How a code is stored. Users copy them from paper: case, spaces and hyphens do not matter. */
+export function recoveryCodeHash(code: string): string {
+  return secretHash(code.toUpperCase().replaceAll(/[^A-Z2-7]/g, ''));
 }

@@ -1,11 +1,15 @@
-// Own sessions: where a user is signed in, and how to end each session (contract 35).
+// Own sessions: where a user is signed in, and how sessions end on every node (contract 35).
 import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
 import type { Records } from '../storage/records/records.ts';
-import { findSession, sessionsOf } from '../storage/records/rows/sign-in.ts';
-import { endSessionsById } from './ended-sessions.ts';
+import { findSession, removeSession, sessionsOf } from '../storage/records/rows/sign-in.ts';
+import {
+  announceAfterCommit,
+  transaction,
+  type TransactionStep,
+} from '../storage/records/transaction.ts';
 
 const recentMs = 10 * minuteMs;
 
@@ -55,4 +59,26 @@ export async function endOwnSession(
   if (session?.userId !== principal.id) throw problem('notFound', { what: 'session', id });
   await endSessionsById(records, [id]);
   return session;
+}
+
+// Ended sessions: removed in one transaction that empties the caches of every node.
+
+type Announcing = Pick<Records, 'db' | 'announce'>;
+
+export async function endSessionsById(
+  { db, announce }: Announcing,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length > 0) await transaction(db, (step) => removeInStep(step, announce, ids));
+}
+
+/** The same as a part of the transaction. */
+export async function removeInStep(
+  step: TransactionStep,
+  announce: Records['announce'],
+  ids: readonly string[],
+): Promise<void> {
+  for (const id of ids) await removeSession(step.db, id);
+  const changes = ids.map((id) => ({ kind: 'session', id, action: 'deleted' }) as const);
+  await announceAfterCommit(step, announce, changes);
 }

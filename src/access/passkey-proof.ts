@@ -1,11 +1,11 @@
-// Passkey proof: what a browser sends after it has created a passkey or signed with one, and its check (WebAuthn).
+// Passkey proof: what a browser sends after it has created a passkey or signed with one, for the name of this installation (WebAuthn).
 import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { EpochMs } from '../model/instant.ts';
 import type { Passkey } from '../model/passkey.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { findPasskey, passkeysOf, useChallenge } from '../storage/records/rows/sign-in.ts';
-import type { RelyingParty } from './relying-party.ts';
 
 const challengeBytes = 32;
 const textOfBytes = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
@@ -148,4 +148,29 @@ function refused(reason: string) {
 /** The package throws plain errors for what browsers send wrong; they contain nothing secret. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+// Relying party: the name under which browsers keep passkeys of this installation (WebAuthn).
+
+export interface RelyingParty {
+  /** A host name; by the standard never an address. */
+  readonly id: string;
+  /** What pages that use the passkeys begin with, such as `https://platform.example`. */
+  readonly origin: string;
+}
+
+/** Undefined where browsers offer no passkeys: an address, or http of another host than localhost. */
+export function relyingPartyOf(publicUrl: string): RelyingParty | undefined {
+  const { hostname, origin, protocol } = new URL(publicUrl);
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return undefined;
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
+  if (protocol !== 'https:' && !isLocal) return undefined;
+  return { id: hostname, origin };
+}
+
+/** Throws 403 where browsers offer no passkeys. */
+export function neededRelyingParty(publicUrl: string): RelyingParty {
+  const party = relyingPartyOf(publicUrl);
+  if (party === undefined) throw problem('passkeysOff', { publicUrl });
+  return party;
 }

@@ -1,6 +1,6 @@
 // Passkeys of the own account: created in two steps, listed, renamed and removed.
-import { formatInstant, type EpochMs } from '../model/instant.ts';
 import { newId } from '../model/ids.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { type Passkey, passkeysPerUserMax } from '../model/passkey.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -14,10 +14,14 @@ import {
   renamePasskey,
 } from '../storage/records/rows/sign-in.ts';
 import { transaction } from '../storage/records/transaction.ts';
-import { type Attestation, newChallenge, provenCredential, webAuthn } from './passkey-proof.ts';
-import type { RelyingParty } from './relying-party.ts';
-import { afterRemoval, protect } from './second-factor.ts';
-import { openTicket, sealTicket } from './ticket.ts';
+import {
+  type Attestation,
+  newChallenge,
+  provenCredential,
+  type RelyingParty,
+  webAuthn,
+} from './passkey-proof.ts';
+import { afterRemoval, openTicket, protect, sealTicket } from './second-factor.ts';
 
 /** EdDSA, ES256 and RS256: what devices have. Keys of later algorithms are thirty times longer. */
 const algorithms = [-8, -7, -257];

@@ -1,5 +1,5 @@
 // Second factor: what a user proves besides the password, how it is set up, checked and removed.
-import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session, User } from '../model/user.ts';
@@ -19,19 +19,23 @@ import {
   useStep,
 } from '../storage/records/rows/sign-in.ts';
 import { findUser } from '../storage/records/rows/users.ts';
+import type { Sealer } from '../storage/records/secret-encryption.ts';
 import {
   announceAfterCommit,
   transaction,
   type TransactionStep,
 } from '../storage/records/transaction.ts';
-import { removeInStep } from './ended-sessions.ts';
-import { codeAddress, newCodeSecret, stepOfCode } from './one-time-code.ts';
-import { type Assertion, verifyPasskey } from './passkey-proof.ts';
+import {
+  codeAddress,
+  newCodeSecret,
+  newRecoveryCodes,
+  recoveryCodeHash,
+  stepOfCode,
+} from './one-time-code.ts';
+import { removeInStep } from './own-sessions.ts';
+import { type Assertion, type RelyingParty, verifyPasskey } from './passkey-proof.ts';
 import { isPassword } from './password.ts';
-import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts';
-import type { RelyingParty } from './relying-party.ts';
 import { refuseWithoutSecondFactor } from './second-factor-demand.ts';
-import type { FirstStep } from './ticket.ts';
 
 /** How a second factor was shown. */
 export type SecondFactorKind = 'ONE_TIME_CODE' | 'PASSKEY' | 'RECOVERY_CODE';
@@ -246,4 +250,61 @@ export async function userOfPasskey(
   const user = await findUser(db, userId);
   if (user === undefined || user.passwordHash === null) throw problem('unauthorized');
   return user;
+}
+
+// Tickets: what one step of a sign-in has proven or asked, sealed, for the next step to show again.
+
+const lifetimeMs = 5 * minuteMs;
+const sealedLengthMax = 4_096;
+
+/** What each kind of ticket contains. A ticket of one kind is worth nothing as another. */
+interface TicketContents {
+  /** Of the first step with a password. `challenge` is for a passkey as the second factor. */
+  readonly secondFactor: {
+    readonly userId: string;
+    /** Of the user: a new password makes older tickets worthless. */
+    readonly version: number;
+    readonly organizationId: string | null;
+    readonly challenge: string;
+  };
+  readonly passkeyRegistration: { readonly userId: string; readonly challenge: string };
+  readonly passkeySignIn: { readonly challenge: string };
+}
+
+type Kind = keyof TicketContents;
+type FirstStep = TicketContents['secondFactor'];
+
+interface Sealed<K extends Kind> {
+  readonly purpose: K;
+  readonly issuedAt: EpochMs;
+  readonly content: TicketContents[K];
+}
+
+/** Sealed, so that strangers write no rows and any node can open it. Valid for five minutes. */
+export function sealTicket<K extends Kind>(
+  sealer: Sealer,
+  purpose: K,
+  content: TicketContents[K],
+  now: EpochMs,
+): { readonly ticket: string; readonly expiresAt: EpochMs } {
+  const sealed: Sealed<K> = { purpose, issuedAt: now, content };
+  return { ticket: sealer.seal(JSON.stringify(sealed)), expiresAt: now + lifetimeMs };
+}
+
+/** Undefined for one that is expired or was not sealed here for this purpose. */
+export function openTicket<K extends Kind>(
+  sealer: Sealer,
+  purpose: K,
+  ticket: string,
+  now: EpochMs,
+): (TicketContents[K] & { readonly issuedAt: EpochMs }) | undefined {
+  if (ticket.length > sealedLengthMax) return undefined;
+  try {
+    const { purpose: sealedFor, issuedAt, content } = JSON.parse(sealer.open(ticket)) as Sealed<K>;
+    if (sealedFor !== purpose || issuedAt + lifetimeMs <= now) return undefined;
+    return { ...content, issuedAt };
+  } catch {
+    // Any caller can send any string: one that cannot be opened was not sealed here.
+    return undefined;
+  }
 }

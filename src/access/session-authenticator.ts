@@ -17,7 +17,6 @@ import {
   organizationMembershipsOf,
   workspaceMembershipsOf,
 } from '../storage/records/rows/members.ts';
-import { secretHash } from '../storage/records/secret-encryption.ts';
 import {
   endedSessions,
   findSession,
@@ -25,11 +24,11 @@ import {
   saveLastSeen,
 } from '../storage/records/rows/sign-in.ts';
 import { findUser } from '../storage/records/rows/users.ts';
-import type { Authenticator, ShownRequest } from './authenticator.ts';
+import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createCacheByPart } from '../structures/cache-by-part.ts';
-import { cookieValue } from './cookie-value.ts';
-import { organizationsClosedTo } from './second-factor-demand.ts';
 import { createRecordChanges } from '../structures/record-changes.ts';
+import type { Authenticator, ShownRequest } from './authenticator.ts';
+import { organizationsClosedTo } from './second-factor-demand.ts';
 
 const sessionCookie = 'session';
 const csrfCookie = 'csrf';
@@ -239,4 +238,15 @@ function strangerIn(
 ): Principal {
   const nothing = { workspaces: new Set<string>(), permissions: {} };
   return { kind: 'USER', id, name, organizationId, ...nothing, sessionId };
+}
+
+// Cookie value: reads one cookie of a request.
+
+/** Of several with the name the first, which is the most specific. */
+export function cookieValue(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(';') ?? []) {
+    const at = pair.indexOf('=');
+    if (at !== -1 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
 }

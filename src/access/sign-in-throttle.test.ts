@@ -1,7 +1,6 @@
 // Checks of passwords are slowed down for who guesses, and for nobody else.
 import { describe, expect, test } from 'vitest';
-import { createAttempts } from './sign-in-throttle.ts';
-import { networkOf, siteOf } from './network-of.ts';
+import { createAttempts, networkOf, siteOf } from './sign-in-throttle.ts';
 
 const wrong = async () => false;
 const right = async () => true;

@@ -26,7 +26,7 @@ import {
 } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
-import { endSessionsById, removeInStep } from './ended-sessions.ts';
+import { endSessionsById, removeInStep } from './own-sessions.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './session-authenticator.ts';
 

@@ -11,10 +11,9 @@ import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { insertOAuthClient, listSigningKeys } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
-import { createBearerAuthenticator } from './bearer-authenticator.ts';
+import { createBearerAuthenticator } from './machine-authenticators.ts';
 import { bootstrap } from './bootstrap.ts';
-import { createSigningKeys } from './signing-keys.ts';
-import { createTokenService, type TokenService } from './token-service.ts';
+import { createSigningKeys, createTokenService, type TokenService } from './token-service.ts';
 
 const publicUrl = 'https://platform.example';
 const start = Date.UTC(2026, 0, 1);

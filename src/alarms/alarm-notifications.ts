@@ -1,5 +1,5 @@
 // Alarm notifications: messages to outputs and notes for devices, in the transaction of the change (contract 37).
-import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-view.ts';
+import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-lists.ts';
 import type {
   AlarmChange,
   AlarmEvent,

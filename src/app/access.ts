@@ -1,39 +1,37 @@
 // Connects access: authenticators, token service, signing keys and the limits of sign-in.
+import { type Authenticator, identify } from '../access/authenticator.ts';
+import { authorize, type NamedIds, namedOrganization } from '../access/authorize.ts';
 import {
   type ApiKeyAuthenticator,
-  createApiKeyAuthenticator,
-} from '../access/api-key-authenticator.ts';
-import { type Attempts, codeLimits, createAttempts } from '../access/sign-in-throttle.ts';
-import { type Authenticator, identify } from '../access/authenticator.ts';
-import { authorize } from '../access/authorize.ts';
-import {
   type BearerAuthenticator,
+  createApiKeyAuthenticator,
   createBearerAuthenticator,
-} from '../access/bearer-authenticator.ts';
-import { endSessionsById } from '../access/ended-sessions.ts';
+} from '../access/machine-authenticators.ts';
 import { createShareAuthenticator, type ShareAuthenticator } from '../access/dashboard-shares.ts';
-import { type NamedIds, namedOrganization } from '../access/named-organization.ts';
-import { createRequestLimit } from '../access/rate-limit.ts';
+import { endSessionsById } from '../access/own-sessions.ts';
 import {
-  type SessionAuthenticator,
   createSessionAuthenticator,
+  type SessionAuthenticator,
 } from '../access/session-authenticator.ts';
-import { type SigningKeys, createSigningKeys } from '../access/signing-keys.ts';
+import { type Attempts, codeLimits, createAttempts } from '../access/sign-in-throttle.ts';
+import { createRequestLimit } from '../access/token-buckets.ts';
 import {
   clockSkewSeconds,
+  createSigningKeys,
+  createTokenService,
+  type SigningKeys,
   tokenLifetimeSeconds,
   type TokenService,
-  createTokenService,
 } from '../access/token-service.ts';
 import type { Config } from '../config/config.ts';
 import type { Guard } from '../http/edge/admission.ts';
-import { noteShareUse } from '../inventory/workspaces/dashboard-shares.ts';
+import { noteShareUse } from '../inventory/workspaces/dashboards.ts';
 import type { Actor } from '../model/actor.ts';
 import { minuteMs } from '../model/instant.ts';
 import type { ChangeFollower } from '../model/record.ts';
-import { nodeOf } from '../storage/records/rows/shared-records.ts';
-import { dropOldAuditEntries } from '../storage/records/rows/audit-log.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
+import { dropOldAuditEntries } from '../storage/records/rows/audit-log.ts';
+import { nodeOf } from '../storage/records/rows/shared-records.ts';
 
 export interface Access extends ChangeFollower {
   readonly apiKeys: ApiKeyAuthenticator;

@@ -11,7 +11,7 @@ import { saveFailureNotes } from '../deliveries/delivery-outcomes.ts';
 import { noteUnreadable } from '../deliveries/output-notes.ts';
 import type { OutputStages } from '../deliveries/outputs.ts';
 import type { DeliveryBook } from '../inventory/data-flows/deliveries.ts';
-import type { WaitingOf } from '../inventory/health/output-health.ts';
+import type { WaitingOf } from '../inventory/health/health.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import { setTimer } from '../structures/timers.ts';

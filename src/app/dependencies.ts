@@ -4,17 +4,20 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAlarmFeed } from '../alarms/alarm-feed.ts';
-import { copiedFiles } from '../cluster/replication/copy-form.ts';
-import type { JournalCopy } from '../cluster/replication/journal-copy.ts';
 import type { LeaseName } from '../cluster/leases/leases.ts';
 import { leaseOfOperation } from '../cluster/leases/work-leases.ts';
+import { copiedFiles } from '../cluster/replication/copy-form.ts';
+import type { JournalCopy } from '../cluster/replication/journal-copy.ts';
 import type { ClusterConfig } from '../config/cluster-settings.ts';
 import type { Config } from '../config/config.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
-import { actorOfOperation } from '../inventory/operations/operation-actor.ts';
-import { readOperation, runOperationChunk } from '../inventory/operations/operations.ts';
-import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
+import {
+  actorOfOperation,
+  readOperation,
+  runOperationChunk,
+} from '../inventory/operations/operations.ts';
+import { createQuotaUse } from '../inventory/workspaces/usage.ts';
 import { createLiveEvents, type EventAudience, type LiveEvents } from '../live/live-events.ts';
 import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
@@ -33,11 +36,11 @@ import type { EntryLog } from '../storage/log/entry-log.ts';
 import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/newest-position.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
+import { findOperation, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import {
   adoptFollowerPositions,
   type RecordedPositions,
 } from '../storage/records/rows/positions.ts';
-import { findOperation, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import { openSamples, type Samples } from '../storage/samples/samples.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -48,7 +51,7 @@ import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import { WorkTurns } from '../transports/work-turns.ts';
 import { createFollowers, followersOfLog } from '../uplinks/followers/followers.ts';
 import { Refusals } from '../uplinks/refusals.ts';
-import { UplinkLimit } from '../uplinks/uplink-limit.ts';
+import { UplinkLimit } from '../uplinks/capture/capture-senders.ts';
 import { composeAccess } from './access.ts';
 import { type ComposedNode, composeNode } from './change-following.ts';
 import { actingRequests } from './change-sharing.ts';

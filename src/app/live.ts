@@ -5,28 +5,26 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from '../access/authenticator.ts';
 import { requireMfaSetup } from '../access/second-factor-demand.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
-import { isWritten } from '../model/journal-entry.ts';
-import { problem } from '../model/problem.ts';
-import { withoutMemory } from '../model/record.ts';
-import type { Parts } from './platform-parts.ts';
-import type { Uplinks } from './uplinks.ts';
-import { createOfflineWatch, type OfflineWatch } from '../live/offline-watch.ts';
 import type { LiveNodes } from '../cluster/node-streams.ts';
-import { createStreamAccess } from '../live/stream-access.ts';
 import {
   attachDataStreams,
   type DataStreams,
   type DataStreamsOptions,
 } from '../http/streams/data-streams.ts';
 import { mqttSocketPath } from '../http/streams/mqtt-socket.ts';
-import { createAccessWatch } from '../live/sessions/access-watch.ts';
-import { publishEntry, publishRows } from '../live/sessions/entry-publishing.ts';
+import { createOfflineWatch, type OfflineWatch } from '../live/offline-watch.ts';
+import { createAccessWatch, createWorkspaceWatch } from '../live/sessions/access-watch.ts';
 import type { Replay } from '../live/sessions/catch-up.ts';
-import { createFanOut } from '../live/sessions/fan-out.ts';
-import { createWorkspaceWatch } from '../live/sessions/workspace-watch.ts';
+import { createFanOut, publishEntry, publishRows } from '../live/sessions/fan-out.ts';
+import { createStreamAccess } from '../live/stream-access.ts';
+import { isWritten } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
+import { withoutMemory } from '../model/record.ts';
 import { devicesGoneOffline } from '../storage/records/rows/device-status.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
 
 export interface Live extends Pick<DataStreams, 'close'> {
   /** Ends connections of API keys that expired; returns how many. */

@@ -1,11 +1,4 @@
 // Connects LoRaWAN: webhooks of network servers, downlinks through their APIs, registration and integrations.
-import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
-import { planDownlinks } from '../uplinks/decode/downlink-command.ts';
-import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { type CaptureSenders, createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
-import type { CaptureReceipt } from '../uplinks/capture/capture.ts';
-import type { EventSources } from '../uplinks/device-events.ts';
-import { createDeviceNotes, type NoteDevice } from '../uplinks/device-notes.ts';
 import { createDownlinkOrders } from '../downlinks/downlink-order.ts';
 import {
   createDownlinkQueue,
@@ -16,22 +9,18 @@ import type { DownlinkTransports, SendDownlink } from '../downlinks/downlink-tra
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../downlinks/downlink.ts';
 import { createLoraRegistration, createLoraTransport } from '../downlinks/lora-transport.ts';
 import { createMqttTransport } from '../downlinks/mqtt-transport.ts';
-import {
-  captureWebhook,
-  type Webhook,
-  type WebhookStages,
-} from '../uplinks/capture/network-server-capture.ts';
-import { createServerLookup } from '../uplinks/capture/server-lookup.ts';
 import type { Route } from '../http/edge/route.ts';
+import { webhookRoute } from '../http/routes/capture.ts';
 import { downlinkRoutes } from '../http/routes/downlinks.ts';
 import { integrationRoutes } from '../http/routes/integrations.ts';
-import { webhookRoute } from '../http/routes/webhook-capture.ts';
-import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import { addDownlinks, forgetOldDownlinks } from '../inventory/devices/downlinks.ts';
-import { learnServerDeviceId } from '../inventory/devices/server-device-id.ts';
+import { learnServerDeviceId } from '../inventory/devices/registration.ts';
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
 import { newId } from '../model/ids.ts';
 import { withoutMemory } from '../model/record.ts';
+import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
+import type { EgressGuard } from '../outputs/egress/guard.ts';
+import { findIntegration } from '../storage/records/rows/device-connectors.ts';
 import { findDevice } from '../storage/records/rows/devices.ts';
 import {
   devicesOfIntegrationWithDownlinks,
@@ -42,9 +31,19 @@ import {
   reportedDownlink,
   saveDownlink,
 } from '../storage/records/rows/downlinks.ts';
-import { findIntegration } from '../storage/records/rows/device-connectors.ts';
 import { listProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import { setTimer } from '../structures/timers.ts';
+import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
+import { type CaptureSenders, createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
+import type { CaptureReceipt } from '../uplinks/capture/capture.ts';
+import {
+  captureWebhook,
+  createServerLookup,
+  type Webhook,
+  type WebhookStages,
+} from '../uplinks/capture/network-server-capture.ts';
+import { planDownlinks } from '../uplinks/decode/downlink-command.ts';
+import { createDeviceNotes, type EventSources, type NoteDevice } from '../uplinks/device-events.ts';
 import type { Mqtt } from './mqtt.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';

@@ -1,14 +1,21 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
-import { networkOf } from '../access/network-of.ts';
-import { createAttempts, secretLimits } from '../access/sign-in-throttle.ts';
+import { createAttempts, networkOf, secretLimits } from '../access/sign-in-throttle.ts';
 import { createConfigurationPush, pushOnConnect } from '../downlinks/configuration-push.ts';
-import { createDeviceNotes } from '../uplinks/device-notes.ts';
-import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
-import { createSparkplugIntake } from '../uplinks/capture/sparkplug-intake.ts';
-import { createSparkplugNodes, type SparkplugNodes } from '../uplinks/capture/sparkplug-nodes.ts';
 import { parseReadingsBody } from '../http/edge/json-body.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
+import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
+import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import {
+  findDeviceCredentials,
+  findDevicesWithCredentials,
+} from '../storage/records/rows/credentials.ts';
+import { findDeviceConfiguration } from '../storage/records/rows/device-configurations.ts';
+import { findDeviceConnector } from '../storage/records/rows/device-connectors.ts';
+import { findDevice } from '../storage/records/rows/devices.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import { looksLikeToken, tokenAudiences } from '../transports/mqtt/device-token.ts';
 import {
@@ -31,18 +38,10 @@ import { createMqttRevocation } from '../transports/mqtt/mqtt-revocation.ts';
 import type { FindRoute } from '../transports/mqtt/mqtt-route.ts';
 import { takeUntilClose } from '../transports/mqtt/mqtt-web-socket-count.ts';
 import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-client.ts';
-import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
-import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
-import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import { findDeviceConfiguration } from '../storage/records/rows/device-configurations.ts';
-import { findDeviceConnector } from '../storage/records/rows/device-connectors.ts';
-import {
-  findDeviceCredentials,
-  findDevicesWithCredentials,
-} from '../storage/records/rows/credentials.ts';
-import { findDevice } from '../storage/records/rows/devices.ts';
-import { closeInOrder } from '../structures/closers.ts';
-import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
+import { createSparkplugIntake } from '../uplinks/capture/sparkplug-intake.ts';
+import { createSparkplugNodes, type SparkplugNodes } from '../uplinks/capture/sparkplug-nodes.ts';
+import { createDeviceNotes } from '../uplinks/device-events.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
 import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
 import type { Parts } from './platform-parts.ts';

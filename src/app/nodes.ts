@@ -2,22 +2,10 @@
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { ClusterConfig } from '../config/cluster-settings.ts';
-import { nodeIdOf } from '../storage/data-folder/node-id.ts';
-import { createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import { clockWatch, createClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
-import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
-import { replayFeed } from '../live/journal-replay.ts';
-import type { DeviceOwnership } from '../cluster/owned-devices.ts';
-import { createOwnedWork, type OwnedWork } from '../cluster/owned-work.ts';
-import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
-import type { Route } from '../http/edge/route.ts';
-import { refusalWith } from '../http/router/refusal.ts';
-import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
-import { createRouter } from '../http/router/router.ts';
-import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import { createEpochs } from '../cluster/leases/lease-epochs.ts';
+import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import {
   isOfDevices,
   type Lease,
@@ -29,9 +17,6 @@ import {
 import { otherNodes } from '../cluster/leases/other-nodes.ts';
 import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
 import { createSharedLeases, type SharedLeases } from '../cluster/leases/shared-leases.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import type { NodeMessages } from '../model/node-messages.ts';
-import { problem } from '../model/problem.ts';
 import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
 import {
   createInternalPort,
@@ -43,17 +28,31 @@ import type { FeedHandlers } from '../cluster/nodes/links/links.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import {
   askOwners,
+  ignoreUnsent,
   type OwnerSearch,
   type Ownership,
-  ignoreUnsent,
 } from '../cluster/nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
+import type { DeviceOwnership } from '../cluster/owned-devices.ts';
+import { createOwnedWork, type OwnedWork } from '../cluster/owned-work.ts';
+import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
+import type { ClusterConfig } from '../config/cluster-settings.ts';
+import type { Route } from '../http/edge/route.ts';
+import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
+import { createRouter, refusalWith } from '../http/router/router.ts';
+import { replayFeed } from '../live/journal-replay.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeMessages } from '../model/node-messages.ts';
+import { problem } from '../model/problem.ts';
+import { nodeIdOf } from '../storage/data-folder/node-id.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { leasesOfNode } from '../storage/records/rows/shared-records.ts';
 import { findSampleExport } from '../storage/records/rows/operations.ts';
+import { leasesOfNode } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
+import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
 import { shareChanges } from './change-sharing.ts';
 import { offerEntries } from './entry-feeds.ts';
 import { shareCopies } from './journal-copies.ts';

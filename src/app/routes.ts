@@ -1,73 +1,72 @@
 // Connects the routes: each gets only the functions that it uses.
 import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
-import { relyingPartyOf } from '../access/relying-party.ts';
-import type { Alarms } from './alarms.ts';
-import type { Deliveries } from './deliveries.ts';
-import { everywhere } from './broadcast.ts';
-import type { Rules } from './rules.ts';
-import type { Parts } from './platform-parts.ts';
-import type { Lora } from './lorawan.ts';
-import type { Uplinks } from './uplinks.ts';
-import { dropSamplesOf } from '../operations/deleted-devices.ts';
-import type { DemoWorkspaces } from '../operations/demo-workspaces.ts';
-import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { createDevicePlaces } from '../operations/device-places.ts';
+import { relyingPartyOf } from '../access/passkey-proof.ts';
+import type { Config } from '../config/config.ts';
+import { type Route, settledRoute } from '../http/edge/route.ts';
 import { alarmRoutes } from '../http/routes/alarms.ts';
-import { backfillRoutes } from '../http/routes/backfill.ts';
-import { captureRoute } from '../http/routes/capture.ts';
-import type { DeviceAccess } from '../http/routes/device-access.ts';
-import { healthRoutes } from '../http/routes/health.ts';
-import { type AboutParts, aboutRoute } from '../http/routes/about.ts';
-import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
-import { withMetricsToken } from '../http/routes/metrics-token.ts';
-import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
-import { latestSamplesRoute } from '../http/routes/latest-samples.ts';
-import { runScriptRoute } from '../http/routes/run-script.ts';
-import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
-import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
-import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
-import { searchRoute } from '../http/routes/search.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
+import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
+import { captureRoute } from '../http/routes/capture.ts';
+import { wantsVendorNames } from '../http/routes/connector-view-options.ts';
 import { customFieldRoutes } from '../http/routes/custom-fields.ts';
-import { dashboardGroupRoutes } from '../http/routes/dashboard-groups.ts';
-import { customLogicRoutes } from '../http/routes/custom-logic.ts';
-import { dashboardRoutes } from '../http/routes/dashboards.ts';
+import { dashboardGroupRoutes, dashboardRoutes } from '../http/routes/dashboards.ts';
 import { dataFlowRoutes } from '../http/routes/data-flows.ts';
+import { demoWorkspaceRoute } from '../http/routes/demo-workspace.ts';
+import type { DeviceAccess } from '../http/routes/device-access.ts';
 import { deviceConfigurationRoutes } from '../http/routes/device-configurations.ts';
-import { deviceConnectorRoutes } from '../http/routes/device-connectors.ts';
+import { deviceConnectorRoutes, refusalRoutes } from '../http/routes/device-connectors.ts';
 import { deviceCredentialRoutes } from '../http/routes/device-credentials.ts';
 import { deviceFileRoutes } from '../http/routes/device-files.ts';
-import { demoWorkspaceRoute } from '../http/routes/demo-workspace.ts';
-import { deviceTypeImportRoute } from '../http/routes/device-type-import.ts';
-import { deviceTypeRoutes } from '../http/routes/device-types.ts';
+import { deviceTypeImportRoute, deviceTypeRoutes } from '../http/routes/device-types.ts';
 import { deviceRoutes } from '../http/routes/devices.ts';
+import {
+  type AboutParts,
+  aboutRoute,
+  healthRoutes,
+  withMetricsToken,
+} from '../http/routes/health.ts';
+import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
+import { latestSamplesRoute } from '../http/routes/latest-samples.ts';
+import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
 import { operationRoutes } from '../http/routes/operations.ts';
 import { organizationRoutes } from '../http/routes/organizations.ts';
 import { outputConnectorRoutes } from '../http/routes/output-connectors.ts';
-import { refusalRoutes } from '../http/routes/refusals.ts';
-import { ruleRunRoutes } from '../http/routes/rule-runs.ts';
-import { ruleRoutes } from '../http/routes/rules.ts';
+import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
+import { customLogicRoutes, ruleRoutes, ruleRunRoutes } from '../http/routes/rules.ts';
+import { runScriptRoute } from '../http/routes/run-script.ts';
+import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
+import { searchRoute } from '../http/routes/search.ts';
+import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
 import { tagRoutes } from '../http/routes/tags.ts';
-import { retentionEffectRoute } from '../http/routes/retention-effect.ts';
-import { usageRoute } from '../http/routes/usage.ts';
 import { viewRoutes } from '../http/routes/views.ts';
-import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
-import { workspaceOverviewRoute } from '../http/routes/workspace-overview.ts';
-import { workspaceRoutes } from '../http/routes/workspaces.ts';
-import type { Config } from '../config/config.ts';
-import type { Route } from '../http/edge/route.ts';
-import { settledRoute } from '../http/edge/read-after-write-route.ts';
-import { wantsVendorNames } from '../http/edge/vendor-names.ts';
+import {
+  retentionEffectRoute,
+  usageRoute,
+  workspaceConfigurationRoutes,
+  workspaceOverviewRoute,
+  workspaceRoutes,
+} from '../http/routes/workspaces.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
-import type { SignInKind } from '../model/user.ts';
 import { openTimeZones } from '../model/time-zone.ts';
+import type { SignInKind } from '../model/user.ts';
+import { dropSamplesOf } from '../operations/deleted-devices.ts';
+import type { DemoWorkspaces } from '../operations/demo-workspaces.ts';
+import { createDevicePlaces } from '../operations/device-places.ts';
+import type { EgressGuard } from '../outputs/egress/guard.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
 import { hasDevices } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
 import { accessRoutes } from './access-routes.ts';
+import type { Alarms } from './alarms.ts';
+import { everywhere } from './broadcast.ts';
+import type { Deliveries } from './deliveries.ts';
+import type { Lora } from './lorawan.ts';
+import type { Parts } from './platform-parts.ts';
+import type { Rules } from './rules.ts';
+import type { Uplinks } from './uplinks.ts';
 
 export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;

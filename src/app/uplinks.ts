@@ -2,12 +2,33 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
-import { decodeUplink, passThrough } from '../uplinks/decode/decode-uplink.ts';
+import type { CallHandlers } from '../cluster/nodes/nodes.ts';
+import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
+import type { Principal } from '../model/principal.ts';
+import type { Uplink } from '../model/uplink.ts';
+import { storedNames } from '../query/inferred-schema.ts';
+import { runScript } from '../scripting/run-script.ts';
+import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
+import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
 import {
-  type CommandToEncode,
-  type EncodedCommand,
-  encodeDownlink,
-} from '../uplinks/decode/encode-downlink.ts';
+  openClickHouseUplinks,
+  removeClickHouseUplinks,
+} from '../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
+import { openEmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import type { OpenRawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
+import { hasDeviceTypes } from '../storage/records/rows/device-types.ts';
+import { placesByName } from '../storage/records/rows/devices.ts';
+import { dropOldKeptAnswers } from '../storage/records/rows/idempotency-keys.ts';
+import { dropOldProcessingLog } from '../storage/records/rows/payload-notes.ts';
+import { dropOldPeriodCounts } from '../storage/records/rows/period-counts.ts';
+import { shardOf } from '../storage/samples/clickhouse/flusher.ts';
+import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { missing } from '../structures/missing.ts';
+import { createIntake, type Intake, intakeLimits } from '../transports/intake.ts';
 import { appendOwned } from '../uplinks/bulk/backfill-batches.ts';
 import {
   backfill,
@@ -17,28 +38,7 @@ import {
   type BackfillStages,
   type NamedBackfill,
 } from '../uplinks/bulk/backfill.ts';
-import {
-  capture,
-  type Capture,
-  type CaptureReceipt,
-  type CaptureStages,
-  uplinkDeviceOf,
-} from '../uplinks/capture/capture.ts';
-import {
-  type ReplayReport,
-  type ReplayRequest,
-  type ReplayStages,
-  replayUplinks,
-} from '../uplinks/decoder-test.ts';
-import { createIdempotencyRecords } from '../uplinks/idempotency/idempotency-records.ts';
-import { recoverDurableParts } from '../uplinks/idempotency/idempotency-recovery.ts';
-import {
-  createOnce,
-  idempotencyKeptMs,
-  type IdempotencyRecords,
-  type Once,
-} from '../uplinks/idempotency/idempotency.ts';
-import { createKnownDevices } from '../uplinks/bulk/known-devices.ts';
+import { createKnownDevices } from '../uplinks/bulk/connector-devices.ts';
 import {
   type PointWrite,
   type WriteOutcome,
@@ -46,47 +46,48 @@ import {
   type WriteStages,
 } from '../uplinks/bulk/line-protocol-write.ts';
 import type { NamedDeviceStages } from '../uplinks/bulk/named-devices.ts';
-import { removeRawUplinks } from '../uplinks/no-raw-uplinks.ts';
-import { openRawUplinks, type RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
+import {
+  capture,
+  type Capture,
+  type CaptureReceipt,
+  type CaptureStages,
+  uplinkDeviceOf,
+} from '../uplinks/capture/capture.ts';
 import { createSenmlCapture } from '../uplinks/capture/senml-capture.ts';
+import { decodeUplink, passThrough } from '../uplinks/decode/decode-uplink.ts';
+import {
+  type CommandToEncode,
+  type EncodedCommand,
+  encodeDownlink,
+} from '../uplinks/decode/downlink-command.ts';
+import {
+  type ReplayReport,
+  type ReplayRequest,
+  type ReplayStages,
+  replayUplinks,
+} from '../uplinks/decoder-test.ts';
+import { openRawUplinks, type RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
 import { openStatusFollower, type StatusFollower } from '../uplinks/followers/status-follower.ts';
+import {
+  createIdempotencyRecords,
+  recoverDurableParts,
+} from '../uplinks/idempotency/idempotency-recovery.ts';
+import {
+  createOnce,
+  idempotencyKeptMs,
+  type IdempotencyRecords,
+  type Once,
+} from '../uplinks/idempotency/idempotency.ts';
 import {
   createOnceStreamed,
   type OnceStreamed,
 } from '../uplinks/idempotency/streamed-idempotency.ts';
+import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
 import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
-import { createIntake, type Intake, intakeLimits } from '../transports/intake.ts';
-import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
-import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import type { Json, JsonObject } from '../model/json.ts';
-import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
-import type { Principal } from '../model/principal.ts';
-import type { Uplink } from '../model/uplink.ts';
-import type { CallHandlers } from '../cluster/nodes/nodes.ts';
-import { storedNames } from '../query/measured-properties.ts';
-import {
-  openClickHouseUplinks,
-  removeClickHouseUplinks,
-} from '../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
-import { openEmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
-import type { OpenRawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
-import { hasDeviceTypes } from '../storage/records/rows/device-types.ts';
-import { dropOldKeptAnswers } from '../storage/records/rows/idempotency-keys.ts';
-import { placesByName } from '../storage/records/rows/devices.ts';
-import { dropOldPeriodCounts } from '../storage/records/rows/period-counts.ts';
-import { dropOldProcessingLog } from '../storage/records/rows/payload-notes.ts';
-import { shardOf } from '../storage/samples/clickhouse/flusher.ts';
-import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
-import { runScript } from '../scripting/run-script.ts';
-import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
-import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
-import { closeInOrder } from '../structures/closers.ts';
-import { missing } from '../structures/missing.ts';
 import { createDeviceNames, type DeviceNames } from '../uplinks/validate/device-names.ts';
-import { withTimeNote } from '../uplinks/validate/sample-time.ts';
-import { validateSample } from '../uplinks/validate/sample-validation.ts';
-import { uplinksOfAll, createDeviceLeaseGuard } from './owned-uplinks.ts';
+import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
+import { createDeviceLeaseGuard, uplinksOfAll } from './owned-uplinks.ts';
 import type { Parts } from './platform-parts.ts';
 import type { SharedSamples } from './samples.ts';
 

@@ -1,6 +1,11 @@
 // Events elsewhere: live events of this node for sessions of other nodes that follow the workspace (contract 37).
-import { createSendBudget, type SendBudget, sendCosts } from '../live/sessions/send-budget.ts';
-import type { LiveEvent, WorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
+import {
+  createSendBudget,
+  type LiveEvent,
+  type SendBudget,
+  sendCosts,
+  type WorkspaceFanOut,
+} from '../live/sessions/workspace-fan-out.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { LiveKind } from '../model/live-kind.ts';

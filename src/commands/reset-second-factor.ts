@@ -10,7 +10,7 @@ import { storedNodeId } from '../storage/data-folder/node-id.ts';
 import {
   type OperatorReset,
   resetSecondFactorsByOperator,
-} from '../inventory/members/second-factor-reset.ts';
+} from '../inventory/members/second-factors.ts';
 import type { Actor } from '../model/actor.ts';
 import { openRecords } from '../storage/records/records.ts';
 

@@ -9,7 +9,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { templateContextOf } from '../model/template-context.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
-import { countedRows } from '../uplinks/bulk/counted-rows.ts';
+import { countedRows } from '../uplinks/bulk/device-rows.ts';
 import { missing } from '../structures/missing.ts';
 
 /** Deliveries in one batch. */

@@ -7,9 +7,9 @@ import {
   serverOfDecodingType,
   serverOfIntegration,
 } from '../transports/network-servers/network-server-table.ts';
-import { createDeviceNotes } from '../uplinks/device-notes.ts';
+import { createDeviceNotes } from '../uplinks/device-events.ts';
 import { createDownlinkOrders } from './downlink-order.ts';
-import { createServerLookup } from '../uplinks/capture/server-lookup.ts';
+import { createServerLookup } from '../uplinks/capture/network-server-capture.ts';
 
 const routeIn = (workspaceId: string) => ({ device: { workspaceId } }) as UplinkRoute;
 const routes = new Map([

@@ -1,20 +1,21 @@
 // Journal replay: stored samples of devices from the journals of all nodes, in the order of storing.
-import type { ReplayStart } from './sessions/coverage.ts';
+import type { Json } from '../model/json.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import { Problem, problem } from '../model/problem.ts';
+import type { EntryLog } from '../storage/log/entry-log.ts';
 import { inJournal } from './sessions/journal-stream.ts';
-import { placeText, readPlaceText } from './sessions/cursor-encoding.ts';
-import { mergedReplays } from './sessions/replay-merge.ts';
+import { mergedReplays } from './sessions/replay-pass.ts';
 import {
   advanced,
   type JournalPlaces,
   later,
   type LiveSample,
   placeIn,
+  placeText,
   reaches,
+  readPlaceText,
+  type ReplayStart,
 } from './sessions/stream-position.ts';
-import type { EntryLog } from '../storage/log/entry-log.ts';
-import type { Json } from '../model/json.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import { Problem, problem } from '../model/problem.ts';
 
 /** The name of the feed between nodes. */
 export const replayFeed = 'replay';

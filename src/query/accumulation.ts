@@ -1,16 +1,17 @@
-// What KPI and time-series requests have in common, checked (interface 4.4): one metric over one interval.
+// What KPI and time-series requests have in common: what they read, and their checks (interface 4.4).
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { parseBound } from '../model/timestamp.ts';
 import type { TimeZone } from '../model/time-zone.ts';
+import { parseBound } from '../model/timestamp.ts';
 import type { WorkspaceSettings } from '../model/workspace.ts';
+import type { Samples } from '../storage/samples/samples.ts';
+import type { Interval, Source } from './bucket-plan.ts';
 import {
   type AccumulatorName,
   accumulatorNamed,
   accumulatorNames,
   lastAlias,
 } from './summaries/accumulators.ts';
-import type { Interval, Source } from './bucket-plan.ts';
 
 export interface AccumulationBody {
   readonly topic: string;
@@ -122,3 +123,10 @@ function parseInterval(interval: { readonly from: string; readonly to: string })
     });
   return { from, to };
 }
+
+// Sample reader: what queries read of the samples.
+
+export type ReadingStore = Pick<
+  Samples,
+  'samples' | 'exportSamples' | 'latestSample' | 'latest' | 'topics' | 'measuredKeys' | 'buckets'
+>;

@@ -1,9 +1,10 @@
-// The schema of a device's data: what its type declares, joined with what was measured (interface 2.4 and 4.1).
+// The schema of a device's data: what its type declares, joined with what was measured.
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { ReadingStore } from './sample-reader.ts';
-import type { MeasuredType } from '../storage/samples/sample-store.ts';
-import { keysOfWide, measuredProperties, type MeasuredProperty } from './measured-properties.ts';
+import { keyPaths } from '../model/key-paths.ts';
+import type { MeasuredTopic, MeasuredType } from '../storage/samples/sample-store.ts';
+import type { Samples } from '../storage/samples/samples.ts';
+import type { ReadingStore } from './accumulation.ts';
 
 const topicsMax = 50;
 const draft07 = 'http://json-schema.org/draft-07/schema#';
@@ -207,4 +208,68 @@ function typeAt(data: JsonObject, path: readonly string[]): MeasuredType | undef
   }
   if (value === null || value === undefined) return undefined;
   return Array.isArray(value) ? 'array' : (typeof value as MeasuredType);
+}
+
+// Which keys samples have, with the types of their values: the paths that the store has measured as nested properties.
+
+interface MeasuredProperty {
+  /** JSON Schema names. */
+  readonly types: ReadonlySet<MeasuredType>;
+  /** Of values that are objects. */
+  readonly properties: ReadonlyMap<string, MeasuredProperty>;
+}
+
+interface Growing {
+  readonly types: Set<MeasuredType>;
+  readonly properties: Map<string, Growing>;
+}
+
+/** The keys in the order in which their paths are told; what has keys of its own is an object. */
+function measuredProperties(keys: MeasuredTopic['keys']): ReadonlyMap<string, MeasuredProperty> {
+  const properties = new Map<string, Growing>();
+  for (const { path, types } of keys) {
+    let into = properties;
+    for (const [depth, key] of path.entries()) {
+      let property = into.get(key);
+      if (property === undefined)
+        into.set(key, (property = { types: new Set(), properties: new Map() }));
+      if (depth < path.length - 1) property.types.add('object');
+      else for (const type of types) property.types.add(type);
+      into = property.properties;
+    }
+  }
+  return properties;
+}
+
+/**
+ * The keys of one object that is too wide for the store to take apart; nested objects stay whole.
+ */
+function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
+  return Object.entries(data).map(([key, value]) => {
+    if (value === null) return { path: [key], types: ['null'] };
+    if (Array.isArray(value)) return { path: [key], types: ['array'] };
+    return {
+      path: [key],
+      types: [isJsonObject(value) ? 'object' : (typeof value as MeasuredType)],
+    };
+  });
+}
+
+/**
+ * The topics and keys that a device has, as the limits of contract 36 count them; paths are joined
+ * by `/`. Objects that the store does not take apart count with the keys of their topic's newest
+ * sample.
+ */
+export async function storedNames(
+  store: Pick<Samples, 'measuredKeys' | 'latestSample'>,
+  deviceId: string,
+): Promise<Map<string, Set<string>>> {
+  const names = new Map<string, Set<string>>();
+  for (const { topic, keys } of await store.measuredKeys(deviceId, Infinity)) {
+    const isWide = keys.some(({ path }) => path.length === 0);
+    const newest = isWide ? await store.latestSample(deviceId, topic) : undefined;
+    const paths = keys.filter(({ path }) => path.length > 0).map(({ path }) => path.join('/'));
+    names.set(topic, new Set(newest === undefined ? paths : [...paths, ...keyPaths(newest.data)]));
+  }
+  return names;
 }

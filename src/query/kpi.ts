@@ -2,9 +2,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { BucketRequest } from '../storage/samples/sample-store.ts';
-import { accumulators } from './summaries/accumulators.ts';
-import { addTerm, type CompensatedSum, sumOf } from './summaries/compensated-sum.ts';
-import { type CountedSlots, noSlots } from './summaries/occupied-slots.ts';
 import {
   type Accumulation,
   type CalendarOf,
@@ -13,13 +10,21 @@ import {
   type OpenZone,
   type QueriedDevice,
   readAccumulation,
+  type ReadingStore,
   type WorkspaceCalendar,
 } from './accumulation.ts';
 import { type BucketPlan, type Interval, planEnds, singleBucket } from './bucket-plan.ts';
-import { countedSlots, type WorkingMasks } from './counted-slots.ts';
 import type { PublicHolidays } from './public-holidays.ts';
-import type { ReadingStore } from './sample-reader.ts';
-import { checkWorkingInterval, countsWorkingTime, workingMasks } from './working-hours.ts';
+import { accumulators } from './summaries/accumulators.ts';
+import { addTerm, type CompensatedSum, sumOf } from './summaries/compensated-sum.ts';
+import { type CountedSlots, noSlots } from './summaries/occupied-slots.ts';
+import {
+  checkWorkingInterval,
+  countedSlots,
+  countsWorkingTime,
+  workingMasks,
+  type WorkingMasks,
+} from './working-hours.ts';
 
 export interface QueryParts extends CalendarParts {
   readonly store: Pick<ReadingStore, 'buckets'>;

@@ -8,7 +8,7 @@ import type { Sample } from '../model/sample.ts';
 import { sharedKeys, type SharedDashboard } from '../model/shared-dashboard.ts';
 import type { UnreadableSamples } from '../storage/samples/sample-store.ts';
 import type { EndsTally } from './summaries/facets/ends.ts';
-import type { ReadingStore } from './sample-reader.ts';
+import type { ReadingStore } from './accumulation.ts';
 
 /** Limits of the search for values that the newest samples do not have. */
 const searchLimits = {

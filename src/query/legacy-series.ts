@@ -1,15 +1,14 @@
 // The two older forms of time series that clients in the field still send (contract 21).
+import { dataValue } from '../model/data-value.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { refuseUnreadable } from '../storage/samples/unreadable.ts';
-import type { ReadingStore } from './sample-reader.ts';
-import type { QueriedDevice } from './accumulation.ts';
-import { dataValue } from '../model/data-value.ts';
 import { parseBound } from '../model/timestamp.ts';
-import type { QueryParts } from './kpi.ts';
 import type { ReportedRange } from '../storage/samples/reported-reads.ts';
-import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
+import { refuseUnreadable } from '../storage/samples/unreadable.ts';
+import type { QueriedDevice, ReadingStore } from './accumulation.ts';
 import { createThinning, type SeriesPoint } from './downsampling.ts';
+import type { QueryParts } from './kpi.ts';
+import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
 import { deviceSeries } from './time-series.ts';
 
 export interface RawSeriesBody {

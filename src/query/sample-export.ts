@@ -7,7 +7,7 @@ import type { ReportedRange } from '../storage/samples/reported-reads.ts';
 import type { SampleRange } from '../storage/samples/sample-store.ts';
 import { refuseUnreadable } from '../storage/samples/unreadable.ts';
 import { csvLine, withoutFormula } from '../structures/csv.ts';
-import type { ReadingStore } from './sample-reader.ts';
+import type { ReadingStore } from './accumulation.ts';
 
 export type ExportFormat = 'csv' | 'excel' | 'ndjson';
 

@@ -1,10 +1,10 @@
-// The samples query: which samples a request asks for, and how each is answered (interface 4.4, contract 20).
-import { formatInstant } from '../model/instant.ts';
+// The samples query: which samples a request asks for, and how each is answered as JSON.
+import { createInstantFormat, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
-import type { SampleRange, SampleScan } from '../storage/samples/sample-store.ts';
 import { parseBound } from '../model/timestamp.ts';
+import type { SampleRange, SampleScan } from '../storage/samples/sample-store.ts';
 
 const sampleLimitDefault = 8_000;
 const sampleLimitMax = 10_000;
@@ -99,4 +99,34 @@ export function sampleAnswer(sample: Sample, aliased: boolean): SampleAnswer {
     data,
     ...(meta === undefined ? {} : { meta }),
   };
+}
+
+// JSON of samples: written from the samples in one pass, because an answer holds up to ten thousand of them.
+
+/**
+ * The JSON of the samples, each in the form of `sampleAnswer`, which would first build one object
+ * for each sample.
+ */
+export function samplesJson(samples: readonly Sample[], aliased: boolean): string {
+  const format = createInstantFormat();
+  let [device, topic, between] = ['', '', ''];
+  let json = '';
+  for (const sample of samples) {
+    if (sample.deviceId !== device || sample.topic !== topic || between === '') {
+      ({ deviceId: device, topic } = sample);
+      between = betweenOf(sample, aliased);
+    }
+    const { timestamp, data, meta } = sample;
+    json += json === '' ? '[{"timestamp":"' : ',{"timestamp":"';
+    json += format(timestamp) + between + JSON.stringify(data);
+    json += meta === undefined ? '}' : `,"meta":${JSON.stringify(meta)}}`;
+  }
+  return json === '' ? '[]' : `${json}]`;
+}
+
+/** What is the same for most samples of an answer. */
+function betweenOf({ deviceId, topic }: Sample, aliased: boolean): string {
+  const device = JSON.stringify(deviceId);
+  const alias = aliased ? `,"akenzaDeviceId":${device}` : '';
+  return `","deviceId":${device},"svcDeviceId":${device}${alias},"topic":${JSON.stringify(topic)},"data":`;
 }

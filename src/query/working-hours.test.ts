@@ -1,12 +1,11 @@
 // Working slots against Temporal, slot by slot, in zones with daylight saving.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { dayMs } from '../model/instant.ts';
 import { openTimeZone } from '../model/time-zone.ts';
 import { weekdays, type WorkingHours } from '../model/workspace.ts';
-import { countedSlots } from './counted-slots.ts';
 import { occupancySlots } from './kpi.ts';
-import { workingMasks } from './working-hours.ts';
-import { dayMs } from '../model/instant.ts';
+import { countedSlots, workingMasks } from './working-hours.ts';
 
 const slotMs = 300_000;
 const zones = ['UTC', 'Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];

@@ -1,13 +1,12 @@
-// Working hours as five-minute slots: the local spans of each weekday, without public holidays (interface 4.6, contract 3).
-import { slotMs } from './summaries/occupied-slots.ts';
+// Working hours as five-minute slots: the local spans of each weekday, and which slots OCCUPANCY counts.
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';
 import { weekdays, type WorkingPeriod } from '../model/workspace.ts';
+import { missing } from '../structures/missing.ts';
 import type { WorkspaceCalendar } from './accumulation.ts';
 import type { Interval } from './bucket-plan.ts';
-import type { WorkingMasks } from './counted-slots.ts';
-import { missing } from '../structures/missing.ts';
+import { bitCount, type CountedSlots, slotMs } from './summaries/occupied-slots.ts';
 
 const slotsAnHour = hourMs / slotMs;
 /** Ten years; a longer interval of occupancy with working hours is refused. */
@@ -83,4 +82,33 @@ function addSpan(
 function timeOfDayMs(text: string): number {
   const [hours = 0, minutes = 0] = text.split(':').map(Number);
   return (hours * 60 + minutes) * minuteMs;
+}
+
+// Which five-minute slots OCCUPANCY counts: those of the interval that have begun, within working hours if there are any.
+
+const allSlots = 0xfff;
+
+/** Hour to the slots that are working time, as twelve bits; hours without any are absent. */
+export type WorkingMasks = ReadonlyMap<number, number>;
+
+/** The slots that overlap `from` to `to` and have begun at `now`; with `working`, only those. */
+export function countedSlots(
+  from: EpochMs,
+  to: EpochMs,
+  now: EpochMs,
+  working?: WorkingMasks,
+): CountedSlots {
+  const first = Math.floor(from / slotMs);
+  const end = Math.max(first, Math.ceil(Math.min(to, now) / slotMs));
+  const inside = (hour: number) => {
+    const skipped = Math.min(Math.max(first - hour * slotsAnHour, 0), slotsAnHour);
+    const kept = Math.min(Math.max(end - hour * slotsAnHour, 0), slotsAnHour);
+    return allSlots & (allSlots << skipped) & ((1 << kept) - 1);
+  };
+  if (working === undefined) return { total: end - first, maskOf: inside };
+  const maskOf = (hour: number) => inside(hour) & (working.get(hour) ?? 0);
+  let total = 0;
+  for (let hour = Math.floor(first / slotsAnHour); hour * slotsAnHour < end; hour++)
+    total += bitCount(maskOf(hour));
+  return { total, maskOf };
 }

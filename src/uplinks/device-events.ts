@@ -1,8 +1,9 @@
-// Device events: recent uplinks and downlinks, and notes of outputs and rules (contract 27).
+// Device events: recent uplinks and downlinks, and notes of devices, outputs and rules (contract 27).
 import type { Downlink } from '../model/downlink.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
 
 const eventsMax = 100;
@@ -61,4 +62,29 @@ function downlinkEvent({
 function noteEvent(note: ProcessingLogEntry, type: 'OUTPUT' | 'RULE'): DeviceEvent {
   const { id, timestamp, correlationId, level, message, details = null } = note;
   return { id, type, at: timestamp, correlationId, payload: { level, message, details } };
+}
+
+// Device notes: processing notes that belong to no uplink, durable in the journal like those of one.
+
+/** Resolves when the notes are durable. */
+export type NoteDevice = (
+  deviceId: string,
+  notes: readonly Note[],
+  correlationId: string,
+) => Promise<void>;
+
+interface DeviceNotesParts {
+  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+export function createDeviceNotes({ appendEntry, newId, now }: DeviceNotesParts): NoteDevice {
+  return async (deviceId, notes, correlationId) => {
+    if (notes.length === 0) return;
+    const receivedAt = now();
+    const origin = { deviceId, timestamp: receivedAt, correlationId };
+    const entries = notes.map((note) => ({ id: newId(), ...origin, ...note }));
+    await appendEntry({ deviceId, receivedAt, samples: [], notes: entries });
+  };
 }

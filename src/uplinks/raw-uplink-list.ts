@@ -1,11 +1,14 @@
-// Raw uplink list: the raw uplinks of a device by page, newest first by default.
+// Raw uplink list: the raw uplinks of a device by page, newest first by default; empty with a retention of 0 (contract 35).
+import { rmSync } from 'node:fs';
 import { formatInstant, parseInstant, restorePlus } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { type Page, type PageRequest, pageOf } from '../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../model/page.ts';
 import { problem } from '../model/problem.ts';
-import { refuseUnknownFields } from '../model/sort-order.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
+import { refuseUnknownFields } from '../model/sort-order.ts';
+import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
+import type { RawUplinks } from './followers/raw-uplink-follower.ts';
 
 export interface RawUplinkView {
   /** The correlation id, under both names. */
@@ -101,4 +104,23 @@ function instantOf(bound: string, text: string): number {
   const ms = parseInstant(restorePlus(text));
   if (ms === undefined) throw problem('badBound', { bound, value: text });
   return ms;
+}
+
+// No raw uplinks: with a retention of 0, those of earlier starts are removed and lists are empty (contract 35).
+
+/** Removes the folder, and the follower, which would keep the journal from being truncated. */
+export function removeRawUplinks(
+  log: Pick<EntryLog, 'removeFollower'>,
+  directory: string,
+): RawUplinks {
+  log.removeFollower('raw-uplinks');
+  rmSync(directory, { recursive: true, force: true });
+  const nothing = async () => undefined;
+  return {
+    list: async () => ({ uplinks: [], total: 0 }),
+    share: async () => undefined,
+    dropDevices: nothing,
+    runMaintenance: nothing,
+    close: nothing,
+  };
 }

@@ -1,7 +1,7 @@
 // Refusals: what intakes refused, counted in memory for a second and then written for the owners (contract 39.3).
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { networkOf } from '../access/network-of.ts';
+import { networkOf } from '../access/sign-in-throttle.ts';
 import { kindPrefixes } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Problem } from '../model/problem.ts';

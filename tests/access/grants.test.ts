@@ -6,15 +6,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeAccess, guardOf } from '../../src/app/access.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
-import { memberRoutes } from '../../src/http/routes/members.ts';
-import { oauthClientRoutes } from '../../src/http/routes/oauth-clients.ts';
 import { createServer } from '../../src/http/edge/server.ts';
+import { apiKeyRoutes, oauthClientRoutes } from '../../src/http/routes/api-credentials.ts';
+import { memberRoutes } from '../../src/http/routes/members.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
 import { isPostgres, testEngine } from '../../src/storage/records/testing-engine.ts';
-import type { GrantParts } from './grant-world.ts';
 import { runGrantSequence } from './grant-sequence.ts';
+import type { GrantParts } from './grant-world.ts';
 
 // 10,000 by command: GRANT_SEQUENCES=10000 npm test -- tests/access/grants.test.ts
 const sequences = Number(process.env['GRANT_SEQUENCES'] ?? 500);

@@ -1,17 +1,19 @@
 // Events elsewhere: sessions get events of all nodes once and in order, or the count of what is missing.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createEventsElsewhere, outboxLimits } from '../../src/cluster/remote-events.ts';
-import { createLiveEvents } from '../../src/live/live-events.ts';
-import { createWorkspaceFanOut } from '../../src/live/sessions/workspace-fan-out.ts';
-import type { WorkspaceInterest } from '../../src/live/sessions/workspace-interest.ts';
-import type { LiveKind } from '../../src/model/live-kind.ts';
-import type { MessageHandler } from '../../src/model/node-messages.ts';
-import type { Principal } from '../../src/model/principal.ts';
 import { type Carry, createNodeSwitch } from '../../src/cluster/nodes/in-process-nodes.ts';
 import { queueOfNode } from '../../src/cluster/nodes/messages/message-form.ts';
 import { createMessageReceiver } from '../../src/cluster/nodes/messages/message-receiver.ts';
 import { createMessageSender } from '../../src/cluster/nodes/messages/message-sender.ts';
+import { createEventsElsewhere, outboxLimits } from '../../src/cluster/remote-events.ts';
+import { createLiveEvents } from '../../src/live/live-events.ts';
+import {
+  createWorkspaceFanOut,
+  type WorkspaceInterest,
+} from '../../src/live/sessions/workspace-fan-out.ts';
+import type { LiveKind } from '../../src/model/live-kind.ts';
+import type { MessageHandler } from '../../src/model/node-messages.ts';
+import type { Principal } from '../../src/model/principal.ts';
 
 const principal = { kind: 'API_KEY', id: 'k', organizationId: 'o' } as unknown as Principal;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -9,7 +9,7 @@ import {
   type FirstAnswer,
   type IdempotentCall,
 } from '../../src/uplinks/idempotency/idempotency.ts';
-import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-records.ts';
+import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-recovery.ts';
 import {
   createSharedIdempotency,
   sharedIdempotency,

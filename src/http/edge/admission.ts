@@ -1,5 +1,5 @@
 // Admission of a request: credential, request limit, resource, permission.
-import type { RequestLimit } from '../../access/rate-limit.ts';
+import type { RequestLimit } from '../../access/token-buckets.ts';
 import { requireMfaSetup } from '../../access/second-factor-demand.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
 import type { Actor } from '../../model/actor.ts';

@@ -1,11 +1,11 @@
 // Body parsers: JSON, SenML and forms, by the content type and the endpoint.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { parseSenmlCbor } from '../../transports/senml/senml-cbor.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
-import type { EdgeRequest } from './exchange.ts';
+import { parseSenmlCbor } from '../../transports/senml/senml-cbor.ts';
+import { charged, type EdgeRequest, endLarge, routeOf, stateOf, turnOf } from './exchange.ts';
 import {
   parseJsonBody,
   parseLargeJsonBody,
@@ -13,7 +13,6 @@ import {
   parseReadingsBody,
 } from './json-body.ts';
 import { bodyChunks, bytesOf } from './request-body.ts';
-import { charged, endLarge, routeOf, stateOf, turnOf } from './request-state.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json$/;

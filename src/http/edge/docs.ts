@@ -5,10 +5,14 @@ import { cookieNames } from '../../access/session-authenticator.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';
 import { problem } from '../../model/problem.ts';
-import { documentPath, type OperationExamples, operationOf } from './open-api-operation.ts';
-import { withFieldWords } from './open-api-words.ts';
+import {
+  documentPath,
+  type OperationExamples,
+  operationOf,
+  withFieldWords,
+} from './open-api-operation.ts';
 import { sendJson } from './representation/send-json.ts';
-import { pathOf } from './request-path.ts';
+import { pathOf } from './request-head.ts';
 
 // Tags of the OpenAPI document: what the endpoints of each group are for.
 

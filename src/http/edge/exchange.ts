@@ -1,7 +1,11 @@
-// Exchange: what the edge reads of a request and sets of its answer, by whichever way it is served.
+// Exchange: what the edge reads of a request and sets of its answer, and the state of the request between.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { UnreadableSamples } from '../../storage/samples/sample-store.ts';
+import { refuseUnreadable } from '../../storage/samples/unreadable.ts';
+import { largeWorkLimits } from '../../transports/large-work.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
+import { Answer, type Route } from './route.ts';
 
 export type RequestTurns = Pick<WorkTurns, 'run' | 'wait' | 'charge' | 'large'>;
 
@@ -56,4 +60,88 @@ export interface EdgeReply {
   code(status: number): unknown;
   /** JSON, a string, bytes, a stream, or nothing. */
   send(body?: unknown): unknown;
+}
+
+// Incomplete answers: damaged samples are skipped, and the answer says so (contract 36).
+
+/** On every answer that skips damaged samples. */
+export const incompleteHeader = { 'x-incomplete': 'true' } as const;
+
+interface Completeness {
+  /** Passed to the store with the read. */
+  readonly unreadable: (samples: UnreadableSamples) => void;
+  readonly isIncomplete: () => boolean;
+  /** Throws Problem `samplesDamaged` when the read skipped something. */
+  readonly refuse: () => void;
+  /** The answer with the header when the read skipped something, else the plain body. */
+  readonly answer: <T>(body: T) => T | Answer<T>;
+}
+
+/** For one request. */
+export function createCompleteness(): Completeness {
+  let first: UnreadableSamples | undefined;
+  return {
+    unreadable: (samples) => {
+      first ??= samples;
+    },
+    isIncomplete: () => first !== undefined,
+    refuse: () => {
+      if (first !== undefined) refuseUnreadable(first);
+    },
+    answer: (body) => {
+      if (first === undefined) return body;
+      return new Answer(200, body, incompleteHeader);
+    },
+  };
+}
+
+// Request state: the route of a request, and the results of admission and body parsing.
+
+export function stateOf(request: EdgeRequest): RequestState {
+  request.edgeState ??= { bodyBytes: 0 };
+  return request.edgeState;
+}
+
+/** Undefined for a path without a route, and for the pages and documents beside the interface. */
+export function routeOf({ routeOptions }: EdgeRequest): Route | undefined {
+  return (routeOptions?.config as { readonly route?: Route } | undefined)?.route;
+}
+
+/**
+ * Undefined when the request need not wait for its turn. One with a large body from a device waits
+ * until few others of its organization are in progress; `endLarge` must be called when it is done.
+ */
+export function turnOf(request: EdgeRequest, bodyBytes: number): Promise<void> | undefined {
+  const { turn } = stateOf(request);
+  if (turn === undefined) return undefined;
+  if (bodyBytes <= largeWorkLimits.bytesMin || !routeOf(request)?.readings)
+    return turn.turns.wait(turn.organizationId);
+  return beginLarge(request, turn);
+}
+
+async function beginLarge(
+  request: EdgeRequest,
+  { turns, organizationId }: NonNullable<RequestState['turn']>,
+): Promise<void> {
+  stateOf(request).endLarge = await turns.large.begin(organizationId);
+  await turns.wait(organizationId);
+}
+
+/** The request is answered, or failed. */
+export function endLarge(request: EdgeRequest): void {
+  const state = stateOf(request);
+  state.endLarge?.();
+  delete state.endLarge;
+}
+
+/** Does work of the request at once, and charges it. */
+export function charged<T>(request: EdgeRequest, work: () => T): T {
+  const { turn } = stateOf(request);
+  if (turn === undefined) return work();
+  const startedAt = performance.now();
+  try {
+    return work();
+  } finally {
+    turn.turns.charge(turn.organizationId, performance.now() - startedAt);
+  }
 }

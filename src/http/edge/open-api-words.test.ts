@@ -8,7 +8,7 @@ import {
   parameterWords,
 } from './open-api-field-words.ts';
 import { openApiDocument } from './docs.ts';
-import { withFieldWords } from './open-api-words.ts';
+import { withFieldWords } from './open-api-operation.ts';
 
 interface Described {
   readonly name: string;

@@ -1,7 +1,6 @@
 // Reports of answers, for log and metrics: what was answered, and which credentials were refused.
-import type { EdgeReply, EdgeRequest } from './exchange.ts';
-import { loggedPaths } from './request-path.ts';
-import { stateOf } from './request-state.ts';
+import { type EdgeReply, type EdgeRequest, stateOf } from './exchange.ts';
+import { loggedPaths } from './request-head.ts';
 
 const accountLengthMax = 254;
 

@@ -5,13 +5,19 @@ import type { BodyStream } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import type { Found } from '../../uplinks/capture/capture-senders.ts';
 import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
-import { sendOutput } from './responses.ts';
-import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
+import {
+  charged,
+  type EdgeReply,
+  type EdgeRequest,
+  endLarge,
+  type RequestState,
+  stateOf,
+} from './exchange.ts';
 import { withRowFields } from './representation/row-fields.ts';
-import { pathOf } from './request-path.ts';
-import { charged, endLarge, stateOf } from './request-state.ts';
 import { bodyChunks, utf8Chunks } from './request-body.ts';
+import { pathOf } from './request-head.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
+import { sendOutput } from './responses.ts';
 import { bodyBytesMaxDefault, type Route, type RouteInput } from './route.ts';
 import { ignoredHeader, unknownMembers, unknownReason } from './unknown-members.ts';
 

@@ -3,13 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
-import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import { type EdgeReply, type EdgeRequest, routeOf, stateOf } from './exchange.ts';
 import { isJsonAnswer, sendJson } from './representation/send-json.ts';
 import { acceptedCodings } from './request-body.ts';
-import { endsConnection } from './request-head.ts';
-import { firstOf } from './request-id.ts';
-import { pathOf, shownPath } from './request-path.ts';
-import { routeOf, stateOf } from './request-state.ts';
+import { endsConnection, firstOf, pathOf, shownPath } from './request-head.ts';
 import { Answer, type Route } from './route.ts';
 import { isSecure, securityHeaders } from './security-headers.ts';
 

@@ -1,4 +1,4 @@
-// Route: an endpoint of the contract with the handler that serves it.
+// Route: an endpoint of the contract with the handler that serves it, and what a handler checks and waits for.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
@@ -8,8 +8,9 @@ import type {
   OpenAccess,
   PermissionAccess,
 } from '../../contract/endpoint.ts';
-import type { Principal } from '../../model/principal.ts';
-import type { Problem } from '../../model/problem.ts';
+import type { Scope, Verb } from '../../model/permission.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { type Problem, problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
 
 /** Bodies of routes that declare no limit. */
@@ -153,4 +154,36 @@ export function admittedRoute<E extends EndpointBy<OpenAccess>, F>(
   handle: (input: InputOf<E>, found: F) => Handled<E>,
 ): Route {
   return { ...endpoint, admit, handle };
+}
+
+// Further permissions: what a handler checks besides the scope and verb of its endpoint (contract 36).
+
+/**
+ * Throws 403 when the principal, who may call the route in the workspace, lacks the further
+ * permission there.
+ */
+export function alsoNeeds(
+  principal: Principal,
+  scope: Scope,
+  verb: Verb,
+  workspaceId: string | null,
+): void {
+  if (!holds(principal, scope, verb, workspaceId)) throw problem('permissionDenied');
+}
+
+// Settled routes: a route that reads what followers write waits until they have written it.
+
+/**
+ * `settled` resolves when everything that was acknowledged is readable. Its failures are reported
+ * by the follower itself.
+ */
+export function settledRoute(settled: () => Promise<void>, route: Route): Route {
+  return {
+    ...route,
+    handle: async (input: never, admitted: never) => {
+      // What is there can be read although something could not be written.
+      await settled().catch(() => undefined);
+      return route.handle(input, admitted);
+    },
+  };
 }

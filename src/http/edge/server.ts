@@ -7,21 +7,16 @@ import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { problem, type Problem } from '../../model/problem.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import type { Guard } from './admission.ts';
-import { type AnswerParts, sendFailure, setEdgeHeaders } from './responses.ts';
 import { addBodyParsers } from './body-parsers.ts';
 import type { ServeScreen } from './console.ts';
-import { addCors, corsHeaders } from './cors.ts';
+import { answerOnSocket, errorBody } from './error-body.ts';
 import { directServing, type ServeDirectly } from './fast-path/direct-serving.ts';
-import { errorBody } from './error-body.ts';
 import { answerReports, type EdgeEvents } from './reports.ts';
-import { checkRequestHead } from './request-head.ts';
-import { requestIdOf } from './request-id.ts';
-import { maskedPath, pathOf } from './request-path.ts';
-import type { Route } from './route.ts';
-import { addContentPolicy, isSecure } from './security-headers.ts';
 import { addRoute, servedRoute } from './request-handling.ts';
-import { answerOnSocket } from './socket-answer.ts';
-import { followConnections } from './stop-server.ts';
+import { checkRequestHead, maskedPath, pathOf, requestIdOf } from './request-head.ts';
+import { type AnswerParts, sendFailure, setEdgeHeaders } from './responses.ts';
+import type { Route } from './route.ts';
+import { addContentPolicy, addCors, corsHeaders, isSecure } from './security-headers.ts';
 
 /**
  * How long a client may take; all three are checked once a second, where Node's own default is
@@ -319,4 +314,36 @@ function refuseBrokenRequest(
   const body = errorBody(refused, request, now());
   if (socket.writable) answerOnSocket(socket, body, isSecure(publicUrl));
   else socket.destroy();
+}
+
+// Stop of the HTTP server: requests in progress get a second, then their connections are closed.
+
+const requestsEndWithinMs = 1_000;
+
+/** Connections of each server, also those that have sent no request yet. */
+const connectionsOf = new WeakMap<Server, Set<Socket>>();
+
+/** Call before the server listens, so that `stopServer` finds all connections. */
+function followConnections(server: Server): void {
+  const connections = new Set<Socket>();
+  connectionsOf.set(server, connections);
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+}
+
+/** Resolves when no connection is left. */
+export async function stopServer(app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => {
+    app.server.closeAllConnections();
+    // Node knows only connections with a request. One that ended while its encryption began, half
+    // open, would stay until that has timed out.
+    for (const socket of connectionsOf.get(app.server) ?? []) socket.destroy();
+  }, requestsEndWithinMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(late);
+  }
 }

@@ -1,5 +1,5 @@
 // Session cookies of the console: one that scripts cannot read, and one that they must (contract 35).
-import { providerCookieName, transactionSeconds } from '../../access/provider-transaction.ts';
+import { providerCookieName, transactionSeconds } from '../../access/provider.ts';
 import { cookieNames, csrfTokenOf, sessionLifetimeMs } from '../../access/session-authenticator.ts';
 
 /** `set-cookie` values; `secure` when the platform is reached by https. */

@@ -2,15 +2,19 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Problem, problem } from '../../model/problem.ts';
 import {
   type ForwardedAnswer,
   type ForwardedRequest,
   type Nodes,
   NodeUnreachable,
 } from '../../cluster/nodes/nodes.ts';
-import { askOwner, type Ownership, type OwnerSearch } from '../../cluster/nodes/owner-search.ts';
-import { readBody } from '../edge/fast-path/plain-body.ts';
+import { askOwner, type OwnerSearch, type Ownership } from '../../cluster/nodes/owner-search.ts';
+import { type Problem, problem } from '../../model/problem.ts';
+import { DirectReply, DirectRequest, readBody } from '../edge/direct/direct-exchange.ts';
+import { answerReports, type EdgeEvents } from '../edge/reports.ts';
+import { clientAddress } from '../edge/request-head.ts';
+import { sendFailure } from '../edge/responses.ts';
+import type { Route } from '../edge/route.ts';
 import type { FindDevice } from './routed-requests.ts';
 
 export const routerLimits = {
@@ -129,4 +133,27 @@ async function sendAnswer(
   response.writeHead(status, headers as Record<string, string | string[]>);
   if (body instanceof Readable) return pipeline(body, response);
   response.end(body);
+}
+
+// Refusal: the error body of a request that the router neither serves nor forwards.
+
+interface RefusalParts {
+  readonly publicUrl: string;
+  readonly trustedProxies: readonly string[];
+  readonly events: EdgeEvents;
+  readonly routes: readonly Pick<Route, 'path'>[];
+  readonly now: () => number;
+}
+
+export function refusalWith(parts: RefusalParts) {
+  const addressOf = clientAddress(parts.trustedProxies);
+  const report = answerReports(parts.events, parts.routes);
+  return (raw: IncomingMessage, response: ServerResponse, why: Problem): void => {
+    const request = new DirectRequest(raw, { params: {}, query: {}, routeOptions: {}, addressOf });
+    const reply = new DirectReply(request, response);
+    response.on('close', () => {
+      if (response.writableFinished) report(request, reply);
+    });
+    sendFailure(parts, why, request, reply);
+  };
 }

@@ -1,11 +1,10 @@
 // Routes of the asset list (interface 4.2, contract 4).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
-import type { assetListQuery } from '../../contract/devices.ts';
 import { assets } from '../../contract/assets.ts';
-import { type AssetFilter, listAssets } from '../../inventory/devices/assets.ts';
+import type { assetListQuery } from '../../contract/devices.ts';
+import { type AssetFilter, filterOptions, listAssets } from '../../inventory/devices/assets.ts';
 import { vendorDevice } from '../../inventory/devices/device-view.ts';
-import { filterOptions } from '../../inventory/devices/filter-options.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import { type PageRequest, pageSizeAssets } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';

@@ -1,7 +1,8 @@
-// Routes of the audit log (contract 26, 36).
+// Routes of the audit log and of the activity of workspaces (contract 26, 36, 37).
 import { Readable } from 'node:stream';
+import { activity } from '../../contract/activity.ts';
 import { auditLogs } from '../../contract/audit-logs.ts';
-import { exportAuditLog, readAuditLog } from '../../inventory/audit/audit-log.ts';
+import { exportAuditLog, readActivity, readAuditLog } from '../../inventory/audit/audit-log.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
@@ -21,4 +22,12 @@ export function auditLogRoutes({ records }: RecordParts): Route[] {
       });
     }),
   ];
+}
+
+// Route of the activity of workspaces (contract 37).
+
+export function activityRoute({ records }: Pick<RecordParts, 'records'>): Route {
+  return route(activity.list, ({ query }, principal) =>
+    readActivity(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+  );
 }

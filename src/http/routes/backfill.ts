@@ -13,7 +13,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
+import { idempotencyKeyOf } from '../edge/request-head.ts';
 import { isNdjson } from '../edge/body-parsers.ts';
 import { type InputOf, resourceRoute, type Route, route, type RouteInput } from '../edge/route.ts';
 import type { BodyStream } from '../../contract/endpoint.ts';

@@ -1,17 +1,26 @@
-// POST /v3/capture: a device sends a payload; the answer comes when it is durable (contract 18).
+// POST /v3/capture: payloads of devices and webhooks of network servers; the answer comes when they are durable (contract 18, 35, 39.3).
 import type { Static } from 'typebox';
 import { capture, type receiptSchema } from '../../contract/capture.ts';
+import type { DeviceConnector } from '../../model/connector.ts';
+import { formatInstant } from '../../model/instant.ts';
+import { problem, type Problem } from '../../model/problem.ts';
+import { refusalLimits, refusalReasonOf } from '../../model/refused-uplink.ts';
+import {
+  captureBodyOf,
+  captureDeviceIdOf,
+  type CaptureQuery,
+  captureSecretOf,
+  webhookBodyOf,
+} from '../../transports/http/capture-request.ts';
 import type { CaptureSenders } from '../../uplinks/capture/capture-senders.ts';
 import type { Capture, CaptureReceipt } from '../../uplinks/capture/capture.ts';
 import type { Webhook } from '../../uplinks/capture/network-server-capture.ts';
-import { captureBodyOf, webhookBodyOf } from '../../transports/http/capture-request.ts';
-import { formatInstant } from '../../model/instant.ts';
+import type { Refusals } from '../../uplinks/refusals.ts';
 import { isSenml } from '../edge/body-parsers.ts';
-import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
-import { admittedRoute, type Route } from '../edge/route.ts';
-import { refusedCaptures, type RefusedCaptureParts } from './refused-captures.ts';
+import { idempotencyKeyOf } from '../edge/request-head.ts';
+import { admittedRoute, type RefusedRequest, type Route } from '../edge/route.ts';
 
-export function receiptView(receipt: CaptureReceipt): Static<typeof receiptSchema> {
+function receiptView(receipt: CaptureReceipt): Static<typeof receiptSchema> {
   const { id, receivedAt, stored, notStored = [] } = receipt;
   return {
     id,
@@ -62,4 +71,80 @@ export function captureRoute(parts: CaptureParts): Route {
     },
   );
   return { ...route, refused: refusedCaptures(parts) };
+}
+
+// POST /v3/capture/lora/:integrationId: the webhook of a LoRaWAN network server (contract 35).
+
+interface WebhookParts extends RefusedCaptureParts {
+  readonly findConnector: CaptureSenders['ofWebhook'];
+  readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
+}
+
+export function webhookRoute(parts: WebhookParts): Route {
+  const route = admittedRoute(
+    capture.webhook,
+    (headers, query) => parts.findConnector(query, headers),
+    async ({ params, query, body, bodyBytes }, found) => {
+      const connector = await found.current();
+      if (connector.integrationId !== params.integrationId)
+        throw problem('secretNotOfIntegration', { integrationId: params.integrationId });
+      return receiptView(
+        await parts.captureWebhook({ connector, body: webhookBodyOf(body), bodyBytes, query }),
+      );
+    },
+  );
+  return { ...route, refused: refusedCaptures(parts) };
+}
+
+// Refused captures: the owner of the connector finds what was wrong, and the start of the payload (contract 39.3).
+
+interface RefusedCaptureParts {
+  readonly refusals: Refusals;
+  /** Throws Problem 401 for an unknown secret. */
+  readonly connectorOf: (secret: string) => DeviceConnector | Promise<DeviceConnector>;
+}
+
+/** For the `refused` of a route whose sender is an uplink secret. */
+function refusedCaptures(parts: RefusedCaptureParts): (request: RefusedRequest) => void {
+  return (request) => {
+    // Without a connector there is no owner to tell.
+    tell(parts, request).catch(() => undefined);
+  };
+}
+
+async function tell(
+  { refusals, connectorOf }: RefusedCaptureParts,
+  { failure, headers, query, ip, bytes, bodyStart }: RefusedRequest,
+): Promise<void> {
+  if (refusalReasonOf(failure.status) === undefined) return;
+  const sent = query as CaptureQuery;
+  const deviceId = captureDeviceIdOf(sent, headers) ?? deviceNamedBy(failure);
+  if (failure.status === 401) {
+    refusals.add({ address: ip }, { transport: 'HTTP', failure, deviceId, bytes });
+    return;
+  }
+  // What is left of a body that is too large is not worth reading.
+  const start = failure.status === 413 ? undefined : bodyStart(refusalLimits.payloadBytesMax);
+  const connector = await connectorOf(captureSecretOf(sent, headers));
+  const payload = await start;
+  refusals.add(
+    { connectorId: connector.id },
+    {
+      transport: isOfNetworkServer(connector) ? 'LORAWAN' : 'HTTP',
+      failure,
+      deviceId,
+      payload,
+      bytes: Math.max(bytes, payload?.length ?? 0),
+    },
+  );
+}
+
+/** A webhook names its device in the body. */
+function deviceNamedBy({ details }: Problem): string | undefined {
+  const { what, id } = details as { readonly what?: unknown; readonly id?: unknown };
+  return what === 'device' && typeof id === 'string' ? id : undefined;
+}
+
+function isOfNetworkServer({ decodingType, connectivity }: DeviceConnector): boolean {
+  return connectivity === 'LORA' || decodingType !== 'NONE';
 }

@@ -3,7 +3,7 @@ import type { Once } from '../../uplinks/idempotency/idempotency.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
-import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
+import { idempotencyKeyOf } from '../edge/request-head.ts';
 import type { RouteInput } from '../edge/route.ts';
 
 interface OnceParts {

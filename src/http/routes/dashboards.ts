@@ -1,23 +1,36 @@
-// Routes of dashboards (contract 32).
+// Routes of dashboards and their groups, and the check of their configuration (contract 32).
+import Type, { type Static } from 'typebox';
+import {
+  dashboardConfiguration,
+  dashboardSchemaName,
+  dashboardSchemaVersion,
+} from '../../contract/dashboard-configuration.ts';
+import { dashboardGroups } from '../../contract/dashboard-groups.ts';
 import { dashboards } from '../../contract/dashboards.ts';
+import { placeOf } from '../../inventory/resource-lookup.ts';
+import {
+  createDashboardGroup,
+  deleteDashboardGroup,
+  listDashboardGroups,
+  readDashboardGroup,
+  updateDashboardGroup,
+} from '../../inventory/workspaces/dashboard-groups.ts';
 import {
   createDashboard,
   deleteDashboard,
+  isShared,
   listDashboards,
   readDashboard,
-  updateDashboard,
-} from '../../inventory/workspaces/dashboards.ts';
-import {
-  isShared,
   readShares,
   shareDashboard,
   unshareDashboard,
-} from '../../inventory/workspaces/dashboard-shares.ts';
-import { placeOf } from '../../inventory/resource-lookup.ts';
-import { alsoNeeds } from '../edge/additional-permission.ts';
+  updateDashboard,
+} from '../../inventory/workspaces/dashboards.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { resourceRoute, type Route } from '../edge/route.ts';
-import { checkDashboardConfiguration } from './dashboard-configuration.ts';
+import { requestChecks } from '../edge/request-validation.ts';
+import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
@@ -74,4 +87,73 @@ function crudRoutes(parts: RecordParts): Route[] {
     },
     remove: (id) => deleteDashboard(records, id),
   });
+}
+
+// Routes of dashboard groups (contract 32).
+
+export function dashboardGroupRoutes(parts: RecordParts): Route[] {
+  const { records } = parts;
+  return recordRoutes(parts, dashboardGroups, {
+    kind: 'dashboardGroup',
+    list: ({ query }, principal) =>
+      listDashboardGroups(
+        records,
+        principal,
+        { ...query, ...listScopeOf(query) },
+        pageRequestOf(query),
+      ),
+    create: (step, { body }) => createDashboardGroup(step, body),
+    read: (id) => readDashboardGroup(records, id),
+    update: (id, { body }) => updateDashboardGroup(records, id, body),
+    remove: (id) => deleteDashboardGroup(records, id),
+  });
+}
+
+// Check of dashboard configurations that declare the schema of the platform (contract 32).
+
+type Tile = Static<typeof dashboardConfiguration>['tiles'][number];
+
+const { body: checkBody } = requestChecks({
+  ...dashboards.create,
+  body: Type.Object({ configuration: dashboardConfiguration }),
+});
+
+/**
+ * Throws 400 for what does not fit the declared schema. A configuration without a declaration is
+ * that of another client, and never refused.
+ */
+export function checkDashboardConfiguration(configuration: JsonObject | null | undefined): void {
+  if (configuration?.['schema'] !== dashboardSchemaName) return;
+  if (configuration['version'] !== dashboardSchemaVersion)
+    refuse(`version: must be ${dashboardSchemaVersion} of ${dashboardSchemaName}`);
+  const checked = checkBody({ configuration }) as {
+    readonly configuration: Static<typeof dashboardConfiguration>;
+  };
+  const ids = new Set<string>();
+  for (const [place, tile] of checked.configuration.tiles.entries()) {
+    const fault = faultOf(tile, ids);
+    if (fault !== undefined) refuse(`tiles.${place}${fault}`);
+    ids.add(tile.id);
+  }
+}
+
+const drawn: ReadonlySet<Tile['kind']> = new Set(['value', 'line', 'bar', 'state']);
+
+/** The member and what it needs, behind the place of the tile. */
+function faultOf(tile: Tile, ids: ReadonlySet<string>): string | undefined {
+  const { id, kind, x, width, series } = tile;
+  if (ids.has(id)) return '.id: must be unique';
+  if (x + width > 12) return '.width: the tile exceeds the 12-column grid';
+  if (drawn.has(kind) && (series ?? []).length === 0)
+    return `.series: is required for kind ${kind}`;
+  if (kind === 'text' && !tile.text) return `.${kind}: is required for this kind`;
+  const both = (series ?? []).findIndex(
+    ({ deviceId, tagId }) => Boolean(deviceId) === Boolean(tagId),
+  );
+  if (both !== -1) return `.series.${both}: set either deviceId or tagId`;
+  return undefined;
+}
+
+function refuse(reason: string): never {
+  throw problem('invalidRequest', { reason: `body configuration.${reason}` });
 }

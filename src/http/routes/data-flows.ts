@@ -8,14 +8,13 @@ import {
   readDataFlow,
   updateDataFlow,
 } from '../../inventory/data-flows/data-flows.ts';
-import { type FlowHealthParts, healthOfFlows } from '../../inventory/health/flow-health.ts';
+import { type FlowHealthParts, healthOfFlows } from '../../inventory/health/health.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import type { RecordParts } from './record-parts.ts';
+import { type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
-import { withHealth } from './with-health.ts';
 
 export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts & FlowHealthParts): Route[] {
   const { records } = parts;

@@ -2,16 +2,15 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { deviceFiles } from '../../contract/device-files.ts';
-import { exportDevices } from '../../inventory/imports/device-export.ts';
-import { readDeviceFile } from '../../inventory/imports/device-file.ts';
+import { exportDevices, readDeviceFile } from '../../inventory/imports/device-file.ts';
 import { importDevices, importReport } from '../../inventory/imports/device-import.ts';
 import { listReach } from '../../inventory/list-scope.ts';
 import { readOperation } from '../../inventory/operations/operations.ts';
 import { sha256Of } from '../../inventory/workspaces/blobs.ts';
 import { problem } from '../../model/problem.ts';
 import { uploadedFile } from '../edge/multipart.ts';
-import { Answer, type Route, route } from '../edge/route.ts';
 import { bytesOf } from '../edge/request-body.ts';
+import { Answer, type Route, route } from '../edge/route.ts';
 import { createdOnce } from './create-once.ts';
 import type { OperationParts } from './operations.ts';
 

@@ -1,4 +1,5 @@
-// Routes of device types (contract 7).
+// Routes of device types and of the device type library (contract 7).
+import { deviceTypeLibrary } from '../../contract/device-type-import.ts';
 import { deviceTypes } from '../../contract/device-types.ts';
 import {
   createDeviceType,
@@ -7,13 +8,13 @@ import {
   readDeviceType,
   updateDeviceType,
 } from '../../inventory/data-flows/device-types.ts';
-import { type FlowHealthParts, healthOfDeviceTypes } from '../../inventory/health/flow-health.ts';
+import { type FlowHealthParts, healthOfDeviceTypes } from '../../inventory/health/health.ts';
+import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
-import type { Route } from '../edge/route.ts';
-import { byOrganization, type RecordParts } from './record-parts.ts';
+import { resourceRoute, type Route } from '../edge/route.ts';
+import { byOrganization, type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
-import { withHealth } from './with-health.ts';
 
 export function deviceTypeRoutes(parts: RecordParts & FlowHealthParts): Route[] {
   const { records, now } = parts;
@@ -35,4 +36,20 @@ export function deviceTypeRoutes(parts: RecordParts & FlowHealthParts): Route[] 
 function kindsOf(query: object): DeviceTypeKind[] | undefined {
   const names = listOf(query, 'types')?.map((name) => name.toLowerCase());
   return names && deviceTypeKinds.filter((kind) => names.includes(kind));
+}
+
+// Route of the device type library (contract 7).
+
+export function deviceTypeImportRoute({ records }: RecordParts): Route {
+  return resourceRoute(
+    deviceTypeLibrary.import,
+    byOrganization,
+    ({ body: { organizationId, files, pictures = {} } }) => {
+      const library = {
+        files: new Map(Object.entries(files)),
+        pictures: new Map(Object.entries(pictures)),
+      };
+      return importLibrary(records, organizationId, library);
+    },
+  );
 }

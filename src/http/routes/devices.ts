@@ -13,7 +13,7 @@ import {
   type Deregistration,
   type TellNetworkServer,
 } from '../../inventory/devices/registration.ts';
-import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
+import { readProcessingLog } from '../../inventory/devices/downlinks.ts';
 import { vendorDevice } from '../../inventory/devices/device-view.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';

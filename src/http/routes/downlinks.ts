@@ -5,7 +5,7 @@ import type { DownlinkCause } from '../../downlinks/downlink.ts';
 import { listDownlinks } from '../../inventory/devices/downlinks.ts';
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { Json } from '../../model/json.ts';
-import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
+import { idempotencyKeyOf } from '../edge/request-head.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';

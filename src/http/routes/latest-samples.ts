@@ -7,8 +7,8 @@ import { pageOf, type PageRequest, pageSizeDefault, pageSizeMax } from '../../mo
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { latestOfDevices } from '../../query/latest-samples.ts';
-import type { ReadingStore } from '../../query/sample-reader.ts';
-import { createCompleteness } from '../edge/incomplete-answer.ts';
+import type { ReadingStore } from '../../query/accumulation.ts';
+import { createCompleteness } from '../edge/exchange.ts';
 import { type Route, route } from '../edge/route.ts';
 import { type DeviceAccess, readableDevices } from './device-access.ts';
 import type { RecordParts } from './record-parts.ts';

@@ -1,17 +1,17 @@
 // Routes of signing in with a password: one step, or two for a user with a second factor (contract 35).
-import { readAccount } from '../../access/account.ts';
+import { readAccount } from '../../access/caller.ts';
+import { newChallenge, relyingPartyOf, signatureOptions } from '../../access/passkey-proof.ts';
 import {
   checkSecondFactor,
+  openTicket,
+  sealTicket,
+  type SecondFactorKind,
   secondFactorsOf,
   userOfFirstStep,
-  type SecondFactorKind,
 } from '../../access/second-factor.ts';
 import { csrfTokenOf, sessionTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { authenticateUser, startSession } from '../../access/sign-in.ts';
-import { newChallenge, signatureOptions } from '../../access/passkey-proof.ts';
-import { relyingPartyOf } from '../../access/relying-party.ts';
-import { openTicket, sealTicket } from '../../access/ticket.ts';
 import { signIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';

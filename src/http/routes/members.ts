@@ -1,18 +1,15 @@
 // Routes of members of organizations and workspaces (contract 2).
 import { organizationMembers, workspaceMembers } from '../../contract/members.ts';
 import type { InvitationMail } from '../../inventory/members/invitations.ts';
-import type { Inviter } from '../../inventory/members/member-invitations.ts';
-import { listMembers } from '../../inventory/members/member-view.ts';
+import { type Inviter, listMembers } from '../../inventory/members/member-invitations.ts';
 import {
   addOrganizationMember,
-  changeOrganizationRole,
-  deleteOrganizationMember,
-} from '../../inventory/members/organization-members.ts';
-import {
   addWorkspaceMember,
+  changeOrganizationRole,
   changeWorkspaceRole,
+  deleteOrganizationMember,
   deleteWorkspaceMember,
-} from '../../inventory/members/workspace-members.ts';
+} from '../../inventory/members/members.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
 import { pageRequestOf } from '../edge/list-query.ts';

@@ -8,14 +8,13 @@ import {
   readOutputConnector,
   updateOutputConnector,
 } from '../../inventory/data-flows/output-connectors.ts';
-import { healthOfOutputs, type OutputHealthParts } from '../../inventory/health/output-health.ts';
+import { healthOfOutputs, type OutputHealthParts } from '../../inventory/health/health.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import type { RecordParts } from './record-parts.ts';
+import { type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
-import { withHealth } from './with-health.ts';
 
 export interface OutputConnectorParts extends RecordParts, ViewOptionsParts, OutputHealthParts {
   /** The types that deliveries are served for; others cannot be created. */

@@ -1,14 +1,17 @@
 // Routes of passkeys: created, renamed and removed by their user, and used to sign in.
-import { newChallenge, verifyPasskey, signatureOptions } from '../../access/passkey-proof.ts';
+import {
+  neededRelyingParty,
+  newChallenge,
+  signatureOptions,
+  verifyPasskey,
+} from '../../access/passkey-proof.ts';
 import {
   beginPasskey,
   changePasskeyName,
   createPasskey,
   deletePasskey,
 } from '../../access/passkeys.ts';
-import { neededRelyingParty } from '../../access/relying-party.ts';
-import { userOfPasskey } from '../../access/second-factor.ts';
-import { openTicket, sealTicket } from '../../access/ticket.ts';
+import { openTicket, sealTicket, userOfPasskey } from '../../access/second-factor.ts';
 import { passkeys } from '../../contract/second-factor.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route } from '../edge/route.ts';

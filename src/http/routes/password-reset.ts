@@ -1,5 +1,5 @@
 // Routes of password resets: request a link by address, use the mailed link (contract 36).
-import { siteOf } from '../../access/network-of.ts';
+import { siteOf } from '../../access/sign-in-throttle.ts';
 import {
   type PasswordResetMail,
   preparePasswordReset,

@@ -1,15 +1,14 @@
 // Routes of sign-in by the provider: to it, back with a session, and its notification of a logout.
-import { cookieValue } from '../../access/cookie-value.ts';
-import type { ProviderClient } from '../../access/provider-client.ts';
-import { failureOf } from '../../access/provider-failure.ts';
-import { endSessionsOfProvider } from '../../access/provider-sessions.ts';
 import {
+  endSessionsOfProvider,
+  failureOf,
   newTransaction,
   openTransaction,
+  type ProviderClient,
   providerCookieName,
   sealTransaction,
-} from '../../access/provider-transaction.ts';
-import { sessionTokenOf } from '../../access/session-authenticator.ts';
+} from '../../access/provider.ts';
+import { cookieValue, sessionTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { startSession } from '../../access/sign-in.ts';
 import { providerSignIn } from '../../contract/provider-sign-in.ts';
@@ -20,12 +19,12 @@ import type { Actor } from '../../model/actor.ts';
 import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import type { ProviderFailure, SignInProvider } from '../../model/sign-in-provider.ts';
+import { Answer, type InputOf, type Route, route } from '../edge/route.ts';
 import {
   clearedProviderCookie,
   providerCookieOf,
   sessionCookies,
 } from '../edge/session-cookies.ts';
-import { Answer, type InputOf, type Route, route } from '../edge/route.ts';
 
 export interface ProviderSignInParts {
   readonly records: Inventory;

@@ -1,12 +1,11 @@
 // Routes of raw uplinks and of the dry run of a decoder (contract 35).
 import type { Static } from 'typebox';
 import { rawUplinks, type replayRequest } from '../../contract/raw-uplinks.ts';
-import { replayLimits, type ReplayReport, type ReplayRequest } from '../../uplinks/decoder-test.ts';
-import { listRawUplinks } from '../../uplinks/raw-uplink-list.ts';
-import { readDeviceType } from '../../inventory/data-flows/device-types.ts';
-import { devicesOfType } from '../../inventory/data-flows/devices-of-type.ts';
+import { devicesOfType, readDeviceType } from '../../inventory/data-flows/device-types.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../../storage/raw-uplinks/raw-uplink-store.ts';
+import { replayLimits, type ReplayReport, type ReplayRequest } from '../../uplinks/decoder-test.ts';
+import { listRawUplinks } from '../../uplinks/raw-uplink-list.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';

@@ -1,6 +1,22 @@
-// Routes of rules (contract 13).
-import { rules } from '../../contract/rules.ts';
-import { healthOfRules, type RuleHealthParts } from '../../inventory/health/rule-health.ts';
+// Routes of rules, their runs and simulation, and of custom logic blocks (contract 13, 14).
+import type { Static } from 'typebox';
+import { customLogic } from '../../contract/custom-logic.ts';
+import {
+  type ruleDraft,
+  ruleRuns,
+  type ruleRunSchema,
+  rules,
+  type runSortFields,
+  type simulationSchema,
+} from '../../contract/rules.ts';
+import { healthOfRules, type RuleHealthParts } from '../../inventory/health/health.ts';
+import {
+  createCustomLogic,
+  deleteCustomLogic,
+  listCustomLogic,
+  readCustomLogic,
+  updateCustomLogic,
+} from '../../inventory/rules/custom-logic.ts';
 import type { RuleUpdate } from '../../inventory/rules/rule-draft.ts';
 import {
   createRule,
@@ -9,14 +25,16 @@ import {
   readRule,
   updateRule,
 } from '../../inventory/rules/rules.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import { pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
-import { alsoNeeds } from '../edge/additional-permission.ts';
+import { inSortOrder } from '../../model/sort-order.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import type { Route } from '../edge/route.ts';
+import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, byOrganization, byWorkspace, type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
-import { withHealth } from './with-health.ts';
 
 export function ruleRoutes(parts: RecordParts & ViewOptionsParts & RuleHealthParts): Route[] {
   const { records } = parts;
@@ -57,4 +75,76 @@ function checkReferences(
 ): void {
   if (inputs || logic) alsoNeeds(principal, 'asset', 'read', workspaceId);
   if (actions && actions.length > 0) alsoNeeds(principal, 'dataFlow', 'read', workspaceId);
+}
+
+// Routes of custom logic blocks (contract 14).
+
+export function customLogicRoutes(parts: RecordParts): Route[] {
+  const { records } = parts;
+  return recordRoutes(parts, customLogic, {
+    kind: 'customLogic',
+    createIn: byOrganization,
+    list: ({ query }, principal) =>
+      listCustomLogic(records, principal, query, pageRequestOf(query)),
+    create: (step, { body }, principal) => createCustomLogic(step, principal, body),
+    read: (id, _input, principal) => readCustomLogic(records, principal, id),
+    update: (id, { body }, principal) => updateCustomLogic(records, principal, id, body),
+    remove: (id) => deleteCustomLogic(records, id),
+  });
+}
+
+// Routes of rule runs and of the simulation of a rule.
+
+type Run = Static<typeof ruleRunSchema>;
+
+/** Times of the same format compare as strings. */
+const runSortKeys = {
+  timestamp: (run: Run) => run.timestamp,
+  trigger: (run: Run) => run.trigger,
+  outcome: (run: Run) => run.outcome,
+} as const satisfies Record<(typeof runSortFields)[number], (run: Run) => string>;
+
+interface RuleRunParts extends RecordParts {
+  /** Newest first. */
+  readonly runsOf: (ruleId: string) => Promise<readonly unknown[]>;
+  readonly simulate: (
+    ruleId: string,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<unknown>;
+  readonly simulateDraft: (
+    draft: Static<typeof ruleDraft>,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<unknown>;
+}
+
+export function ruleRunRoutes(parts: RuleRunParts): Route[] {
+  const { runsOf, simulate, simulateDraft } = parts;
+  const place = byId(parts, 'rule');
+  return [
+    resourceRoute(ruleRuns.list, place, async ({ params, query }) => {
+      const page = pageRequestOf(query);
+      const newest = (await runsOf(params.id)) as readonly Run[];
+      const runs = inSortOrder(newest, page.sort, runSortKeys);
+      return pageOf(
+        runs.slice(page.page * page.size, (page.page + 1) * page.size),
+        runs.length,
+        page,
+      );
+    }),
+    resourceRoute(ruleRuns.simulate, place, async ({ params, body }) => {
+      const range = { from: parseBound('from', body.from), to: parseBound('to', body.to) };
+      return (await simulate(params.id, range)) as Static<typeof simulationSchema>;
+    }),
+    resourceRoute(
+      ruleRuns.simulateDraft,
+      ({ rule }) => byWorkspace(parts)(rule),
+      async ({ body }, principal) => {
+        const { rule } = body;
+        if (rule.actions && rule.actions.length > 0)
+          alsoNeeds(principal, 'dataFlow', 'read', rule.workspaceId);
+        const range = { from: parseBound('from', body.from), to: parseBound('to', body.to) };
+        return (await simulateDraft(rule, range)) as Static<typeof simulationSchema>;
+      },
+    ),
+  ];
 }

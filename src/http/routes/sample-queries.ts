@@ -3,12 +3,14 @@ import { Readable } from 'node:stream';
 import { samples } from '../../contract/sample-queries.ts';
 import { type EpochMs, restorePlus } from '../../model/instant.ts';
 import { newestUntil } from '../../model/newest.ts';
-import { problem } from '../../model/problem.ts';
-import { openTimeZone } from '../../model/time-zone.ts';
-import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
 import { sharedTopics } from '../../model/shared-dashboard.ts';
+import { openTimeZone } from '../../model/time-zone.ts';
 import { parseBound } from '../../model/timestamp.ts';
+import type { ReadingStore } from '../../query/accumulation.ts';
+import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
+import { samplesOfShare } from '../../query/latest-samples.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
   everyTopic,
@@ -16,12 +18,10 @@ import {
   sampleAnswer,
   type SampleQueryBody,
   sampleScan,
+  samplesJson,
   topicOf,
 } from '../../query/sample-query.ts';
-import type { ReadingStore } from '../../query/sample-reader.ts';
-import { samplesJson } from '../../query/samples-json.ts';
-import { samplesOfShare } from '../../query/latest-samples.ts';
-import { createCompleteness, incompleteHeader } from '../edge/incomplete-answer.ts';
+import { createCompleteness, incompleteHeader } from '../edge/exchange.ts';
 import { Answer, resourceRoute, type Route, writtenAnswer } from '../edge/route.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 

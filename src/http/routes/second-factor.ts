@@ -1,4 +1,5 @@
-// Routes of the second factor of the own account.
+// Routes of the second factor of users, and of the demand of an organization for it.
+import { listPasskeys } from '../../access/passkeys.ts';
 import {
   beginAuthenticatorApp,
   confirmApp,
@@ -7,16 +8,22 @@ import {
   renewRecoveryCodes,
   userWithPassword,
 } from '../../access/second-factor.ts';
-import { listPasskeys } from '../../access/passkeys.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
+import { secondFactorDemand } from '../../contract/second-factor-demand.ts';
 import { secondFactor } from '../../contract/second-factor.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
+import {
+  changeSecondFactorDemand,
+  readSecondFactorDemand,
+  resetSecondFactors,
+} from '../../inventory/members/second-factors.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { User } from '../../model/user.ts';
-import { type Route, route, type RouteInput } from '../edge/route.ts';
+import { resourceRoute, type Route, route, type RouteInput } from '../edge/route.ts';
+import { byId, type RecordParts } from './record-parts.ts';
 
 export interface SecondFactorParts {
   readonly records: Inventory;
@@ -108,4 +115,23 @@ export async function auditFactor(
     user: principal,
     changes: [changed],
   });
+}
+
+// Routes of the second factor that an organization demands, and of its reset for a member.
+
+export function secondFactorDemandRoutes(parts: Pick<RecordParts, 'records'>): Route[] {
+  const { records } = parts;
+  const byOrganizationId = byId(parts, 'organization');
+  const { read, change, reset } = secondFactorDemand;
+  return [
+    resourceRoute(read, byOrganizationId, ({ params }) =>
+      readSecondFactorDemand(records, params.id),
+    ),
+    resourceRoute(change, byOrganizationId, ({ params, body }, principal) =>
+      changeSecondFactorDemand(records, principal, params.id, body.secondFactorRequired),
+    ),
+    resourceRoute(reset, byOrganizationId, ({ params: { id, userId } }, principal) =>
+      resetSecondFactors(records, principal, { organizationId: id, userId }),
+    ),
+  ];
 }

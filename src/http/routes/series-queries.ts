@@ -10,7 +10,7 @@ import {
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
 import { manySeries } from '../../query/many-series.ts';
-import type { ReadingStore } from '../../query/sample-reader.ts';
+import type { ReadingStore } from '../../query/accumulation.ts';
 import { deviceSeries, seriesOfDevices } from '../../query/time-series.ts';
 import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
 import { deviceInPath, queriedDevice, readableDevices, tagInPath } from './device-access.ts';

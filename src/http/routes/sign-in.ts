@@ -1,9 +1,11 @@
 // Routes of sign-out and the own account (contract 35).
-import { readAccount } from '../../access/account.ts';
-import { readCaller } from '../../access/caller.ts';
-import { readPreferences, replacePreferences } from '../../access/preferences.ts';
-import type { ProviderClient } from '../../access/provider-client.ts';
-import { endSessionUrlOf, idTokenOf } from '../../access/provider-sessions.ts';
+import {
+  readAccount,
+  readCaller,
+  readPreferences,
+  replacePreferences,
+} from '../../access/caller.ts';
+import { endSessionUrlOf, idTokenOf, type ProviderClient } from '../../access/provider.ts';
 import {
   changePassword,
   endSession,

@@ -1,6 +1,5 @@
 // Routes of the token service (interface 4.10, contract 25, RFC 6749).
-import type { SigningKeys } from '../../access/signing-keys.ts';
-import type { TokenService } from '../../access/token-service.ts';
+import type { SigningKeys, TokenService } from '../../access/token-service.ts';
 import { tokenService } from '../../contract/tokens.ts';
 import type { Problem } from '../../model/problem.ts';
 import { tokenPaths } from '../../model/token-paths.ts';

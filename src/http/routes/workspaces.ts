@@ -1,7 +1,17 @@
-// Routes of workspaces, and of those that a credential may use (contract 3).
+// Routes of workspaces: records, overview, configuration as one document, usage and the effect of a retention (contract 3, 37).
+import { storedUsage } from '../../contract/usage.ts';
+import { workspaceConfiguration } from '../../contract/workspace-configuration.ts';
 import { workspaces } from '../../contract/workspaces.ts';
-import { deleteWorkspaceOrDemo } from '../../inventory/workspaces/demo-workspace.ts';
+import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
+import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
 import { ownOrganization } from '../../inventory/list-scope.ts';
+import { deleteWorkspaceOrDemo } from '../../inventory/workspaces/demo-workspace.ts';
+import { type EffectSources, readRetentionEffect } from '../../inventory/workspaces/retention.ts';
+import { readUsage, type UsageSources } from '../../inventory/workspaces/usage.ts';
+import {
+  type OverviewSources,
+  readOverview,
+} from '../../inventory/workspaces/workspace-overview.ts';
 import {
   createWorkspace,
   listWorkspaces,
@@ -11,10 +21,11 @@ import {
 } from '../../inventory/workspaces/workspaces.ts';
 import { type Scope, scopes, type Verb, verbs } from '../../model/permission.ts';
 import { problem } from '../../model/problem.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { otherHolidayRegions } from '../../query/public-holidays.ts';
-import { pageRequestOf } from '../edge/list-query.ts';
-import { type Route, route } from '../edge/route.ts';
-import { byOrganization, type RecordParts } from './record-parts.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { resourceRoute, type Route, route } from '../edge/route.ts';
+import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export interface WorkspaceParts extends RecordParts {
@@ -50,7 +61,7 @@ export function workspaceRoutes(parts: WorkspaceParts): Route[] {
 }
 
 /** Throws 400 for a region without public holidays, naming those that have some. */
-export async function checkHolidayRegion(
+async function checkHolidayRegion(
   settings: { readonly holidayRegion?: string | null | undefined } | null | undefined,
 ): Promise<void> {
   const region = settings?.holidayRegion ?? undefined;
@@ -74,4 +85,58 @@ function verbNamed(name: string): Verb {
   if (verb === undefined)
     throw problem('invalidRequest', { reason: `query verb: unknown verb ${name}` });
   return verb;
+}
+
+// Route of stored samples and used quotas.
+
+interface UsageParts extends Pick<RecordParts, 'records'>, UsageSources {}
+
+export function usageRoute({ records, ...sources }: UsageParts): Route {
+  return route(storedUsage.read, ({ query }, principal) =>
+    readUsage(records, principal, listScopeOf(query), sources),
+  );
+}
+
+// Route of the effect of another retention (contract 37).
+
+interface RetentionEffectParts extends Pick<RecordParts, 'records'>, EffectSources {}
+
+export function retentionEffectRoute(parts: RetentionEffectParts): Route {
+  return resourceRoute(workspaces.retentionEffect, byId(parts, 'workspace'), ({ params, query }) =>
+    readRetentionEffect(parts.records, params.id, query.retentionDays, parts),
+  );
+}
+
+// Route of the overview of a workspace (contract 37).
+
+interface OverviewParts extends Pick<RecordParts, 'records'>, OverviewSources {}
+
+export function workspaceOverviewRoute(parts: OverviewParts): Route {
+  return resourceRoute(workspaces.overview, byId(parts, 'workspace'), ({ params }, principal) =>
+    readOverview(parts.records, principal, params.id, parts),
+  );
+}
+
+// Routes of the configuration of a workspace as one document.
+
+interface ConfigurationDocumentParts extends RecordParts {
+  readonly availableOutputs: AvailableOutputs;
+}
+
+export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts): Route[] {
+  const { records, availableOutputs } = parts;
+  const place = byId(parts, 'workspace');
+  return [
+    resourceRoute(workspaceConfiguration.export, place, ({ params }, principal) =>
+      exportConfiguration(records, principal, params.id),
+    ),
+    resourceRoute(workspaceConfiguration.import, place, async ({ params, body }, principal) => {
+      await checkHolidayRegion(body.workspace?.settings);
+      return importConfiguration(records, principal, {
+        workspaceId: params.id,
+        document: body,
+        available: availableOutputs,
+      });
+    }),
+  ];
 }

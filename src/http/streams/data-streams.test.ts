@@ -21,7 +21,7 @@ import {
   type DataStreamsOptions,
   dataStreamLimits,
 } from './data-streams.ts';
-import type { StreamCredentials } from './stream-credentials.ts';
+import type { StreamCredentials } from './handshake.ts';
 
 let server: Server;
 let streams: DataStreams;

@@ -11,20 +11,23 @@ import type {
   MessageContext,
 } from '../../live/sessions/client-message.ts';
 import type { FanOut } from '../../live/sessions/fan-out.ts';
-import { liveLimits } from '../../live/sessions/live-limits.ts';
+import { liveLimits, LiveMemory } from '../../live/sessions/live-limits.ts';
 import { createFlusher, type Flusher } from '../../live/sessions/send-buffer.ts';
-import { LiveMemory } from '../../live/sessions/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { standardQuotas } from '../../model/quota.ts';
 import { openCounts, type OpenCounts } from '../../model/quota-count.ts';
+import { standardQuotas } from '../../model/quota.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
-import { clientAddress } from '../edge/client-address.ts';
-import { checkRequestHead } from '../edge/request-head.ts';
-import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake-refusal.ts';
-import { type StreamCredentials, streamCredentials } from './stream-credentials.ts';
-import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
+import { checkRequestHead, clientAddress } from '../edge/request-head.ts';
+import {
+  pathOf,
+  refuseBadHandshakes,
+  refuseHandshake,
+  type StreamCredentials,
+  streamCredentials,
+} from './handshake.ts';
+import { openStreamSocket, type StreamSocket } from './stream-socket.ts';
 
 export interface DataStreamsOptions {
   readonly fanOut: FanOut;

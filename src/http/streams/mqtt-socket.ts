@@ -2,12 +2,11 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
+import { type Problem, problem } from '../../model/problem.ts';
 import { mqttLimits } from '../../transports/mqtt/mqtt-limits.ts';
 import type { MqttTransport } from '../../transports/mqtt/mqtt-transport.ts';
-import { type Problem, problem } from '../../model/problem.ts';
-import { clientAddress } from '../edge/client-address.ts';
-import { checkRequestHead } from '../edge/request-head.ts';
-import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake-refusal.ts';
+import { checkRequestHead, clientAddress } from '../edge/request-head.ts';
+import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake.ts';
 import { WebSocketTransport } from './web-socket-transport.ts';
 
 export const mqttSocketPath = '/mqtt';

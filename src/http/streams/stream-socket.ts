@@ -11,14 +11,17 @@ import type {
   MessageContext,
 } from '../../live/sessions/client-message.ts';
 import type { FanOut } from '../../live/sessions/fan-out.ts';
-import { liveLimits } from '../../live/sessions/live-limits.ts';
+import {
+  liveLimits,
+  type LiveMemory,
+  type SessionMemory,
+} from '../../live/sessions/live-limits.ts';
 import { createOutbox, type Flusher } from '../../live/sessions/send-buffer.ts';
 import { createSession, type Session } from '../../live/sessions/session.ts';
-import type { LiveMemory, SessionMemory } from '../../live/sessions/session-memory.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { OpenCounts } from '../../model/quota-count.ts';
-import type { StreamCredentials } from './stream-credentials.ts';
+import type { StreamCredentials } from './handshake.ts';
 
 export interface StreamSocket {
   readonly principal: Principal;

@@ -1,19 +1,23 @@
-// Audit log: pages, and an export as lines of JSON or CSV (contract 26).
+// Audit log: pages, an export as lines of JSON or CSV, and the activity of workspaces (contract 26, 37).
+import type { Activity } from '../../model/activity.ts';
 import type { AuditAction, AuditEntry } from '../../model/audit-entry.ts';
+import type { RecordKind } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
+import type { Scope } from '../../model/permission.ts';
+import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { parseOptionalBound } from '../../model/timestamp.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
-  type AuditFilter,
   auditEntriesBefore,
+  type AuditFilter,
+  listActivities,
   listAuditEntries,
 } from '../../storage/records/rows/audit-log.ts';
-import type { Records } from '../../storage/records/records.ts';
 import { csvLine, withoutFormula } from '../../structures/csv.ts';
+import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
 import { resourceTypeOf } from './audit.ts';
-import { type ListScope, ownOrganization } from '../list-scope.ts';
 
 export interface AuditQuery extends ListScope {
   readonly from?: string | undefined;
@@ -122,4 +126,97 @@ function csvEntry(entry: AuditEntry): string {
     changes: JSON.stringify(changes),
   };
   return csvLine(csvColumns.map((column) => withoutFormula(row[column] ?? '')));
+}
+
+// Activity of workspaces: what each request changed, as far as the principal may read such records (contract 37).
+
+/** Reading such records shows their changes; null for kinds that are not in workspaces. */
+const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
+  device: 'asset',
+  deviceConfiguration: 'asset',
+  tag: 'asset',
+  customFieldMeta: 'asset',
+  deviceCredential: 'deviceCredential',
+  integration: 'integration',
+  deviceConnector: 'dataFlow',
+  dataFlow: 'dataFlow',
+  outputConnector: 'dataFlow',
+  blob: 'blob',
+  dashboard: 'dashboard',
+  dashboardGroup: 'dashboard.group',
+  dashboardShare: 'dashboard',
+  alarm: 'rule',
+  rule: 'rule',
+  workspace: 'workspace',
+  member: 'workspace.member',
+  deviceType: null,
+  customLogic: null,
+  apiKey: null,
+  oauthClient: null,
+  organization: null,
+  delivery: null,
+  operation: null,
+  operationAction: null,
+  downlink: null,
+  refusal: null,
+  invitation: null,
+  passkey: null,
+  session: null,
+  user: null,
+  view: null,
+};
+
+interface ActivityQuery extends ListScope {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** Newest first. Changes of records that the principal cannot read are omitted. */
+export async function readActivity(
+  records: Records,
+  principal: Principal,
+  query: ActivityQuery,
+  page: PageRequest,
+) {
+  const reach = await listReach(records, principal, query, ['workspace', 'read']);
+  const readable = readableTypes(principal, reach.workspaceIds);
+  const { actorId, requestId } = query;
+  const [from, to] = [
+    parseOptionalBound('query from', query.from),
+    parseOptionalBound('query to', query.to),
+  ];
+  const filter = { ...reach, actorId, requestId, from, to, resourceTypes: [...readable] };
+  const { rows, total } = await listActivities(records.db, filter, page);
+  const shown = rows.map((activity) => activityView(activity, readable));
+  return pageOf(shown, total, page);
+}
+
+function readableTypes(
+  principal: Principal,
+  workspaceIds: readonly string[] | undefined,
+): ReadonlySet<string> {
+  const places = workspaceIds ?? [null];
+  const isReadable = (scope: Scope) =>
+    places.every((place) => holds(principal, scope, 'read', place));
+  const kinds = Object.entries(scopeOfKind).filter(
+    ([, scope]) => scope !== null && isReadable(scope),
+  );
+  return new Set(kinds.map(([kind]) => resourceTypeOf(kind)));
+}
+
+function activityView(activity: Activity, readable: ReadonlySet<string>) {
+  const { started, timestamp, organizationId: _, changes, records, ...rest } = activity;
+  const isReadable = ({ resourceType }: { readonly resourceType: string }) =>
+    readable.has(resourceType);
+  const shown = changes.filter(isReadable);
+  return {
+    ...rest,
+    started: formatInstant(started),
+    timestamp: formatInstant(timestamp),
+    total: shown.reduce((sum, { count }) => sum + count, 0),
+    changes: shown,
+    records: records.filter(isReadable),
+  };
 }

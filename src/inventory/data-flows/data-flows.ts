@@ -41,7 +41,7 @@ import {
   type ConnectorViewOptions,
   isKnownTo,
   outputConnectorView,
-} from './output-connector-view.ts';
+} from './output-connectors.ts';
 
 type Named = { readonly id: string };
 

@@ -7,13 +7,13 @@ import type {
   Script,
 } from '../../model/device-type.ts';
 import { newId } from '../../model/ids.ts';
-import { isJsonObject, type Json } from '../../model/json.ts';
 import { parsedJson } from '../../model/json-keys.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
+import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import {
   findDeviceType,
   insertDeviceType,
@@ -21,6 +21,8 @@ import {
   removeDeviceType,
   saveDeviceType,
 } from '../../storage/records/rows/device-types.ts';
+import { findDevicesOfType } from '../../storage/records/rows/devices.ts';
+import { ownOrganization } from '../list-scope.ts';
 import {
   auditView,
   change,
@@ -31,7 +33,6 @@ import {
   refuseWhenUsed,
   usersNamedMax,
 } from '../record-change.ts';
-import { ownOrganization } from '../list-scope.ts';
 
 const scriptBytesMax = 1024 * 1024;
 
@@ -235,4 +236,34 @@ export async function deleteDeviceType(records: Records, id: string): Promise<vo
     await removeDeviceType(step.db, id);
     step.announce({ kind: 'deviceType', id, action: 'deleted' });
   });
+}
+
+// Devices of a device type that a principal may change, for tests of a decoder on all of them.
+
+/** Of a type with more devices, the first by id are checked. */
+const candidatesMax = 1_000;
+
+/**
+ * Service ids, at most `max`, of devices whose data flow has the type and that are in reach for
+ * `asset` `update`.
+ */
+export async function devicesOfType(
+  records: Records,
+  principal: Principal,
+  deviceTypeId: string,
+  max: number,
+): Promise<string[]> {
+  const { organizationId, workspaces } = principal;
+  const candidates = await findDevicesOfType(
+    records.db,
+    organizationId,
+    deviceTypeId,
+    candidatesMax,
+  );
+  const inReach = candidates.filter(
+    ({ workspaceId }) =>
+      (workspaces === 'all' || workspaces.has(workspaceId)) &&
+      holds(principal, 'asset', 'update', workspaceId),
+  );
+  return inReach.slice(0, max).map(({ id }) => id);
 }

@@ -1,19 +1,36 @@
-// Asset list: devices by access, filters, search and expression, page by page (interface 4.2, contract 4).
-import type { Condition } from '../../query/filters/condition.ts';
-import { type FilterableCustomField, readExpression } from '../../query/filters/expression.ts';
+// Asset list: devices by access, filters, search and expression, page by page, and the options of its filters (interface 4.2, contract 4).
+import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
+import { type FilterType, filterTypes } from '../../model/filter-type.ts';
 import type { LoraField } from '../../model/lora-fields.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Rows } from '../../storage/records/list.ts';
+import {
+  type AssetField,
+  type AssetFieldName,
+  assetFields,
+} from '../../query/filters/asset-fields.ts';
+import {
+  type Condition,
+  expressionLimits,
+  type FilterableCustomField,
+  readExpression,
+} from '../../query/filters/expression.ts';
+import {
+  type PredicateName,
+  predicateNames,
+  predicates,
+  predicatesOf,
+} from '../../query/filters/predicate-table.ts';
+import { isOneOf } from '../../storage/records/columns.ts';
+import type { Rows, WorkspaceFilter } from '../../storage/records/list.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
-import type { Records } from '../../storage/records/records.ts';
 import type { DeviceFilter } from '../../storage/records/rows/device-filter.ts';
 import { listDevices } from '../../storage/records/rows/device-lists.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import { deviceViews } from './device-view.ts';
-import { valueTypeOf } from './filter-options.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
 
 export interface AssetFilter extends ListScope {
   readonly search?: string | undefined;
@@ -87,4 +104,154 @@ async function conditionOf(
     byName.set(field.name, known);
   }
   return readExpression(expression, (name) => byName.get(name) ?? []);
+}
+
+// Filter options of assets: all that a client needs to build a filter form (interface 4.2, contract 4).
+
+interface FilterOption {
+  readonly field: string;
+  readonly label: string;
+  readonly filterTypes: readonly FilterType[];
+  readonly customFieldName?: string;
+  readonly values?: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** A field with more choices is shown without them; a form then takes a text. */
+const choicesMax = 1_000;
+
+/** The filter type of a custom field's values; undefined for values that can only be set or not. */
+function valueTypeOf({ type }: CustomFieldMeta): 'STRING' | 'NUMBER' | 'DATE' | undefined {
+  if (type === 'JSON' || type === 'GPS_COORDINATES') return undefined;
+  return type;
+}
+
+export async function filterOptions(records: Records, principal: Principal, scope: ListScope) {
+  const reach = await listReach(records, principal, scope);
+  const choices: Partial<Record<AssetFieldName, FilterOption['values']>> = await filterChoices(
+    records.db,
+    reach,
+    choicesMax,
+  );
+  const fields = (Object.keys(assetFields) as AssetFieldName[]).map((name): FilterOption => {
+    const field: AssetField = assetFields[name];
+    const values = field.values?.map((value) => ({ value, label: value })) ?? choices[name];
+    return {
+      field: name,
+      label: field.label,
+      filterTypes: field.types,
+      ...(values && { values }),
+    };
+  });
+  const customFields = await findCustomFields(records.db, reach);
+  return { filterOptions: [...fields, ...customFieldOptions(customFields)], definitions };
+}
+
+/** One option per name: workspaces can have fields of the same name. */
+function customFieldOptions(fields: readonly CustomFieldMeta[]): FilterOption[] {
+  const options = new Map<string, FilterOption>();
+  for (const field of fields) {
+    const known = options.get(field.name);
+    const type = valueTypeOf(field);
+    const types = new Set<FilterType>([
+      ...(known?.filterTypes ?? ['CUSTOM_FIELD']),
+      type ?? 'CUSTOM_FIELD',
+    ]);
+    const values = [
+      ...(known?.values ?? []),
+      ...(field.selectOptions ?? []).map((value) => ({ value, label: value })),
+    ];
+    const unique = [...new Map(values.map((choice) => [choice.value, choice])).values()];
+    options.set(field.name, {
+      field: 'customFields',
+      customFieldName: field.name,
+      label: field.name,
+      filterTypes: [...types],
+      ...(unique.length > 0 && { values: unique }),
+    });
+  }
+  return [...options.values()];
+}
+
+const definitions = {
+  predicates: Object.fromEntries(
+    filterTypes.map((type) => [type, predicatesOf([type])]),
+  ) as Readonly<Record<string, readonly PredicateName[]>>,
+  values: Object.fromEntries(
+    predicateNames.map((name) => [
+      name,
+      { ...predicates[name].values, meaning: predicates[name].meaning },
+    ]),
+  ),
+  operators: ['AND', 'OR'],
+  maxDepth: expressionLimits.depthMax,
+  maxFilters: expressionLimits.filtersMax,
+  maxValues: expressionLimits.valuesMax,
+} as const;
+
+// Filter choices: the values of asset fields in the workspaces of a list: data flows, types, tags (contract 4).
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** A field with more than `max` values is absent. */
+async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 'search'>, max: number) {
+  const { organizationId, workspaceIds } = place;
+  const named = async (table: 'dataFlows' | 'tags'): Promise<Choice[]> => {
+    let query = db
+      .selectFrom(table as 'tags')
+      .select(['id', 'name'])
+      .where('organizationId', '=', organizationId);
+    if (workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', workspaceIds));
+    return choicesOf(
+      await query
+        .orderBy('searchText')
+        .orderBy('id')
+        .limit(max + 1)
+        .execute(),
+    );
+  };
+  let workspaces = db
+    .selectFrom('workspaces')
+    .select(['id', 'name'])
+    .where('organizationId', '=', organizationId);
+  if (workspaceIds !== undefined) workspaces = workspaces.where(isOneOf('id', workspaceIds));
+  let types = db
+    .selectFrom('deviceTypes')
+    .select(['id', 'name'])
+    .where('id', 'in', (eb) => {
+      const used = eb
+        .selectFrom('dataFlows')
+        .select('deviceTypeId')
+        .where('organizationId', '=', organizationId);
+      return workspaceIds === undefined ? used : used.where(isOneOf('workspaceId', workspaceIds));
+    });
+  types = types
+    .orderBy('searchText')
+    .orderBy('id')
+    .limit(max + 1);
+  const tags = await named('tags');
+  const names = [...new Set(tags.map((tag) => tag.label))].map((name) => ({
+    value: name,
+    label: name,
+  }));
+  const all = {
+    workspaceId: choicesOf(
+      await workspaces
+        .orderBy('searchText')
+        .orderBy('id')
+        .limit(max + 1)
+        .execute(),
+    ),
+    dataFlow: await named('dataFlows'),
+    deviceType: choicesOf(await types.execute()),
+    'tags.id': tags,
+    'tags.name': names,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, choices]) => choices.length <= max));
+}
+
+function choicesOf(rows: readonly { readonly id: string; readonly name: string }[]): Choice[] {
+  return rows.map(({ id, name }) => ({ value: id, label: name }));
 }

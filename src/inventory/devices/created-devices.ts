@@ -6,7 +6,7 @@ import { placesByName } from '../../storage/records/rows/devices.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
 import { change } from '../record-change.ts';
-import { createDeviceStep, DeviceLookups } from './device-steps.ts';
+import { createDeviceStep, DeviceLookups } from './devices.ts';
 
 /** Why a name has no device. */
 export interface CreationRefusal {

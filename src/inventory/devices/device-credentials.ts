@@ -13,7 +13,7 @@ import {
   removeDeviceCredential,
 } from '../../storage/records/rows/credentials.ts';
 import { findDevice } from '../../storage/records/rows/devices.ts';
-import { expirationFrom } from '../expiration.ts';
+import { expirationFrom } from '../../model/credential.ts';
 import { change, found } from '../record-change.ts';
 
 const credentialsPerDeviceMax = 20;

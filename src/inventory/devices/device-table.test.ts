@@ -5,10 +5,15 @@ import { expect, test } from 'vitest';
 import type { Device } from '../../model/device.ts';
 import type { Json } from '../../model/json.ts';
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
-import { compactString, profileContentOf, readCompactString } from './compact-device.ts';
-import { createDeviceProfiles } from './device-profiles.ts';
-import { createDeviceTable, type DeviceTableLimits } from './device-table.ts';
 import { createRecordChanges } from '../../structures/record-changes.ts';
+import {
+  compactString,
+  createDeviceProfiles,
+  createDeviceTable,
+  type DeviceTableLimits,
+  profileContentOf,
+  readCompactString,
+} from './device-table.ts';
 
 const limits = { devicesMax: 1_000, bytesMax: 1e9, profilesMax: 100, objectsMax: 10 };
 

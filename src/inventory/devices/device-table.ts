@@ -1,18 +1,18 @@
 // Device table: devices in memory in less than 200 bytes each, found by service id, physical id and EUI.
 import { randomInt } from 'node:crypto';
+import { deviceFieldRows } from '../../model/device-fields.ts';
+import type { Device } from '../../model/device.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Tag } from '../../model/tag.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { findCustomFieldsInOrder } from '../../storage/records/rows/custom-fields.ts';
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
+import { findTagsInOrder } from '../../storage/records/rows/tags.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
+import type { RecordChanges } from '../../structures/record-changes.ts';
 import { createSlotIndex } from '../../structures/slot-index.ts';
 import { createStringHash } from '../../structures/string-hash.ts';
-import {
-  bytesOfString,
-  compactString,
-  isStringOf,
-  profileContentOf,
-  type ReadDevice,
-  readCompactString,
-} from './compact-device.ts';
-import type { DeviceProfile, DeviceProfiles } from './device-profiles.ts';
+import type { FlowCache, SharedFlow } from './flow-route-cache.ts';
 
 export interface DeviceTableLimits {
   readonly devicesMax: number;
@@ -211,4 +211,228 @@ function extended(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Arra
   const longer = new Uint32Array(Math.max(length, numbers.length * 2));
   longer.set(numbers);
   return longer;
+}
+
+// Device profiles: data flow, tags, custom fields and common properties of devices, each kept once for all its devices.
+
+/** The records that a profile names, as they are now. */
+export interface ProfileParts {
+  readonly flow: SharedFlow;
+  /** In order of name. */
+  readonly tags: readonly Tag[];
+  /** The custom fields of these values, which are in the order of the profile's fields. */
+  readonly fieldsOf: (values: readonly Json[]) => JsonObject;
+}
+
+interface DeviceProfile extends ProfileContent {
+  readonly key: string;
+  /** Number of devices that have the profile, and of reads that use it. */
+  holders: number;
+  /** Undefined until it is read, and after a change of a tag or field. */
+  parts: ProfileParts | undefined;
+  /** The read in progress, for callers that came before a further change. */
+  reading: { readonly revision: number; readonly parts: Promise<ProfileParts> } | undefined;
+}
+
+interface DeviceProfiles {
+  readonly size: number;
+  /** The profile with this content, held once more. */
+  hold(content: ProfileContent): DeviceProfile;
+  /** Drops the profile with its last holder. */
+  release(profile: DeviceProfile): void;
+  /** A promise when records must be read. Rejects when a record cannot be read. */
+  parts(profile: DeviceProfile): ProfileParts | Promise<ProfileParts>;
+  /** Call when a tag or custom field changed. */
+  labelChanged(labelId: string): void;
+}
+
+export function createDeviceProfiles(
+  records: Records,
+  flows: FlowCache,
+  changes: RecordChanges,
+): DeviceProfiles {
+  const profiles = new Map<string, DeviceProfile>();
+  const usersOf = new Map<string, Set<DeviceProfile>>();
+  const labelsOf = ({ tagIds, fieldIds }: ProfileContent) => [...tagIds, ...fieldIds];
+
+  function add(key: string, content: ProfileContent): DeviceProfile {
+    const profile = { ...content, key, holders: 0, parts: undefined, reading: undefined };
+    profiles.set(key, profile);
+    for (const label of labelsOf(content)) {
+      const users = usersOf.get(label);
+      if (users === undefined) usersOf.set(label, new Set([profile]));
+      else users.add(profile);
+    }
+    return profile;
+  }
+
+  async function read(profile: DeviceProfile): Promise<ProfileParts> {
+    const { revision } = changes;
+    const { tagIds, fieldIds, parts: before, shared } = profile;
+    const flow = await flows.read(shared.dataFlowId);
+    // Only the flow changed: the tags and fields are still those of the records.
+    if (before !== undefined && profile.parts === before) {
+      profile.parts = { ...before, flow };
+      return profile.parts;
+    }
+    const tags = await findTagsInOrder(records.db, tagIds);
+    const fields = await findCustomFieldsInOrder(records.db, fieldIds);
+    const places = fields.map(({ id, name }) => [name, fieldIds.indexOf(id)] as const);
+    const fieldsOf = (values: readonly Json[]): JsonObject =>
+      Object.fromEntries(places.map(([name, place]) => [name, values[place] ?? null]));
+    const parts = { flow, tags, fieldsOf };
+    const isOutdated = labelsOf(profile).some((id) => changes.hasChanged(id, revision));
+    // Parts that changed meanwhile are used once.
+    if (!isOutdated) profile.parts = parts;
+    return parts;
+  }
+
+  return {
+    get size() {
+      return profiles.size;
+    },
+    hold(content) {
+      const { shared, tagIds, fieldIds } = content;
+      const key = JSON.stringify([...Object.values(shared), tagIds, fieldIds]);
+      const profile = profiles.get(key) ?? add(key, content);
+      profile.holders += 1;
+      return profile;
+    },
+    release(profile) {
+      profile.holders -= 1;
+      if (profile.holders > 0) return;
+      profiles.delete(profile.key);
+      for (const label of labelsOf(profile)) {
+        const users = usersOf.get(label);
+        if (users?.delete(profile) === true && users.size === 0) usersOf.delete(label);
+      }
+    },
+    parts(profile) {
+      if (profile.parts !== undefined && !profile.parts.flow.isStale) return profile.parts;
+      const { revision } = changes;
+      if (profile.reading?.revision === revision) return profile.reading.parts;
+      const reading = { revision, parts: read(profile) };
+      profile.reading = reading;
+      const end = (): void => {
+        if (profile.reading === reading) profile.reading = undefined;
+      };
+      reading.parts.then(end, end);
+      return reading.parts;
+    },
+    labelChanged(labelId) {
+      for (const profile of usersOf.get(labelId) ?? []) profile.parts = undefined;
+    },
+  };
+}
+
+// Compact device: what differs between devices as one short string; what they share is in their profile.
+
+/** Properties that many devices have in common. */
+const sharedProperties = [
+  'organizationId',
+  'workspaceId',
+  'dataFlowId',
+  'integrationId',
+  'connectivity',
+  'onlineTimeoutSeconds',
+  'excludeFromLifecycleReport',
+  'registered',
+  'active',
+] as const satisfies readonly (keyof Device)[];
+
+type SharedProperties = Pick<Device, (typeof sharedProperties)[number]>;
+
+/** What a profile is known by: the shared properties and the labels of its devices. */
+interface ProfileContent {
+  readonly shared: SharedProperties;
+  readonly tagIds: readonly string[];
+  /** Fields that the devices have a value of, in the order of the values in compact devices. */
+  readonly fieldIds: readonly string[];
+}
+
+type OwnProperty = Exclude<keyof Device, keyof SharedProperties>;
+
+/** Own properties that nearly every device leaves empty come last, where they are omitted. */
+const rarelySet: readonly OwnProperty[] = [
+  'updated',
+  'version',
+  'description',
+  'properties',
+  'loraProperties',
+];
+/** The id is the first of all, before the values of fields. */
+const always: readonly OwnProperty[] = ['id', 'deviceId', 'name', 'created'];
+/** Behind the bracket and the quote. */
+const idStart = 2;
+const quote = 0x22;
+const isShared = new Set<string>(sharedProperties);
+const others = deviceFieldRows
+  .map(({ property }) => property)
+  .filter(
+    (name) => !isShared.has(name) && ![...always, ...rarelySet].includes(name as OwnProperty),
+  );
+const ownProperties = [...always, ...(others as readonly OwnProperty[]), ...rarelySet];
+
+/** An omitted property has this value, null without one. */
+const emptyValues: Readonly<Partial<Record<OwnProperty, Json>>> = { version: 0, properties: {} };
+
+export function profileContentOf({ device, tagIds, values }: DeviceWithLabels): ProfileContent {
+  const shared: Record<string, unknown> = {};
+  for (const name of sharedProperties) shared[name] = device[name];
+  return {
+    shared: shared as unknown as SharedProperties,
+    tagIds: [...tagIds].sort(),
+    fieldIds: [...values.keys()].sort(),
+  };
+}
+
+/** The string of the device under a profile with these fields. */
+export function compactString(
+  { device, values }: DeviceWithLabels,
+  { fieldIds }: ProfileContent,
+): string {
+  const parts = ownProperties.map((name) => device[name] as Json);
+  while (isEmpty(ownProperties[parts.length - 1], parts.at(-1))) parts.pop();
+  const [id, ...rest] = parts;
+  return JSON.stringify([id, ...fieldIds.map((field) => values.get(field) ?? null), ...rest]);
+}
+
+/** Whether the compact string is that of the device. This service creates ids, without escapes. */
+function isStringOf(string: string, deviceId: string): boolean {
+  return (
+    string.startsWith(deviceId, idStart) && string.charCodeAt(idStart + deviceId.length) === quote
+  );
+}
+
+function isEmpty(name: OwnProperty | undefined, value: Json | undefined): boolean {
+  const empty = (name && emptyValues[name]) ?? null;
+  if (isJsonObject(empty)) return isJsonObject(value) && Object.keys(value).length === 0;
+  return value === empty;
+}
+
+interface ReadDevice {
+  readonly device: Device;
+  /** In the order of the profile's fields. */
+  readonly values: readonly Json[];
+}
+
+/** The device as it was before `compactString`. */
+export function readCompactString(
+  string: string,
+  { shared, fieldIds }: ProfileContent,
+): ReadDevice {
+  const parts = JSON.parse(string) as Json[];
+  const device: Record<string, Json> = { ...shared };
+  const [id, ...rest] = parts;
+  const values = rest.splice(0, fieldIds.length);
+  for (const [i, name] of ownProperties.entries())
+    device[name] = (i === 0 ? id : rest[i - 1]) ?? emptyValues[name] ?? null;
+  return { device: device as unknown as Device, values };
+}
+
+/** Bytes of a string in memory, with its header. */
+function bytesOfString(string: string): number {
+  // One byte a character unless one of them needs two.
+  const isWide = /[\u0100-\uffff]/.test(string);
+  return 16 + (isWide ? 2 : 1) * string.length;
 }

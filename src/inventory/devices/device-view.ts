@@ -20,9 +20,7 @@ import { findDeviceTypeNames } from '../../storage/records/rows/device-types.ts'
 import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import { nestedIntegration } from '../data-flows/integrations.ts';
 import { auditView } from '../record-change.ts';
-import { customFieldValueView } from './custom-field-values.ts';
-import { fieldView } from './device-field-values.ts';
-import { loraPropertiesView } from './lora-properties.ts';
+import { customFieldValueView, fieldView, loraPropertiesView } from './device-field-values.ts';
 
 /** The records that an answer shows beside the device. */
 interface DeviceContext {

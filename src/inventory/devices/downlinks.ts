@@ -1,10 +1,15 @@
-// The downlinks of a device as its owner reads them, and their way into the queue (contract 17, 35).
+// The downlinks and the processing log of a device as its owner reads them, and the way into the queue (contract 17, 27, 35).
 import { type Downlink, downlinkLimits, type DownlinkState } from '../../model/downlink.ts';
-import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import {
+  formatInstant,
+  formatInstantOrNull,
+  parseInstant,
+  restorePlus,
+} from '../../model/instant.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
+import type { NoteLevel } from '../../model/processing-note.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { transaction } from '../../storage/records/transaction.ts';
 import {
   dropOldDownlinks,
   insertDownlinks,
@@ -12,6 +17,8 @@ import {
   saveDownlink,
   waitingDownlinks,
 } from '../../storage/records/rows/downlinks.ts';
+import { listProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { transaction } from '../../storage/records/transaction.ts';
 
 function view(downlink: Downlink) {
   const { id, created, updated, state, port, confirmed, payloadHex, topic, payload, error } =
@@ -74,4 +81,43 @@ export async function addDownlinks(
 /** Deletes downlinks beyond their retention. */
 export async function forgetOldDownlinks({ db }: Pick<Records, 'db'>, now: number): Promise<void> {
   await dropOldDownlinks(db, now - downlinkLimits.keptMs, downlinkLimits.keptPerDeviceMax);
+}
+
+// The processing log of a device, as its owner reads it (contract 27).
+
+/** `from` inclusive, `to` exclusive, ISO-8601; newest first. */
+export async function readProcessingLog(
+  records: Records,
+  filter: {
+    readonly deviceId: string;
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+    readonly level?: NoteLevel | undefined;
+  },
+  page: PageRequest,
+) {
+  const { deviceId, level } = filter;
+  const from = instant('from', filter.from);
+  const to = instant('to', filter.to);
+  const { rows, total } = await listProcessingLog(records.db, { deviceId, level, from, to }, page);
+  const content = rows.map((entry) => ({
+    id: entry.id,
+    timestamp: formatInstant(entry.timestamp),
+    level: entry.level,
+    source: entry.source,
+    message: entry.message,
+    correlationId: entry.correlationId,
+    details: entry.details ?? null,
+  }));
+  return pageOf(content, total, page);
+}
+
+function instant(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseInstant(restorePlus(text));
+  if (ms === undefined)
+    throw problem('invalidRequest', {
+      reason: `query ${name}: ${text} is not an ISO-8601 date-time`,
+    });
+  return ms;
 }

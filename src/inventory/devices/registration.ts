@@ -1,11 +1,16 @@
-// Registering LoRa devices with their network server, and activating them there, as items of an operation (contract 4, 19).
+// Registering LoRa devices with their network server, activating them there, and learning their names there (contract 35, 36).
 import type { Device } from '../../model/device.ts';
-import type { NetworkWork, Operation, OperationAction } from '../../model/operation.ts';
-import { networkWorks } from '../../model/operation.ts';
+import { type JsonObject, objectOrEmpty } from '../../model/json.ts';
+import {
+  type NetworkWork,
+  networkWorks,
+  type Operation,
+  type OperationAction,
+} from '../../model/operation.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDevice, saveDevice } from '../../storage/records/rows/devices.ts';
-import { found, nextVersion, type Step } from '../record-change.ts';
+import { change, found, nextVersion, type Step } from '../record-change.ts';
 
 /**
  * Tells the network server of the device's integration, which agrees unless the value says why not.
@@ -174,4 +179,29 @@ export async function registrationStep(
   await saveDevice(step, record);
   step.announce({ kind: 'device', id, action: 'updated' });
   return record;
+}
+
+// Name of a device in The Things Stack, learned from its uplinks, because downlinks need it (contract 36).
+
+function ttnPropertiesOf({ loraProperties }: Pick<Device, 'loraProperties'>): JsonObject {
+  return objectOrEmpty(loraProperties?.['ttnProperties']);
+}
+
+/** Writes only a new name. The version stays, because no user changed the device. */
+export async function learnServerDeviceId(
+  records: Records,
+  device: Device,
+  serverDeviceId: string,
+): Promise<void> {
+  if (ttnPropertiesOf(device)['deviceId'] === serverDeviceId) return;
+  await change(records, async (step) => {
+    const current = await findDevice(step, device.id);
+    if (current === undefined) return;
+    const ttnProperties = { ...ttnPropertiesOf(current), deviceId: serverDeviceId };
+    await saveDevice(step, {
+      ...current,
+      loraProperties: { ...current.loraProperties, ttnProperties },
+    });
+    step.announce({ kind: 'device', id: device.id, action: 'updated' });
+  });
 }

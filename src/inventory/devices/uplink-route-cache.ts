@@ -20,8 +20,12 @@ import {
 } from '../../storage/records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createRecordChanges, type RecordChanges } from '../../structures/record-changes.ts';
-import { createDeviceProfiles, type ProfileParts } from './device-profiles.ts';
-import { createDeviceTable, type KnownDevice } from './device-table.ts';
+import {
+  createDeviceProfiles,
+  createDeviceTable,
+  type KnownDevice,
+  type ProfileParts,
+} from './device-table.ts';
 import { createFlowCache, type FlowRoute } from './flow-route-cache.ts';
 
 /** At most about 250 MB, with a million devices of 200 bytes. */

@@ -1,14 +1,22 @@
 // Device files, CSV or JSON: names instead of ids, so that a file fits any workspace (contract 4).
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { errorMessage } from '../../model/error-message.ts';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
 import { deviceFieldsWith, type DeviceFieldType } from '../../model/device-fields.ts';
 import type { Device } from '../../model/device.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { errorMessage } from '../../model/error-message.ts';
 import { parsedJson } from '../../model/json-keys.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import type { Tag } from '../../model/tag.ts';
+import type { Records } from '../../storage/records/records.ts';
+import {
+  customFieldsOfDevices,
+  findCustomFields,
+} from '../../storage/records/rows/custom-fields.ts';
+import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';
+import { devicesAfter } from '../../storage/records/rows/devices.ts';
+import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import {
   csvLine,
   type CsvRow,
@@ -214,7 +222,7 @@ export interface DeviceInFull {
 }
 
 /** The device as a file contains it; an import of the file creates an equal device. */
-export function fileDevice({ device, flowName, tags, customFields }: DeviceInFull): JsonObject {
+function fileDevice({ device, flowName, tags, customFields }: DeviceInFull): JsonObject {
   const values: JsonObject = {
     ...fieldView(device),
     dataFlow: flowName,
@@ -226,11 +234,11 @@ export function fileDevice({ device, flowName, tags, customFields }: DeviceInFul
   };
 }
 
-export function csvHead(customFieldNames: readonly string[]): string {
+function csvHead(customFieldNames: readonly string[]): string {
   return fileLine([...fileColumns, ...customFieldNames.map((name) => customFieldPrefix + name)]);
 }
 
-export function csvDeviceLine(values: JsonObject, customFieldNames: readonly string[]): string {
+function csvDeviceLine(values: JsonObject, customFieldNames: readonly string[]): string {
   const text = (value: Json | undefined): string => {
     if (value === undefined || value === null) return '';
     if (typeof value === 'object') return JSON.stringify(value);
@@ -249,4 +257,54 @@ export function csvDeviceLine(values: JsonObject, customFieldNames: readonly str
 function fileLine(cells: readonly string[]): string {
   const safe = cells.map((cell) => (/^-?\d+(\.\d+)?$/.test(cell) ? cell : withoutFormula(cell)));
   return csvLine(safe, /[",;\r\n]/);
+}
+
+// Device export: the devices of a workspace as a file, read page by page to limit memory (contract 4).
+
+const devicesPerRead = 500;
+
+/** Pieces of the file's text, in order of service id. An import of it makes the same devices. */
+export async function* exportDevices(
+  records: Records,
+  place: { readonly organizationId: string; readonly workspaceId: string },
+  format: 'csv' | 'json',
+): AsyncGenerator<string> {
+  const { organizationId, workspaceId } = place;
+  const fields = await findCustomFields(records.db, {
+    organizationId,
+    workspaceIds: [workspaceId],
+  });
+  const names = fields.map((field) => field.name);
+  const flows = new Map(
+    (await findWorkspaceDataFlows(records.db, workspaceId)).map(({ id, name }) => [id, name]),
+  );
+  yield format === 'csv' ? csvHead(names) : '[';
+  let separator = '\n';
+  let after = '';
+  for (;;) {
+    const devices = await devicesAfter(records, workspaceId, after, devicesPerRead);
+    if (devices.length === 0) break;
+    const ids = devices.map((device) => device.id);
+    const tags = await tagsOfDevices(records.db, ids);
+    const values = await customFieldsOfDevices(records.db, ids);
+    let text = '';
+    for (const device of devices) {
+      const flowName = flows.get(device.dataFlowId) ?? device.dataFlowId;
+      const inFull = {
+        device,
+        flowName,
+        tags: tags.get(device.id) ?? [],
+        customFields: values.get(device.id) ?? [],
+      };
+      if (format === 'csv') {
+        text += csvDeviceLine(fileDevice(inFull), names);
+      } else {
+        text += separator + JSON.stringify(fileDevice(inFull));
+        separator = ',\n';
+      }
+    }
+    yield text;
+    after = ids.at(-1)!;
+  }
+  if (format === 'json') yield '\n]\n';
 }

@@ -13,7 +13,7 @@ import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
 import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';
 import { type KnownDevice, serviceIdsOf } from '../../storage/records/rows/devices.ts';
 import { findWorkspaceTags } from '../../storage/records/rows/tags.ts';
-import { checkRequired, customFieldsFrom } from '../devices/custom-field-values.ts';
+import { checkRequired, customFieldsFrom } from '../devices/device-field-values.ts';
 import { acceptOperation, type OperationItem, operationLimits } from '../operations/operations.ts';
 import { checkedDeviceId, checkedFields, type ReportProblem } from './device-field-checks.ts';
 import {

@@ -11,8 +11,7 @@ import {
   saveDeviceType,
 } from '../../storage/records/rows/device-types.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
-import { checkedContentType } from '../workspaces/blob-content.ts';
-import { blobLimits, sha256Of } from '../workspaces/blobs.ts';
+import { blobLimits, checkedContentType, sha256Of } from '../workspaces/blobs.ts';
 import {
   folderOf,
   identityOf,

@@ -1,31 +1,32 @@
 // Workspace configuration import: creates missing records and updates different ones in one transaction; deletes nothing.
 import { isDeepStrictEqual } from 'node:util';
-import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { createCustomField, updateCustomField } from '../devices/custom-fields.ts';
-import { createTag, updateTag } from '../devices/tags.ts';
 import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector, updateDeviceConnector } from '../data-flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
-import type { ConnectorViewer } from '../data-flows/output-connector-view.ts';
-import { createOutputConnector, updateOutputConnector } from '../data-flows/output-connectors.ts';
+import {
+  type ConnectorViewer,
+  createOutputConnector,
+  updateOutputConnector,
+} from '../data-flows/output-connectors.ts';
+import { createCustomField, updateCustomField } from '../devices/custom-fields.ts';
+import { createTag, updateTag } from '../devices/tags.ts';
 import { change, type Step } from '../record-change.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
 import { readWorkspace, updateWorkspace, type WorkspaceUpdate } from '../workspaces/workspaces.ts';
 import {
+  type ConfiguredRule,
   connectorsNamedBy,
   inOrderOfNaming,
-  withConnectors,
-} from './workspace-configuration-outputs.ts';
-import {
-  type ConfiguredRule,
   missingDevices,
   ruleFromConfigured,
-} from './workspace-configuration-rules.ts';
-import { targetsFromConfigured } from './workspace-configuration-targets.ts';
+  targetsFromConfigured,
+  withConnectors,
+} from './workspace-configuration-parts.ts';
 import {
   checkConfigurationScopes,
   configurationFormat,

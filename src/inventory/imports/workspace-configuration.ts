@@ -1,23 +1,26 @@
 // Workspace configuration: a workspace as one JSON document with names instead of ids, and without secrets.
 import type { Json, JsonObject } from '../../model/json.ts';
-import { propertiesAliases } from '../../outputs/connectors/connector-table.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { propertiesAliases } from '../../outputs/connectors/connector-table.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { listCustomFields } from '../devices/custom-fields.ts';
-import { listCustomLogic } from '../rules/custom-logic.ts';
 import { listDataFlows } from '../data-flows/data-flows.ts';
 import { listDeviceConnectors } from '../data-flows/device-connectors.ts';
 import { listDeviceTypes } from '../data-flows/device-types.ts';
 import { listOutputConnectors } from '../data-flows/output-connectors.ts';
-import { listRules } from '../rules/rules.ts';
+import { listCustomFields } from '../devices/custom-fields.ts';
 import { listTags } from '../devices/tags.ts';
-import { configuredRules, customLogicNames } from './workspace-configuration-rules.ts';
+import { listCustomLogic } from '../rules/custom-logic.ts';
+import { listRules } from '../rules/rules.ts';
 import { readWorkspace } from '../workspaces/workspaces.ts';
-import { withConnectors } from './workspace-configuration-outputs.ts';
-import { configuredTargets } from './workspace-configuration-targets.ts';
+import {
+  configuredRules,
+  configuredTargets,
+  customLogicNames,
+  withConnectors,
+} from './workspace-configuration-parts.ts';
 
 export const configurationFormat = 'heliograph-workspace/1';
 /** In order of creation: later sections refer to earlier ones. */

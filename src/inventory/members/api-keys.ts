@@ -1,23 +1,22 @@
 // API keys: create, read, list, delete; never changed, the secret shown only once (interface 2.6, 5; contract 23).
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ApiKey } from '../../model/credential.ts';
+import { type ApiKey, expirationFrom } from '../../model/credential.ts';
 import { newId } from '../../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findApiKey,
   insertApiKey,
   listApiKeys as listRows,
   removeApiKey,
 } from '../../storage/records/rows/credentials.ts';
-import type { Records } from '../../storage/records/records.ts';
 import { secretHash, secretPrefix } from '../../storage/records/secret-encryption.ts';
-import { change, found } from '../record-change.ts';
-import { expirationFrom } from '../expiration.ts';
-import { type GrantDraft, grantFrom } from './grant.ts';
 import { ownOrganization } from '../list-scope.ts';
+import { change, found } from '../record-change.ts';
+import { type GrantDraft, grantFrom } from './grant.ts';
 
 export interface ApiKeyDraft extends GrantDraft {
   readonly name: string;

@@ -1,11 +1,16 @@
-// Grants of new API keys and OAuth clients: workspaces that exist, verbs that apply (interface 2.5 to 2.7).
+// Grants of API keys and OAuth clients, and the limit of every grant: a caller grants only what the caller may do.
 import type { Grant } from '../../model/credential.ts';
 import { type Permissions, type Scope, type Verb, verbsOfScope } from '../../model/permission.ts';
-import type { Principal } from '../../model/principal.ts';
+import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { covers, organizationRolePermissions, workspaceRolePermissions } from '../../model/role.ts';
+import type { OrganizationRole, WorkspaceRole } from '../../model/user.ts';
+import {
+  type OrganizationMember,
+  workspaceMembershipsOf,
+} from '../../storage/records/rows/members.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import type { Step } from '../record-change.ts';
-import { assertGrantWithinOwn } from './grant-limit.ts';
 
 export interface GrantDraft {
   readonly organizationId: string;
@@ -79,4 +84,77 @@ async function workspacesFrom(step: Step, draft: GrantDraft): Promise<string[]> 
     });
   }
   return ids;
+}
+
+// Grant limit: a caller grants only what the caller may do, by credential, role or invitation (contract 36).
+
+/** Whether the caller holds the permissions in every workspace, or in each of those named. */
+function holdsAll(
+  principal: Principal,
+  permissions: Permissions,
+  workspaceIds: 'all' | readonly string[],
+): boolean {
+  const everywhere = (scope: Scope, verb: Verb) =>
+    isReadingOrganization(scope, verb) ||
+    (principal.workspaces === 'all' && (principal.permissions[scope]?.includes(verb) ?? false));
+  if (workspaceIds === 'all') return covers(everywhere, permissions);
+  return workspaceIds.every((id) => {
+    const reached = principal.workspaces === 'all' || principal.workspaces.has(id);
+    return reached && covers((scope, verb) => holds(principal, scope, verb, id), permissions);
+  });
+}
+
+/** Every credential and every role has it (interface 2.6). */
+function isReadingOrganization(scope: Scope, verb: Verb): boolean {
+  return scope === 'organization' && verb === 'read';
+}
+
+/**
+ * Throws 403 for a credential that may do what the caller may not. An empty list of workspaces
+ * means all of them.
+ */
+export function assertGrantWithinOwn(
+  principal: Principal,
+  {
+    permissions,
+    workspaceIds,
+  }: { readonly permissions: Permissions; readonly workspaceIds: readonly string[] },
+): void {
+  const where = workspaceIds.length === 0 ? 'all' : workspaceIds;
+  if (!holdsAll(principal, permissions, where)) throw problem('grantTooHigh');
+}
+
+/** Throws 403 for a role in the organization that may do what the caller may not. */
+export function assertRoleWithinOwn(principal: Principal, role: OrganizationRole): void {
+  if (!holdsAll(principal, organizationRolePermissions[role], 'all'))
+    throw problem('roleTooHigh', { role });
+}
+
+/** Throws 403 for a role in the workspace that may do what the caller may not. */
+export function refuseHigherWorkspaceRole(
+  principal: Principal,
+  workspaceId: string,
+  role: WorkspaceRole,
+): void {
+  if (!holdsAll(principal, workspaceRolePermissions[role], [workspaceId]))
+    throw problem('roleTooHigh', { role });
+}
+
+/**
+ * Throws 403 when the open invitation of this person would grant more than the caller holds. The
+ * caller is about to get its link or to change what it grants, and whoever has the link gets all of
+ * it.
+ */
+export async function assertInvitationWithinOwn(
+  step: Step,
+  principal: Principal,
+  { organizationId, userId, role }: Pick<OrganizationMember, 'organizationId' | 'userId' | 'role'>,
+): Promise<void> {
+  const inWorkspaces = await workspaceMembershipsOf(step.db, organizationId, userId);
+  const may =
+    holdsAll(principal, organizationRolePermissions[role], 'all') &&
+    inWorkspaces.every((member) =>
+      holdsAll(principal, workspaceRolePermissions[member.role], [member.workspaceId]),
+    );
+  if (!may) throw problem('invitationTooHigh');
 }

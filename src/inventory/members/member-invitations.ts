@@ -1,6 +1,8 @@
 // Member invitations: pending members, and the links and mails that they get (contract 2, 35, 36).
 import { emailAddressOf } from '../../model/email-address.ts';
 import { newId } from '../../model/ids.ts';
+import { formatInstant } from '../../model/instant.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';
@@ -8,18 +10,20 @@ import type { Records } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
   insertOrganizationMember,
+  listMembers as listRows,
+  type MembersOf,
+  type NamedMember,
   type OrganizationMember,
 } from '../../storage/records/rows/members.ts';
-import { findUserByEmail, insertUser } from '../../storage/records/rows/users.ts';
-import { firstVersion, type Step } from '../record-change.ts';
-import { assertInvitationWithinOwn } from './grant-limit.ts';
+import { findUser, findUserByEmail, insertUser } from '../../storage/records/rows/users.ts';
+import { firstVersion, found, type Step } from '../record-change.ts';
+import { assertInvitationWithinOwn } from './grant.ts';
 import {
   type InvitationLinks,
   type InvitationMail,
   invitationMail,
   invite,
 } from './invitations.ts';
-import type { MemberView } from './member-view.ts';
 
 /** Who invites, and how. */
 export interface Inviter {
@@ -128,4 +132,37 @@ export async function mailInvitation(
   if (link?.mailedUrl !== undefined && sendMail !== undefined)
     sendMail(await invitationMail(records, organizationId, { email, url: link.mailedUrl }));
   return { ...member, invitationUrl: link?.invitationUrl ?? null };
+}
+
+// Member view: members of an organization or a workspace as answers show them (contract 2).
+
+type MemberView = ReturnType<typeof memberView>;
+
+/**
+ * Shows the name only after the invitation is accepted: before, it could be that of a user of
+ * another organization.
+ */
+export function memberView(member: NamedMember) {
+  const { id, userId, email, role, created, acceptedAt } = member;
+  const pending = acceptedAt === null;
+  const name = pending ? email : member.name;
+  return { id, userId, name, email, role, created: formatInstant(created), pending };
+}
+
+/** Throws 404 for a member without a user. */
+export async function readMemberView(
+  step: Step,
+  member: Omit<NamedMember, 'name' | 'email'>,
+): Promise<MemberView> {
+  const { name, email } = found(await findUser(step.db, member.userId), 'user', member.userId);
+  return memberView({ ...member, name, email });
+}
+
+export async function listMembers(
+  records: Records,
+  within: MembersOf,
+  page: PageRequest,
+): Promise<Page<MemberView>> {
+  const { rows, total } = await listRows(records.db, within, page);
+  return pageOf(rows.map(memberView), total, page);
 }

@@ -13,10 +13,9 @@ import {
   saveOAuthClientSecret,
 } from '../../storage/records/rows/credentials.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
-import { change, found } from '../record-change.ts';
-import { type GrantDraft, grantFrom } from './grant.ts';
-import { assertGrantWithinOwn } from './grant-limit.ts';
 import { ownOrganization } from '../list-scope.ts';
+import { change, found } from '../record-change.ts';
+import { assertGrantWithinOwn, type GrantDraft, grantFrom } from './grant.ts';
 
 export interface OAuthClientDraft extends GrantDraft {
   readonly name: string;

@@ -33,7 +33,7 @@ import {
 } from '../../storage/records/rows/users.ts';
 import { change, firstVersion, type Step } from '../record-change.ts';
 import { type WantedRoles, wantedRoles } from './group-roles.ts';
-import { transferOwnership } from './organization-members.ts';
+import { transferOwnership } from './members.ts';
 
 /** The user that the person already has; undefined at the first sign-in of a new one. */
 export async function userOfPerson(

@@ -1,10 +1,11 @@
 // Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { Actor } from '../../model/actor.ts';
 import type { Device } from '../../model/device.ts';
+import { newId } from '../../model/ids.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { newId } from '../../model/ids.ts';
 import type {
   ActionState,
   ActionType,
@@ -18,6 +19,7 @@ import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { findApiKey, findOAuthClient } from '../../storage/records/rows/credentials.ts';
 import { findDevice } from '../../storage/records/rows/devices.ts';
 import {
   actionsFrom,
@@ -29,6 +31,7 @@ import {
   saveAction,
   saveProgress,
 } from '../../storage/records/rows/operations.ts';
+import { findUser } from '../../storage/records/rows/users.ts';
 import {
   createDeviceStep,
   deleteDeviceStep,
@@ -38,7 +41,7 @@ import {
   moveDeviceStep,
   tagDeviceStep,
   updateDeviceStep,
-} from '../devices/device-steps.ts';
+} from '../devices/devices.ts';
 import {
   askNetworkServers,
   deregistrationTold,
@@ -427,4 +430,23 @@ function onDevice(
     default:
       return updateDeviceStep(step, id, update);
   }
+}
+
+// In whose name an operation works on, also when its request was answered long ago or the platform started again in between.
+
+/** Undefined for an operation that is gone. Somebody who was deleted meanwhile is told by id. */
+export async function actorOfOperation(
+  { db }: Pick<Records, 'db'>,
+  operationId: string,
+): Promise<Actor | undefined> {
+  const operation = await findOperation(db, operationId);
+  if (operation === undefined) return undefined;
+  const id = operation.creator;
+  // Changes name the operation where those of a request name the request.
+  const about = { id, requestId: operationId, ip: '' };
+  const key = await findApiKey(db, id);
+  if (key !== undefined) return { ...about, type: 'API_KEY', name: key.name };
+  const client = await findOAuthClient(db, id);
+  if (client !== undefined) return { ...about, type: 'OAUTH_CLIENT', name: client.name };
+  return { ...about, type: 'USER', name: (await findUser(db, id))?.name ?? id };
 }

@@ -1,17 +1,28 @@
-// Rule draft: inputs, timer and actions of a request, checked and with defaults (contract 13).
+// Rule draft: inputs, timer, logic and actions of a request, checked and with defaults.
+import { parseGeoFence } from '../../model/geo-fence.ts';
 import { parseInstant } from '../../model/instant.ts';
-import type { JsonObject } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+import { readSchedule } from '../../model/rule-schedule.ts';
+import { comparedAs, converted } from '../../model/rule-value.ts';
 import type {
+  ComparisonOperator,
+  GeoFenceLogicBlock,
+  LogicBlock,
+  LogicType,
   RuleActionRef,
+  RuleCustomLogic,
+  RuleDataSource,
   RuleInput,
   RuleInputType,
+  RuleLogic,
+  RuleOperand,
   RuleTimer,
   RuleTimerType,
+  ValueType,
 } from '../../model/rule.ts';
-import { readSchedule } from '../../model/rule-schedule.ts';
 import { parseTagCombination, tagCombinationMax } from '../../model/tag.ts';
-import { checkLength, invalidRule, ruleLimits } from './rule-checks.ts';
-import type { LogicDraft } from './rule-logic.ts';
+import { checkVariables } from './custom-logic.ts';
 
 export interface InputDraft {
   readonly id: string;
@@ -131,4 +142,302 @@ export function actionsFrom(sent: RuleUpdate['actions']): RuleActionRef[] {
     seen.add(id);
     return { id, configuration: configuration ?? {} };
   });
+}
+
+// Rule logic in requests: data sources, and comparison, geofence or custom logic (contract 13).
+
+type Ids = readonly string[] | null | undefined;
+
+interface OperandDraft {
+  readonly type: RuleOperand['type'];
+  readonly valueType?: ValueType | null | undefined;
+  readonly dataKey?: string | null | undefined;
+  readonly dataSourceId?: string | null | undefined;
+  readonly value?: Json | undefined;
+}
+
+interface LogicDraft {
+  readonly type: LogicType;
+  readonly dataSources: readonly {
+    readonly id: string;
+    readonly inputIds: readonly string[];
+    readonly dataTopic: string;
+    readonly dataKey: string;
+    readonly variableName?: string | null | undefined;
+    readonly valueType: ValueType;
+    readonly lastSample?: boolean | null | undefined;
+    readonly triggerOnUplink?: boolean | null | undefined;
+  }[];
+  readonly logicBlocks?:
+    | readonly {
+        readonly conditions: readonly {
+          readonly operandFirst: OperandDraft;
+          readonly operator: ComparisonOperator;
+          readonly operandSecond: OperandDraft;
+          readonly order?: number | null | undefined;
+          readonly chainOperator?: 'AND' | 'OR' | null | undefined;
+        }[];
+        readonly actionIds?: Ids;
+      }[]
+    | null
+    | undefined;
+  readonly geoFenceLogicBlock?:
+    | {
+        readonly address?: string | null | undefined;
+        readonly geoJson: JsonObject;
+        readonly insideActionIds?: Ids;
+        readonly outsideActionIds?: Ids;
+      }
+    | null
+    | undefined;
+  readonly customLogic?:
+    | {
+        readonly customLogicId: string;
+        readonly name?: string | null | undefined;
+        readonly actionIds?: Ids;
+        readonly properties?:
+          | readonly {
+              readonly name?: string | null | undefined;
+              readonly description?: string | null | undefined;
+              readonly variableName: string;
+              readonly value: Json;
+              readonly type: ValueType;
+            }[]
+          | null
+          | undefined;
+      }
+    | null
+    | undefined;
+}
+
+/** Omits parts that the type of logic does not use. */
+export function logicFrom(
+  sent: LogicDraft,
+  inputs: readonly RuleInput[],
+  actions: readonly RuleActionRef[],
+  isTimed: boolean,
+): RuleLogic {
+  const dataSources = triggering(sourcesFrom(sent, inputs), isTimed);
+  if (isTimed) refuseTags(dataSources, inputs);
+  const known = new Set(actions.map(({ id }) => id));
+  const actionIds = (field: string, ids: Ids): readonly string[] => {
+    const list = ids ?? [];
+    const unknown = list.find((id) => !known.has(id));
+    if (unknown !== undefined) throw invalidRule(field, `${unknown} is not an action of this rule`);
+    return [...new Set(list)];
+  };
+  const none = { logicBlocks: null, geoFenceLogicBlock: null, customLogic: null };
+  const base = { ...none, type: sent.type, dataSources };
+  if (sent.type === 'COMPARISON')
+    return { ...base, logicBlocks: blocksFrom(sent, dataSources, actionIds) };
+  if (sent.type === 'GEO_FENCE')
+    return { ...base, geoFenceLogicBlock: fenceFrom(sent, dataSources, actionIds) };
+  return { ...base, customLogic: customFrom(sent, actionIds) };
+}
+
+/**
+ * Without a timer a data source triggers unless it reads previous values and another one triggers;
+ * what is stored says so.
+ */
+function triggering(
+  sources: readonly RuleDataSource[],
+  isTimed: boolean,
+): readonly RuleDataSource[] {
+  if (isTimed) return sources;
+  const onlyReads = sources.every(
+    ({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink,
+  );
+  return sources.map((source) => ({
+    ...source,
+    triggerOnUplink: source.triggerOnUplink || !source.lastSample || onlyReads,
+  }));
+}
+
+/** At a due time no device of a tag is definite, so such a rule would never run. */
+function refuseTags(sources: readonly RuleDataSource[], inputs: readonly RuleInput[]): void {
+  const tag = inputs.find(
+    ({ id, type }) => type !== 'DEVICE' && sources.some(({ inputIds }) => inputIds.includes(id)),
+  );
+  if (tag === undefined) return;
+  throw invalidRule('timer.enabled', `a timer requires device inputs, but ${tag.id} is a tag`);
+}
+
+type ActionIds = (field: string, ids: Ids) => readonly string[];
+
+function sourcesFrom(
+  { type, dataSources }: LogicDraft,
+  inputs: readonly RuleInput[],
+): RuleDataSource[] {
+  const field = 'logic.dataSources';
+  if (dataSources.length === 0) throw invalidRule(field, 'at least one data source is required');
+  checkLength(field, dataSources, ruleLimits.dataSourcesMax);
+  const known = new Set(inputs.map(({ id }) => id));
+  const seen = new Set<string>();
+  for (const [i, { id, inputIds, dataTopic }] of dataSources.entries()) {
+    if (seen.has(id)) throw invalidRule(`${field}.${i}.id`, `${id} is duplicated`);
+    seen.add(id);
+    if (inputIds.length === 0)
+      throw invalidRule(`${field}.${i}.inputIds`, 'at least one input is required');
+    const unknown = inputIds.find((input) => !known.has(input));
+    if (unknown !== undefined)
+      throw invalidRule(`${field}.${i}.inputIds`, `${unknown} is not an input of this rule`);
+    if (dataTopic === '')
+      throw invalidRule(`${field}.${i}.dataTopic`, 'must be a topic, or * for all topics');
+  }
+  if (type === 'CUSTOM_LOGIC') {
+    checkVariables(
+      field,
+      dataSources.map(({ variableName }) => variableName ?? ''),
+    );
+  }
+  return dataSources.map((source) => ({
+    id: source.id,
+    inputIds: [...new Set(source.inputIds)],
+    dataTopic: source.dataTopic,
+    dataKey: source.dataKey,
+    variableName: source.variableName ?? null,
+    valueType: source.valueType,
+    lastSample: source.lastSample ?? false,
+    triggerOnUplink: source.triggerOnUplink ?? false,
+  }));
+}
+
+function blocksFrom(
+  { logicBlocks }: LogicDraft,
+  sources: readonly RuleDataSource[],
+  actionIds: ActionIds,
+): LogicBlock[] {
+  const field = 'logic.logicBlocks';
+  if (!logicBlocks || logicBlocks.length === 0)
+    throw invalidRule(field, 'at least one logic block is required');
+  checkLength(field, logicBlocks, ruleLimits.logicBlocksMax);
+  return logicBlocks.map((block, i) => {
+    const place = `${field}.${i}`;
+    if (block.conditions.length === 0)
+      throw invalidRule(`${place}.conditions`, 'at least one condition is required');
+    checkLength(`${place}.conditions`, block.conditions, ruleLimits.conditionsMax);
+    const conditions = block.conditions.map((condition, j) => {
+      const operands = [
+        operandFrom(condition.operandFirst),
+        operandFrom(condition.operandSecond),
+      ] as const;
+      const type = comparedAs(...operands, sources);
+      checkOperand(`${place}.conditions.${j}.operandFirst`, operands[0], type, sources);
+      checkOperand(`${place}.conditions.${j}.operandSecond`, operands[1], type, sources);
+      return {
+        operandFirst: operands[0],
+        operator: condition.operator,
+        operandSecond: operands[1],
+        order: condition.order ?? j,
+        chainOperator: condition.chainOperator ?? null,
+      };
+    });
+    return { conditions, actionIds: actionIds(`${place}.actionIds`, block.actionIds) };
+  });
+}
+
+function operandFrom(sent: OperandDraft): RuleOperand {
+  const { type, valueType, dataKey, dataSourceId, value } = sent;
+  return {
+    type,
+    valueType: valueType ?? null,
+    dataKey: dataKey ?? null,
+    dataSourceId: dataSourceId ?? null,
+    value: value ?? null,
+  };
+}
+
+function checkOperand(
+  field: string,
+  operand: RuleOperand,
+  type: ValueType,
+  sources: readonly RuleDataSource[],
+): void {
+  if (operand.type === 'DATA_SOURCE') {
+    if (sources.some(({ id }) => id === operand.dataSourceId)) return;
+    throw invalidRule(
+      `${field}.dataSourceId`,
+      `${operand.dataSourceId} is not a data source of this rule`,
+    );
+  }
+  if (converted(operand.value, type) !== undefined) return;
+  throw invalidRule(
+    `${field}.value`,
+    `${JSON.stringify(operand.value)} cannot be compared as ${type}`,
+  );
+}
+
+function fenceFrom(
+  { geoFenceLogicBlock: sent }: LogicDraft,
+  sources: readonly RuleDataSource[],
+  actionIds: ActionIds,
+): GeoFenceLogicBlock {
+  const field = 'logic.geoFenceLogicBlock';
+  if (!sent) throw invalidRule(field, 'is required for a geofence');
+  for (const name of ['latitude', 'longitude']) {
+    if (sources.filter(({ variableName }) => variableName === name).length !== 1) {
+      throw invalidRule(
+        'logic.dataSources',
+        `a geofence requires exactly one data source with variableName ${name}`,
+      );
+    }
+  }
+  const read = parseGeoFence(sent.geoJson);
+  if ('reason' in read) throw invalidRule(`${field}.geoJson`, read.reason);
+  return {
+    address: sent.address ?? null,
+    geoJson: sent.geoJson,
+    insideActionIds: actionIds(`${field}.insideActionIds`, sent.insideActionIds),
+    outsideActionIds: actionIds(`${field}.outsideActionIds`, sent.outsideActionIds),
+  };
+}
+
+function customFrom({ customLogic: sent }: LogicDraft, actionIds: ActionIds): RuleCustomLogic {
+  const field = 'logic.customLogic';
+  if (!sent) throw invalidRule(field, 'is required for custom logic');
+  const properties = sent.properties ?? [];
+  checkVariables(
+    `${field}.properties`,
+    properties.map(({ variableName }) => variableName),
+  );
+  return {
+    customLogicId: sent.customLogicId,
+    name: sent.name ?? null,
+    actionIds: actionIds(`${field}.actionIds`, sent.actionIds),
+    properties: properties.map(({ name, description, variableName, value, type }, i) => {
+      if (value !== null && converted(value, type) === undefined) {
+        throw invalidRule(
+          `${field}.properties.${i}.value`,
+          `${JSON.stringify(value)} is not of type ${type}`,
+        );
+      }
+      return {
+        name: name ?? variableName,
+        description: description ?? null,
+        variableName,
+        value,
+        type,
+      };
+    }),
+  };
+}
+
+// Rule checks: limits of rules, and the error for an invalid field.
+
+const ruleLimits = {
+  inputsMax: 50,
+  dataSourcesMax: 50,
+  logicBlocksMax: 20,
+  conditionsMax: 50,
+  actionsMax: 20,
+} as const;
+
+/** The error for an invalid field of a rule. */
+export function invalidRule(field: string, reason: string) {
+  return problem('ruleInvalid', { field, reason });
+}
+
+/** Throws when a list is longer than its limit. */
+function checkLength(field: string, list: readonly unknown[], max: number): void {
+  if (list.length > max) throw invalidRule(field, `must have at most ${max} items`);
 }

@@ -7,7 +7,7 @@ import { findDeviceNames } from '../../storage/records/rows/devices.ts';
 import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
 import { findTags } from '../../storage/records/rows/tags.ts';
 import { auditView } from '../record-change.ts';
-import { type ConnectorViewOptions, typeName } from '../data-flows/output-connector-view.ts';
+import { type ConnectorViewOptions, typeName } from '../data-flows/output-connectors.ts';
 
 export type RuleView = Awaited<ReturnType<typeof ruleViews>>[number];
 

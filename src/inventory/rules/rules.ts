@@ -18,7 +18,7 @@ import {
   saveRule,
 } from '../../storage/records/rows/rules.ts';
 import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
-import type { ConnectorViewer, ConnectorViewOptions } from '../data-flows/output-connector-view.ts';
+import type { ConnectorViewer, ConnectorViewOptions } from '../data-flows/output-connectors.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   change,
@@ -28,17 +28,17 @@ import {
   orCurrent,
   type Step,
 } from '../record-change.ts';
-import { checkRecordQuota } from '../workspaces/record-quota.ts';
-import { invalidRule } from './rule-checks.ts';
+import { checkRecordQuota } from '../workspaces/usage.ts';
 import {
   actionsFrom,
   inputsFrom,
+  invalidRule,
+  logicFrom,
   nextExecutionOf,
   type RuleDraft,
   type RuleUpdate,
   timerFrom,
 } from './rule-draft.ts';
-import { logicFrom } from './rule-logic.ts';
 import { type RuleView, ruleViews } from './rule-view.ts';
 
 async function view(

@@ -1,21 +1,43 @@
-// Dashboards: create, read, list, update, delete (contract 32).
+// Dashboards: create, read, list, update, delete, and the links that share one (contract 32, 42).
+import { randomBytes } from 'node:crypto';
+import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
 import type { Dashboard } from '../../model/dashboard.ts';
+import { newId } from '../../model/ids.ts';
+import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { shareTokenPrefix } from '../../model/shared-dashboard.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
+  type DashboardShare,
   findDashboard,
   findDashboardGroup,
   insertDashboard,
+  insertShare,
   listDashboards as listRows,
   removeDashboard,
+  removeExpiredShares,
+  removeShares,
   saveDashboard,
+  saveShareUse,
+  type SharedBy,
+  sharesOf,
 } from '../../storage/records/rows/dashboards.ts';
-import type { Records } from '../../storage/records/records.ts';
-import { auditView, orCurrent, type RecordUpdate, type Step } from '../record-change.ts';
+import { secretHash } from '../../storage/records/secret-encryption.ts';
+import { transaction } from '../../storage/records/transaction.ts';
+import { auditEntry } from '../audit/audit.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
+import {
+  auditView,
+  change,
+  found,
+  orCurrent,
+  type RecordUpdate,
+  type Step,
+} from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
 
 const configurationLengthMax = 1024 * 1024;
 
@@ -102,4 +124,147 @@ export async function updateDashboard(records: Records, id: string, sent: Dashbo
 
 export function deleteDashboard(records: Records, id: string): Promise<void> {
   return crud.remove(records, id);
+}
+
+// Shares of dashboards: links whose token reads one dashboard, until they expire or are revoked (contract 37, 42).
+
+const tokenBytes = 32;
+/** Valid links of one dashboard. */
+const sharesMax = 20;
+/** How long a link is valid for which no end was asked for. */
+const lifetimeMs = 90 * dayMs;
+
+interface NewShare {
+  readonly publicUrl: string;
+  readonly expires?: string | null | undefined;
+}
+
+/**
+ * The token is shown only here. Throws 400 for an end that is not in the future, and 409 at the
+ * limit.
+ */
+export async function shareDashboard(
+  records: Records,
+  dashboardId: string,
+  { publicUrl, expires }: NewShare,
+) {
+  const token = shareTokenPrefix + randomBytes(tokenBytes).toString('base64url');
+  const share = await change(records, async (step) => {
+    const dashboard = found(await findDashboard(step.db, dashboardId), 'dashboard', dashboardId);
+    const now = step.now();
+    const end = endOf(expires, now);
+    await removeExpiredShares(step.db, dashboardId, now);
+    if ((await sharesOf(step.db, dashboardId, now)).length >= sharesMax)
+      throw problem('quotaReached', {
+        limitName: 'dashboardShares',
+        limitMax: sharesMax,
+        per: 'dashboard',
+        what: 'links',
+      });
+    const made: DashboardShare = {
+      id: newId('dashboardShare'),
+      tokenHash: secretHash(token),
+      dashboardId,
+      created: now,
+      expiresAt: end,
+      lastUsed: null,
+    };
+    await insertShare(step.db, made);
+    step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });
+    const expiry = { field: 'expires', after: formatInstantOrNull(end) };
+    await auditShare(step, 'CREATE', { ...dashboard, id: made.id }, [
+      { field: 'dashboardId', after: dashboardId },
+      expiry,
+    ]);
+    return made;
+  });
+  // Behind the number sign, where neither servers nor their logs see it.
+  const url = `${publicUrl.replace(/\/+$/, '')}/shared/dashboards/${dashboardId}#${token}`;
+  return { id: share.id, url, token, expires: formatInstantOrNull(share.expiresAt) };
+}
+
+type Audited = Pick<SharedBy, 'id' | 'name' | 'organizationId' | 'workspaceId'>;
+
+async function auditShare(
+  step: Step,
+  action: AuditAction,
+  { id, name, organizationId, workspaceId }: Audited,
+  changes: readonly FieldChange[],
+): Promise<void> {
+  const actor = step.actor();
+  if (actor === undefined) return;
+  await auditEntry(step, actor, {
+    organizationId,
+    workspaceId,
+    action,
+    changes,
+    resourceType: shareType,
+    resourceId: id,
+    resourceName: name,
+  });
+}
+
+const shareType = 'DASHBOARD_SHARE';
+
+/** Notes that a link is in use, unless a use was noted since `before`. */
+export async function noteShareUse(
+  records: Pick<Records, 'db' | 'now'>,
+  { id, name, organizationId, workspaceId }: Audited,
+  before: number,
+): Promise<void> {
+  await transaction(records.db, async ({ db }) => {
+    if (!(await saveShareUse(db, { id, now: records.now(), before }))) return;
+    const actor = { id, name: 'Shared dashboard', requestId: null, ip: null };
+    await auditEntry(
+      { db, now: records.now },
+      { ...actor, type: 'API_KEY' },
+      {
+        organizationId,
+        workspaceId,
+        action: 'LOGIN',
+        changes: [],
+        resourceType: shareType,
+        resourceId: id,
+        resourceName: name,
+      },
+    );
+  });
+}
+
+/** The valid links, without their tokens. */
+export async function readShares({ db, now }: Records, dashboardId: string) {
+  const shares = await sharesOf(db, dashboardId, now());
+  return {
+    shares: shares.map(({ id, created, expiresAt, lastUsed }) => ({
+      id,
+      created: formatInstant(created),
+      expires: formatInstantOrNull(expiresAt),
+      lastUsed: formatInstantOrNull(lastUsed),
+    })),
+  };
+}
+
+/** Revokes all links of the dashboard. */
+export async function unshareDashboard(records: Records, dashboardId: string): Promise<void> {
+  await change(records, async (step) => {
+    const dashboard = found(await findDashboard(step.db, dashboardId), 'dashboard', dashboardId);
+    const ended = await sharesOf(step.db, dashboardId, step.now());
+    await removeShares(step.db, dashboardId);
+    step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });
+    for (const { id } of ended) await auditShare(step, 'DELETE', { ...dashboard, id }, []);
+  });
+}
+
+export async function isShared({ db, now }: Records, dashboardId: string): Promise<boolean> {
+  return (await sharesOf(db, dashboardId, now())).length > 0;
+}
+
+function endOf(expires: string | null | undefined, now: number): number | null {
+  if (expires === null) return null;
+  if (expires === undefined) return now + lifetimeMs;
+  const end = parseInstant(expires);
+  if (end !== undefined && end > now) return end;
+  throw problem('invalidRequest', {
+    reason: 'body expires: must be a future ISO-8601 date-time',
+  });
 }

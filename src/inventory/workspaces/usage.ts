@@ -1,10 +1,19 @@
-// Usage: stored samples of workspaces, and used quotas of the organization, as far as a principal may see them.
+// Usage: stored samples of workspaces, and used quotas of the organization (contract 36).
 import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import {
+  quotaDetails,
+  type QuotaName,
+  quotaNames,
+  type Quotas,
+  quotaTable,
+} from '../../model/quota.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { type CountedRecord, recordCount } from '../../storage/records/rows/organizations.ts';
 import { listWorkspaceNames } from '../../storage/records/rows/workspaces.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
-import type { QuotaUse } from './quota-use.ts';
-import { type ListScope, listReach, ownOrganization } from '../list-scope.ts';
+import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
+import type { Step } from '../record-change.ts';
 
 export interface UsageSources {
   /** By workspace. */
@@ -52,4 +61,57 @@ async function reachOf(records: Records, principal: Principal, scope: ListScope)
     organizationId: ownOrganization(principal, scope.organizationId),
     workspaceIds: [...principal.workspaces],
   };
+}
+
+// Quota use: how much of each quota an organization uses; the owner of each count adds its reader (contract 36).
+
+/** Reads a stored count; it must not scan. */
+type QuotaReader = (organizationId: string) => number | Promise<number>;
+
+interface QuotaView {
+  readonly limit: QuotaName;
+  /** Whose limit it is. */
+  readonly per: string;
+  readonly max: number;
+  /** Null for limits of single devices and uplinks. */
+  readonly used: number | null;
+}
+
+export interface QuotaUse {
+  /** Adds a reader, one for each quota. */
+  readonly readBy: (name: QuotaName, read: QuotaReader) => void;
+  readonly of: (organizationId: string) => Promise<readonly QuotaView[]>;
+}
+
+export function createQuotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
+  const stored = ['devices', 'rules', 'views', 'openAlarms'] as const;
+  const readers = new Map<QuotaName, QuotaReader>(
+    stored.map((name) => [
+      name,
+      (organizationId) => recordCount(records.committed, organizationId, name),
+    ]),
+  );
+  return {
+    readBy: (name, read) => void readers.set(name, read),
+    async of(organizationId) {
+      const views: QuotaView[] = [];
+      for (const limit of quotaNames) {
+        const used = (await readers.get(limit)?.(organizationId)) ?? null;
+        views.push({ limit, per: quotaTable[limit].per, max: quotas[limit], used });
+      }
+      return views;
+    },
+  };
+}
+
+// Record quotas: limits of how many records an organization has (contract 36).
+
+/** Call in the transaction that inserts the record. Throws 409 `quotaReached` at the limit. */
+export async function checkRecordQuota(
+  step: Step,
+  organizationId: string,
+  what: CountedRecord,
+): Promise<void> {
+  const used = await recordCount(step.db, organizationId, what);
+  if (used >= step.quotas[what]) throw problem('quotaReached', quotaDetails(step.quotas, what));
 }

@@ -16,7 +16,7 @@ import {
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, found, type RecordUpdate, type Step } from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';
-import { checkRecordQuota } from './record-quota.ts';
+import { checkRecordQuota } from './usage.ts';
 
 export interface ViewUpdate extends RecordUpdate {
   readonly kind?: string | undefined;

@@ -14,7 +14,7 @@ import {
   sumPeriodCounts,
 } from '../../storage/records/rows/period-counts.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
-import type { WaitingOf } from '../health/output-health.ts';
+import type { WaitingOf } from '../health/health.ts';
 
 export interface OverviewSources {
   /** By workspace. */

@@ -1,8 +1,13 @@
-// Access watch: a subscription ends when its device is deleted or moves to where the subscriber may not read (contract 36).
+// Access watch: a subscription ends with its device, workspace or permission (contract 36).
 import type { Principal } from '../../model/principal.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { AccessChanges } from './client-message.ts';
 import type { FanOut, Reader, Subscription } from './fan-out.ts';
+import type {
+  WorkspaceFanOut,
+  WorkspaceInterest,
+  WorkspaceSubscription,
+} from './workspace-fan-out.ts';
 
 export interface AccessWatch extends AccessChanges {
   /** Call for every record change. */
@@ -71,4 +76,28 @@ export function createAccessWatch(parts: {
       if (fanOut.interestsIn(id).length > 0) check([id]);
     },
   };
+}
+
+// Workspace watch: a subscription to a workspace ends with the workspace or its credential (contract 36, 37).
+
+/** Call the returned function for every record change. */
+export function createWorkspaceWatch(fanOut: WorkspaceFanOut): (change: RecordChange) => void {
+  return ({ kind, id, action }) => {
+    if (action !== 'deleted') return;
+    if (kind === 'workspace') end(fanOut.interests(id), () => true);
+    else if (kind === 'organization')
+      end(fanOut.interests(), ({ grant }) => grant.organizationId === id);
+    else if (kind === 'apiKey' || kind === 'oauthClient')
+      end(fanOut.interests(), ({ grantedTo }) => grantedTo.id === id);
+  };
+}
+
+function end(
+  interests: readonly WorkspaceInterest[],
+  isEnded: (subscription: WorkspaceSubscription) => boolean,
+): void {
+  for (const { reader, subscriptions } of interests) {
+    const ended = [...subscriptions.values()].filter(isEnded);
+    if (ended.length > 0) reader.withdraw(ended);
+  }
 }

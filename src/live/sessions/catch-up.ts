@@ -15,33 +15,30 @@
 import type { ReplyTo } from '../../contract/live-messages.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { Problem } from '../../model/problem.ts';
-import { type AbsentJournals, createAbsentJournals, withPlaces } from './unavailable-journals.ts';
-import type { ReplayStart } from './coverage.ts';
 import type { FanOut, Interest } from './fan-out.ts';
-import { liveLimits } from './live-limits.ts';
-import { refusal } from './live-refusal.ts';
-import type { Outbox } from './send-buffer.ts';
-import { placeText } from './cursor-encoding.ts';
-import { mergedReplays } from './replay-merge.ts';
+import { liveLimits, refusal, type SessionMemory } from './live-limits.ts';
 import {
   createReplayPass,
+  isAlreadyReplayed,
   isOwed,
+  mergedReplays,
   type ReplayPass,
   type ReplayRequest,
   startsOf,
-  isAlreadyReplayed,
   widenCoverages,
 } from './replay-pass.ts';
-import type { SessionMemory } from './session-memory.ts';
+import { type Outbox, sampleFrame } from './send-buffer.ts';
 import {
   advanced,
   earlier,
   type JournalPlace,
   later,
   type LiveSample,
+  placeText,
+  type ReplayStart,
   type StreamPlace,
 } from './stream-position.ts';
-import { sampleFrame } from './text-frame.ts';
+import { type AbsentJournals, createAbsentJournals, withPlaces } from './unavailable-journals.ts';
 
 /**
  * Samples of the devices that were stored after the start, in order of storage. Throws Problem

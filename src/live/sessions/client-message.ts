@@ -5,11 +5,10 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { compileSchema } from '../../structures/schema-compiler.ts';
 import type { CatchUp } from './catch-up.ts';
-import type { Coverage } from './coverage.ts';
-import { refusal } from './live-refusal.ts';
-import type { SessionSubscriptions } from './session-subscriptions.ts';
-import type { SessionWorkspaces } from './session-workspaces.ts';
-import type { WorkspaceGrant } from './workspace-interest.ts';
+import { refusal } from './live-limits.ts';
+import type { SessionSubscriptions, SessionWorkspaces } from './session-subscriptions.ts';
+import type { Coverage } from './stream-position.ts';
+import type { WorkspaceGrant } from './workspace-fan-out.ts';
 
 export interface MessageContext {
   readonly subscriptions: SessionSubscriptions;

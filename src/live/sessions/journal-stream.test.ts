@@ -4,15 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { cursorAt } from '../../model/cursor.ts';
 import { setTimer } from '../../structures/timers.ts';
 import { createJournalStream, inJournal } from './journal-stream.ts';
-import { placeText, readPlaceText } from './cursor-encoding.ts';
-import { mergedReplays } from './replay-merge.ts';
+import { mergedReplays } from './replay-pass.ts';
 import {
   advanced,
   earlier,
   type JournalPlaces,
   later,
   type LiveSample,
+  placeText,
   reaches,
+  readPlaceText,
   type StreamPlace,
 } from './stream-position.ts';
 import { storedSample } from './testing-session.ts';

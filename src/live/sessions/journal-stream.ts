@@ -1,7 +1,6 @@
 // Journal stream: how far this node has published the journals of all nodes, and the cursors of what it publishes.
 import type { EpochMs } from '../../model/instant.ts';
 import type { StoredSample } from '../../model/sample.ts';
-import { placeText } from './cursor-encoding.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import {
   type JournalPlace,
@@ -9,6 +8,7 @@ import {
   laterOf,
   type LiveSample,
   placeIn,
+  placeText,
   type StreamPlace,
 } from './stream-position.ts';
 

@@ -1,8 +1,17 @@
-// Replay pass: one read of the store for the held devices of a session.
+// Replay pass: one read of the store for the held devices of a session, for replays with different starts.
 import type { ReplyTo } from '../../contract/live-messages.ts';
-import { type Coverage, covers, type ReplayStart, startsBefore, widened } from './coverage.ts';
 import type { Interest, Subscription } from './fan-out.ts';
-import { type LiveSample, reaches, type StreamPlace } from './stream-position.ts';
+import {
+  compareStored,
+  type Coverage,
+  covers,
+  type LiveSample,
+  reaches,
+  type ReplayStart,
+  startsBefore,
+  type StreamPlace,
+  widened,
+} from './stream-position.ts';
 
 export interface ReplayRequest {
   readonly subscription: Subscription;
@@ -117,4 +126,61 @@ function startsIn({ afterCursor, storedSince }: Coverage): ReplayStart[] {
   if (afterCursor !== undefined) starts.push({ cursor: afterCursor });
   if (storedSince !== undefined) starts.push({ storedSince });
   return starts;
+}
+
+// Replay merge: joins replays with different starts into one, in order of storage and without repetition.
+
+interface Head {
+  readonly batches: AsyncIterator<readonly LiveSample[]>;
+  batch: readonly LiveSample[];
+  at: number;
+}
+
+/** Batches in the order of storing. A sample of several replays occurs once. */
+export async function* mergedReplays(
+  replays: readonly AsyncIterable<readonly LiveSample[]>[],
+): AsyncGenerator<readonly LiveSample[]> {
+  let heads: Head[] = replays.map((replay) => ({
+    batches: replay[Symbol.asyncIterator](),
+    batch: [],
+    at: 0,
+  }));
+  const opened = heads;
+  try {
+    while (heads.length > 0) {
+      heads = (await Promise.all(heads.map(refilled))).filter((head) => head !== undefined);
+      const batch: LiveSample[] = [];
+      for (let sample = takeFirst(heads); sample !== undefined; sample = takeFirst(heads))
+        batch.push(sample);
+      yield batch;
+    }
+  } finally {
+    for (const head of opened) await head.batches.return?.();
+  }
+}
+
+async function refilled(head: Head): Promise<Head | undefined> {
+  while (head.at >= head.batch.length) {
+    const next = await head.batches.next();
+    if (next.done === true) return undefined;
+    head.batch = next.value;
+    head.at = 0;
+  }
+  return head;
+}
+
+/** Undefined when a head has no sample left: its next one may be the first. */
+function takeFirst(heads: readonly Head[]): LiveSample | undefined {
+  let first: LiveSample | undefined;
+  for (const { batch, at } of heads) {
+    const sample = batch[at];
+    if (sample === undefined) return undefined;
+    if (first === undefined || compareStored(sample, first) < 0) first = sample;
+  }
+  if (first === undefined) return undefined;
+  for (const head of heads) {
+    const sample = head.batch[head.at];
+    if (sample !== undefined && compareStored(sample, first) === 0) head.at++;
+  }
+  return first;
 }

@@ -15,19 +15,25 @@ import type {
   MessageContext,
 } from './client-message.ts';
 import type { FanOut, Interest, Reader } from './fan-out.ts';
-import { liveLimits } from './live-limits.ts';
-import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
+import {
+  liveLimits,
+  type LiveRefusal,
+  refusal,
+  refusalOf,
+  type SessionMemory,
+} from './live-limits.ts';
 import type { Outbox } from './send-buffer.ts';
-import { ping } from './ping.ts';
-import type { SessionMemory } from './session-memory.ts';
-import { createSubscriptions, itemOf } from './session-subscriptions.ts';
-import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
+import {
+  createSessionWorkspaces,
+  createSubscriptions,
+  itemOf,
+  workspaceItemOf,
+} from './session-subscriptions.ts';
 import { later } from './stream-position.ts';
-import { subscribe } from './subscribe.ts';
-import { unsubscribe } from './unsubscribe.ts';
-import type { WorkspaceReader } from './workspace-interest.ts';
+import { ping, subscribe, unsubscribe } from './subscribe.ts';
+import type { WorkspaceReader } from './workspace-fan-out.ts';
 
-// Every message a client may send: one row here and one file each (interface 6).
+// Every message a client may send: one row each (interface 6).
 
 const clientMessages: Readonly<Record<string, ClientMessageType>> = {
   subscribe,

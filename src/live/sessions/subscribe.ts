@@ -1,18 +1,116 @@
-// `subscribe`: opens the subscriptions that are allowed, acknowledges all that are open, then replays (interface 6, contract 30 and 35).
+// `subscribe`, `unsubscribe` and `ping`: opens the subscriptions that are allowed, and acknowledges what is open (interface 6, contract 30 and 35).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type AcknowledgedItem,
+  type AcknowledgementMessage,
+  PingMessage,
   type ReplyTo,
   SubscribeMessage,
+  type SubscriptionItem,
+  UnsubscribeMessage,
 } from '../../contract/live-messages.ts';
+import { readCursor } from '../../model/cursor.ts';
+import { type EpochMs, formatInstant, parseInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
-import { acknowledge } from './acknowledgement.ts';
+import { defaultTopic } from '../../model/sample.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
-import { refusal } from './live-refusal.ts';
+import { refusal } from './live-limits.ts';
 import type { ReplayRequest } from './replay-pass.ts';
-import type { WorkspaceTarget } from './session-workspaces.ts';
-import { type SubscriptionTarget, targetsOf } from './subscription-target.ts';
-import type { WorkspaceGrant } from './workspace-interest.ts';
+import { inTableOrder, type WorkspaceTarget } from './session-subscriptions.ts';
+import { readPlaceText, type ReplayStart } from './stream-position.ts';
+import type { WorkspaceGrant } from './workspace-fan-out.ts';
+
+// Acknowledgements: what is open after a message, as a list or as a number (interface 6, contract 37).
+
+/** Items of an acknowledgement that are written in one turn. */
+const acknowledgedPerTurn = 5_000;
+
+interface Acknowledged {
+  readonly replyTo: ReplyTo | undefined;
+  /** Whether the answer contains all that is open, and not only its number. */
+  readonly echo: boolean;
+  readonly context: Pick<
+    MessageContext,
+    'subscriptions' | 'workspaces' | 'reply' | 'replyText' | 'now'
+  >;
+  readonly refused?: readonly AcknowledgedItem[];
+  /** Refused workspaces, which are last. */
+  readonly refusedWorkspaces?: readonly AcknowledgedItem[];
+}
+
+/** Answers with the open subscriptions and the refused items; long lists take several turns. */
+async function acknowledge(
+  type: AcknowledgementMessage['type'],
+  { replyTo, echo, context, refused = [], refusedWorkspaces = [] }: Acknowledged,
+): Promise<void> {
+  const { subscriptions, workspaces, reply, now } = context;
+  const to = replyTo !== undefined && { replyTo };
+  if (!echo) {
+    const items = [...refused, ...refusedWorkspaces];
+    const open = subscriptions.size + workspaces.size;
+    reply({ type, ...to, subscriptions: items, open, timestamp: formatInstant(now()) });
+    return;
+  }
+  const ofDevices = subscriptions.acknowledged(refused);
+  const ofWorkspaces = [...workspaces.acknowledged(), ...refusedWorkspaces];
+  const items = ofWorkspaces.length === 0 ? ofDevices : [...ofDevices, ...ofWorkspaces];
+  if (items.length > acknowledgedPerTurn)
+    context.replyText(await longAcknowledgement(type, items, replyTo, now()));
+  else reply({ type, ...to, subscriptions: items, timestamp: formatInstant(now()) });
+}
+
+/** The message, written over several turns of the event loop. */
+async function longAcknowledgement(
+  type: AcknowledgementMessage['type'],
+  items: readonly AcknowledgedItem[],
+  replyTo: ReplyTo | undefined,
+  now: EpochMs,
+): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < items.length; from += acknowledgedPerTurn) {
+    await nextTurn();
+    parts.push(JSON.stringify(items.slice(from, from + acknowledgedPerTurn)).slice(1, -1));
+  }
+  const to = replyTo === undefined ? '' : `"replyTo":${JSON.stringify(replyTo)},`;
+  return `{"type":"${type}",${to}"subscriptions":[${parts.join(',')}],"timestamp":"${formatInstant(now)}"}`;
+}
+
+// `ping`: the keep-alive of clients that cannot send WebSocket-level pings (interface 6).
+
+export const ping = clientMessage(PingMessage, (_message, replyTo, { reply, now }) =>
+  reply({
+    type: 'pong',
+    ...(replyTo !== undefined && { replyTo }),
+    timestamp: formatInstant(now()),
+  }),
+);
+
+export const unsubscribe = clientMessage(UnsubscribeMessage, (message, replyTo, context) => {
+  const { subscriptions, workspaces: followed } = context;
+  // A list that a program made empty by mistake must not end everything.
+  if (message.subscriptions?.length === 0) throw refusal('NOTHING_TO_UNSUBSCRIBE');
+  const { targets, workspaces } = targetsOf(message.subscriptions ?? []);
+  if (targets.length + workspaces.length === 0) {
+    subscriptions.clear();
+    followed.clear();
+  }
+  for (const target of targets) removeTarget(target, context);
+  for (const target of workspaces) followed.closeTarget(target);
+  return acknowledge('unsubscribed', { replyTo, echo: message.echo ?? true, context });
+});
+
+/** A tag means what was subscribed by it: later tag changes are not applied (rule 6). */
+function removeTarget(
+  { assetId, tagId, topic }: SubscriptionTarget,
+  { subscriptions }: MessageContext,
+): void {
+  const found =
+    assetId === undefined
+      ? subscriptions.ofTag(tagId!, topic)
+      : [subscriptions.find(assetId, topic)];
+  for (const subscription of found)
+    if (subscription !== undefined) subscriptions.remove(subscription);
+}
 
 /** Subscriptions that are opened in one turn of the event loop. */
 const openedPerTurn = 1_000;
@@ -226,4 +324,84 @@ function openWorkspaces(
   { workspaces }: MessageContext,
 ): void {
   for (const { target, grant } of permitted) workspaces.open(target, grant, principal);
+}
+
+// Subscription target: an asset, a tag or a workspace, and where its replay begins (interface 6, contract 35, 37).
+
+/** Exactly one of `assetId` and `tagId` is set. */
+interface SubscriptionTarget {
+  readonly assetId: string | undefined;
+  readonly tagId: string | undefined;
+  /** Undefined means all topics. */
+  readonly topic: string | undefined;
+  readonly start: ReplayStart | undefined;
+}
+
+interface Targets {
+  readonly targets: readonly SubscriptionTarget[];
+  readonly workspaces: readonly WorkspaceTarget[];
+}
+
+/**
+ * Reads the items of one message. An item without exactly one of `assetId`, `tagId` and
+ * `workspaceId`, and a `since` that is neither a cursor nor a time, refuse the whole message. A
+ * workspace has no replay: the `since` of the message is for the other items.
+ */
+function targetsOf(items: readonly SubscriptionItem[], sinceOfMessage?: string | null): Targets {
+  const startOfMessage = startOf(sinceOfMessage ?? undefined, 'The message');
+  const targets: SubscriptionTarget[] = [];
+  const workspaces: WorkspaceTarget[] = [];
+  for (const [index, item] of items.entries()) {
+    const what = `Subscription ${index}`;
+    const { assetId, tagId, workspaceId } = item;
+    if ([assetId, tagId, workspaceId].filter(Boolean).length !== 1) {
+      throw refusal('INVALID_SUBSCRIPTION', {
+        reason: `${what} must set exactly one of assetId, tagId, and workspaceId`,
+      });
+    }
+    if (workspaceId) workspaces.push(workspaceTargetOf(item, workspaceId, what));
+    else targets.push(targetOf(item, what, startOfMessage));
+  }
+  return { targets, workspaces };
+}
+
+function targetOf(
+  item: SubscriptionItem,
+  what: string,
+  startOfMessage: ReplayStart | undefined,
+): SubscriptionTarget {
+  if (item.kinds || item.perSecond)
+    throw refusal('INVALID_SUBSCRIPTION', {
+      reason: `${what}: kinds and perSecond require workspaceId`,
+    });
+  return {
+    assetId: item.assetId || undefined,
+    tagId: item.tagId || undefined,
+    topic: item.topic === '*' ? undefined : item.topic || defaultTopic,
+    start: startOf(item.since ?? undefined, what) ?? startOfMessage,
+  };
+}
+
+function workspaceTargetOf(
+  { topic, since, kinds, perSecond }: SubscriptionItem,
+  workspaceId: string,
+  what: string,
+): WorkspaceTarget {
+  if (topic || since)
+    throw refusal('INVALID_SUBSCRIPTION', {
+      reason: `${what}: topic and since cannot be used with workspaceId`,
+    });
+  return { workspaceId, kinds: inTableOrder(kinds ?? []), perSecond: perSecond ?? undefined };
+}
+
+function startOf(since: string | undefined, what: string): ReplayStart | undefined {
+  if (since === undefined) return undefined;
+  if (readCursor(since) !== undefined) return { cursor: since };
+  const place = readPlaceText(since);
+  if (place !== undefined) return { cursor: place };
+  const storedSince = parseInstant(since);
+  if (storedSince !== undefined) return { storedSince };
+  throw refusal('INVALID_SUBSCRIPTION', {
+    reason: `${what}: since must be a cursor or an ISO-8601 date-time`,
+  });
 }

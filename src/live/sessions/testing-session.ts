@@ -3,17 +3,16 @@ import { cursorAt } from '../../model/cursor.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { standardQuotas } from '../../model/quota.ts';
 import { quotaCount, type QuotaCount } from '../../model/quota-count.ts';
+import { standardQuotas } from '../../model/quota.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import type { Replay } from './catch-up.ts';
-import { startsBefore } from './coverage.ts';
 import { createFanOut, type FanOut } from './fan-out.ts';
 import { createFlusher, createOutbox } from './send-buffer.ts';
+import { LiveMemory } from './live-limits.ts';
 import { createSession, type Session } from './session.ts';
-import { LiveMemory } from './session-memory.ts';
-import { createWorkspaceFanOut } from './workspace-fan-out.ts';
-import type { WorkspaceGrant } from './workspace-interest.ts';
+import { startsBefore } from './stream-position.ts';
+import { createWorkspaceFanOut, type WorkspaceGrant } from './workspace-fan-out.ts';
 
 export type Received = Record<string, unknown> & { readonly type: string };
 

@@ -2,11 +2,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cursorAt } from '../../model/cursor.ts';
-import type { ReplayStart } from './coverage.ts';
 import { createFanOut } from './fan-out.ts';
 import { createJournalStream, inJournal } from './journal-stream.ts';
-import { mergedReplays } from './replay-merge.ts';
-import { type JournalPlaces, type LiveSample, reaches } from './stream-position.ts';
+import { mergedReplays } from './replay-pass.ts';
+import {
+  type JournalPlaces,
+  type LiveSample,
+  reaches,
+  type ReplayStart,
+} from './stream-position.ts';
 import { openTestSession, storedSample, testLog } from './testing-session.ts';
 import { createWorkspaceFanOut } from './workspace-fan-out.ts';
 

@@ -8,7 +8,7 @@ import {
   placeIn,
   type StreamPlace,
 } from './stream-position.ts';
-import { sampleFrame } from './text-frame.ts';
+import { sampleFrame } from './send-buffer.ts';
 
 type Places = ReadonlyMap<string, JournalPlace>;
 

@@ -5,7 +5,7 @@ import { type LiveKind, liveKinds } from '../../model/live-kind.ts';
 import type { Scope } from '../../model/permission.ts';
 import { standardQuotas } from '../../model/quota.ts';
 import { quotaCount } from '../../model/quota-count.ts';
-import { publishEntry, publishRows } from './entry-publishing.ts';
+import { publishEntry, publishRows } from './fan-out.ts';
 import {
   openTestSession,
   type Received,
@@ -13,8 +13,8 @@ import {
   testFanOut,
   testPrincipal,
 } from './testing-session.ts';
-import type { WorkspaceGrant } from './workspace-interest.ts';
-import { createWorkspaceWatch } from './workspace-watch.ts';
+import type { WorkspaceGrant } from './workspace-fan-out.ts';
+import { createWorkspaceWatch } from './access-watch.ts';
 
 const grant = (
   kinds: readonly LiveKind[] = liveKinds,

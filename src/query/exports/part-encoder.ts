@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gzip } from 'node:zlib';
 import type { SampleExportFormat } from '../../model/sample-export.ts';
-import { csvPart } from './csv-part.ts';
+import { csvPart } from './sample-lines.ts';
 import { type ParquetPart, parquetHead } from './parquet-part.ts';
 
 export type PartQuestion = { readonly id: number; readonly offset: number } & (

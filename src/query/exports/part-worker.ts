@@ -1,7 +1,7 @@
 // Part worker: encodes parts of Parquet and CSV files on a thread, because a part takes hundreds of milliseconds.
 import { parentPort } from 'node:worker_threads';
 import { missing } from '../../structures/missing.ts';
-import { csvPart } from './csv-part.ts';
+import { csvPart } from './sample-lines.ts';
 import { type ParquetPart, parquetPart, parquetTail } from './parquet-part.ts';
 import type { PartAnswer, PartQuestion } from './part-encoder.ts';
 

@@ -1,7 +1,9 @@
-// Sample lines: samples as NDJSON with the fields of the samples query and the name of the device.
+// Sample lines: samples as NDJSON or CSV, with the fields of the samples query.
 import { formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
+import { csvLine, withoutFormula } from '../../structures/csv.ts';
+import { type ValueRow, valueRows } from './value-rows.ts';
 
 /** What of a sample is exported; null: everything. */
 export interface ExportedFields {
@@ -45,4 +47,38 @@ function membersOf(data: JsonObject, keys: readonly string[]): JsonObject | unde
     return value === undefined ? [] : [[key, value] as const];
   });
   return members.length === 0 ? undefined : Object.fromEntries(members);
+}
+
+// CSV part: one line per value of a sample, as spreadsheets and scripts read them.
+
+const header = csvLine(['time', 'device_id', 'device_name', 'topic', 'key', 'value']);
+
+/** Lines of `sampleLine` as CSV (RFC 4180). `lines` may be empty; the first part has the header. */
+export function csvPart(lines: string, isFirst: boolean): string {
+  const written: string[] = isFirst ? [header] : [];
+  for (const line of lines.split('\n')) {
+    if (line === '') continue;
+    const { timestamp, deviceId, deviceName, topic, data } = JSON.parse(line) as SampleLine;
+    const sample = [timestamp, ...[deviceId, deviceName, topic].map(withoutFormula)];
+    for (const row of valueRows(data))
+      written.push(csvLine([...sample, withoutFormula(row.key), valueCell(row)]));
+  }
+  return written.join('');
+}
+
+/** A location is its degrees, latitude first, and its altitude if it has one. */
+function valueCell({
+  number,
+  text,
+  boolean,
+  json,
+  latitude,
+  longitude,
+  altitude,
+}: ValueRow): string {
+  if (number !== null) return String(number);
+  if (boolean !== null) return String(boolean);
+  if (latitude !== null)
+    return [latitude, longitude, altitude].filter((one) => one !== null).join(' ');
+  return withoutFormula(text ?? json ?? '');
 }

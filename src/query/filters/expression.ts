@@ -1,17 +1,16 @@
-// Filter expression reader: checks an expression as clients send it; errors say where and why (interface 2.9, contract 35).
+// Filter expressions: read as clients send them into conditions that the records store turns into SQL (interface 2.9).
+import type { FilterType } from '../../model/filter-type.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import {
-  assetFieldNamed,
   type AssetField,
   type AssetFieldName,
+  assetFieldNamed,
   assetFields,
 } from './asset-fields.ts';
-import type { Condition, CustomFieldQuestion } from './condition.ts';
 import { valueFor } from './filter-values.ts';
-import type { FilterType } from '../../model/filter-type.ts';
-import type { FilterValue, Question } from './predicate.ts';
 import { type PredicateName, predicateNames, predicates, predicatesOf } from './predicate-table.ts';
+import type { FilterValue, Question } from './predicate.ts';
 
 export const expressionLimits = { depthMax: 3, filtersMax: 200, valuesMax: 5_000 } as const;
 
@@ -211,3 +210,17 @@ function customFieldQuestion(
   }
   return { metaId: field.metaId, question: predicates[predicate].question(converted) };
 }
+
+// Condition: a checked filter expression, which the records store turns into SQL (interface 2.9).
+
+/** A question about a custom field of one workspace, in the terms of its own type. */
+export interface CustomFieldQuestion {
+  readonly metaId: string;
+  readonly question: Question;
+}
+
+export type Condition =
+  | { readonly join: 'AND' | 'OR'; readonly parts: readonly Condition[] }
+  | { readonly field: AssetFieldName; readonly question: Question }
+  /** Fields of one name: a device has at most one of them, that of its workspace. All questions have the same `ask`. */
+  | { readonly customFields: readonly CustomFieldQuestion[]; readonly inverse: boolean };

@@ -1,14 +1,19 @@
 // The KPI algebra against a naive reference: values, order of merging, ties, and every type of value.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { dayMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
-import { type AccumulatorName, accumulatorNames, accumulators } from './accumulators.ts';
+import {
+  type AccumulatorName,
+  accumulatorNames,
+  accumulators,
+  addValue,
+  mergeTallies,
+} from './accumulators.ts';
 import type { Tally } from './facet.ts';
 import { ends } from './facets/ends.ts';
 import { numbers } from './facets/numbers.ts';
 import { type CountedSlots, slotMs } from './occupied-slots.ts';
-import { addValue, mergeTallies } from './tally.ts';
-import { dayMs } from '../../model/instant.ts';
 
 interface Point {
   readonly value: Json;

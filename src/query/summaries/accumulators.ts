@@ -1,6 +1,8 @@
-// Accumulators: the table of how the values of one data key become one number (interface 4.6).
+// Accumulators: the table of how the values of one data key become one number, and tallies value by value.
 // To add one, see CONTRIBUTING.md: a row here, and a facet when none of the present ones holds what
 // it needs.
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
 import { sumOf } from './compensated-sum.ts';
 import { countDistinct } from './distinct-set.ts';
 import type { Facet, Tally } from './facet.ts';
@@ -72,4 +74,33 @@ function from<T extends Tally>(
 
 function quotient(dividend: number | null, divisor: number): number | null {
   return dividend === null || divisor === 0 ? null : dividend / divisor;
+}
+
+// Tallies value by value: adding one value and merging two tallies, with the count that all facets share.
+
+/**
+ * When a value was measured, and its place in the order of storing, which values added in that
+ * order do not need.
+ */
+interface ValuePlace {
+  readonly timestamp: EpochMs;
+  readonly order?: number | undefined;
+}
+
+/** Adds one value; null and absent values change nothing. */
+export function addValue<T extends Tally>(
+  facet: Facet<T>,
+  tally: T,
+  value: Json | undefined,
+  { timestamp, order = 0 }: ValuePlace,
+): void {
+  if (value === null || value === undefined) return;
+  tally.count++;
+  facet.add(tally, value, timestamp, order);
+}
+
+/** Merges `from` into `into`; `from` does not change. See `Facet.merge` for the order. */
+export function mergeTallies<T extends Tally>(facet: Facet<T>, into: T, from: T): void {
+  into.count += from.count;
+  facet.merge(into, from);
 }

@@ -1,6 +1,5 @@
 // Backfill columns: unchanged samples of one form, stored without an object for each.
-import { elementsOf } from '../../transports/http/sample-elements.ts';
-import type { SampleColumns } from '../../transports/http/sample-scanner.ts';
+import type { HeldFor } from '../../cluster/owned-devices.ts';
 import { type EpochMs, isInstant } from '../../model/instant.ts';
 import {
   type DurableItem,
@@ -9,23 +8,23 @@ import {
   sampleCountOf,
 } from '../../model/journal-entry.ts';
 import type { Json } from '../../model/json.ts';
-import { problem } from '../../model/problem.ts';
 import { isTooOld } from '../../model/kept-samples.ts';
+import { problem } from '../../model/problem.ts';
 import { durablePart } from '../../model/request-part.ts';
-import { missing } from '../../structures/missing.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
-import { plausibleFrom } from '../validate/sample-time.ts';
-import type { ValidatedSample } from '../validate/sample-validation.ts';
+import { missing } from '../../structures/missing.ts';
+import { elementsOf } from '../../transports/http/sample-elements.ts';
+import type { SampleColumns } from '../../transports/http/sample-scanner.ts';
+import type { Attempt } from '../idempotency/idempotency.ts';
+import { plausibleFrom, type ValidatedSample } from '../validate/sample-validation.ts';
 import {
   type BackfillDevice,
   type BackfillProgress,
   type BatchStages,
   partNameOf,
-  type PartPlace,
   partOf,
+  type PartPlace,
 } from './backfill-batches.ts';
-import type { Attempt } from '../idempotency/idempotency.ts';
-import type { HeldFor } from '../../cluster/owned-devices.ts';
 import {
   type DeviceRows,
   type RowDevices,

@@ -1,7 +1,8 @@
-// Device rows: samples in columns, arranged so that those of each device follow one another.
+// Device rows: samples in columns, arranged so that those of each device follow each other, and rows counted for followers.
+import type { DurableRows } from '../../model/journal-entry.ts';
+import { missing } from '../../structures/missing.ts';
 import { isRefusal, type SampleRefusal } from '../../transports/http/backfill-sample.ts';
 import type { SampleColumns } from '../../transports/http/sample-scanner.ts';
-import { missing } from '../../structures/missing.ts';
 import type { BackfillDevice, FoundDevice } from './backfill-batches.ts';
 
 /** The device of all samples, or for each one its device or why it is rejected. */
@@ -131,4 +132,24 @@ function isInOrder(timestamps: Float64Array, from: number, to: number): boolean 
   for (let row = from + 1; row < to; row++)
     if (timestamps[row]! <= timestamps[row - 1]!) return false;
   return true;
+}
+
+// Counted rows: rows for a follower that needs their positions and number, without their samples and devices.
+
+const nothing: readonly never[] = Object.freeze([]);
+
+/** Each entry says that it has this number of samples. What the rows were read from is released. */
+export function countedRows(
+  { position, length, receivedAt, summary }: DurableRows,
+  count: 0 | 1,
+): DurableRows {
+  const each = { ...summary, count };
+  const empty = { deviceId: '', receivedAt, notes: nothing, samples: nothing, duplicates: 0 };
+  return {
+    position,
+    length,
+    receivedAt,
+    summary,
+    entryAt: (place) => ({ ...empty, summary: each, position: position + place }),
+  };
 }

@@ -16,7 +16,7 @@ import type { DevicePlace } from '../../storage/records/rows/devices.ts';
 import { missing } from '../../structures/missing.ts';
 import { type BackfillDevice, backfillDevice, type FoundDevice } from './backfill-batches.ts';
 import type { NamedRows } from './device-rows.ts';
-import type { KnownDevices } from './known-devices.ts';
+import type { KnownDevices } from './connector-devices.ts';
 
 /** Names that a request keeps in memory. With more of them, all are looked up again. */
 const namesMax = 20_000;

@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { createCaptureSenders } from './capture-senders.ts';
-import { UplinkLimit } from '../uplink-limit.ts';
+import { createCaptureSenders, UplinkLimit } from './capture-senders.ts';
 
 const plain = { id: 'c1', decodingType: 'NONE', integrationId: null } as DeviceConnector;
 const integrated = { ...plain, id: 'c2', integrationId: 'i1' };

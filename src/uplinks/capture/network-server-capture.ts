@@ -1,12 +1,17 @@
-// Network server capture: a webhook becomes uplinks, notes and downlink reports (contract 35).
+// Network server capture: a webhook becomes uplinks, notes and downlink reports of the server that its connector names.
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
 import { type EpochMs, minuteMs } from '../../model/instant.ts';
+import type { Integration, IntegrationType } from '../../model/integration.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
 import type { Note } from '../../model/processing-note.ts';
 import type { Uplink } from '../../model/uplink.ts';
+import {
+  serverOfDecodingType,
+  serverOfIntegration,
+} from '../../transports/network-servers/network-server-table.ts';
 import type {
   NetworkServer,
   ServerDownlinkReport,
@@ -133,4 +138,28 @@ function uplinkOfEvent(
     }),
   };
   return uplinkOf(payload, route, id, receivedAt);
+}
+
+// Server lookup: the network server that sends to a device connector. The type of an integration never changes.
+
+/** Throws when the integration of the connector is missing. */
+export function createServerLookup(
+  findIntegration: (id: string) => Promise<Pick<Integration, 'type'> | undefined>,
+): (connector: DeviceConnector) => Promise<NetworkServer> {
+  const types = new Map<string, IntegrationType>();
+
+  async function typeOf(id: string): Promise<IntegrationType> {
+    const known = types.get(id);
+    if (known !== undefined) return known;
+    const integration = await findIntegration(id);
+    if (integration === undefined)
+      throw new Error(`Integration ${id} of a device connector is missing`);
+    types.set(id, integration.type);
+    return integration.type;
+  }
+
+  return async ({ decodingType, integrationId }) => {
+    if (decodingType !== 'NONE') return serverOfDecodingType[decodingType];
+    return serverOfIntegration[await typeOf(integrationId ?? '')];
+  };
 }

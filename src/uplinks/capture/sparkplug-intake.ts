@@ -22,7 +22,7 @@ import type { SparkplugMapping } from '../../model/sparkplug-mapping.ts';
 import type { Uplink } from '../../model/uplink.ts';
 import { isScripted, uplinkOf } from './capture.ts';
 import type { ConnectorDeviceStages } from '../bulk/connector-devices.ts';
-import type { NoteDevice } from '../device-notes.ts';
+import type { NoteDevice } from '../device-events.ts';
 import type { RefusedUplink } from '../refusals.ts';
 import type { LiveNode, NodePart, SparkplugNodes } from './sparkplug-nodes.ts';
 

@@ -8,7 +8,7 @@ import { timestampOf, timestampRefusal } from '../../model/timestamp.ts';
 import type { Uplink } from '../../model/uplink.ts';
 import type { Emit } from '../../scripting/emit.ts';
 import type { ScriptMachine } from '../../scripting/script-machine.ts';
-import { conversionNotes, deviceEvent, errorNote } from './script-device.ts';
+import { conversionNotes, deviceEvent, errorNote } from './downlink-command.ts';
 
 export interface DecodedUplink {
   /** Topics and data keys are as the script emitted them, not checked yet. */

@@ -1,15 +1,17 @@
-// Downlink commands: checked, then encoded by the device type's script or sent unchanged (contract 17).
+// Downlink commands: checked, then encoded by the device type's script or sent unchanged (contract 15, 17).
 import type { Connectivity } from '../../model/connector.ts';
 import {
   type DownlinkCommand,
   type DownlinkContent,
   downlinkLimits,
 } from '../../model/downlink.ts';
+import { noteOfExact } from '../../model/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import type { Note } from '../../model/processing-note.ts';
-import type { CommandToEncode, EncodedCommand, EncodedDownlink } from './encode-downlink.ts';
-import type { ScriptDevice } from './script-device.ts';
+import type { Note, NoteSource } from '../../model/processing-note.ts';
+import type { UplinkDevice } from '../../model/uplink.ts';
+import type { Emit } from '../../scripting/emit.ts';
+import type { ScriptMachine } from '../../scripting/script-machine.ts';
 
 export interface CommandedDevice {
   readonly device: ScriptDevice & {
@@ -251,4 +253,180 @@ function topicFrom(topic: string | undefined): string {
   if (/[#+]/.test(below) || below.includes('\0'))
     return refuse('mqttDownlink.topic', 'must not contain # or +');
   return below;
+}
+
+// A command becomes downlinks through the device type's downlink script (interface 2.10, contract 15 and 17).
+
+export interface CommandToEncode {
+  /** Whose scripts these are: the organization's id. */
+  readonly tenant: string;
+  readonly device: ScriptDevice;
+  /** The downlink encoder of the device type. */
+  readonly script: string;
+  readonly payload: Json;
+  /** LoRa only. */
+  readonly port?: number;
+  readonly confirmed?: boolean;
+  /** MQTT only. */
+  readonly topic?: string;
+  readonly state: JsonObject;
+}
+
+/**
+ * What is sent: LoRa `port` and `payloadHex`, MQTT `topic` and `payload`. Absent members are those
+ * of the command.
+ */
+interface EncodedDownlink {
+  readonly port?: number;
+  readonly confirmed?: boolean;
+  readonly payloadHex?: string;
+  readonly topic?: string;
+  readonly payload?: Json;
+}
+
+export interface EncodedCommand {
+  /** In the order of emitting; a script may make several downlinks of one command. */
+  readonly downlinks: readonly EncodedDownlink[];
+  readonly notes: readonly Note[];
+}
+
+/**
+ * Makes the encoder. What a script does wrong is a note; what it emitted before an error is kept.
+ */
+export function encodeDownlink(
+  scripts: Pick<ScriptMachine, 'run'>,
+): (command: CommandToEncode) => Promise<EncodedCommand> {
+  return async (command) => {
+    const { tenant, script: source } = command;
+    const event = downlinkEvent(command);
+    const { emits } = await scripts.run({
+      tenant,
+      source,
+      event,
+      entry: 'encodeDownlink',
+      nonFinite: 'marked',
+    });
+    return collected(command, emits);
+  };
+}
+
+function collected(command: CommandToEncode, emits: readonly Emit[]): EncodedCommand {
+  const downlinks: EncodedDownlink[] = [];
+  const notes: Note[] = [];
+  for (const emit of emits) {
+    for (const note of conversionNotes(emit)) notes.push({ ...note, source: 'DOWNLINK' });
+    if (emit.type === 'ERROR') notes.push(errorNote(emit.event, 'DOWNLINK'));
+    else if (emit.type === 'DOWNLINK') {
+      const downlink = emittedDownlink(command, emit.event);
+      if (typeof downlink === 'string')
+        notes.push({ level: 'ERROR', source: 'DOWNLINK', message: downlink });
+      else downlinks.push(downlink);
+    } else if (emit.type !== 'LOG') {
+      const message = `emit('${emit.type.toLowerCase()}', ...) has no effect in a downlink encoder`;
+      notes.push({ level: 'WARN', source: 'DOWNLINK', message });
+    } else if (emit.warning !== undefined) {
+      notes.push({
+        level: 'WARN',
+        source: 'DOWNLINK',
+        message: String((emit.event as JsonObject)['message']),
+      });
+    }
+  }
+  return { downlinks, notes };
+}
+
+// Some encoders read the payload as `data` or its hexadecimal text (contract 15).
+function downlinkEvent({
+  device,
+  payload,
+  port,
+  confirmed,
+  topic,
+  state,
+}: CommandToEncode): JsonObject {
+  const lora = {
+    ...(port !== undefined && { port }),
+    ...(confirmed !== undefined && { confirmed }),
+  };
+  const { payloadHex } = isJsonObject(payload) ? payload : {};
+  return {
+    payload,
+    data: payload,
+    ...(payloadHex !== undefined && { payloadHex }),
+    ...lora,
+    ...(topic !== undefined && { topic }),
+    device: deviceEvent(device),
+    state,
+  };
+}
+
+/** The downlink of an emit, or what is wrong with it. */
+function emittedDownlink(command: CommandToEncode, event: Json): EncodedDownlink | string {
+  if (!isJsonObject(event)) return 'Malformed downlink: it must be an object';
+  const {
+    port = command.port,
+    confirmed = command.confirmed,
+    payloadHex,
+    topic = command.topic,
+    payload,
+  } = event;
+  if (
+    port !== undefined &&
+    !(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 255)
+  ) {
+    return 'Malformed downlink: port must be a number from 0 to 255';
+  }
+  if (confirmed !== undefined && typeof confirmed !== 'boolean')
+    return 'Malformed downlink: confirmed must be a boolean';
+  if (topic !== undefined && typeof topic !== 'string')
+    return 'Malformed downlink: its topic must be a string';
+  if (
+    payloadHex !== undefined &&
+    !(typeof payloadHex === 'string' && /^(?:[0-9a-fA-F]{2})*$/.test(payloadHex))
+  ) {
+    return 'Malformed downlink: its payloadHex must be hexadecimal';
+  }
+  if (payloadHex === undefined && payload === undefined)
+    return 'Malformed downlink: payloadHex or payload is required';
+  return {
+    ...(port !== undefined && { port }),
+    ...(confirmed !== undefined && { confirmed }),
+    ...(payloadHex !== undefined && { payloadHex }),
+    ...(topic !== undefined && { topic }),
+    ...(payload !== undefined && { payload }),
+  };
+}
+
+// A device as scripts see it, and the notes that every kind of script can leave (contract 15).
+
+/** What scripts see of a device. */
+type ScriptDevice = Pick<
+  UplinkDevice,
+  'id' | 'deviceId' | 'name' | 'description' | 'customFields' | 'tags'
+>;
+
+/** The `device` member of a script's event. */
+export function deviceEvent(device: ScriptDevice): JsonObject {
+  const { id, deviceId, name, description, customFields, tags } = device;
+  return { id, deviceId, name, description, customFields, tags };
+}
+
+/** The note of an ERROR entry: its message, and the place in the source as details. */
+export function errorNote(event: Json, source: NoteSource): Note {
+  const { message, ...place } = event as JsonObject;
+  const note: Note = { level: 'ERROR', source, message: String(message) };
+  if (Object.keys(place).length === 0) return note;
+  return { ...note, details: place };
+}
+
+/** The warnings on numbers that JSON does not hold as they are (contract 16, 42). */
+export function conversionNotes({ type, nonFinite, exact }: Emit): Note[] {
+  const notes: Note[] = [];
+  const what = type.toLowerCase();
+  if (nonFinite !== undefined) {
+    const message = `NaN and infinite numbers in the ${what} were replaced with null: ${nonFinite.join(', ')}`;
+    notes.push({ level: 'WARN', source: 'SCRIPT', message, details: { paths: nonFinite } });
+  }
+  if (exact !== undefined) notes.push({ ...noteOfExact(exact), source: 'SCRIPT' });
+  return notes;
 }

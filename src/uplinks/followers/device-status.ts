@@ -8,7 +8,7 @@ import type { ProcessingLogEntry } from '../../model/processing-note.ts';
 import { type DeviceMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
 import type { PeriodCount } from '../../storage/records/rows/period-counts.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { countedRows } from '../bulk/counted-rows.ts';
+import { countedRows } from '../bulk/device-rows.ts';
 import type { JournalFollowerParts } from './journal-consumer.ts';
 import { createPeriodCounter } from './period-counter.ts';
 import { createStatelessDevices } from './stateless-devices.ts';

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import { durablePart } from '../../model/request-part.ts';
 import { findKeptAnswer, unansweredKeys } from '../../storage/records/rows/idempotency-keys.ts';
-import { createIdempotencyRecords } from './idempotency-records.ts';
-import { recoverDurableParts } from './idempotency-recovery.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { telemetryOf } from '../../telemetry/testing-telemetry.ts';
+import { createIdempotencyRecords, recoverDurableParts } from './idempotency-recovery.ts';
 
 let opened: TestRecords;
 beforeAll(async () => {

@@ -1,12 +1,21 @@
-// Idempotency recovery: finds durable parts of unanswered requests in the journal after a crash (contract 35).
+// Idempotency records: keys and answers in the database, and durable parts of unanswered requests after a crash (contract 35).
+import { change } from '../../inventory/record-change.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import { durablePart, type StoredPart } from '../../model/request-part.ts';
-import type { RecordsDb } from '../../storage/records/records.ts';
-import { transaction } from '../../storage/records/transaction.ts';
-import { saveDurableParts, unansweredKeys } from '../../storage/records/rows/idempotency-keys.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
-import { idempotencyKeptMs } from './idempotency.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import {
+  findKeptAnswer,
+  insertKeptAnswer,
+  removeKeptAnswer,
+  saveDurableParts,
+  saveKeptAnswer,
+  unansweredKeys,
+} from '../../storage/records/rows/idempotency-keys.ts';
+import { transaction } from '../../storage/records/transaction.ts';
+import type { Telemetry } from '../../telemetry/events.ts';
+import { idempotencyKeptMs, type IdempotencyRecords } from './idempotency.ts';
 
 /** Durable parts of one request by name. */
 type PartsByName = Map<string, StoredPart>;
@@ -47,4 +56,35 @@ function addPart(
   const stored = samples.filter((sample) => sample.stored).length;
   const counts = { samples: samples.length, stored };
   parts.set(part, { part, contentHash, receivedAt, correlationId, ...counts });
+}
+
+// Idempotency records: keys and answers in the database, each with the journal position at its reservation.
+
+interface IdempotencyRecordsParts {
+  readonly records: Records;
+  readonly log: Pick<EntryLog, 'position'>;
+  readonly telemetry: Telemetry;
+}
+
+export function createIdempotencyRecords(parts: IdempotencyRecordsParts): IdempotencyRecords {
+  const { records, log, telemetry } = parts;
+  const { db } = records;
+  return {
+    find: (id, seenAfter) => findKeptAnswer(db, id, seenAfter),
+    async reserve(record) {
+      await insertKeptAnswer(db, { ...record, journalPosition: log.position });
+      return undefined;
+    },
+    complete: (id, answer, bodyHash) => saveKeptAnswer(db, id, answer, bodyHash),
+    interrupt: (id, durable) => saveDurableParts(db, id, durable),
+    release: (id) => removeKeptAnswer(db, id),
+    create: (kept, work) =>
+      change(records, async (inventory) => {
+        const answer = await work(inventory);
+        const journalPosition = log.position;
+        await insertKeptAnswer(inventory.db, { ...kept, answer, journalPosition });
+        return answer;
+      }),
+    failed: (error) => telemetry.backgroundFailed('saving the answer of an Idempotency-Key', error),
+  };
 }

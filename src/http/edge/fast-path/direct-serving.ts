@@ -1,19 +1,16 @@
 // Direct serving: plain requests are answered without the framework, by the same checks in the same order.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'fast-querystring';
-import { sendFailure, setEdgeHeaders } from '../responses.ts';
-import { jsonBodyOf } from '../body-parsers.ts';
-import { clientAddress } from '../client-address.ts';
-import type { SetCorsHeaders } from '../cors.ts';
 import type { Guard } from '../admission.ts';
+import { jsonBodyOf } from '../body-parsers.ts';
+import { endLarge, turnOf } from '../exchange.ts';
 import type { EdgeEvents, ReportAnswer } from '../reports.ts';
-import { checkRequestHead } from '../request-head.ts';
-import { bodyBytesMaxDefault, type Route } from '../route.ts';
 import { admitRequest, handleRequest, type ServedRoute } from '../request-handling.ts';
-import { endLarge, turnOf } from '../request-state.ts';
-import { DirectReply } from './direct-reply.ts';
-import { DirectRequest } from './direct-request.ts';
-import { plainBodyBytes, readBody } from './plain-body.ts';
+import { checkRequestHead, clientAddress } from '../request-head.ts';
+import { sendFailure, setEdgeHeaders } from '../responses.ts';
+import { bodyBytesMaxDefault, type Route } from '../route.ts';
+import type { SetCorsHeaders } from '../security-headers.ts';
+import { DirectReply, DirectRequest, plainBodyBytes, readBody } from '../direct/direct-exchange.ts';
 import { createRouteTree } from './route-tree.ts';
 
 export interface DirectParts {

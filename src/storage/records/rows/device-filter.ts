@@ -1,5 +1,5 @@
 // Device filter: the filters of device lists (interface 4.2, contract 4).
-import type { Condition } from '../../../query/filters/condition.ts';
+import type { Condition } from '../../../query/filters/expression.ts';
 import type { OnlineState } from '../../../model/device.ts';
 import type { LoraField } from '../../../model/lora-fields.ts';
 import type { WorkspaceFilter } from '../list.ts';

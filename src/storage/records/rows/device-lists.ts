@@ -13,7 +13,7 @@ import { type LoraField, loraFields } from '../../../model/lora-fields.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { batteryPercents, type MetricField, metricFields } from '../../../model/uplink-metrics.ts';
 import type { AssetFieldName } from '../../../query/filters/asset-fields.ts';
-import type { Condition, CustomFieldQuestion } from '../../../query/filters/condition.ts';
+import type { Condition, CustomFieldQuestion } from '../../../query/filters/expression.ts';
 import type { Question, ValueTest } from '../../../query/filters/predicate.ts';
 import { contains, ifGiven, isOneOf, keyOf, toFlag } from '../columns.ts';
 import { engineSql, type EngineSql } from '../engine.ts';

@@ -1,6 +1,6 @@
 // Device totals: numbers of devices by workspace, tag or online state, without reading the devices.
 import { sql, type SqlBool } from 'kysely';
-import type { Condition } from '../../../query/filters/condition.ts';
+import type { Condition } from '../../../query/filters/expression.ts';
 import type { OnlineState } from '../../../model/device.ts';
 import { type EpochMs, minuteMs } from '../../../model/instant.ts';
 import { isOneOf } from '../columns.ts';

@@ -1,17 +1,17 @@
 // Bucket plan: devices by statement, aggregates, samples and open rows, for all queries of buckets.
-import type { Shard } from '../../clickhouse/shard.ts';
-import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
-import type { DataShape } from '../../log/data-shape.ts';
 import { dataValue } from '../../../model/data-value.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Json, JsonObject } from '../../../model/json.ts';
-import { missing } from '../../../structures/missing.ts';
-import { accumulators } from '../../../query/summaries/accumulators.ts';
+import { accumulators, addValue } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
-import { addValue } from '../../../query/summaries/tally.ts';
+import { missing } from '../../../structures/missing.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
+import type { DataShape } from '../../log/data-shape.ts';
 import type { OpenRange } from '../remote-pending-samples.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { bucketOf, createGrid, type Grid } from './bucket-grid.ts';
+import { shardOf } from './flusher.ts';
 import type { OpenPlace } from './open-place.ts';
 import { dataOfRow, type OpenRow } from './open-row.ts';
 import {
@@ -23,7 +23,6 @@ import {
 import { openPlacesIn, type ReadParts } from './read-parts.ts';
 import { oldestFirst, type SealedRow } from './sealed-rows.ts';
 import { pointKinds, pointsOfShape, type ShapePoint } from './shape-points.ts';
-import { shardOf } from './flusher.ts';
 
 const devicesPerQuery = 500;
 

@@ -1,8 +1,7 @@
 // What a sample store should answer, in the simplest words: a list of samples that is searched from end to end.
-import { accumulators } from '../../../query/summaries/accumulators.ts';
-import type { Tally } from '../../../query/summaries/facet.ts';
-import { addValue } from '../../../query/summaries/tally.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { accumulators, addValue } from '../../../query/summaries/accumulators.ts';
+import type { Tally } from '../../../query/summaries/facet.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import type { Given } from './sample-entries.ts';
 

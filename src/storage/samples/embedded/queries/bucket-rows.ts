@@ -3,7 +3,7 @@ import { dataValue } from '../../../../model/data-value.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { ColumnValues, Facet, Tally, ValueKind } from '../../../../query/summaries/facet.ts';
-import { addValue } from '../../../../query/summaries/tally.ts';
+import { addValue } from '../../../../query/summaries/accumulators.ts';
 import { isNumeric, type KeyColumn, type KeyColumns } from '../chunks/chunk-schema.ts';
 import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/rows.ts';
 import { missing } from '../../../../structures/missing.ts';

@@ -1,0 +1,271 @@
+// Parts of a workspace's document that name other records: rules, custom logic blocks and outputs, with names and physical ids.
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { RuleInputType } from '../../model/rule.ts';
+import { parseTagCombination } from '../../model/tag.ts';
+import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
+import { namedDevices, renamedDevices } from '../../outputs/connectors/named-devices.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
+import type { RuleDraft } from '../rules/rule-draft.ts';
+import type { RuleView } from '../rules/rule-view.ts';
+
+/**
+ * An input of a rule in a document. Its id is a label that only the data sources of the same rule
+ * use.
+ */
+export interface ConfiguredInput {
+  readonly id: string;
+  readonly type: RuleInputType;
+  readonly name?: string | null | undefined;
+  /** The physical id, of a device. */
+  readonly deviceId?: string | null | undefined;
+  /** The name, of a tag. */
+  readonly tag?: string | null | undefined;
+  /** AND or OR, of a tag combination, and the names of its tags. */
+  readonly tagCombination?: string | null | undefined;
+  readonly tags?: readonly string[] | null | undefined;
+}
+
+/** Like the draft of a rule; connectors, tags and custom logic are named. */
+export type ConfiguredRule = Omit<RuleDraft, 'workspaceId' | 'inputs' | 'actions' | 'version'> & {
+  readonly inputs: readonly ConfiguredInput[];
+  readonly actions?:
+    | readonly { readonly name: string; readonly configuration?: JsonObject | null | undefined }[]
+    | null
+    | undefined;
+};
+
+type Naming = (id: string) => string;
+
+interface RuleNames {
+  readonly device: Naming;
+  readonly tag: Naming;
+  readonly action: Naming;
+  readonly customLogic: Naming;
+}
+
+/** The document form of each rule, by the rule's id. */
+export async function configuredRules(
+  records: Pick<Records, 'db'>,
+  rules: readonly RuleView[],
+  named: Omit<RuleNames, 'device'>,
+): Promise<ReadonlyMap<string, object>> {
+  const deviceIds = rules.flatMap(({ inputs }) =>
+    inputs.filter(({ device }) => device).map(({ id }) => id),
+  );
+  const physical = await physicalIdsOf(records.db, deviceIds);
+  const names: RuleNames = { ...named, device: (id) => physical.get(id) ?? id };
+  return new Map(rules.map((rule) => [rule.id, configuredRule(rule, names)]));
+}
+
+function configuredRule(
+  { description, active, inputs, timer, logic, actions }: RuleView,
+  names: RuleNames,
+) {
+  const labels = new Map(inputs.map(({ id }, i) => [id, String(i + 1)]));
+  const inNames = withReferences(logic, {
+    input: (id) => labels.get(id) ?? id,
+    action: names.action,
+    customLogic: names.customLogic,
+  });
+  return {
+    description,
+    active,
+    inputs: inputs.map((input) => configuredInput(input, labels.get(input.id)!, names)),
+    timer: { ...timer },
+    logic: inNames,
+    actions: actions.map(({ id, configuration }) => ({ name: names.action(id), configuration })),
+  };
+}
+
+function configuredInput(
+  input: RuleView['inputs'][number],
+  id: string,
+  names: RuleNames,
+): ConfiguredInput {
+  const { type } = input;
+  if (type === 'DEVICE') return { id, type, deviceId: names.device(input.id) };
+  if (type === 'ASSET_TAG') return { id, type, tag: names.tag(input.id) };
+  const { joined, tagIds } = parseTagCombination(input.tagCombination ?? '') ?? {
+    joined: 'OR',
+    tagIds: [],
+  };
+  return { id, type, name: input.name, tagCombination: joined, tags: tagIds.map(names.tag) };
+}
+
+/** Which of the rule's devices, by physical id, the workspace does not have. */
+export async function missingDevices(
+  { db }: Pick<Records, 'db'>,
+  {
+    organizationId,
+    workspaceId,
+  }: { readonly organizationId: string; readonly workspaceId: string },
+  inputs: readonly ConfiguredInput[],
+): Promise<string[]> {
+  const wanted = inputs.flatMap(({ type, deviceId }) =>
+    type === 'DEVICE' ? [deviceId ?? ''] : [],
+  );
+  const known = await serviceIdsOf(db, organizationId, wanted);
+  return wanted.filter((deviceId) => known.get(deviceId)?.workspaceId !== workspaceId);
+}
+
+/** The rule with the ids of this workspace; `idOf` throws 400 for a name that is not there. */
+export async function ruleFromConfigured(
+  { db }: Pick<Records, 'db'>,
+  organizationId: string,
+  sent: ConfiguredRule,
+  idOf: (section: 'tags' | 'outputConnectors' | 'customLogic', name: string) => string,
+): Promise<Omit<RuleDraft, 'workspaceId'>> {
+  const devices = await serviceIdsOf(
+    db,
+    organizationId,
+    sent.inputs.map(({ deviceId }) => deviceId ?? ''),
+  );
+  const inputOf = (input: ConfiguredInput): RuleDraft['inputs'][number] => {
+    const { id, type, name, deviceId, tag, tagCombination, tags } = input;
+    if (type === 'DEVICE') return { id: devices.get(deviceId ?? '')?.id ?? '', type };
+    if (type === 'ASSET_TAG') return { id: idOf('tags', tag ?? ''), type };
+    const tagIds = (tags ?? []).map((of) => idOf('tags', of));
+    return { id, type, name, tagCombination: `${tagCombination ?? 'OR'}:${tagIds.join(',')}` };
+  };
+  const inputs = sent.inputs.map((input) => ({ label: input.id, input: inputOf(input) }));
+  const labels = new Map(inputs.map(({ label, input }) => [label, input.id]));
+  const { name, description, active, timer } = sent;
+  return {
+    name,
+    description,
+    active,
+    timer,
+    inputs: inputs.map(({ input }) => input),
+    logic: withReferences(sent.logic, {
+      input: (label) => labels.get(label) ?? label,
+      action: (of) => idOf('outputConnectors', of),
+      customLogic: (of) => idOf('customLogic', of),
+    }),
+    actions: (sent.actions ?? []).map((action) => ({
+      id: idOf('outputConnectors', action.name),
+      configuration: action.configuration,
+    })),
+  };
+}
+
+type Logic = RuleDraft['logic'];
+
+/** The same logic with every reference renamed; the name of custom logic comes from its record. */
+function withReferences(
+  { type, dataSources, logicBlocks, geoFenceLogicBlock, customLogic }: Logic,
+  put: { readonly input: Naming; readonly action: Naming; readonly customLogic: Naming },
+): Logic {
+  const each = (ids: readonly string[] | null | undefined) => (ids ?? []).map(put.action);
+  return {
+    type,
+    dataSources: dataSources.map((source) => ({
+      ...source,
+      inputIds: source.inputIds.map(put.input),
+    })),
+    ...(logicBlocks && {
+      logicBlocks: logicBlocks.map((block) => ({ ...block, actionIds: each(block.actionIds) })),
+    }),
+    ...(geoFenceLogicBlock && {
+      geoFenceLogicBlock: {
+        ...geoFenceLogicBlock,
+        insideActionIds: each(geoFenceLogicBlock.insideActionIds),
+        outsideActionIds: each(geoFenceLogicBlock.outsideActionIds),
+      },
+    }),
+    ...(customLogic && {
+      customLogic: {
+        customLogicId: put.customLogic(customLogic.customLogicId),
+        actionIds: each(customLogic.actionIds),
+        properties: customLogic.properties,
+      },
+    }),
+  };
+}
+
+/** Names of the custom logic that the rules of a document use. */
+export function customLogicNames(rules: readonly JsonObject[]): ReadonlySet<Json | undefined> {
+  return new Set(
+    rules.map((rule) => (rule as unknown as ConfiguredRule).logic.customLogic?.customLogicId),
+  );
+}
+
+// Output connectors that name others in a workspace's document: by name, because ids differ between workspaces.
+
+type Item = Readonly<Record<string, unknown>>;
+
+const naming = typesWithProperties.filter(({ properties }) => properties.namesConnectors);
+
+/** The item with other ids or names of the output connectors that its properties name. */
+export function withConnectors<T extends Item>(item: T, rename: (of: string) => string): T {
+  const changed: Record<string, unknown> = { ...item };
+  for (const { properties: rules } of naming) {
+    const properties = item[rules.key];
+    if (isJsonObject(properties))
+      changed[rules.key] = rules.connectorIds.renamed(properties, rename);
+  }
+  return changed as T;
+}
+
+/** The ids or names of the output connectors that the properties of the item name. */
+export function connectorsNamedBy(item: Item): readonly string[] {
+  return naming.flatMap(({ properties: rules }) => {
+    const properties = item[rules.key];
+    if (!isJsonObject(properties)) return [];
+    return rules.connectorIds.named(properties).map(({ id }) => id);
+  });
+}
+
+/** Items that name no others first, so that an import finds what is named. */
+export function inOrderOfNaming<T extends Item>(items: readonly T[]): readonly T[] {
+  const isNaming = (item: T) => connectorsNamedBy(item).length > 0;
+  return [...items.filter((item) => !isNaming(item)), ...items.filter(isNaming)];
+}
+
+// Target devices of output connectors in a workspace's document: physical ids, because service ids differ between workspaces.
+
+type Place = { readonly organizationId: string; readonly workspaceId: string };
+
+/** The ids of the devices that an output connector of a record or a document names. */
+function targetsOf(item: Item): string[] {
+  return typesWithProperties.flatMap(({ properties: rules }) => {
+    const properties = item[rules.key];
+    if (!isJsonObject(properties)) return [];
+    return namedDevices(rules, properties).map(({ deviceId }) => deviceId);
+  });
+}
+
+function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>): T {
+  const changed: Record<string, unknown> = { ...item };
+  for (const { properties: rules } of typesWithProperties) {
+    const properties = item[rules.key];
+    if (isJsonObject(properties)) changed[rules.key] = renamedDevices(rules, properties, named);
+  }
+  return changed as T;
+}
+
+/** Output connectors in the form of a document. */
+export async function configuredTargets<T extends Item>(
+  { db }: Pick<Records, 'db'>,
+  items: readonly T[],
+): Promise<T[]> {
+  const physical = await physicalIdsOf(db, [...new Set(items.flatMap(targetsOf))]);
+  return items.map((item) => withTargets(item, physical));
+}
+
+/**
+ * The output connector with the ids of this workspace, and the devices that the workspace does not
+ * have.
+ */
+export async function targetsFromConfigured<T extends Item>(
+  { db }: Pick<Records, 'db'>,
+  { organizationId, workspaceId }: Place,
+  item: T,
+): Promise<{ readonly item: T; readonly missing: readonly string[] }> {
+  const wanted = targetsOf(item);
+  if (wanted.length === 0) return { item, missing: [] };
+  const known = await serviceIdsOf(db, organizationId, wanted);
+  const here = [...known].filter(([, device]) => device.workspaceId === workspaceId);
+  const ids = new Map(here.map(([deviceId, { id }]) => [deviceId, id]));
+  return { item: withTargets(item, ids), missing: wanted.filter((deviceId) => !ids.has(deviceId)) };
+}
