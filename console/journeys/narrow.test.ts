@@ -21,20 +21,27 @@ const prepare = async (world: World) => {
 };
 
 journey('narrow', { start: startWorld, prepare, browser, startMs: 120_000 }, (stage) => {
-  test('review console M1: everything of every page is within reach on a phone', async () => {
-    const { page, world } = stage;
-    const { organizationId, workspaceId } = world;
-    const pages = await everyPage(page, { ...records.ids, organizationId, workspaceId });
-    const found: string[] = [];
-    for (const [path, address] of pages) {
-      await goTo(page, address);
-      const said = [...(await outOfReach(page)), ...(await findingsOfRule(page, 'target-size'))];
-      found.push(...said.map((one) => `${path}: ${one}`));
-    }
-    stage.takeComplaints();
-    expect(found).toEqual([]);
-    expect(pages.size).toBeGreaterThan(25);
-  }, 240_000);
+  test.each(['en', 'de'])(
+    'review console M1: every page is within reach on a phone, in %s',
+    async (language) => {
+      const { page, world } = stage;
+      await page.evaluate((one) => localStorage.setItem('language', one), language);
+      await page.reload();
+      await page.locator(`html[lang="${language}"]`).waitFor({ state: 'attached' });
+      const { organizationId, workspaceId } = world;
+      const pages = await everyPage(page, { ...records.ids, organizationId, workspaceId });
+      const found: string[] = [];
+      for (const [path, address] of pages) {
+        await goTo(page, address);
+        const said = [...(await outOfReach(page)), ...(await findingsOfRule(page, 'target-size'))];
+        found.push(...said.map((one) => `${path}: ${one}`));
+      }
+      stage.takeComplaints();
+      expect(found).toEqual([]);
+      expect(pages.size).toBeGreaterThan(25);
+    },
+    240_000,
+  );
 });
 
 /** Controls and words beyond the side of the page, and fields whose letters a phone zooms into. */
