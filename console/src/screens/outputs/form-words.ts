@@ -118,7 +118,8 @@ export const formWords = wordSet(
     removeNote:
       'Ausstehende Zustellungen werden verworfen. Ein verwendeter Ausgang kann nicht gelöscht werden.',
     consecutive: 'Wiederholen, solange die Bedingung erfüllt bleibt',
-    consecutiveHint: 'Wenn aus, wird jedes Mal einmal gesendet, wenn die Bedingung erfüllt wird.',
+    consecutiveHint:
+      'Wenn ausgeschaltet, wird jedes Mal einmal gesendet, wenn die Bedingung erfüllt wird.',
     invoke: 'Regeln auf den gespeicherten Messwert anwenden',
     custom: 'Eigene Payload verwenden',
     payload: 'Payload',

@@ -54,7 +54,7 @@ const enrolmentWords = wordSet(
     title: 'Multi-Faktor-Authentifizierung einrichten',
     lead: (organization: string) =>
       `${organization} verlangt MFA. Richten Sie sie ein, um fortzufahren.`,
-    isDone: 'MFA ist an',
+    isDone: 'MFA ist eingeschaltet',
     goOn: 'Weiter',
     signOut: 'Abmelden',
   },

@@ -66,7 +66,7 @@ export const secondFactorWords = wordSet(
     copyKey: 'Schlüssel kopieren',
     code: 'Code',
     turnOn: 'Einschalten',
-    isOn: 'MFA ist an. Ihre anderen Sitzungen wurden beendet.',
+    isOn: 'MFA ist eingeschaltet. Ihre anderen Sitzungen wurden beendet.',
     recoveryTitle: 'Wiederherstellungscodes',
     recoveryNote:
       'Bewahren Sie diese Codes sicher und getrennt von Ihrem Telefon auf. Sie werden nicht noch einmal angezeigt. Jeder kann einmal verwendet werden.',

@@ -137,14 +137,14 @@ export const connectorWords = wordSet(
     },
     createNodes: 'Geräte für unbekannte Births erstellen',
     createNodesNote:
-      'Fügt sie dem ältesten Datenfluss des Anschlusses hinzu. Wenn aus, werden unbekannte Births abgelehnt.',
+      'Fügt sie dem ältesten Datenfluss des Anschlusses hinzu. Wenn ausgeschaltet, werden unbekannte Births abgelehnt.',
     pointDevice: 'Vorlagen für Geräte-IDs',
     pointDeviceNote: 'Eine je Zeile. Es gilt die erste Vorlage, deren Tags alle vorhanden sind.',
     pointTopic: 'Topic der Messwerte',
     pointTopicNote: '{measurement}, ein anderer Tag in Klammern oder ein festes Topic',
     createDevices: 'Geräte für unbekannte Punkte erstellen',
     createDevicesNote:
-      'Fügt sie dem ältesten Datenfluss des Anschlusses hinzu. Wenn aus, werden unbekannte Punkte abgelehnt.',
+      'Fügt sie dem ältesten Datenfluss des Anschlusses hinzu. Wenn ausgeschaltet, werden unbekannte Punkte abgelehnt.',
     devicesMax: 'Höchstzahl der Geräte',
     signIn: 'Geräteauthentifizierung',
     signInWith: { BASIC: 'Uplink-Secret', DEVICE_CREDENTIALS: 'Geräteschlüssel' },
