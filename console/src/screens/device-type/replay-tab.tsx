@@ -10,6 +10,7 @@ import { Card } from '../../parts/card.tsx';
 import { Chip, type Tone } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { grouped } from '../../words/formats.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { plural, wordSet } from '../../words/word-set.ts';
 import { DiffBlock } from './diff-block.tsx';
@@ -29,8 +30,8 @@ const replayWords = wordSet(
     again: 'Replay again',
     summary: (same: string, different: string) => `${same} match, ${different} differ`,
     errors: (count: string, many: number) => `${count} ${plural(many, 'error', 'errors')}`,
-    took: (uplinks: string, devices: string, ms: string) =>
-      `${uplinks} uplinks from ${devices} devices in ${ms} ms`,
+    took: (uplinks: number, devices: number, ms: string) =>
+      `${grouped(uplinks)} ${plural(uplinks, 'uplink', 'uplinks')} from ${grouped(devices)} ${plural(devices, 'device', 'devices')} in ${ms} ms`,
     incomplete: 'Incomplete: time limit reached',
     show: 'Show',
     verdicts: {
@@ -55,8 +56,8 @@ const replayWords = wordSet(
     again: 'Replay wiederholen',
     summary: (same: string, different: string) => `${same} gleich, ${different} verschieden`,
     errors: (count: string, many: number) => `${count} ${plural(many, 'Fehler', 'Fehler')}`,
-    took: (uplinks: string, devices: string, ms: string) =>
-      `${uplinks} Uplinks von ${devices} Geräten in ${ms} ms`,
+    took: (uplinks: number, devices: number, ms: string) =>
+      `${grouped(uplinks)} ${plural(uplinks, 'Uplink', 'Uplinks')} von ${grouped(devices)} ${plural(devices, 'Gerät', 'Geräten')} in ${ms} ms`,
     incomplete: 'Unvollständig: Zeitlimit erreicht',
     show: 'Anzeigen',
     verdicts: {
@@ -267,11 +268,7 @@ function Verdicts({ replay: { summary, uplinks }, show, limit }: VerdictsProps) 
         <strong>{words.summary(formats.count(same), formats.count(different))}</strong>
         {errors > 0 && <Chip tone="bad">{words.errors(formats.count(errors), errors)}</Chip>}
         <span className="mute num">
-          {words.took(
-            formats.count(summary.uplinks),
-            formats.count(summary.devices),
-            formats.count(summary.durationMs),
-          )}
+          {words.took(summary.uplinks, summary.devices, formats.count(summary.durationMs))}
         </span>
         {!summary.complete && <Chip tone="warn">{words.incomplete}</Chip>}
       </p>

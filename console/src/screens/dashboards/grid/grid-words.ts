@@ -1,6 +1,6 @@
 // Words of the grid of a dashboard: its handles, and what is said when a tile moves.
 import { grouped } from '../../../words/formats.ts';
-import { wordSet } from '../../../words/word-set.ts';
+import { plural, wordSet } from '../../../words/word-set.ts';
 
 export const gridWords = wordSet(
   {
@@ -11,7 +11,7 @@ export const gridWords = wordSet(
     removed: (title: string) => `${title} removed`,
     help: 'Press Space to pick up a tile, arrow keys to move it, Shift+arrow keys to resize it, Space to drop it, and Escape to cancel.',
     place: (column: number, row: number, width: number, height: number) =>
-      `Column ${grouped(column)}, row ${grouped(row)}, ${grouped(width)} columns wide, ${grouped(height)} rows high`,
+      `Column ${grouped(column)}, row ${grouped(row)}, ${grouped(width)} ${plural(width, 'column', 'columns')} wide, ${grouped(height)} ${plural(height, 'row', 'rows')} high`,
     news: {
       grabbed: (title: string, place: string) => `${title} picked up. ${place}`,
       moved: (title: string, place: string) => `${title}: ${place}`,
@@ -27,7 +27,7 @@ export const gridWords = wordSet(
     removed: (title: string) => `${title} entfernt`,
     help: 'Leertaste zum Aufnehmen, Pfeiltasten zum Verschieben, Umschalt+Pfeiltasten zum Ändern der Größe, Leertaste zum Ablegen, Escape zum Abbrechen.',
     place: (column: number, row: number, width: number, height: number) =>
-      `Spalte ${grouped(column)}, Zeile ${grouped(row)}, ${grouped(width)} Spalten breit, ${grouped(height)} Zeilen hoch`,
+      `Spalte ${grouped(column)}, Zeile ${grouped(row)}, ${grouped(width)} ${plural(width, 'Spalte', 'Spalten')} breit, ${grouped(height)} ${plural(height, 'Zeile', 'Zeilen')} hoch`,
     news: {
       grabbed: (title: string, place: string) => `${title} aufgenommen. ${place}`,
       moved: (title: string, place: string) => `${title}: ${place}`,
