@@ -1,12 +1,11 @@
-// Supported settings: refuses those that this version does not support together, or at all.
+// Supported settings: refuses those that are not valid, or not together.
 import { serverAddresses } from '../storage/clickhouse/server-addresses.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
 
-/** Throws ConfigError for settings that this version does not support together, or at all. */
+/** Throws ConfigError for settings that are not valid, or not together. */
 export function refuseUnsupported(config: Config): void {
-  const { recordsUrl, secretsKey, samplesUrl, busUrl } = config;
-  if (busUrl !== undefined) throw new ConfigError('BUS_URL is not supported. Unset it.');
+  const { recordsUrl, secretsKey, samplesUrl } = config;
   if (samplesUrl !== undefined && serverAddresses(samplesUrl) === undefined)
     throw new ConfigError(
       'Invalid SAMPLES_URL: use a ClickHouse URL such as http://user:password@host:8123/heliograph. Separate replicas with commas and shards with semicolons.',

@@ -53,8 +53,6 @@ for (const [name, value, accepted] of [
   ['VENDOR_ALIASES', 'maybe', 'one of header, always, off'],
   ['DEMO', 'yes', '1 or 0'],
   ['MCP', '0', 'one of on, off'],
-  ['ROLES', 'ingest,cook', 'one of ingest, query, live, rules, connectors, console'],
-  ['ROLES', 'query', 'unset; this version runs all roles in one process'],
   ['NODE_URL', 'http://10.0.0.1:7070', 'NODE_URL is set but RECORDS_URL is not'],
   ['CLUSTER_SECRET', 'x'.repeat(40), 'CLUSTER_SECRET is set but NODE_URL is not'],
   ['RAW_UPLINK_RETENTION', 'P1M', 'such as P7D, or 0'],
@@ -79,10 +77,6 @@ test('RAW_UPLINK_RETENTION takes durations of fixed length, and 0', () => {
   expect(['P1DT12H', 'P2W', 'PT90S', '0'].map(kept)).toEqual([
     129_600_000, 1_209_600_000, 90_000, 0,
   ]);
-});
-
-test('review bug B7: ROLES with every role is what one process does, so it is accepted', () => {
-  expect(() => readConfig({ ROLES: 'console,connectors,rules,live,query,ingest' })).not.toThrow();
 });
 
 test('review reliability 19: a secret may stand in a file; both, no file or an empty one are refused', () => {

@@ -8,13 +8,11 @@ import {
   durationOf,
   fileOf,
   flagOf,
-  listOf,
   mapTilesOf,
   oneOf,
   originsOf,
   portOf,
   rangesOf,
-  refuse,
   urlOf,
   wholeNumberOf,
 } from './config-values.ts';
@@ -58,7 +56,6 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly recordsUrl: string | undefined;
   readonly samplesUrl: string | undefined;
-  readonly busUrl: string | undefined;
   /** A node among several on common databases. */
   readonly cluster?: ClusterConfig | undefined;
   readonly logLevel: LogLevel;
@@ -102,7 +99,6 @@ export interface Config {
   readonly quotas: Quotas;
 }
 
-const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
 /**
  * Settings that hold secrets; NAME_FILE can name a file with the value, as orchestrators provide
  * it.
@@ -125,7 +121,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads every variable of docs/operating.md. Throws ConfigError for the first invalid value. */
 export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => textOf(environment, name);
-  refuseSomeRoles(text('ROLES'));
   const port = portOf('PORT', text('PORT'), 8080);
   const tls = certificateOf({ cert: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' }, text);
   const mqttTls = certificateOf({ cert: 'MQTT_TLS_CERT', key: 'MQTT_TLS_KEY' }, text) ?? tls;
@@ -163,7 +158,6 @@ export function readConfig(environment: Environment = process.env): Config {
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     // Several addresses; see `refuseUnsupported`.
     samplesUrl: text('SAMPLES_URL'),
-    busUrl: urlOf('BUS_URL', text('BUS_URL')),
     cluster: readCluster(text, Date.now()),
     stopMs:
       wholeNumberOf('STOP_SECONDS', text('STOP_SECONDS'), { fallback: 25, min: 2, max: 3_600 }) *
@@ -226,14 +220,4 @@ function textOf(environment: Environment, name: string): string | undefined {
 function publicUrlOf(value: string | undefined, scheme: string, port: number): string {
   const url = urlOf('PUBLIC_URL', value) ?? `${scheme}://localhost:${port}`;
   return url.replace(/\/+$/, '');
-}
-
-/**
- * Throws ConfigError for a part of the roles, because this version runs all roles in every process.
- */
-function refuseSomeRoles(value: string | undefined): void {
-  if (value === undefined) return;
-  const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));
-  if (given.size < roles.length)
-    refuse('ROLES', value, 'unset; this version runs all roles in one process');
 }
