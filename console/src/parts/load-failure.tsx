@@ -4,12 +4,12 @@ import { use, useEffect, useState } from 'react';
 import { connection, isAnswering } from '../live/connection.ts';
 import { markOf, MissingCode } from '../live/missing-code.ts';
 import { useWords } from '../words/language.tsx';
-import { wordSet } from '../words/word-set.ts';
 import { Button } from './button.tsx';
 import styles from './load-failure.module.css';
 import { Page, PathPlace } from './page.tsx';
 import states from './states.module.css';
 import { Failure } from './states.tsx';
+import { loadFailureWords } from './load-failure-words.ts';
 
 /** In place of a screen; the shell around it stays. */
 export function ScreenFailure(props: ErrorComponentProps) {
@@ -97,24 +97,3 @@ async function reloadFor({ part }: MissingCode): Promise<boolean> {
   location.reload();
   return true;
 }
-
-// Words in place of what could not be loaded.
-
-const loadFailureWords = wordSet(
-  {
-    notLoaded: "Couldn't load this page",
-    missing: "This part of the console couldn't be loaded.",
-    missingNote: 'It loads automatically when the connection is back.',
-    missingStill:
-      'It is still missing after a reload. Try again later, or ask the operator of this installation.',
-    reload: 'Reload',
-  },
-  {
-    notLoaded: 'Seite konnte nicht geladen werden',
-    missing: 'Dieser Teil der Konsole konnte nicht geladen werden.',
-    missingNote: 'Er wird automatisch geladen, sobald die Verbindung wieder besteht.',
-    missingStill:
-      'Er fehlt auch nach dem Neuladen. Versuchen Sie es später erneut, oder fragen Sie den Betreiber dieser Installation.',
-    reload: 'Neu laden',
-  },
-);

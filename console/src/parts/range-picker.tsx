@@ -2,13 +2,13 @@
 import { ZoomOut } from 'lucide-react';
 import { useState } from 'react';
 import { useWords } from '../words/language.tsx';
-import { wordSet } from '../words/word-set.ts';
 import { instantOfLocal, localOf } from '../words/zone-times.ts';
 import { IconButton } from './button.tsx';
 import { Segments } from './choice.tsx';
 import { TextField } from './field.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import styles from './range-picker.module.css';
+import { rangeWords } from './range-words.ts';
 
 /** ISO-8601 instants. */
 interface CustomRange {
@@ -124,24 +124,3 @@ export function ZoneSelect<Z extends string>(props: ZoneSelectProps<Z>) {
     </label>
   );
 }
-
-// Words of choosing a range of time.
-
-const rangeWords = wordSet(
-  {
-    range: 'Time range',
-    custom: 'Custom',
-    from: 'From',
-    to: 'To',
-    show: 'Apply',
-    zoomBack: 'Reset zoom',
-  },
-  {
-    range: 'Zeitraum',
-    custom: 'Benutzerdefiniert',
-    from: 'Von',
-    to: 'Bis',
-    show: 'Anwenden',
-    zoomBack: 'Zoom zurücksetzen',
-  },
-);

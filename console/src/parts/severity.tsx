@@ -9,9 +9,9 @@ import {
 } from 'lucide-react';
 import type { AlarmSeverity, AlarmState } from '../api/alarms.ts';
 import { useWords } from '../words/language.tsx';
-import { wordSet } from '../words/word-set.ts';
 import { Chip, type Tone } from './chip.tsx';
 import styles from './severity.module.css';
+import { severityWords } from './severity-words.ts';
 
 const shapes: Readonly<Record<AlarmSeverity, LucideIcon>> = {
   CRITICAL: OctagonAlert,
@@ -48,28 +48,3 @@ export function AlarmStateChip({ of }: { readonly of: AlarmState }) {
   const words = useWords(severityWords);
   return <Chip tone={tones[of]}>{words.states[of]}</Chip>;
 }
-
-// Words of severities and states of alarms.
-
-const severityWords = wordSet(
-  {
-    severities: {
-      CRITICAL: 'Critical',
-      MAJOR: 'Major',
-      MINOR: 'Minor',
-      WARNING: 'Warning',
-      INFO: 'Info',
-    },
-    states: { OPEN: 'Open', ACKNOWLEDGED: 'Acknowledged', CLEARED: 'Cleared' },
-  },
-  {
-    severities: {
-      CRITICAL: 'Kritisch',
-      MAJOR: 'Schwer',
-      MINOR: 'Leicht',
-      WARNING: 'Warnung',
-      INFO: 'Hinweis',
-    },
-    states: { OPEN: 'Offen', ACKNOWLEDGED: 'Bestätigt', CLEARED: 'Behoben' },
-  },
-);

@@ -4,10 +4,9 @@ import { tryNow } from '../live/stream.ts';
 import { useNow } from '../live/use-now.ts';
 import { useStreamStatus } from '../live/use-stream.ts';
 import { useWatchedValue } from '../live/watched-value.ts';
-import { grouped } from '../words/formats.ts';
 import { useFormats, useWords } from '../words/language.tsx';
-import { wordSet } from '../words/word-set.ts';
 import styles from './connection-bar.module.css';
+import { connectionWords } from './connection-words.ts';
 
 export function ConnectionBar() {
   const words = useWords(connectionWords);
@@ -33,18 +32,3 @@ export function ConnectionBar() {
     </div>
   );
 }
-
-// Words of the connection bar.
-
-const connectionWords = wordSet(
-  {
-    lost: (at: string, seconds: number) =>
-      `Connection lost at ${at}. Showing the last known data; retrying in ${grouped(seconds)} s.`,
-    tryNow: 'Retry now',
-  },
-  {
-    lost: (at: string, seconds: number) =>
-      `Verbindung um ${at} verloren. Angezeigt werden die letzten bekannten Daten; neuer Versuch in ${grouped(seconds)} s.`,
-    tryNow: 'Jetzt versuchen',
-  },
-);

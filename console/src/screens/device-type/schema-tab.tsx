@@ -8,9 +8,7 @@ import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useMayDo } from '../../session/permissions.ts';
-import { grouped } from '../../words/formats.ts';
 import { useWords } from '../../words/language.tsx';
-import { plural, wordSet } from '../../words/word-set.ts';
 import { useEditedType } from './edited-type.tsx';
 import {
   type SchemaKey,
@@ -20,6 +18,7 @@ import {
   withoutKey,
 } from './schema-keys.ts';
 import styles from './schema.module.css';
+import { schemaWords } from './schema-words.ts';
 
 export function SchemaTab() {
   const words = useWords(schemaWords);
@@ -317,68 +316,3 @@ function KeyFields({ fields, change }: KeyFieldsProps) {
     </>
   );
 }
-
-// Words of the schema of a device type.
-
-const schemaWords = wordSet(
-  {
-    title: 'Schema',
-    empty: 'No schema yet',
-    emptyNote:
-      'A schema declares the data keys of a topic and their units. Charts, rules, and exports use them. Add a topic to start.',
-    keys: (many: number) => `${grouped(many)} ${plural(many, 'key', 'keys')}`,
-    key: 'Key',
-    type: 'Type',
-    unit: 'Unit',
-    counter: 'Counter',
-    counterHint: 'Determines how values become consumption or averages',
-    label: 'Title',
-    actions: 'Actions',
-    required: 'Required',
-    noKey: 'No keys declared for this topic',
-    addKey: 'Add key',
-    removeKey: (key: string) => `Remove ${key}`,
-    keySaved: (key: string) => `${key} saved`,
-    keyRemoved: (key: string) => `${key} removed`,
-    json: 'JSON Schema',
-    jsonOf: (topic: string) => `JSON Schema for ${topic}`,
-    save: 'Save',
-    newTopic: 'New topic',
-    addTopic: 'Add topic',
-    removeTopic: (topic: string) => `Remove topic ${topic}`,
-    topicAdded: (topic: string) => `Topic ${topic} added`,
-    topicSaved: (topic: string) => `Topic ${topic} saved`,
-    topicRemoved: (topic: string) => `Topic ${topic} removed`,
-    undone: 'Previous schemas restored',
-  },
-  {
-    title: 'Schema',
-    empty: 'Noch kein Schema',
-    emptyNote:
-      'Ein Schema deklariert die Datenschlüssel eines Topics und ihre Einheiten. Diagramme, Regeln und Exporte verwenden sie. Fügen Sie zuerst ein Topic hinzu.',
-    keys: (many: number) => `${grouped(many)} Schlüssel`,
-    key: 'Schlüssel',
-    type: 'Typ',
-    unit: 'Einheit',
-    counter: 'Zähler',
-    counterHint: 'Bestimmt, wie aus Werten ein Verbrauch oder Durchschnitt wird',
-    label: 'Titel',
-    actions: 'Aktionen',
-    required: 'Erforderlich',
-    noKey: 'Für dieses Topic sind keine Schlüssel deklariert',
-    addKey: 'Schlüssel hinzufügen',
-    removeKey: (key: string) => `${key} entfernen`,
-    keySaved: (key: string) => `${key} gespeichert`,
-    keyRemoved: (key: string) => `${key} entfernt`,
-    json: 'JSON-Schema',
-    jsonOf: (topic: string) => `JSON-Schema für ${topic}`,
-    save: 'Speichern',
-    newTopic: 'Neues Topic',
-    addTopic: 'Topic hinzufügen',
-    removeTopic: (topic: string) => `Topic ${topic} entfernen`,
-    topicAdded: (topic: string) => `Topic ${topic} hinzugefügt`,
-    topicSaved: (topic: string) => `Topic ${topic} gespeichert`,
-    topicRemoved: (topic: string) => `Topic ${topic} entfernt`,
-    undone: 'Vorige Schemas wiederhergestellt',
-  },
-);

@@ -11,8 +11,8 @@ import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { wordSet } from '../../words/word-set.ts';
 import styles from './home.module.css';
+import { alarmNeedsWords } from './alarm-needs-words.ts';
 
 /** Rows of a list; `many` is the number of open alarms. */
 export function AlarmNeeds({ workspaceId, many }: { workspaceId: string; many: number }) {
@@ -76,18 +76,3 @@ function AlarmNeed({ alarm }: { readonly alarm: Alarm }) {
     </li>
   );
 }
-
-// Words of the open alarms on the home page, loaded with them.
-
-const alarmNeedsWords = wordSet(
-  {
-    allAlarms: (count: string) => `View all ${count} open alarms`,
-    acknowledge: (name: string) => `Acknowledge ${name}`,
-    acknowledged: (name: string) => `${name} acknowledged`,
-  },
-  {
-    allAlarms: (count: string) => `Alle ${count} offenen Alarme anzeigen`,
-    acknowledge: (name: string) => `${name} bestätigen`,
-    acknowledged: (name: string) => `${name} bestätigt`,
-  },
-);

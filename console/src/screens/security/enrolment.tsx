@@ -6,12 +6,12 @@ import { toastFailure } from '../../parts/toasts.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { signOut, useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { wordSet } from '../../words/word-set.ts';
 import { OutsideFrame } from '../sign-in/outside-frame.tsx';
 import { useReturn } from '../sign-in/use-entrance.ts';
 import { Passkeys } from './passkeys.tsx';
 import { secondFactorQuery } from './second-factor-query.ts';
 import { SecondFactor } from './second-factor.tsx';
+import { enrolmentWords } from './enrolment-words.ts';
 
 export function Enrolment() {
   const words = useWords(enrolmentWords);
@@ -39,23 +39,3 @@ export function Enrolment() {
     </OutsideFrame>
   );
 }
-
-// Words of the page where a member gets the second factor that an organization demands.
-
-const enrolmentWords = wordSet(
-  {
-    title: 'Set up multi-factor authentication',
-    lead: (organization: string) => `${organization} requires MFA. Set it up to continue.`,
-    isDone: 'MFA is on',
-    goOn: 'Continue',
-    signOut: 'Sign out',
-  },
-  {
-    title: 'Multi-Faktor-Authentifizierung einrichten',
-    lead: (organization: string) =>
-      `${organization} verlangt MFA. Richten Sie sie ein, um fortzufahren.`,
-    isDone: 'MFA ist eingeschaltet',
-    goOn: 'Weiter',
-    signOut: 'Abmelden',
-  },
-);

@@ -18,12 +18,12 @@ import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
 import { useAction } from '../../../parts/use-action.ts';
 import { useEditor } from '../../../parts/use-editor.ts';
 import { useWords } from '../../../words/language.tsx';
-import { wordSet } from '../../../words/word-set.ts';
 import { zoneNames } from '../../../words/zone-times.ts';
 import { type Device, deviceQuery } from '../data/device-queries.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { type DeviceDraft, type DraftFault, draftOf, faultsOf, updateOf } from './device-draft.ts';
 import styles from './settings.module.css';
+import { settingsWords } from './settings-words.ts';
 
 export function Settings() {
   const words = useWords(settingsWords);
@@ -300,63 +300,3 @@ function useChoices({ workspaceId, connectivity, dataFlow }: Device) {
 }
 
 type Choices = ReturnType<typeof useChoices>;
-
-// Words of the settings of a device.
-
-const settingsWords = wordSet(
-  {
-    general: 'General',
-    name: 'Name',
-    description: 'Description',
-    flow: 'Data flow',
-    flowHint: 'Only data flows with the same connectivity. Changes apply from the next uplink.',
-    timeout: 'Offline after (minutes)',
-    timeoutHint: 'The device is offline when no uplink arrives for this long.',
-    timeoutBad: 'Enter a number greater than 0',
-    zone: 'Time zone',
-    zoneOfWorkspace: 'Workspace time zone',
-    zoneHint: "Default time zone for this device's charts and timestamps",
-    tags: 'Tags',
-    noTags: 'No tags in this workspace',
-    fields: 'Custom fields',
-    noFields: 'No custom fields in this workspace',
-    positionHint: 'Latitude, longitude',
-    required: 'Required',
-    badValue: 'Invalid value',
-    remove: 'Delete device',
-    removeNote: "Deletes the device and its samples, log, and commands. This can't be undone.",
-    removeTitle: (name: string) => `Delete ${name}?`,
-    typeName: (name: string) => `Type “${name}” to confirm`,
-    removed: (name: string) => `${name} deleted`,
-    cancel: 'Cancel',
-    delete: 'Delete',
-  },
-  {
-    general: 'Allgemein',
-    name: 'Name',
-    description: 'Beschreibung',
-    flow: 'Datenfluss',
-    flowHint: 'Nur Datenflüsse mit derselben Verbindung. Änderungen gelten ab dem nächsten Uplink.',
-    timeout: 'Offline nach (Minuten)',
-    timeoutHint: 'Das Gerät ist offline, wenn so lange kein Uplink ankommt.',
-    timeoutBad: 'Geben Sie eine Zahl größer als 0 ein',
-    zone: 'Zeitzone',
-    zoneOfWorkspace: 'Zeitzone des Arbeitsbereichs',
-    zoneHint: 'Standardzeitzone für Diagramme und Zeiten dieses Geräts',
-    tags: 'Tags',
-    noTags: 'Keine Tags in diesem Arbeitsbereich',
-    fields: 'Eigene Felder',
-    noFields: 'Keine eigenen Felder in diesem Arbeitsbereich',
-    positionHint: 'Breitengrad, Längengrad',
-    required: 'Erforderlich',
-    badValue: 'Ungültiger Wert',
-    remove: 'Gerät löschen',
-    removeNote:
-      'Löscht das Gerät mit seinen Messwerten, seinem Protokoll und seinen Befehlen. Dies kann nicht rückgängig gemacht werden.',
-    removeTitle: (name: string) => `${name} löschen?`,
-    typeName: (name: string) => `Zur Bestätigung „${name}“ eingeben`,
-    removed: (name: string) => `${name} gelöscht`,
-    cancel: 'Abbrechen',
-    delete: 'Löschen',
-  },
-);
