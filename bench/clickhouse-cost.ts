@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { openClickHouseUplinks } from '../src/storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import { openClickHouseSamples } from '../src/storage/samples/clickhouse/testing-clickhouse.ts';
 import type { ClickHouse } from '../src/storage/clickhouse/clickhouse.ts';
-import type { RawUplink } from '../src/model/raw-uplink.ts';
+import type { RawUplink } from '../src/model/uplink.ts';
 import { missing } from '../src/structures/missing.ts';
 import {
   type ClickHouseCluster,

@@ -3,7 +3,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { partitionOf } from '../src/model/device-partition.ts';
+import { partitionOf } from '../src/model/node-messages.ts';
 import type { TestCluster } from '../tests/world/cluster.ts';
 import type { MqttDevice } from '../tests/world/mqtt-world.ts';
 import { hexDecoder, hexPayload } from './load/hex-decoder.ts';

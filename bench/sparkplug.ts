@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import proto from 'sparkplug-payload/lib/sparkplugPayloadProto.js';
 import sparkplugPayload from 'sparkplug-payload';
 import { createEdgeNode } from '../src/transports/sparkplug/edge-node.ts';
-import { samplesOfReadings } from '../src/transports/sparkplug/metric-samples.ts';
+import { samplesOfReadings } from '../src/transports/sparkplug/metric-readings.ts';
 import { readPayload } from '../src/transports/sparkplug/sparkplug-payload.ts';
 import { sparkplugTopicOf } from '../src/transports/sparkplug/sparkplug-topic.ts';
 import { missing } from '../src/structures/missing.ts';

@@ -7,7 +7,7 @@ import { startPlatform } from './app/platform.ts';
 import type { RecordsMigration } from './commands/migrate-records.ts';
 import type { SamplesMigration } from './commands/migrate-samples.ts';
 import type { Platform } from './app/platform-parts.ts';
-import { OtherFormatError } from './model/other-format.ts';
+import { OtherFormatError } from './model/errors.ts';
 import { giveBackStartMemory } from './app/start-memory.ts';
 import { startText } from './app/start-message.ts';
 import { DataFolderError } from './storage/data-folder/data-folder.ts';

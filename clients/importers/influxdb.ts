@@ -1,5 +1,5 @@
 // InfluxDB: points of an export, one line a field, sorted on disk and joined to samples.
-import { lineProtocolDefaults } from '../../src/model/line-protocol-mapping.ts';
+import { lineProtocolDefaults } from '../../src/model/connector-mappings.ts';
 import type { Json } from '../../src/model/json.ts';
 import { isFault, type Point } from '../../src/transports/line-protocol/line-reader.ts';
 import { timeReader } from '../../src/transports/line-protocol/line-values.ts';

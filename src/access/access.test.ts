@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scopes, verbsOfScope } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { Place } from '../model/resource-ref.ts';
+import type { Place } from '../model/record.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { findApiKey, removeApiKey } from '../storage/records/rows/credentials.ts';
 import { findUser } from '../storage/records/rows/users.ts';

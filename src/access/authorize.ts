@@ -2,7 +2,7 @@
 import type { Scope, Verb } from '../model/permission.ts';
 import { holds, isClosed, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { Place } from '../model/resource-ref.ts';
+import type { Place } from '../model/record.ts';
 import type { SharedDashboard } from '../model/shared-dashboard.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { findPlace } from '../storage/records/rows/resource-refs.ts';

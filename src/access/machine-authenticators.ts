@@ -10,8 +10,7 @@ import {
   saveLastUses,
 } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
-import { createCacheByPart } from '../structures/cache-by-part.ts';
-import { createRecordChanges } from '../structures/record-changes.ts';
+import { createCacheByPart, createRecordChanges } from '../structures/cache-by-part.ts';
 import { type Authenticator, grantedPrincipal } from './authenticator.ts';
 import { clockSkewSeconds, type TokenService } from './token-service.ts';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { EpochMs } from '../model/instant.ts';
-import type { Passkey } from '../model/passkey.ts';
+import type { Passkey } from '../model/credential.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { findPasskey, passkeysOf, useChallenge } from '../storage/records/rows/sign-in.ts';

@@ -2,14 +2,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { Permissions } from '../model/permission.ts';
-import type { Principal } from '../model/principal.ts';
-import { problem } from '../model/problem.ts';
-import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import {
   organizationRolePermissions,
   reachesAllWorkspaces,
   workspaceRolePermissions,
 } from '../model/role.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { Session, User } from '../model/user.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
@@ -25,8 +25,7 @@ import {
 } from '../storage/records/rows/sign-in.ts';
 import { findUser } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
-import { createCacheByPart } from '../structures/cache-by-part.ts';
-import { createRecordChanges } from '../structures/record-changes.ts';
+import { createCacheByPart, createRecordChanges } from '../structures/cache-by-part.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
 import { organizationsClosedTo } from './second-factor-demand.ts';
 

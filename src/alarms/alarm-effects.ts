@@ -9,7 +9,7 @@ import {
   endlessSource,
 } from '../model/alarm.ts';
 import { newId } from '../model/ids.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { standardQuotas } from '../model/quota.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {

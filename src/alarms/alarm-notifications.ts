@@ -1,4 +1,4 @@
-// Alarm notifications: messages to outputs and notes for devices, in the transaction of the change (contract 37).
+// Alarm notifications: messages to outputs, notes for devices and live events, with the change of the alarm (contract 37).
 import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-lists.ts';
 import type {
   AlarmChange,
@@ -7,13 +7,13 @@ import type {
   AlarmProperties,
 } from '../model/alarm.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { formatInstant } from '../model/instant.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
-import type { TransactionStep } from '../storage/records/transaction.ts';
 import { findReadableProperties } from '../storage/records/rows/output-connectors.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
+import type { TransactionStep } from '../storage/records/transaction.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {
@@ -141,4 +141,24 @@ function eventNotes({ change, alarm, at }: AlarmEvent): readonly ProcessingLogEn
       details: { ruleId: rule.id, alarmId: id, outputConnectorId: connectorId },
     },
   ];
+}
+
+// Alarm feed: durable changes of alarms as values, for live events and counts (contract 37).
+
+type Follow = (event: ShownAlarmEvent) => void;
+
+export interface AlarmFeed {
+  /** Adds a function that is called for each durable change, in the order of each alarm's changes. */
+  follow(follow: Follow): void;
+  publish(events: readonly ShownAlarmEvent[]): void;
+}
+
+export function createAlarmFeed(): AlarmFeed {
+  const followers: Follow[] = [];
+  return {
+    follow: (follow) => void followers.push(follow),
+    publish(events) {
+      for (const event of events) for (const follow of followers) follow(event);
+    },
+  };
 }

@@ -5,13 +5,13 @@ import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
 import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
 import { createOpenTargets, type OpenTargets } from '../deliveries/attempts/open-targets.ts';
 import { testConnector } from '../deliveries/connector-test.ts';
-import { createDeliveryBook } from '../deliveries/delivery-queries.ts';
 import { createDeliveryCounts } from '../deliveries/delivery-counts.ts';
 import { createDeliveryHandover } from '../deliveries/delivery-handoff.ts';
 import { createDeliveryIntake, type DeliveryIntake } from '../deliveries/delivery-intake.ts';
-import { recordOutcome } from '../deliveries/delivery-outcomes.ts';
-import { recoverDeliveries } from '../deliveries/delivery-recovery.ts';
 import { createDeliveryUpkeep } from '../deliveries/delivery-maintenance.ts';
+import { recordOutcome } from '../deliveries/delivery-outcomes.ts';
+import { createDeliveryBook } from '../deliveries/delivery-queries.ts';
+import { recoverDeliveries } from '../deliveries/delivery-recovery.ts';
 import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
 import { previewTemplate } from '../deliveries/template-preview.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -25,21 +25,20 @@ import {
   type AvailableOutputs,
   createAvailableOutputs,
 } from '../outputs/connectors/available-outputs.ts';
-import type { ConnectorServices } from '../outputs/connectors/connector-services.ts';
-import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
+import type { ConnectorServices, OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import { createConfiguredMails, type MailSender } from '../outputs/connectors/mail/mail-sender.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { createRuleBudget } from '../rules/rule-budget.ts';
 import { openDeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import {
+  existingOutputConnectors,
+  findOutputConnector,
+} from '../storage/records/rows/output-connectors.ts';
+import {
   deliveryLogMark,
   findFollowerPosition,
   saveFollowerPosition,
 } from '../storage/records/rows/positions.ts';
-import {
-  existingOutputConnectors,
-  findOutputConnector,
-} from '../storage/records/rows/output-connectors.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';

@@ -13,7 +13,7 @@ import {
 import type { Route } from '../http/edge/route.ts';
 import { sampleExportRoutes } from '../http/routes/sample-exports.ts';
 import { readOperation } from '../inventory/operations/operations.ts';
-import { leaseOfOperation } from '../cluster/leases/work-leases.ts';
+import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
 import { findOperation, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import type { Parts } from './platform-parts.ts';
 import { shareRunner } from './shared-runner.ts';

@@ -3,19 +3,21 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Config } from '../config/config.ts';
-import type { CopyAnswer, CopyRequest } from '../cluster/replication/copy-form.ts';
-import { copiedFiles } from '../cluster/replication/copy-form.ts';
+import { type Leases, otherNodes } from '../cluster/leases/leases.ts';
+import type { CallHandlers, Nodes } from '../cluster/nodes/nodes.ts';
+import {
+  copiedFiles,
+  type CopyAnswer,
+  type CopyRequest,
+} from '../cluster/replication/copy-form.ts';
 import { createCopyStore } from '../cluster/replication/copy-store.ts';
 import { createJournalCopy, type JournalCopy } from '../cluster/replication/journal-copy.ts';
-import { adoptedAs } from '../storage/data-folder/adopted-copy.ts';
-import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import type { Leases } from '../cluster/leases/leases.ts';
-import { otherNodes } from '../cluster/leases/other-nodes.ts';
-import { realDisk } from '../storage/log/disk.ts';
+import type { Config } from '../config/config.ts';
 import type { Json } from '../model/json.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import type { CallHandlers, Nodes } from '../cluster/nodes/nodes.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
+import { adoptedAs } from '../storage/data-folder/node-id.ts';
+import { DataFolderError } from '../storage/data-folder/data-folder.ts';
+import { realDisk } from '../storage/log/disk.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { journalCopies, noteJournalCopy } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';

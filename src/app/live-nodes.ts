@@ -12,7 +12,7 @@ import { createNodeStreams, type LiveNodes } from '../cluster/node-streams.ts';
 import { createFanOut } from '../live/sessions/fan-out.ts';
 import { createJournalStream, inJournal } from '../live/sessions/journal-stream.ts';
 import { createLiveInterests } from '../live/sessions/live-interests.ts';
-import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
 import type { FeedHandler, Links } from '../cluster/nodes/links/links.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 

@@ -18,7 +18,7 @@ import { learnServerDeviceId } from '../inventory/devices/registration.ts';
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
 import { newId } from '../model/ids.ts';
 import { withoutMemory } from '../model/record.ts';
-import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
+import type { OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { findIntegration } from '../storage/records/rows/device-connectors.ts';
 import { findDevice } from '../storage/records/rows/devices.ts';

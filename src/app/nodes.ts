@@ -4,17 +4,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { clockWatch, createClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
-import { createEpochs } from '../cluster/leases/lease-epochs.ts';
 import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import {
+  createEpochs,
   isOfDevices,
   type Lease,
   type LeaseName,
   leaseOfDevice,
   type Leases,
+  otherNodes,
   partitionLeases,
 } from '../cluster/leases/leases.ts';
-import { otherNodes } from '../cluster/leases/other-nodes.ts';
 import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
 import { createSharedLeases, type SharedLeases } from '../cluster/leases/shared-leases.ts';
 import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
@@ -33,16 +33,14 @@ import {
   type Ownership,
 } from '../cluster/nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
-import type { DeviceOwnership } from '../cluster/owned-devices.ts';
-import { createOwnedWork, type OwnedWork } from '../cluster/owned-work.ts';
+import { createOwnedWork, type DeviceOwnership, type OwnedWork } from '../cluster/owned-devices.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
 import type { ClusterConfig } from '../config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
 import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
 import { createRouter, refusalWith } from '../http/router/router.ts';
 import { replayFeed } from '../live/journal-replay.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import type { NodeMessages } from '../model/node-messages.ts';
+import type { NodeAddress, NodeMessages } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
 import { nodeIdOf } from '../storage/data-folder/node-id.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';

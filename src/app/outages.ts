@@ -1,18 +1,17 @@
 // Connects what an operator is told of PostgreSQL, ClickHouse and other nodes that do not answer.
 import { sql } from 'kysely';
+import { type Leases, otherNodes } from '../cluster/leases/leases.ts';
+import { type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
+import { presenceCall } from '../cluster/nodes/unresponsive-nodes.ts';
+import type { Config } from '../config/config.ts';
+import { minuteMs } from '../model/instant.ts';
+import { Problem, type ProblemName } from '../model/problem.ts';
 import type { ClickHouse } from '../storage/clickhouse/clickhouse.ts';
-import { ClickHouseError, type ClickHouseFailure } from '../storage/clickhouse/clickhouse-error.ts';
+import { ClickHouseError, type ClickHouseFailure } from '../storage/clickhouse/replica.ts';
 import {
   placeOf as placeOfClickHouse,
   type ServerAddress,
 } from '../storage/clickhouse/server-addresses.ts';
-import type { Config } from '../config/config.ts';
-import type { Leases } from '../cluster/leases/leases.ts';
-import { otherNodes } from '../cluster/leases/other-nodes.ts';
-import { minuteMs } from '../model/instant.ts';
-import { Problem, type ProblemName } from '../model/problem.ts';
-import { type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
-import { presenceCall } from '../cluster/nodes/unresponsive-nodes.ts';
 import { placeOf as placeOfPostgres } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import type { Telemetry } from '../telemetry/events.ts';

@@ -14,7 +14,7 @@ import { addDocsPolicy } from '../http/edge/security-headers.ts';
 import { createServer, renewCertificate, stopServer } from '../http/edge/server.ts';
 import type { McpHandler } from '../http/mcp/mcp-handler.ts';
 import { mcpRoutes } from '../http/routes/mcp.ts';
-import { isDiskFull } from '../model/disk-full.ts';
+import { isDiskFull } from '../model/errors.ts';
 import { tileOrigin } from '../model/map-tiles.ts';
 import { refusalLimits } from '../model/refused-uplink.ts';
 import { hideExpired } from '../operations/expired-samples.ts';

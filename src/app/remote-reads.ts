@@ -1,22 +1,24 @@
 // Connects reads with the open samples of other nodes: asks their owners, and answers what others ask.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Parts } from './platform-parts.ts';
 import {
-  nodeUnreachable,
-  openSamplesCall,
-  openSamplesReceiver,
-} from '../cluster/open-samples-call.ts';
-import { createOpenElsewhere, type DeviceOwners } from '../cluster/remote-pending-samples.ts';
-import { createUsageElsewhere, usageCall, usageReceiver } from '../cluster/remote-usage.ts';
-import {
-  leaseOfDevice,
   type LeaseName,
+  leaseOfDevice,
   type Leases,
   partitionLeases,
 } from '../cluster/leases/leases.ts';
-import type { Json } from '../model/json.ts';
-import type { NodeAddress } from '../model/node-address.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
+import {
+  createUsageElsewhere,
+  nodeUnreachable,
+  openSamplesCall,
+  openSamplesReceiver,
+  usageCall,
+  usageReceiver,
+} from '../cluster/open-samples-call.ts';
+import { createOpenElsewhere, type DeviceOwners } from '../cluster/remote-pending-samples.ts';
+import type { Json } from '../model/json.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
+import type { Parts } from './platform-parts.ts';
 
 export interface ReadsElsewhere {
   /** See `OpenElsewhere`. */

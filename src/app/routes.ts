@@ -61,7 +61,7 @@ import { hasDevices } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
 import { accessRoutes } from './access-routes.ts';
 import type { Alarms } from './alarms.ts';
-import { everywhere } from './broadcast.ts';
+import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Lora } from './lorawan.ts';
 import type { Parts } from './platform-parts.ts';

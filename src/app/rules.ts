@@ -31,7 +31,7 @@ import {
 import { nextRuleTime } from '../storage/records/rows/rule-state.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
-import { everywhere } from './broadcast.ts';
+import { everywhere } from './shared-work.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 

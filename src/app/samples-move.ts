@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClickHouseError } from '../storage/clickhouse/clickhouse-error.ts';
+import { ClickHouseError } from '../storage/clickhouse/replica.ts';
 import type { ClickHouse } from '../storage/clickhouse/clickhouse.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { isDiskFull } from '../model/disk-full.ts';
+import { isDiskFull } from '../model/errors.ts';
 import {
   makeFolder,
   readChecked,

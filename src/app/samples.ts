@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from '../storage/clickhouse/clickhouse.ts';
 import { serverAddresses } from '../storage/clickhouse/server-addresses.ts';
 import type { Config } from '../config/config.ts';
-import type { JournalEndSeen } from '../storage/log/log-damage.ts';
+import type { JournalEndSeen } from '../storage/log/journal-recovery.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import {
   type ClickHouseStore,

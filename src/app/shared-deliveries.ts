@@ -1,20 +1,21 @@
 // Connects deliveries of several nodes: rows of the records, attempted by the holder of their connector.
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Parts } from './platform-parts.ts';
-import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
-import { randomDeliveryId } from '../storage/delivery-log/delivery-id.ts';
+import { createSharedDeliveryBook } from '../cluster/cluster-delivery-queries.ts';
+import {
+  deliveryShardOf,
+  leaseOfConnector,
+  shardOfLease,
+  type SharedWork,
+} from '../cluster/leases/lease-tasks.ts';
+import { createSharedDeliveries, type SharedDeliveries } from '../cluster/shared-deliveries.ts';
 import type { Deliverer, TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
 import type { OpenTargets } from '../deliveries/attempts/open-targets.ts';
 import { createDeliveryCounts } from '../deliveries/delivery-counts.ts';
-import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';
 import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
-import { createSharedDeliveries, type SharedDeliveries } from '../cluster/shared-deliveries.ts';
-import { createSharedDeliveryBook } from '../cluster/cluster-delivery-queries.ts';
-import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
-import { deliveryShardOf, leaseOfConnector, shardOfLease } from '../cluster/leases/work-leases.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
 import { withoutMemory } from '../model/record.ts';
+import { randomDeliveryId } from '../storage/delivery-log/record.ts';
 import {
   connectorsWithoutShard,
   insertSharedDeliveries,
@@ -25,6 +26,9 @@ import { transaction, type TransactionStep } from '../storage/records/transactio
 import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';
+import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
+import type { Parts } from './platform-parts.ts';
 
 const family = 'deliveries/';
 const wakeCall = 'deliveries';

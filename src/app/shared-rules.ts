@@ -1,20 +1,19 @@
 // Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
-import type { Parts } from './platform-parts.ts';
-import type { RuleRuns, RuleRunsParts } from '../rules/rule-runs.ts';
+import { leaseOfWorkspace, shardOfLease, type SharedWork } from '../cluster/leases/lease-tasks.ts';
+import { type LeaseName, leaseOfDevice } from '../cluster/leases/leases.ts';
 import {
   createSharedRules,
   type SharedRules,
   type SharedRulesParts,
 } from '../cluster/shared-rules.ts';
-import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
-import { leaseOfDevice, type LeaseName } from '../cluster/leases/leases.ts';
-import { leaseOfWorkspace, shardOfLease } from '../cluster/leases/work-leases.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
-import { findRule } from '../storage/records/rows/rules.ts';
 import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
+import type { RuleRuns, RuleRunsParts } from '../rules/rule-runs.ts';
+import { findRule } from '../storage/records/rows/rules.ts';
 import { missing } from '../structures/missing.ts';
+import type { Parts } from './platform-parts.ts';
 
 const entriesCall = 'ruleEntries';
 const samplesCall = 'samplesOfDevice';

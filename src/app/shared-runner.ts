@@ -1,9 +1,8 @@
 // Connects a runner of operations with the other nodes: each operation runs at the holder of its lease.
+import { leaseOfOperation, type SharedWork } from '../cluster/leases/lease-tasks.ts';
 import type { OperationRunner } from '../operations/operation-runner.ts';
-import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
-import { leaseOfOperation } from '../cluster/leases/work-leases.ts';
-import type { Parts } from './platform-parts.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
+import type { Parts } from './platform-parts.ts';
 
 /** A holder that was not notified of an operation, or could not continue it, finds it then. */
 const operationsLookEveryMs = 2_000;

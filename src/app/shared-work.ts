@@ -1,14 +1,17 @@
-// Shared work: what one node of several does for all, how the others reach it, and what has moved.
-import type { Lease, Leases } from '../cluster/leases/leases.ts';
-import { createHeldWork, type SharedWork } from '../cluster/leases/lease-tasks.ts';
-import { otherNodes } from '../cluster/leases/other-nodes.ts';
-import { workLeases } from '../cluster/leases/work-leases.ts';
-import type { Json } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
+// Shared work: what one node of several does for all, what all do together, and what has moved.
+import {
+  createHeldWork,
+  type SharedWork,
+  type WorkAtNodes,
+  workLeases,
+} from '../cluster/leases/lease-tasks.ts';
+import { type Lease, type Leases, otherNodes } from '../cluster/leases/leases.ts';
 import { createNodeRounds } from '../cluster/nodes/node-fan-out.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
-import type { Parts } from './platform-parts.ts';
+import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
 import { setTimer } from '../structures/timers.ts';
+import type { Parts } from './platform-parts.ts';
 
 /** With the calls that other nodes can make. */
 export interface ComposedWork extends SharedWork {
@@ -65,5 +68,21 @@ export function composeSharedWork(
       for (const name of holders.values())
         void askHolder(name, call, request).catch(() => undefined);
     },
+  };
+}
+
+// Work at all nodes: an answer waits for what is done here and, in parallel, by the other nodes.
+
+/**
+ * Rejects as the work here does. Another node that fails, or does not answer in time, is not waited
+ * for. Call before this node joins the others.
+ */
+export function everywhere(
+  sharedWork: SharedWork | undefined,
+  work: WorkAtNodes,
+): (request: string) => Promise<void> {
+  const others = sharedWork?.atOthers(work);
+  return async (request) => {
+    await Promise.all([work.here(request), others?.(request)]);
   };
 }

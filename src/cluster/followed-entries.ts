@@ -2,7 +2,7 @@
 import type { EntryFeedChange, EntryFeedMessage, EntryFeedRequest } from './entry-feed.ts';
 import { entryFeed } from './entry-feed.ts';
 import type { Json } from '../model/json.ts';
-import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem } from '../model/problem.ts';
 
 /** A feed of the port between nodes, opened. */

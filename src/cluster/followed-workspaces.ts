@@ -2,8 +2,7 @@
 import type { WorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
 import type { Json } from '../model/json.ts';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import type { NodeMessages } from '../model/node-messages.ts';
+import type { NodeAddress, NodeMessages } from '../model/node-messages.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
 const limits = {

@@ -1,7 +1,6 @@
 // Holder answers: what the node that holds some work answers to another one, with refusals as problems of the catalog.
 import type { Json } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
-import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
+import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 
 /** The answer to a call, also when the work throws a Problem. */
 export async function answerOf(work: () => Promise<Json>): Promise<Json> {

@@ -7,7 +7,7 @@ import type { LiveSample } from '../live/sessions/stream-position.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import { cursorAt } from '../model/cursor.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { EntryFeedMessage, EntryFeedRequest } from './entry-feed.ts';

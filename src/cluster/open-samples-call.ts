@@ -1,14 +1,21 @@
-// Open samples call: asks a node for the open samples of ranges, page by page, and answers such calls.
+// Open samples call: asks a node for the open samples of ranges or their number by workspace, and answers such calls.
 import type { Json } from '../model/json.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import { Problem, problem } from '../model/problem.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
+import {
+  isRefused,
+  Problem,
+  problem,
+  problemOf,
+  type Refusal,
+  refusalOf,
+} from '../model/problem.ts';
 import type {
   OpenHere,
   OpenOfJournal,
   OpenRange,
   OpenSample,
+  UsageOfJournal,
 } from '../storage/samples/remote-pending-samples.ts';
-import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
 
 /** The call between nodes. */
 export const openSamplesCall = 'openSamples';
@@ -133,4 +140,31 @@ function pageOf(samples: Iterable<OpenSample>): Pick<OpenAnswer, 'samples' | 'la
     last = { position: sample.position, index: sample.index };
   }
   return { samples: `[${texts.join(',')}]`, last: null };
+}
+
+// Usage elsewhere: how many samples the journals of other nodes have, by workspace.
+
+/** The call between nodes. */
+export const usageCall = 'samplesUsage';
+
+type CallNode = (to: NodeAddress, name: string, request: Json) => Promise<Json | undefined>;
+
+/** Asks all nodes in parallel. Throws `nodeUnreachable` when one does not answer. */
+export function createUsageElsewhere(
+  nodes: () => readonly NodeAddress[],
+  call: CallNode,
+): () => Promise<readonly UsageOfJournal[]> {
+  return () =>
+    Promise.all(
+      nodes().map(async (node) => {
+        const answer = await call(node, usageCall, null);
+        if (answer === undefined) throw nodeUnreachable(node);
+        return answer as unknown as UsageOfJournal;
+      }),
+    );
+}
+
+/** Answers the call of another node. */
+export function usageReceiver(usageHere: () => Promise<UsageOfJournal>) {
+  return async (): Promise<Json> => (await usageHere()) as unknown as Json;
 }

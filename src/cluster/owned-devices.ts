@@ -1,4 +1,4 @@
-// Owned devices: entries are accepted for devices that this node owns, before the script and after the sync.
+// Owned devices: entries are accepted for devices that this node owns, and are waited for before these move.
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
@@ -50,4 +50,29 @@ export async function withDeviceLease<T>(
   // What another node may know nothing of must not be acknowledged, and not be done there again.
   if (!held.isValid()) throw problem('deviceMovedMeanwhile');
   return done;
+}
+
+// Owned work: what a node still does for devices that it owns, and is waited for before they move.
+
+export interface OwnedWork {
+  /** The right with the work under it. */
+  readonly heldBy: (right: Pick<Held, 'isValid'>) => Held;
+  /** Resolves when the work that has begun so far has ended. */
+  readonly ended: () => Promise<unknown>;
+}
+
+export function createOwnedWork(): OwnedWork {
+  const underWay = new Set<Promise<unknown>>();
+  async function during<T>(work: Promise<T>): Promise<T> {
+    underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      underWay.delete(work);
+    }
+  }
+  return {
+    heldBy: (right) => ({ isValid: () => right.isValid(), during }),
+    ended: () => Promise.allSettled(underWay),
+  };
 }

@@ -1,12 +1,11 @@
 // Remote entries: finished journal entries for devices of other nodes, which their owners append.
-import type { Json } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import { problem } from '../model/problem.ts';
+import type { Json } from '../model/json.ts';
+import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
-import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
 import { appendOwned, type BatchStages } from '../uplinks/bulk/backfill-batches.ts';
+import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
 import type { AskOwners } from './owned-devices.ts';
-import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
 
 /** The call between nodes. */
 export const entriesCall = 'entries';

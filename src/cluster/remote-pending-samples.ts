@@ -1,6 +1,6 @@
 // Open samples elsewhere: a read asks the owners of its devices for what they have stored and not shipped yet.
 import type { Json } from '../model/json.ts';
-import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
 import type {
   OpenOfJournal,

@@ -1,8 +1,7 @@
 // Remote raw uplinks: lists come from the owner of the device, which has the newest in memory.
 import type { Json } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
-import type { RawUplink } from '../model/raw-uplink.ts';
-import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
+import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
+import type { RawUplink } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import type { AskOwners, HeldFor } from './owned-devices.ts';
 

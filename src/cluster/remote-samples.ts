@@ -17,7 +17,7 @@ import {
 } from '../uplinks/bulk/backfill-batches.ts';
 import { entryOf } from '../uplinks/bulk/backfill-entry.ts';
 import type { AskOwners, CallOwner } from './owned-devices.ts';
-import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
+import { isRefused, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 
 /** The call between nodes. */
 export const samplesCall = 'samples';

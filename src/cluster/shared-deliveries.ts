@@ -5,7 +5,7 @@ import {
   type TriedDelivery,
 } from '../deliveries/attempts/delivery-worker.ts';
 import { type WaitingDelivery, waitingDraft } from '../deliveries/attempts/waiting-delivery.ts';
-import { deliveryLogLimits } from '../storage/delivery-log/limits.ts';
+import { deliveryLogLimits } from '../storage/delivery-log/format.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../storage/records/records.ts';

@@ -2,16 +2,15 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConfigError } from '../config/config-values.ts';
-import type { Config } from '../config/config.ts';
-import { wholeCopy } from '../cluster/replication/copy-store.ts';
-import { adoptedAs, markAdopted } from '../storage/data-folder/adopted-copy.ts';
-import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { storedNodeId } from '../storage/data-folder/node-id.ts';
-import { isChecked, makeFolder } from '../storage/log/durable-file.ts';
-import { type OwnSession, openOwnSession } from '../storage/records/postgres/server.ts';
 import { copiesFolder } from '../app/journal-copies.ts';
 import { startPlatform } from '../app/platform.ts';
+import { wholeCopy } from '../cluster/replication/copy-store.ts';
+import { ConfigError } from '../config/config-values.ts';
+import type { Config } from '../config/config.ts';
+import { DataFolderError } from '../storage/data-folder/data-folder.ts';
+import { adoptedAs, markAdopted, storedNodeId } from '../storage/data-folder/node-id.ts';
+import { isChecked, makeFolder } from '../storage/log/durable-file.ts';
+import { openOwnSession, type OwnSession } from '../storage/records/postgres/server.ts';
 
 /** In the data folder of the holder. */
 const adoptedFolder = 'adopted';

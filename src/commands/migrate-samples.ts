@@ -15,7 +15,7 @@ import { countUplinks, movedUplinks } from '../storage/raw-uplinks/clickhouse/mo
 import { uplinkTable } from '../storage/raw-uplinks/clickhouse/uplink-table.ts';
 import { storedUplinks } from '../storage/raw-uplinks/embedded/stored-uplinks.ts';
 import { verifyRawUplinks } from '../storage/raw-uplinks/embedded/verify-raw-uplinks.ts';
-import { createUplinkSum } from '../storage/raw-uplinks/uplink-sum.ts';
+import { createUplinkSum } from '../storage/raw-uplinks/raw-uplink-line.ts';
 import { openClickHouseStore } from '../storage/samples/clickhouse/clickhouse-store.ts';
 import { takeJournalNumber } from '../storage/samples/clickhouse/journal-number.ts';
 import {

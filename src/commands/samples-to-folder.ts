@@ -9,7 +9,7 @@ import { missing } from '../structures/missing.ts';
 import { countUplinks, movedUplinks } from '../storage/raw-uplinks/clickhouse/moved-uplinks.ts';
 import { openEmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import { storedUplinks } from '../storage/raw-uplinks/embedded/stored-uplinks.ts';
-import { createUplinkSum } from '../storage/raw-uplinks/uplink-sum.ts';
+import { createUplinkSum } from '../storage/raw-uplinks/raw-uplink-line.ts';
 import { openClickHouseStore } from '../storage/samples/clickhouse/clickhouse-store.ts';
 import {
   countStored,

@@ -12,7 +12,7 @@ import {
   verifyDeliveryLog,
 } from '../storage/delivery-log/verify-delivery-log.ts';
 import type { StoreFindings } from '../storage/samples/verify-journal.ts';
-import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/newest-position.ts';
+import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/durable-mark.ts';
 import {
   type RawUplinkFindings,
   verifyRawUplinks,

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { connectivities, connectorAuthTypes } from '../model/connector.ts';
 import { carriers, decodingTypes } from '../model/integration.ts';
-import { lineProtocolLimits } from '../model/line-protocol-mapping.ts';
+import { lineProtocolLimits } from '../model/connector-mappings.ts';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';

@@ -1,6 +1,6 @@
 // Schemas and endpoints of device credentials (contract 11).
 import Type from 'typebox';
-import { credentialAlgorithms } from '../model/device-credential.ts';
+import { credentialAlgorithms } from '../model/credential.ts';
 import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
 import { unpagedSchema } from './page-envelope.ts';

@@ -1,24 +1,23 @@
 // Delivery handover: moves deliveries from the records to the log: those of rules, and what several nodes left.
 import { setImmediate as pause } from 'node:timers/promises';
-import { randomDeliveryId } from '../storage/delivery-log/delivery-id.ts';
-import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
-import type { StoredDelivery } from '../storage/delivery-log/record.ts';
-import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
-import { waitingRecord } from './attempts/waiting-delivery.ts';
 import { type DeliveryDraft, sequenceBehind } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
+import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
+import { randomDeliveryId, type StoredDelivery } from '../storage/delivery-log/record.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
 import type { Records } from '../storage/records/records.ts';
 import {
   countDeliveriesOnTheirWay,
+  deletePendingDeliveries,
   type DeliveryOnItsWay,
   findDeliveriesOnTheirWay,
   insertDeliveries,
-  deletePendingDeliveries,
 } from '../storage/records/rows/deliveries.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import { createRetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';
+import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
+import { waitingRecord } from './attempts/waiting-delivery.ts';
 
 const rowsPerPage = 1_000;
 const retryDelaysMs = [1_000] as const;

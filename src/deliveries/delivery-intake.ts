@@ -1,6 +1,6 @@
 // Delivery intake: deliveries of data flows, whose drafts are journal entries until they have a record.
 import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
-import { deliveryId } from '../storage/delivery-log/delivery-id.ts';
+import { deliveryId } from '../storage/delivery-log/record.ts';
 import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
 import { recordOf, waitingDraft, type WaitingDelivery } from './attempts/waiting-delivery.ts';
 import type { Delivery, DeliveryDraft } from '../model/delivery.ts';

@@ -2,7 +2,7 @@
 import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import { recordAttempt } from './attempts/delivery-records.ts';
 import type { TriedDelivery } from './attempts/delivery-worker.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';

@@ -3,7 +3,7 @@ import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import type { StoredDelivery } from '../storage/delivery-log/record.ts';
 import type { DeliveryRow } from '../storage/delivery-log/row-table.ts';
 import { keptEnded } from '../storage/delivery-log/compaction.ts';
-import { deliveryLogLimits } from '../storage/delivery-log/limits.ts';
+import { deliveryLogLimits } from '../storage/delivery-log/format.ts';
 import type { Deliverer } from './attempts/delivery-worker.ts';
 import { deliveryOf, type WaitingDelivery, waitingRecord } from './attempts/waiting-delivery.ts';
 import type { DeliveryBook, DeliveryFilter } from '../inventory/data-flows/deliveries.ts';

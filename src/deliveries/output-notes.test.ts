@@ -1,6 +1,6 @@
 // Output notes: one line for the operator, every note for the owner.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { listProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import { noteUnreadable } from './output-notes.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';

@@ -1,5 +1,5 @@
 // Output notes: uplinks whose outputs could not be queued are reported to the operator and to the device's owner.
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../telemetry/events.ts';

@@ -5,10 +5,10 @@ import { type DeliveryDraft, sequenceAt } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { type DurableEntry, type DurableRows, sampleCountOf } from '../model/journal-entry.ts';
 import { Problem } from '../model/problem.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { templateContextOf } from '../model/template-context.ts';
-import { UnreadableRecord } from '../model/unreadable-record.ts';
+import { UnreadableRecord } from '../model/errors.ts';
 import { countedRows } from '../uplinks/bulk/device-rows.ts';
 import { missing } from '../structures/missing.ts';
 

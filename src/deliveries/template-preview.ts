@@ -3,8 +3,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import { renderTemplate } from '../outputs/templates/render-template.ts';
-import { parseTemplate } from '../outputs/templates/template.ts';
-import { textFault } from '../outputs/templates/text-fault.ts';
+import { parseTemplate, textFault } from '../outputs/templates/template.ts';
 import { type ContextChoice, type ContextSources, previewContext } from './template-context.ts';
 
 export interface PreviewRequest extends ContextChoice {

@@ -1,5 +1,5 @@
 // Downlink order: an output of one device sends a downlink to a device of the same workspace (contract 9).
-import type { OrderDownlink } from '../outputs/connectors/downlink/downlink-order.ts';
+import type { OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DownlinkCommand } from '../model/downlink.ts';
 import { problem } from '../model/problem.ts';

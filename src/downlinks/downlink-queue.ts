@@ -1,7 +1,7 @@
 // Downlink queue: each device in order, many devices concurrently, with retries, expiry and reports.
 import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
-import type { Note } from '../model/processing-note.ts';
+import type { Note } from '../model/entry-trace.ts';
 import type { ServerDownlinkReport } from '../transports/network-servers/network-server.ts';
 import { createKeyedQueue } from '../structures/keyed-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';

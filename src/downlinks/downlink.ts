@@ -9,7 +9,7 @@ import {
   downlinkLimits,
 } from '../model/downlink.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { Note } from '../model/processing-note.ts';
+import type { Note } from '../model/entry-trace.ts';
 import { uplinkDeviceOf } from '../uplinks/capture/capture.ts';
 
 /** Why a downlink is sent. */

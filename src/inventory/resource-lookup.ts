@@ -1,5 +1,5 @@
 // Resource lookup: organization and workspace of a record, which the HTTP layer needs to authorize a request.
-import type { Place } from '../model/resource-ref.ts';
+import type { Place } from '../model/record.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../storage/records/records.ts';
 import { findPlace, nameOfKind, type PlacedKind } from '../storage/records/rows/resource-refs.ts';

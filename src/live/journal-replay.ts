@@ -1,6 +1,6 @@
 // Journal replay: stored samples of devices from the journals of all nodes, in the order of storing.
 import type { Json } from '../model/json.ts';
-import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import { inJournal } from './sessions/journal-stream.ts';

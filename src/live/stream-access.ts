@@ -6,7 +6,7 @@ import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 import { type Scope, scopes } from '../model/permission.ts';
 import { type Principal, principalIn } from '../model/principal.ts';
 import { Problem } from '../model/problem.ts';
-import type { Place } from '../model/resource-ref.ts';
+import type { Place } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
 import { placesOfDevices } from '../storage/records/rows/devices.ts';
 import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';

@@ -1,4 +1,4 @@
-// Audit entry: the author, the time and the content of one change (contract 26).
+// Audit entry: the author, the time and the content of one change, and the activity of one request (contract 26, 37).
 import type { Actor } from './actor.ts';
 import type { EpochMs } from './instant.ts';
 import type { Json } from './json.ts';
@@ -28,4 +28,35 @@ export interface AuditEntry {
   readonly requestId: string | null;
   readonly ip: string | null;
   readonly changes: readonly FieldChange[];
+}
+
+// Activity: what one request changed in a workspace, as its readers can see it (contract 37).
+
+/** Records that an activity names; the others are only counted. */
+export const namedRecordsMax = 10;
+
+export interface ChangeCount {
+  readonly action: AuditAction;
+  readonly resourceType: string;
+  readonly count: number;
+}
+
+export type NamedChange = Pick<
+  AuditEntry,
+  'action' | 'resourceType' | 'resourceId' | 'resourceName'
+>;
+
+export interface Activity {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  /** Null for changes of the platform itself. */
+  readonly requestId: string | null;
+  readonly actor: Pick<Actor, 'type' | 'id' | 'name'>;
+  /** The first and the last change. */
+  readonly started: EpochMs;
+  readonly timestamp: EpochMs;
+  readonly changes: readonly ChangeCount[];
+  /** The first ones. */
+  readonly records: readonly NamedChange[];
 }

@@ -1,8 +1,7 @@
 // Device connectors: transport, authentication and decoding of the uplinks of a data flow (contract 8).
 import type { Carrier, DecodingType } from './integration.ts';
-import type { LineProtocolMapping } from './line-protocol-mapping.ts';
+import type { LineProtocolMapping, SparkplugMapping } from './connector-mappings.ts';
 import type { AuditFields } from './record.ts';
-import type { SparkplugMapping } from './sparkplug-mapping.ts';
 
 export const connectivities = ['LORA', 'MQTT', 'HTTP', 'COAP'] as const;
 export type Connectivity = (typeof connectivities)[number];

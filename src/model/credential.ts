@@ -1,4 +1,4 @@
-// Credentials of machines, stored as hashes and never as secrets, and when they expire (interface 2.5, 2.6; contract 23, 24).
+// Credentials: those of machines and devices and passkeys of users, stored as hashes or public keys (interface 2.5, 2.6; contract 11, 23, 24).
 import { type EpochMs, parseInstant } from './instant.ts';
 import type { Permissions } from './permission.ts';
 import { problem } from './problem.ts';
@@ -43,4 +43,52 @@ export function expirationFrom(sent: string | null | undefined): EpochMs | null 
   if (ms === undefined)
     throw problem('invalidRequest', { reason: 'body expiration: must be an ISO-8601 date-time' });
   return ms;
+}
+
+// Device credential: the public key with which a device authenticates (contract 11).
+
+export const credentialAlgorithms = [
+  'RSA256_PEM',
+  'RSA256_X509_PEM',
+  'EC256_PEM',
+  'EC256_X509_PEM',
+] as const;
+export type CredentialAlgorithm = (typeof credentialAlgorithms)[number];
+
+export interface DeviceCredential {
+  readonly id: string;
+  /** Service device id. */
+  readonly deviceId: string;
+  readonly name: string | null;
+  readonly algorithm: CredentialAlgorithm;
+  /** PEM of a public key or of a certificate, by the algorithm. */
+  readonly publicKey: string;
+  /** SHA-1 of the key's DER, 40 hexadecimal characters. */
+  readonly fingerprint: string;
+  readonly expiration: EpochMs | null;
+  readonly created: EpochMs;
+}
+
+// Passkey: a public key whose private part a phone, computer or security key keeps for one user (WebAuthn).
+
+/** A user has few devices; more would make the list of allowed ones long. */
+export const passkeysPerUserMax = 20;
+
+export interface Passkey {
+  readonly id: string;
+  readonly userId: string;
+  /** As the browser names it, in base64url. */
+  readonly credentialId: string;
+  /** COSE, in base64url. */
+  readonly publicKey: string;
+  /** How often the device has signed; 0 for devices that do not count. */
+  readonly counter: number;
+  /** What the user calls it. */
+  readonly name: string;
+  /** How browsers reach the device, such as `internal` or `usb`. */
+  readonly transports: readonly string[];
+  /** When the last challenge that counted was issued; older ones are refused. */
+  readonly lastChallenge: EpochMs;
+  readonly created: EpochMs;
+  readonly lastUsed: EpochMs | null;
 }

@@ -4,6 +4,23 @@ import type { Device } from './device.ts';
 import type { Json } from './json.ts';
 import type { AuditFields } from './record.ts';
 
+// LoRa fields: the parts of a device's LoRa properties that lists can filter by, by dotted name (contract 4).
+
+/** The parts of LoRa properties that a filter may look at: none of them is secret. */
+export const loraFields = [
+  'carrier',
+  'activationMode',
+  'loraVersion',
+  'deviceClass',
+  'deviceEui',
+  'deviceAddress',
+  'actilityProperties.connectivityPlanId',
+  'actilityProperties.deviceProfileId',
+  'actilityProperties.routingProfileId',
+  'actilityProperties.motionIndicator',
+] as const;
+export type LoraField = (typeof loraFields)[number];
+
 /** The type of a field's value, with its limits. A string without `lengthMin` can be empty. */
 export type DeviceFieldType =
   | { readonly kind: 'name' }

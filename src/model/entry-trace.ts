@@ -1,4 +1,4 @@
-// Entry trace: the origin and the processing of the samples of a journal entry, for the followers of the journal.
+// Entry trace: the origin, the processing and the notes of the samples of a journal entry, for its followers (contract 27).
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
@@ -60,4 +60,24 @@ export function rememberBodyJson(body: RawPayload['body']): void {
 
 export function bodyJsonOf(body: RawPayload['body']): string {
   return knownJson.get(body) ?? JSON.stringify(body);
+}
+
+// Processing note: an event in the processing of a payload, for the device's owner (contract 27).
+
+export type NoteLevel = 'INFO' | 'WARN' | 'ERROR';
+export type NoteSource = 'UPLINK' | 'SCRIPT' | 'OUTPUT' | 'RULE' | 'DOWNLINK';
+
+/** Stages return notes; only a flow gives them a time, a device and an id. */
+export interface Note {
+  readonly level: NoteLevel;
+  readonly source: NoteSource;
+  readonly message: string;
+  readonly details?: JsonObject;
+}
+
+export interface ProcessingLogEntry extends Note {
+  readonly id: string;
+  readonly deviceId: string;
+  readonly timestamp: EpochMs;
+  readonly correlationId: string;
 }

@@ -2,7 +2,7 @@
 import { parsedJson } from './json-keys.ts';
 import { jsonDepthMax } from './json-text.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { Note } from './processing-note.ts';
+import type { Note } from './entry-trace.ts';
 
 // Exact integers: the note on those of a value that arrived as their text, because a number would round them.
 

@@ -200,3 +200,10 @@ export function formatInstantOrNull(ms: EpochMs | null): string | null {
 export function isWithin(ms: number, since: EpochMs, now: EpochMs): boolean {
   return now >= since && now - since < ms;
 }
+
+// Newest: which times count as newest. A sample of a clock in the future must not hide what comes after it (contract 42).
+
+/** Samples dated later than this are kept, and are newest to nothing: no rule, list or page. */
+export function newestUntil(now: EpochMs): EpochMs {
+  return now + dayMs;
+}

@@ -1,8 +1,7 @@
 // Journal entry: all changes of one uplink or backfill request, which become durable as a whole.
-import type { EntryTrace } from './entry-trace.ts';
+import type { EntryTrace, ProcessingLogEntry } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
-import type { ProcessingLogEntry } from './processing-note.ts';
 import type { SampleEntry, StoredSample } from './sample.ts';
 import type { UplinkMetrics } from './uplink-metrics.ts';
 

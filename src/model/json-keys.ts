@@ -2,9 +2,9 @@
 // The parser keeps one table of all keys of the process, in which keys beyond 16,383 characters are
 // hashed by their length alone: a megabyte of them costs seconds.
 import type { Json } from './json.ts';
-import { standInName } from './stand-in-name.ts';
+import { standInName } from './outside-name.ts';
 
-/** As in `src/structures/text-key.ts`, which the model does not import. */
+/** As in `src/structures/string-hash.ts`, which the model does not import. */
 const hashedLengthMax = 16_383;
 
 /**

@@ -1,6 +1,6 @@
-// Node messages: what nodes of a cluster send to the owners of devices and to each other.
+// Node messages: what nodes of a cluster send to the owners of devices and to each other, and how they are addressed.
+import { crc32 } from 'node:zlib';
 import type { Json } from './json.ts';
-import type { NodeAddress } from './node-address.ts';
 
 export interface NodeMessage {
   /** Decides which handler of the receiver gets the request. */
@@ -62,4 +62,23 @@ export interface NodeMessages {
   /** Adds the handler of a kind; all are added before the node serves anything. */
   handle(kind: string, handler: MessageHandler): void;
   onMoved(listener: PartitionsMoved): void;
+}
+
+// Node address: where the other nodes of a cluster reach a node.
+
+export interface NodeAddress {
+  /** Of its data folder, without change. */
+  readonly id: string;
+  /** Of its internal port. */
+  readonly url: string;
+}
+
+// Device partition: the part of all devices that a device belongs to, which decides its node and its shard.
+
+/** Never changed: tables and leases contain the numbers of partitions. */
+export const partitionCount = 256;
+
+/** The partition of a device, by its service id. */
+export function partitionOf(deviceId: string): number {
+  return crc32(deviceId) % partitionCount;
 }

@@ -76,3 +76,26 @@ export function problem<N extends ProblemName>(name: N, ...args: DetailsOf<N>): 
   if (typeof message === 'string') return new Problem(name, details, message);
   return new Problem(name, details, (message as (details: Details) => string)(details));
 }
+
+// Refusal: a Problem as a value, as it crosses from one node to another.
+
+export interface Refusal {
+  readonly problem: ProblemName;
+  readonly details: Problem['details'];
+  readonly message: string;
+}
+
+/** Rethrows what is not a Problem. */
+export function refusalOf(error: unknown): Refusal {
+  if (!(error instanceof Problem)) throw error;
+  const { problem, details, message } = error;
+  return { problem, details, message };
+}
+
+export function problemOf({ problem, details, message }: Refusal): Problem {
+  return new Problem(problem, details, message);
+}
+
+export function isRefused<T extends object>(answer: T | Refusal): answer is Refusal {
+  return 'problem' in answer;
+}

@@ -1,4 +1,4 @@
-// Record: the members that nearly all records have, and the notification of a change.
+// Record: the members that nearly all records have, its owner for authorization, and the notification of a change.
 import type { Actor } from './actor.ts';
 import type { RecordKind } from './ids.ts';
 import type { EpochMs } from './instant.ts';
@@ -55,4 +55,18 @@ export interface ChangedRecord {
   readonly leftWorkspaceId: string | null;
   readonly name: string | null;
   readonly by: Pick<Actor, 'type' | 'id' | 'name'>;
+}
+
+// Resource reference: the owner of a record, which authorization compares with the reach of a credential.
+
+export interface Place {
+  /**
+   * Null for records of the installation itself, which everybody may read and nobody may change.
+   */
+  readonly organizationId: string | null;
+  /** Null for records of the organization itself. */
+  readonly workspaceId: string | null;
+  /** What the record is called in a 404, for example `device`. */
+  readonly what: string;
+  readonly id: string;
 }

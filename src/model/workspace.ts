@@ -1,4 +1,4 @@
-// Workspace: the part of an organization that contains devices, flows and rules (contract 3).
+// Workspace: the part of an organization that contains devices, flows and rules; and the organization (contract 1, 3).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
@@ -65,4 +65,16 @@ export interface Workspace extends AuditFields {
   readonly description: string | null;
   readonly settings: WorkspaceSettings;
   readonly properties: JsonObject;
+}
+
+// Organization: the tenant that owns all other records (contract 1).
+
+export interface Organization extends AuditFields {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** A data URL. */
+  readonly logo: string | null;
+  readonly ownerId: string;
+  readonly properties: JsonObject | null;
 }

@@ -1,7 +1,7 @@
 // Places of devices and tags: the workspace in which a request needs its permission.
 import { placeOf } from '../inventory/resource-lookup.ts';
 import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
-import type { Place } from '../model/resource-ref.ts';
+import type { Place } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
 import { devicesOfTag } from '../storage/records/rows/tags.ts';
 

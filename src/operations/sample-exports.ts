@@ -2,7 +2,7 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { change } from '../inventory/record-change.ts';
-import { isDiskFull } from '../model/disk-full.ts';
+import { isDiskFull } from '../model/errors.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { exportFileName, type SampleExport, sampleExportLimits } from '../model/sample-export.ts';
 import { type ExportFile, openExportFile } from '../query/exports/export-file.ts';

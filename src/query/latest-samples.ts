@@ -1,14 +1,13 @@
 // Latest samples of many devices, and the last value of each wanted key (contract 37 and 42).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dataValue } from '../model/data-value.ts';
-import { earliest, type EpochMs, formatInstant, hourMs } from '../model/instant.ts';
+import { earliest, type EpochMs, formatInstant, hourMs, newestUntil } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { newestUntil } from '../model/newest.ts';
 import type { Sample } from '../model/sample.ts';
-import { sharedKeys, type SharedDashboard } from '../model/shared-dashboard.ts';
+import { type SharedDashboard, sharedKeys } from '../model/shared-dashboard.ts';
 import type { UnreadableSamples } from '../storage/samples/sample-store.ts';
-import type { EndsTally } from './summaries/facets/ends.ts';
 import type { ReadingStore } from './accumulation.ts';
+import type { EndsTally } from './summaries/facets/ends.ts';
 
 /** Limits of the search for values that the newest samples do not have. */
 const searchLimits = {

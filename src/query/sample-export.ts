@@ -3,9 +3,8 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import { offsetAt, type TimeZone } from '../model/time-zone.ts';
-import type { ReportedRange } from '../storage/samples/reported-reads.ts';
+import { refuseUnreadable, type ReportedRange } from '../storage/samples/reported-reads.ts';
 import type { SampleRange } from '../storage/samples/sample-store.ts';
-import { refuseUnreadable } from '../storage/samples/unreadable.ts';
 import { csvLine, withoutFormula } from '../structures/csv.ts';
 import type { ReadingStore } from './accumulation.ts';
 

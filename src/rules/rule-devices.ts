@@ -1,7 +1,7 @@
 // Devices of rules: a device that does not exist or cannot be read has no route, and rules go on without it.
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { Problem } from '../model/problem.ts';
-import { UnreadableRecord } from '../model/unreadable-record.ts';
+import { UnreadableRecord } from '../model/errors.ts';
 
 export interface RuleDeviceParts {
   /** Throws Problem 404. */

@@ -4,7 +4,7 @@ import type { DeliveryDraft } from '../model/delivery.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
+import type { Note, ProcessingLogEntry } from '../model/entry-trace.ts';
 import {
   type ContextDevice,
   type DataSourceContext,

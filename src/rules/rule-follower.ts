@@ -26,7 +26,7 @@ import {
   type Visit,
   type VisitFailed,
 } from './evaluation/evaluation.ts';
-import type { RuleEvaluation } from './evaluation/firing.ts';
+import type { RuleEvaluation } from './evaluation/rule-reading.ts';
 import type { RuleRegistry } from './evaluation/rule-registry.ts';
 import { unjudgedRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';

@@ -1,12 +1,13 @@
 // Rule simulation: a dry run over stored samples that writes and sends nothing.
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, newestUntil } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { newestUntil } from '../model/newest.ts';
 import { problem } from '../model/problem.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
+import type { Samples } from '../storage/samples/samples.ts';
+import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
-import { refuseUnreadable } from '../storage/samples/unreadable.ts';
 import { planDevice } from './evaluation/device-plan.ts';
 import {
   createRuleMemory,
@@ -14,10 +15,8 @@ import {
   evaluateTimed,
   type Triggered,
 } from './evaluation/evaluation.ts';
-import { runView, type RuleRun, runOf } from './evaluation/rule-run.ts';
+import { type RuleRun, runOf, runView } from './evaluation/rule-run.ts';
 import { actionsFor, scriptCauses, scriptEvent, scriptOutcome } from './evaluation/script-run.ts';
-import type { ScriptMachine } from '../scripting/script-machine.ts';
-import type { Samples } from '../storage/samples/samples.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 
 const simulationLimits = {

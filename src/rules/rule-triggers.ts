@@ -3,7 +3,7 @@ import type { AlarmEffect } from '../model/alarm.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { ActivationRef } from '../storage/records/rows/rule-state.ts';

@@ -4,7 +4,7 @@ import type { AlarmEffect } from '../model/alarm.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { addPeriodCounts, type PeriodCount } from '../storage/records/rows/period-counts.ts';

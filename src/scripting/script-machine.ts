@@ -8,7 +8,7 @@ import { type Problem, problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
 import type { RunKind } from '../structures/run-lines.ts';
 import { createRunQueue, type RunQueue } from '../structures/run-queue.ts';
-import { textKey } from '../structures/text-key.ts';
+import { textKey } from '../structures/string-hash.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Emit, ScriptErrorEvent } from './emit.ts';
 import { modeNumber } from './engine.ts';

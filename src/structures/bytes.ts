@@ -1,5 +1,4 @@
-// Writing and reading bytes: varints, zigzag for signed whole numbers, doubles, strings, and words on a four-byte grid.
-import { digitAt } from './hex-digits.ts';
+// Writing and reading bytes: varints, zigzag, doubles, strings and hexadecimal digits; copied and growing arrays of them.
 
 /** Shorter strings are written faster by a loop than by a call of the runtime. */
 const loopedCharsMax = 48;
@@ -248,4 +247,41 @@ export class ByteReader {
 function bufferOf(bytes: Uint8Array): Buffer {
   if (Buffer.isBuffer(bytes)) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+// A typed array with room for more values.
+
+type NumberArray = Float64Array | Uint8Array | Uint16Array | Uint32Array;
+
+/** A copy of the length; the new places have the value of `fill`. */
+export function grown<T extends NumberArray>(array: T, length: number, fill = 0): T {
+  const larger = new (array.constructor as new (length: number) => T)(length);
+  larger.set(array);
+  if (fill !== 0) larger.fill(fill, array.length);
+  return larger;
+}
+
+// Hexadecimal digits by the code of their character.
+
+/** Of other characters; digits are below 16. */
+const noDigit = 255;
+const zero = 0x30;
+const a = 0x61;
+
+/** The value of the digit at that place: of 0 to 9 and of a to f. */
+export function digitAt(text: string, place: number): number {
+  const code = text.charCodeAt(place);
+  // Comparisons with NaN, which is behind the end, are false.
+  if (code >= zero && code < zero + 10) return code - zero;
+  return code >= a && code < a + 6 ? code - a + 10 : noDigit;
+}
+
+// Own bytes: a copy that keeps no larger buffer in memory, for bytes that are stored for long.
+
+/** Bytes from a connection are a part of everything that arrived with them. */
+export function ownBytes(bytes: Uint8Array): Buffer {
+  // Not from the pool of buffers, which would be kept as well.
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
 }

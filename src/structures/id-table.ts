@@ -1,7 +1,7 @@
 // Id table: the numbers of ids. Ids of 16 hexadecimal digits take two words each.
 // A lookup in a `Map` enters each new string into the table of strings of the runtime first, which
 // costs several times as much as this one and has to be cleaned up.
-import { digitAt } from './hex-digits.ts';
+import { digitAt } from './bytes.ts';
 
 const firstPlaces = 1 << 11;
 const idDigits = 16;

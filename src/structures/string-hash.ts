@@ -1,4 +1,5 @@
-// String hash: 32-bit hashes under a secret, so that no client can choose many strings with one hash.
+// Hashes of strings under a secret, and texts of any length as keys, so that no client can choose many that collide.
+import { hash } from 'node:crypto';
 
 export type StringHash = (first: string, second?: string) => number;
 
@@ -20,4 +21,18 @@ export function createStringHash(seed: number, added: number): StringHash {
     hash = Math.imul(hash, 0xc2b2_ae35);
     return (hash ^ (hash >>> 16)) >>> 0;
   };
+}
+
+// Text key: a text of any length as a key of a Map or Set, found in a time that does not depend on other keys.
+
+/**
+ * V8 hashes a longer string by its length alone, and looking one up in any Map, Set or object enters
+ * it in a table of the whole process: there, all of one length are compared character by character.
+ */
+const hashedLengthMax = 16_383;
+
+/** The text itself, or of a long one its length and digest. */
+export function textKey(text: string): string {
+  if (text.length <= hashedLengthMax) return text;
+  return `\0${text.length} ${hash('sha256', text, 'base64')}`;
 }

@@ -1,5 +1,5 @@
 // Request events: HTTP answers, CoAP answers and internal errors, as log lines and metrics.
-import { isDiskFull } from '../model/disk-full.ts';
+import { isDiskFull } from '../model/errors.ts';
 import { hourMs } from '../model/instant.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';

@@ -1,11 +1,10 @@
 // Decoder test: runs a decoder on raw uplinks of devices, in order and with state. Nothing is stored.
+import type { Note } from '../model/entry-trace.ts';
 import { formatInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import type { Note } from '../model/processing-note.ts';
-import type { RawUplink } from '../model/raw-uplink.ts';
 import type { Sample } from '../model/sample.ts';
-import type { Uplink, UplinkDevice } from '../model/uplink.ts';
+import type { RawUplink, Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import {
   intervalOf,

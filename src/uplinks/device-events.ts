@@ -3,8 +3,8 @@ import type { Downlink } from '../model/downlink.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
-import type { RawUplink } from '../model/raw-uplink.ts';
+import type { Note, ProcessingLogEntry } from '../model/entry-trace.ts';
+import type { RawUplink } from '../model/uplink.ts';
 
 const eventsMax = 100;
 

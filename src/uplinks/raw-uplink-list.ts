@@ -4,7 +4,7 @@ import { formatInstant, parseInstant, restorePlus } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, pageOf, type PageRequest } from '../model/page.ts';
 import { problem } from '../model/problem.ts';
-import type { RawUplink } from '../model/raw-uplink.ts';
+import type { RawUplink } from '../model/uplink.ts';
 import { refuseUnknownFields } from '../model/sort-order.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';

@@ -1,17 +1,22 @@
 // Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
-import type { Intake } from '../transports/intake.ts';
-import { largeWorkLimits } from '../transports/large-work.ts';
-import type { WorkTurns } from '../transports/work-turns.ts';
-import { type EntryTrace, type ProcessingTimes, rememberBodyJson } from '../model/entry-trace.ts';
+import {
+  type EntryTrace,
+  type Note,
+  type ProcessingLogEntry,
+  type ProcessingTimes,
+  rememberBodyJson,
+} from '../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
 import { problems } from '../model/problem.ts';
-import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
-import type { Uplink } from '../model/uplink.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import type { Uplink } from '../model/uplink.ts';
+import type { Intake } from '../transports/intake.ts';
+import { largeWorkLimits } from '../transports/large-work.ts';
+import type { WorkTurns } from '../transports/work-turns.ts';
 
 /** What a decoder made of an uplink. */
 export interface Decoded {

@@ -1,5 +1,5 @@
 // Written sample: a sample of an output enters the journal like one that a device sent (contract 9, 36).
-import type { WriteSample, WrittenSample } from '../outputs/connectors/database/written-sample.ts';
+import type { WriteSample, WrittenSample } from '../outputs/connectors/connector-services.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leaseOfConnector } from '../../src/cluster/leases/work-leases.ts';
+import { leaseOfConnector } from '../../src/cluster/leases/lease-tasks.ts';
 import { sinkEnvironment } from '../world/action-sink.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';

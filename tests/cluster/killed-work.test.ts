@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { leaseOfDevice } from '../../src/cluster/leases/leases.ts';
-import { leaseOfOperation, leaseOfWorkspace } from '../../src/cluster/leases/work-leases.ts';
+import { leaseOfOperation, leaseOfWorkspace } from '../../src/cluster/leases/lease-tasks.ts';
 import { type ActionSink, sinkEnvironment, startActionSink } from '../world/action-sink.ts';
 import { temperatureOf } from '../world/alarm-rules.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';

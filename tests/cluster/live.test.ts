@@ -5,7 +5,7 @@ import { startCluster, type TestCluster } from '../world/cluster.ts';
 import { createDifferent } from '../world/different.ts';
 import { type LiveMessage, type LiveSocket, openLive } from '../world/live-socket.ts';
 import type { TestDevice, World } from '../world/world.ts';
-import { partitionOf } from '../../src/model/device-partition.ts';
+import { partitionOf } from '../../src/model/node-messages.ts';
 
 let cluster: TestCluster;
 let world: World;

@@ -1,7 +1,7 @@
 // MQTT on two nodes: clients of either node use the devices of both.
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { partitionOf } from '../../src/model/device-partition.ts';
+import { partitionOf } from '../../src/model/node-messages.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
 import {
   closed,

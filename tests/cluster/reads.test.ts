@@ -1,6 +1,6 @@
 // Reads of many devices at any node: what an owner acknowledged is in the next answer of every node.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { partitionOf } from '../../src/model/device-partition.ts';
+import { partitionOf } from '../../src/model/node-messages.ts';
 import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';

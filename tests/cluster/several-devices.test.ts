@@ -1,6 +1,6 @@
 // Requests with several devices: the owners store the samples, and the answer is that of one process.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { partitionOf } from '../../src/model/device-partition.ts';
+import { partitionOf } from '../../src/model/node-messages.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
 import type { World } from '../world/world.ts';

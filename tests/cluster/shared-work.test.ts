@@ -1,6 +1,6 @@
 // Work that one node does for all: divided between two nodes, and asked for at either of them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workLeases } from '../../src/cluster/leases/work-leases.ts';
+import { workLeases } from '../../src/cluster/leases/lease-tasks.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
 import type { World } from '../world/world.ts';

@@ -1,6 +1,6 @@
 // Two nodes behind a proxy: every request about a device is answered by its owner, whichever node gets it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { partitionOf } from '../../src/model/device-partition.ts';
+import { partitionOf } from '../../src/model/node-messages.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { askCoap } from '../world/coap-device.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';

@@ -1,17 +1,19 @@
 // Reading nodes: several nodes of one process on one ClickHouse, between which devices are moved by hand.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
+import { type Carry, createNodeSwitch } from '../../src/cluster/nodes/in-process-nodes.ts';
+import { NodeUnreachable } from '../../src/cluster/nodes/nodes.ts';
 import {
+  createUsageElsewhere,
   nodeUnreachable,
   openSamplesCall,
   openSamplesReceiver,
+  usageCall,
+  usageReceiver,
 } from '../../src/cluster/open-samples-call.ts';
 import { createOpenElsewhere } from '../../src/cluster/remote-pending-samples.ts';
-import { createUsageElsewhere, usageCall, usageReceiver } from '../../src/cluster/remote-usage.ts';
-import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
 import type { Json } from '../../src/model/json.ts';
-import type { NodeAddress } from '../../src/model/node-address.ts';
-import { type Carry, createNodeSwitch } from '../../src/cluster/nodes/in-process-nodes.ts';
-import { NodeUnreachable } from '../../src/cluster/nodes/nodes.ts';
+import type { NodeAddress } from '../../src/model/node-messages.ts';
 import {
   openClickHouseSamples,
   type TestClickHouseSamples,

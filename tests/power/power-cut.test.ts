@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyDeliveryLog } from '../../src/storage/delivery-log/verify-delivery-log.ts';
-import { scanSegment } from '../../src/storage/log/segment-scan.ts';
+import { scanSegment } from '../../src/storage/log/journal-segments.ts';
 import { verifyRawUplinks } from '../../src/storage/raw-uplinks/embedded/verify-raw-uplinks.ts';
 import { describeWithCompiler } from '../servers/server-tests.ts';
 import { fleetPowerRounds } from './fleet-power.ts';

@@ -1,5 +1,5 @@
 // Lease table: what nodes do to the leases that they share, each call in one atomic step.
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import type { LeaseName } from './leases.ts';
 
 export interface LeaseRow {

@@ -1,8 +1,13 @@
 // Held work: workers begin with leases of their family, and end before another node has them.
 import { expect, test } from 'vitest';
-import { createHeldWork } from './lease-tasks.ts';
+import {
+  createHeldWork,
+  leaseOfConnector,
+  leaseOfOperation,
+  leaseOfWorkspace,
+  workLeases,
+} from './lease-tasks.ts';
 import type { Lease, LeaseName, LeasesChanged } from './leases.ts';
-import { leaseOfConnector, leaseOfOperation, leaseOfWorkspace, workLeases } from './work-leases.ts';
 
 function started(beforeLoss?: () => Promise<void>) {
   const listeners: LeasesChanged[] = [];

@@ -1,6 +1,5 @@
-// Leases: the port that decides which node does what. One process holds all, nodes share theirs by a table.
-import { partitionCount, partitionOf } from '../../model/device-partition.ts';
-import type { NodeAddress } from '../../model/node-address.ts';
+// Leases: the port that decides which node does what, in which epoch. One process holds all, nodes share theirs by a table.
+import { type NodeAddress, partitionCount, partitionOf } from '../../model/node-messages.ts';
 
 export type LeaseName =
   | `devices/${number}`
@@ -66,4 +65,30 @@ export interface Leases {
   drain(): Promise<void>;
   /** Releases what is still held. */
   close(): Promise<void>;
+}
+
+// Other nodes: those that hold a lease, as the leases were read last.
+
+export function otherNodes(leases: Pick<Leases, 'node' | 'owners'>): readonly NodeAddress[] {
+  const byId = new Map([...leases.owners().values()].map(({ node }) => [node.id, node]));
+  byId.delete(leases.node.id);
+  return [...byId.values()];
+}
+
+// Lease epochs: in which epoch a node holds each lease, or held it last.
+
+interface LeaseEpochs {
+  /** Of the lease of the device; 0 for one that the node never held. */
+  readonly of: (deviceId: string) => number;
+  readonly add: (gained: readonly Pick<Lease, 'name' | 'epoch'>[]) => void;
+}
+
+/** `before` are those that an earlier process of the node held, and no other node since. */
+export function createEpochs(before: readonly Pick<Lease, 'name' | 'epoch'>[]): LeaseEpochs {
+  const epochs = new Map<LeaseName, number>();
+  const add: LeaseEpochs['add'] = (gained) => {
+    for (const { name, epoch } of gained) epochs.set(name, epoch);
+  };
+  add(before);
+  return { of: (deviceId) => epochs.get(leaseOfDevice(deviceId)) ?? 0, add };
 }

@@ -1,7 +1,7 @@
 // Leases of one process: the conformance suite, and that nothing ends before it closes.
 import { expect, test } from 'vitest';
 import { leasesMustBehave } from './conformance/leases.conformance.ts';
-import { partitionCount, partitionOf } from '../../model/device-partition.ts';
+import { partitionCount, partitionOf } from '../../model/node-messages.ts';
 import { leaseOfDevice } from './leases.ts';
 import { createOneNodeLeases } from './one-node-leases.ts';
 

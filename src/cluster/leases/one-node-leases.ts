@@ -1,5 +1,5 @@
 // Leases of one process: it holds all that it wants, without limit, and asks for nothing.
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import type { Lease, LeaseName, Leases, LeasesChanged, Owner } from './leases.ts';
 
 export function createOneNodeLeases(node: NodeAddress): Leases {

@@ -1,12 +1,12 @@
 // Shared leases: one node's part in dividing the leases among all nodes, by their common table.
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import { problem } from '../../model/problem.ts';
+import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { createHeldLeases, type HeldLeases } from './held-leases.ts';
-import { createLeaseListeners, type LeaseListeners } from './lease-listeners.ts';
 import { giftsOf, sharesOf } from './lease-shares.ts';
 import type { LeaseTable, LeaseView, OwnerRow } from './lease-table.ts';
-import type { Lease, LeaseName, Leases, Owner } from './leases.ts';
+import type { Lease, LeaseName, Leases, LeasesChanged, Owner } from './leases.ts';
 import { createTableSession, type TableSession } from './table-session.ts';
 
 export interface SharedLeases extends Leases {
@@ -322,4 +322,36 @@ function planKind(
     .filter(({ from }) => from === nodeId)
     .map(({ to, count }) => ({ to, names: own.splice(-count) }));
   return { takes: [], gifts };
+}
+
+// Lease listeners: are called one after the other with what a node gained and lost, in that order.
+
+interface LeaseListeners {
+  add(listener: LeasesChanged): void;
+  /** Resolves when every listener is ready. A failed one keeps no other from being called. */
+  announce(gained: readonly Lease[], lost: readonly Lease[]): Promise<void>;
+  /** Resolves when everything announced so far is done. */
+  idle(): Promise<void>;
+}
+
+interface LeaseListenersParts {
+  /** Called when the listeners are ready for leases. */
+  readonly ready: (gained: readonly Lease[]) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+function createLeaseListeners({ ready, failed }: LeaseListenersParts): LeaseListeners {
+  const listeners: LeasesChanged[] = [];
+  const announcements = createSerialQueue();
+  return {
+    add: (listener) => void listeners.push(listener),
+    async announce(gained, lost) {
+      if (gained.length + lost.length === 0) return;
+      await announcements.run(async () => {
+        for (const listener of listeners) await Promise.try(listener, gained, lost).catch(failed);
+        ready(gained);
+      });
+    },
+    idle: announcements.idle,
+  };
 }

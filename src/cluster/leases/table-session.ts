@@ -1,5 +1,5 @@
 // Table session: steps on the lease table in order, through a session that is replaced when it fails.
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { LeaseName } from './leases.ts';

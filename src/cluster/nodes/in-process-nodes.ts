@@ -1,7 +1,7 @@
 // Nodes of one process: calls and forwards are function calls, with values that cross as JSON does.
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../model/json.ts';
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import { createCallTable, type HandleCall } from './call-table.ts';
 import { passedHeaders } from './node-headers.ts';
 import {

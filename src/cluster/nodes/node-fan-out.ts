@@ -1,5 +1,5 @@
 // Node rounds: questions to all other nodes, shared by equal requests, without waiting for a silent node.
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 
 /** For so long, rounds do not ask a node that did not answer in time. */

@@ -1,7 +1,7 @@
 // Nodes: the port over which the nodes of a cluster ask each other and forward requests.
 import type { Readable } from 'node:stream';
 import type { Json } from '../../model/json.ts';
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 
 export const nodeLimits = {
   /** Of a call, and of its answer. */

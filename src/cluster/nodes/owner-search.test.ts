@@ -1,6 +1,6 @@
 // Owner search of many devices: each goes to its owner, and to the next one after a move.
 import { expect, test } from 'vitest';
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import { problem } from '../../model/problem.ts';
 import { askOwners, ownerSearchLimits, ignoreUnsent } from './owner-search.ts';
 import { NodeUnreachable } from './nodes.ts';

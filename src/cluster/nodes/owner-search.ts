@@ -1,5 +1,5 @@
 // Owner search: asks the owner of a device, and its next one while the device moves.
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import { problem } from '../../model/problem.ts';
 import { NodeUnreachable } from './nodes.ts';
 

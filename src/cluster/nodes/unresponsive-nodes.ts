@@ -1,5 +1,5 @@
 // Silent nodes: requests of clients to a node that does not answer end soon, and calls when it owns nothing any longer.
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from './nodes.ts';
 

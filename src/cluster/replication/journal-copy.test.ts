@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { realDisk } from '../../storage/log/disk.ts';
 import { type Journal, openJournal } from '../../storage/log/journal.ts';
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import type { CopyAnswer, CopyRequest } from './copy-form.ts';
 import { createCopyStore, type CopyStore, wholeCopy } from './copy-store.ts';
 import { createJournalCopy, type JournalCopy, journalCopyLimits } from './journal-copy.ts';

@@ -1,12 +1,11 @@
 // Journal copy: what the journal writes is durable at a second node too, before it is acknowledged.
+import { randomUUID } from 'node:crypto';
 import { open, readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { randomUUID } from 'node:crypto';
-import type { Disk } from '../../storage/log/disk.ts';
-import { NotCopied } from '../../storage/log/passing-failures.ts';
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
+import { type Disk, NotCopied } from '../../storage/log/disk.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
-import { type CopyAnswer, type CopyChange, type CopyRequest, copiedFiles } from './copy-form.ts';
+import { copiedFiles, type CopyAnswer, type CopyChange, type CopyRequest } from './copy-form.ts';
 
 export const journalCopyLimits = {
   /** Bytes of one request; a call between nodes has room for them as base64. */

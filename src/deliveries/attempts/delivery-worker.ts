@@ -4,7 +4,7 @@
 import type { SendOutcome } from '../../outputs/connectors/target.ts';
 import type { Delivery, DeliveryOutcome, DeliveryState } from '../../model/delivery.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../../model/instant.ts';
-import type { ProcessingLogEntry } from '../../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { type DeviceQueue, firstOf } from './connector-queue.ts';
 import { createDeliveryQueues, type DeliveryQueues } from './delivery-queues.ts';

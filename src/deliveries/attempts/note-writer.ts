@@ -1,5 +1,5 @@
 // Note writer: saves the notes of failed attempts, many per transaction, and retries failed writes.
-import type { ProcessingLogEntry } from '../../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { createRetryingWorker } from '../../structures/retrying-worker.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 

@@ -6,7 +6,7 @@ import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import { type SharedDashboard, sharedKeys } from '../../model/shared-dashboard.ts';
 import type { EdgeReply, EdgeRequest, RequestTurns } from './exchange.ts';
 import { listOf } from './list-query.ts';

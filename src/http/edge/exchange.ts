@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../model/principal.ts';
 import type { UnreadableSamples } from '../../storage/samples/sample-store.ts';
-import { refuseUnreadable } from '../../storage/samples/unreadable.ts';
+import { refuseUnreadable } from '../../storage/samples/reported-reads.ts';
 import { largeWorkLimits } from '../../transports/large-work.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import { Answer, type Route } from './route.ts';

@@ -11,7 +11,7 @@ import type {
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { type Problem, problem } from '../../model/problem.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 
 /** Bodies of routes that declare no limit. */
 export const bodyBytesMaxDefault = 4 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'fast-querystring';
 import type { CaptureSenders } from '../../uplinks/capture/capture-senders.ts';
 import { createRouteTree } from '../edge/fast-path/route-tree.ts';
-import type { NodeAddress } from '../../model/node-address.ts';
+import type { NodeAddress } from '../../model/node-messages.ts';
 import { bodyBytesMaxDefault, type Route } from '../edge/route.ts';
 
 /**

@@ -5,7 +5,7 @@ import { assets } from '../../contract/assets.ts';
 import type { assetListQuery } from '../../contract/devices.ts';
 import { type AssetFilter, filterOptions, listAssets } from '../../inventory/devices/assets.ts';
 import { vendorDevice } from '../../inventory/devices/device-view.ts';
-import { type LoraField, loraFields } from '../../model/lora-fields.ts';
+import { type LoraField, loraFields } from '../../model/device-fields.ts';
 import { type PageRequest, pageSizeAssets } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

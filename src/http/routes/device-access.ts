@@ -5,7 +5,7 @@ import type { deviceParams, tagParams } from '../../contract/sample-queries.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
 
 /** A message names ids up to this length. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { filledStore } from '../../../tests/oracle/filled-store.ts';
 import { problem } from '../../model/problem.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import type { Sample } from '../../model/sample.ts';
 import { openTimeZones } from '../../model/time-zone.ts';
 import { openPublicHolidays } from '../../query/public-holidays.ts';

@@ -2,7 +2,7 @@
 import type { Endpoint, PermissionAccess, ResourceIn } from '../../contract/endpoint.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import type { HandlerOf, InputOf, Route, RouteInput } from '../edge/route.ts';
 import { createdOnce } from './create-once.ts';
 import { byId, byWorkspace, type Kind, type RecordParts } from './record-parts.ts';

@@ -10,7 +10,7 @@ import {
 import type { Scope, Verb } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import {
   exportFileName,
   type SampleExport,

@@ -1,8 +1,7 @@
 // Routes of stored samples (interface 4.1, 4.4, contract 20, 22).
 import { Readable } from 'node:stream';
 import { samples } from '../../contract/sample-queries.ts';
-import { type EpochMs, restorePlus } from '../../model/instant.ts';
-import { newestUntil } from '../../model/newest.ts';
+import { type EpochMs, newestUntil, restorePlus } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { sharedTopics } from '../../model/shared-dashboard.ts';

@@ -16,8 +16,7 @@ import { createFlusher, type Flusher } from '../../live/sessions/send-buffer.ts'
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { openCounts, type OpenCounts } from '../../model/quota-count.ts';
-import { standardQuotas } from '../../model/quota.ts';
+import { openCounts, type OpenCounts, standardQuotas } from '../../model/quota.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 import { checkRequestHead, clientAddress } from '../edge/request-head.ts';
 import {

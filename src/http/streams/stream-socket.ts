@@ -20,7 +20,7 @@ import { createOutbox, type Flusher } from '../../live/sessions/send-buffer.ts';
 import { createSession, type Session } from '../../live/sessions/session.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { OpenCounts } from '../../model/quota-count.ts';
+import type { OpenCounts } from '../../model/quota.ts';
 import type { StreamCredentials } from './handshake.ts';
 
 export interface StreamSocket {

@@ -1,6 +1,5 @@
 // Audit log: pages, an export as lines of JSON or CSV, and the activity of workspaces (contract 26, 37).
-import type { Activity } from '../../model/activity.ts';
-import type { AuditAction, AuditEntry } from '../../model/audit-entry.ts';
+import type { Activity, AuditAction, AuditEntry } from '../../model/audit-entry.ts';
 import type { RecordKind } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';

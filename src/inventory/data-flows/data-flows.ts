@@ -6,7 +6,7 @@ import { newId } from '../../model/ids.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { isTopic } from '../../model/topic.ts';
+import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   findDataFlow,

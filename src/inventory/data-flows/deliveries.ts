@@ -5,7 +5,7 @@ import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultPayload } from '../../model/template-context.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import { found } from '../record-change.ts';
 import { type Inventory, placeOf } from '../resource-lookup.ts';
 

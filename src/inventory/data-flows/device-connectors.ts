@@ -6,13 +6,14 @@ import type { DecodingType } from '../../model/integration.ts';
 import {
   lineProtocolDefaults,
   type LineProtocolMapping,
-} from '../../model/line-protocol-mapping.ts';
+  sparkplugDefaults,
+  type SparkplugMapping,
+} from '../../model/connector-mappings.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type Refusal, refusalLimits } from '../../model/refused-uplink.ts';
-import { sparkplugDefaults, type SparkplugMapping } from '../../model/sparkplug-mapping.ts';
-import { isTopic } from '../../model/topic.ts';
+import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import {

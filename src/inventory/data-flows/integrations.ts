@@ -12,7 +12,7 @@ import {
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import {

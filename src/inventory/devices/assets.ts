@@ -2,7 +2,7 @@
 import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
 import { type FilterType, filterTypes } from '../../model/filter-type.ts';
-import type { LoraField } from '../../model/lora-fields.ts';
+import type { LoraField } from '../../model/device-fields.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -1,7 +1,11 @@
 // Device credentials: create, list, delete (contract 11).
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import {
+  type CredentialAlgorithm,
+  type DeviceCredential,
+  expirationFrom,
+} from '../../model/credential.ts';
 import type { Device } from '../../model/device.ts';
-import type { CredentialAlgorithm, DeviceCredential } from '../../model/device-credential.ts';
 import { newId } from '../../model/ids.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { unpagedOf } from '../../model/page.ts';
@@ -13,7 +17,6 @@ import {
   removeDeviceCredential,
 } from '../../storage/records/rows/credentials.ts';
 import { findDevice } from '../../storage/records/rows/devices.ts';
-import { expirationFrom } from '../../model/credential.ts';
 import { change, found } from '../record-change.ts';
 
 const credentialsPerDeviceMax = 20;

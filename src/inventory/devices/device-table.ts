@@ -9,7 +9,7 @@ import { findCustomFieldsInOrder } from '../../storage/records/rows/custom-field
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
 import { findTagsInOrder } from '../../storage/records/rows/tags.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import type { RecordChanges } from '../../structures/record-changes.ts';
+import type { RecordChanges } from '../../structures/cache-by-part.ts';
 import { createSlotIndex } from '../../structures/slot-index.ts';
 import { createStringHash } from '../../structures/string-hash.ts';
 import type { FlowCache, SharedFlow } from './flow-route-cache.ts';

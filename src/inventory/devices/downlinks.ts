@@ -8,7 +8,7 @@ import {
 } from '../../model/instant.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import type { NoteLevel } from '../../model/processing-note.ts';
+import type { NoteLevel } from '../../model/entry-trace.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   dropOldDownlinks,

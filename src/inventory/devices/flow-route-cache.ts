@@ -2,7 +2,7 @@
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { DataFlow } from '../../model/data-flow.ts';
 import type { DeviceType } from '../../model/device-type.ts';
-import { UnreadableRecord } from '../../model/unreadable-record.ts';
+import { UnreadableRecord } from '../../model/errors.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDataFlow } from '../../storage/records/rows/data-flows.ts';
 import { findDeviceConnector } from '../../storage/records/rows/device-connectors.ts';
@@ -12,8 +12,7 @@ import {
   type OpenOutputConnector,
 } from '../../storage/records/rows/output-connectors.ts';
 import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
-import { createCacheByPart } from '../../structures/cache-by-part.ts';
-import type { RecordChanges } from '../../structures/record-changes.ts';
+import { createCacheByPart, type RecordChanges } from '../../structures/cache-by-part.ts';
 
 /** A data flow with its connector, device type and outputs. */
 export interface FlowRoute {

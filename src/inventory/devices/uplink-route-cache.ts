@@ -19,7 +19,7 @@ import {
   labeledDevice,
 } from '../../storage/records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { createRecordChanges, type RecordChanges } from '../../structures/record-changes.ts';
+import { createRecordChanges, type RecordChanges } from '../../structures/cache-by-part.ts';
 import {
   createDeviceProfiles,
   createDeviceTable,

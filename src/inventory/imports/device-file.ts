@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
 import { deviceFieldsWith, type DeviceFieldType } from '../../model/device-fields.ts';
 import type { Device } from '../../model/device.ts';
-import { errorMessage } from '../../model/error-message.ts';
+import { errorMessage } from '../../model/errors.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';

@@ -1,7 +1,7 @@
 // Device type library files: types, data models, and the problems of each type (contract 7, 36).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PayloadEncoding } from '../../model/device-type.ts';
-import { errorMessage } from '../../model/error-message.ts';
+import { errorMessage } from '../../model/errors.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 

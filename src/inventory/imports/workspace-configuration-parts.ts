@@ -7,7 +7,7 @@ import { namedDevices, renamedDevices } from '../../outputs/connectors/named-dev
 import type { Records } from '../../storage/records/records.ts';
 import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
 import type { RuleDraft } from '../rules/rule-draft.ts';
-import type { RuleView } from '../rules/rule-view.ts';
+import type { RuleView } from '../rules/rules.ts';
 
 /**
  * An input of a rule in a document. Its id is a label that only the data sources of the same rule

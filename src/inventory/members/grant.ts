@@ -1,9 +1,9 @@
 // Grants of API keys and OAuth clients, and the limit of every grant: a caller grants only what the caller may do.
 import type { Grant } from '../../model/credential.ts';
 import { type Permissions, type Scope, type Verb, verbsOfScope } from '../../model/permission.ts';
+import { covers, organizationRolePermissions, workspaceRolePermissions } from '../../model/role.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { covers, organizationRolePermissions, workspaceRolePermissions } from '../../model/role.ts';
 import type { OrganizationRole, WorkspaceRole } from '../../model/user.ts';
 import {
   type OrganizationMember,

@@ -4,12 +4,12 @@ import type { Json } from '../../model/json.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { converted } from '../../model/rule-value.ts';
-import type {
-  CustomLogicBlock,
-  CustomLogicDataSource,
-  CustomLogicProperty,
-  ValueType,
+import {
+  converted,
+  type CustomLogicBlock,
+  type CustomLogicDataSource,
+  type CustomLogicProperty,
+  type ValueType,
 } from '../../model/rule.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {

@@ -4,22 +4,23 @@ import { parseInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { readSchedule } from '../../model/rule-schedule.ts';
-import { comparedAs, converted } from '../../model/rule-value.ts';
-import type {
-  ComparisonOperator,
-  GeoFenceLogicBlock,
-  LogicBlock,
-  LogicType,
-  RuleActionRef,
-  RuleCustomLogic,
-  RuleDataSource,
-  RuleInput,
-  RuleInputType,
-  RuleLogic,
-  RuleOperand,
-  RuleTimer,
-  RuleTimerType,
-  ValueType,
+import {
+  comparedAs,
+  type ComparisonOperator,
+  converted,
+  type GeoFenceLogicBlock,
+  type LogicBlock,
+  type LogicType,
+  type RuleActionRef,
+  type RuleCustomLogic,
+  type RuleDataSource,
+  type RuleInput,
+  type RuleInputType,
+  type RuleLogic,
+  type RuleOperand,
+  type RuleTimer,
+  type RuleTimerType,
+  type ValueType,
 } from '../../model/rule.ts';
 import { parseTagCombination, tagCombinationMax } from '../../model/tag.ts';
 import { checkVariables } from './custom-logic.ts';

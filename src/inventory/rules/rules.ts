@@ -1,26 +1,35 @@
-// Rules: create, read, list, update, delete (contract 13).
+// Rules: create, read, list, update, delete, and their answers with the names of the records that they refer to (contract 13).
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../model/ids.ts';
+import { formatInstantOrNull } from '../../model/instant.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import type { Rule } from '../../model/rule.ts';
+import type { Rule, RuleInput } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { findDeviceNames } from '../../storage/records/rows/devices.ts';
 import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import { clearRuleState, removeRuns } from '../../storage/records/rows/rule-state.ts';
 import {
   findCustomLogic,
+  findCustomLogics,
   findRule,
   insertRule,
   listRules as listRows,
   removeRule,
   saveRule,
 } from '../../storage/records/rows/rules.ts';
+import { findTags } from '../../storage/records/rows/tags.ts';
 import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
-import type { ConnectorViewer, ConnectorViewOptions } from '../data-flows/output-connectors.ts';
+import {
+  type ConnectorViewer,
+  type ConnectorViewOptions,
+  typeName,
+} from '../data-flows/output-connectors.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
+  auditView,
   change,
   firstVersion,
   found,
@@ -39,7 +48,6 @@ import {
   type RuleUpdate,
   timerFrom,
 } from './rule-draft.ts';
-import { type RuleView, ruleViews } from './rule-view.ts';
 
 async function view(
   records: Records,
@@ -255,4 +263,73 @@ async function checkActions(step: Step, { actions, workspaceId }: Rule): Promise
       );
     }
   }
+}
+
+// Rule view: rules in answers, with the names of the records that they refer to (contract 13).
+
+export type RuleView = Awaited<ReturnType<typeof ruleViews>>[number];
+
+async function ruleViews(
+  records: Records,
+  viewOptions: ConnectorViewOptions,
+  rules: readonly Rule[],
+) {
+  const inputs = rules.flatMap((rule) => rule.inputs);
+  const idsOf = (type: RuleInput['type']) =>
+    inputs.filter((input) => input.type === type).map(({ id }) => id);
+  const devices = await findDeviceNames(records.db, idsOf('DEVICE'));
+  const tags = await findTags(records.db, idsOf('ASSET_TAG'));
+  const names = new Map([...devices, ...tags].map(({ id, name }) => [id, name]));
+  const actionIds = rules.flatMap(({ actions }) => actions.map(({ id }) => id));
+  const found = await findOutputConnectors(records, [...new Set(actionIds)]);
+  const connectors = new Map(found.map((connector) => [connector.id, connector]));
+  const blockIds = rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []);
+  const blocks = new Map(
+    (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [
+      block.id,
+      block.name,
+    ]),
+  );
+  return rules.map((rule) => {
+    const { id, workspaceId, name, description, active, nextExecution, timer, logic } = rule;
+    const { customLogic } = logic;
+    return {
+      id,
+      ruleId: id,
+      workspaceId,
+      name,
+      description,
+      active,
+      deleted: false,
+      ...auditView(rule),
+      nextExecution: formatInstantOrNull(nextExecution),
+      inputs: rule.inputs.map((input) => inputView(rule, input, names.get(input.id))),
+      timer: { ...timer, startAt: formatInstantOrNull(timer.startAt) },
+      logic: {
+        ...logic,
+        customLogic: customLogic && {
+          ...customLogic,
+          name: blocks.get(customLogic.customLogicId) ?? customLogic.name,
+        },
+      },
+      actions: rule.actions.flatMap(({ id: actionId, configuration }) => {
+        const connector = connectors.get(actionId);
+        if (connector === undefined) return [];
+        const { name: connectorName } = connector;
+        const type = typeName(connector.type, viewOptions);
+        return [{ id: actionId, name: connectorName, type, configuration }];
+      }),
+    };
+  });
+}
+
+function inputView({ timer, logic }: Rule, input: RuleInput, name: string | undefined) {
+  const sources = logic.dataSources.filter(({ inputIds }) => inputIds.includes(input.id));
+  return {
+    ...input,
+    name: name ?? input.name,
+    device: input.type === 'DEVICE',
+    trigger: sources.some(({ triggerOnUplink }) => !timer.enabled || triggerOnUplink),
+    tag: input.type !== 'DEVICE',
+  };
 }

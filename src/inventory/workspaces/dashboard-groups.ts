@@ -1,5 +1,5 @@
 // Dashboard groups: create, read, list, update, delete (contract 32).
-import type { DashboardGroup } from '../../model/dashboard.ts';
+import type { DashboardGroup } from '../../model/arrangements.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import {

@@ -1,7 +1,7 @@
 // Dashboards: create, read, list, update, delete, and the links that share one (contract 32, 42).
 import { randomBytes } from 'node:crypto';
 import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
-import type { Dashboard } from '../../model/dashboard.ts';
+import type { Dashboard } from '../../model/arrangements.ts';
 import { newId } from '../../model/ids.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';

@@ -1,7 +1,7 @@
 // Organizations: create, read, list, update, delete (contract 1).
 import { newId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { Organization } from '../../model/organization.ts';
+import type { Organization } from '../../model/workspace.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type View, viewContentBytesMax, viewsMax } from '../../model/view.ts';
+import { type View, viewContentBytesMax, viewsMax } from '../../model/arrangements.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   countViewsOf,

@@ -4,7 +4,7 @@ import { defaultWorkspaceSettings, type WorkspaceSettings } from '../../model/wo
 import type { RecordsDb } from '../../storage/records/records.ts';
 import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { createRecordChanges } from '../../structures/record-changes.ts';
+import { createRecordChanges } from '../../structures/cache-by-part.ts';
 
 const workspacesMax = 10_000;
 

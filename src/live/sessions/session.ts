@@ -4,7 +4,7 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { QuotaCount } from '../../model/quota-count.ts';
+import type { QuotaCount } from '../../model/quota.ts';
 import { createCatchUp, type Replay } from './catch-up.ts';
 import type {
   AccessChanges,

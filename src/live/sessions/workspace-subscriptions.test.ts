@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { cursorAt } from '../../model/cursor.ts';
 import { type LiveKind, liveKinds } from '../../model/live-kind.ts';
 import type { Scope } from '../../model/permission.ts';
-import { standardQuotas } from '../../model/quota.ts';
-import { quotaCount } from '../../model/quota-count.ts';
+import { quotaCount, standardQuotas } from '../../model/quota.ts';
+import { createWorkspaceWatch } from './access-watch.ts';
 import { publishEntry, publishRows } from './fan-out.ts';
 import {
   openTestSession,
@@ -14,7 +14,6 @@ import {
   testPrincipal,
 } from './testing-session.ts';
 import type { WorkspaceGrant } from './workspace-fan-out.ts';
-import { createWorkspaceWatch } from './access-watch.ts';
 
 const grant = (
   kinds: readonly LiveKind[] = liveKinds,

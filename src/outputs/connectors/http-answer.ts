@@ -1,6 +1,7 @@
-// HTTP answer: the outcome of a delivery by the answer or the error of its request (contract 35).
-import type { HttpAnswer } from '../egress/http-exchange.ts';
+// HTTP answer: one request of a connector through the egress guard, and the outcome of a delivery by its answer or error (contract 35).
 import type { EpochMs } from '../../model/instant.ts';
+import type { HttpAnswer, HttpCall } from '../egress/http-exchange.ts';
+import type { ConnectorServices } from './connector-services.ts';
 import { failedAttempt } from './send-failure.ts';
 import type { SendOutcome } from './target.ts';
 
@@ -53,4 +54,26 @@ export function failureOf(error: unknown, signal: AbortSignal): SendOutcome {
 /** Headers and URLs that cannot be sent are a permanent failure. */
 function isInvalidRequest(error: unknown): boolean {
   return (error as { code?: string }).code === 'UND_ERR_INVALID_ARG';
+}
+
+// HTTP attempt: one request of a connector through the egress guard, and its outcome.
+
+interface HttpAttempt extends Pick<ConnectorServices, 'egress' | 'now'> {
+  readonly signal: AbortSignal;
+  /** Whether a rejection with this body is temporary, although its status is 4xx. */
+  readonly isTemporary?: (text: string) => boolean;
+}
+
+export async function attemptHttp(
+  { egress, now, signal, isTemporary }: HttpAttempt,
+  request: HttpCall,
+): Promise<SendOutcome> {
+  try {
+    const answer = await egress.request(request, signal);
+    const outcome = outcomeOf(answer, now);
+    if (outcome.ok || isTemporary?.(answer.text) !== true) return outcome;
+    return { ...outcome, retry: true };
+  } catch (error) {
+    return failedAttempt(signal, error);
+  }
 }

@@ -1,11 +1,11 @@
 // Target URIs: what is read from each form, and what is rejected.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { kinesisStream } from './amazon-kinesis/kinesis-stream.ts';
+import { kinesisStream } from './amazon-kinesis/amazon-kinesis-properties.ts';
 import { eventHub } from './azure-event-hubs/event-hub.ts';
-import { serviceAccount } from './gcp-pub-sub/service-account.ts';
-import { kafkaEndpoints } from './kafka/kafka-endpoints.ts';
-import { sqlAddress } from './sql/sql-address.ts';
+import { serviceAccount } from './gcp-pub-sub/gcp-pub-sub-properties.ts';
+import { kafkaEndpoints } from './kafka/kafka-properties.ts';
+import { sqlAddress } from './sql/sql-properties.ts';
 import { targetUri } from './target-uri.ts';
 
 const mqttPorts = { mqtt: 1883, mqtts: 8883 };

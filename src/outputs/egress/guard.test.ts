@@ -4,10 +4,9 @@ import { type AddressInfo, connect as netConnect } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Problem } from '../../model/problem.ts';
-import { EgressRefused } from './egress-refused.ts';
 import { createEgressGuard } from './guard.ts';
 import { addressCheck, createHostCheck, type HostCheckOptions } from './host-check.ts';
-import { isLocalName, readHost } from './host.ts';
+import { EgressRefused, isLocalName, readHost } from './host.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,14 +3,13 @@
 import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { problem } from '../../model/problem.ts';
-import { EgressRefused } from './egress-refused.ts';
 import { createGuardedConnections, type GuardedConnections } from './guarded-connections.ts';
 import { createHostCheck, type HostCheck, type HostCheckOptions } from './host-check.ts';
-import { readHttpUrl } from './host.ts';
+import { EgressRefused, readHttpUrl } from './host.ts';
 import {
+  createHttpExchange,
   type HttpAnswer,
   type HttpCall,
-  createHttpExchange,
   type HttpExchange,
 } from './http-exchange.ts';
 

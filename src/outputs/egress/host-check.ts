@@ -2,8 +2,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { EgressRefused } from './egress-refused.ts';
-import { type Host, isLocalName, readHost } from './host.ts';
+import { EgressRefused, type Host, isLocalName, readHost } from './host.ts';
 
 // Address check: allows public unicast addresses and those that the operator permits (`EGRESS_ALLOW`).
 

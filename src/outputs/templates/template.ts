@@ -1,4 +1,4 @@
-// Templates: strings with `{{path}}` expressions, checked when it is parsed (interface 2.11).
+// Templates: strings with `{{path}}` expressions, checked when it is parsed and when it is rendered (interface 2.11).
 import { problem } from '../../model/problem.ts';
 import { contextPrefixes } from '../../model/template-context.ts';
 
@@ -198,4 +198,22 @@ export function canBeJson({ parts }: Template): boolean {
       return false;
     }
   });
+}
+
+// Text fault: the reason why a rendered template is not valid in its place.
+
+/** Returns null for a valid string. */
+export function textFault(text: string, place: Exclude<TemplatePlace, 'html'>): string | null {
+  if (place === 'json') return jsonFault(text);
+  if (place === 'url' && !URL.canParse(text)) return 'it is not a valid URL';
+  return null;
+}
+
+function jsonFault(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    return `it is not valid JSON: ${(error as Error).message}`;
+  }
 }

@@ -1,12 +1,13 @@
 // Filterable fields of assets: their types and, for enumerations, their values (interface 2.9, contract 4).
 import {
-  type DeviceFieldType,
   deviceFieldsWith,
+  type DeviceFieldType,
   type DeviceFieldWith,
+  type LoraField,
+  loraFields,
   type WireName,
 } from '../../model/device-fields.ts';
 import { onlineStates } from '../../model/device.ts';
-import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import type { FilterType } from '../../model/filter-type.ts';
 import { type MetricField, metricFields } from '../../model/uplink-metrics.ts';
 

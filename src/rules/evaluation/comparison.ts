@@ -1,12 +1,14 @@
 // Comparison: conditions joined by AND and OR, of which AND has precedence (contract 13, 35).
-import type {
-  ComparisonOperator,
-  RuleCondition,
-  RuleDataSource,
-  RuleOperand,
-  ValueType,
+import {
+  type Comparable,
+  comparedAs,
+  type ComparisonOperator,
+  converted,
+  type RuleCondition,
+  type RuleDataSource,
+  type RuleOperand,
+  type ValueType,
 } from '../../model/rule.ts';
-import { type Comparable, comparedAs, converted } from '../../model/rule-value.ts';
 import type { Reading } from './rule-reading.ts';
 
 type Compare = (

@@ -2,13 +2,12 @@
 import type { AlarmProperties } from '../../model/alarm.ts';
 import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
 import type { OutputConnector } from '../../model/output-connector.ts';
-import type { CustomLogicBlock, Rule, RuleDataSource } from '../../model/rule.ts';
 import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
+import type { CustomLogicBlock, Rule, RuleDataSource } from '../../model/rule.ts';
 import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
 import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
-import type { RuleEvaluation } from './firing.ts';
-import { isWholeSample } from './rule-reading.ts';
+import { isWholeSample, type RuleEvaluation } from './rule-reading.ts';
 
 /** The samples that a data source takes: those of a topic that have one of the keys. */
 export interface Watch {

@@ -2,13 +2,19 @@
 import { isInside } from '../../model/geo-fence.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject } from '../../model/json.ts';
-import { converted } from '../../model/rule-value.ts';
+import { converted } from '../../model/rule.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
 import { type ConditionStates, createConditionStates } from './condition-states.ts';
 import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
-import type { Firing, RuleEvaluation } from './firing.ts';
 import { createLastSamples, type LastSamples } from './last-samples.ts';
-import { ownValue, type Reading, readingOf, type RuleSample } from './rule-reading.ts';
+import {
+  type Firing,
+  ownValue,
+  type Reading,
+  readingOf,
+  type RuleEvaluation,
+  type RuleSample,
+} from './rule-reading.ts';
 
 /** State of the rules by device. Timed runs have the device ''. */
 export interface RuleMemory {

@@ -1,7 +1,6 @@
 // Rule registry: the compiled active rules, the plan of each device and the state of rules, updated by record changes.
-import type { EpochMs } from '../../model/instant.ts';
+import { type EpochMs, newestUntil } from '../../model/instant.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
-import { newestUntil } from '../../model/newest.ts';
 import type { ChangeFollower } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarms.ts';

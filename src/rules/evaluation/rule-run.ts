@@ -3,9 +3,14 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { RunOutcome } from '../../model/rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import type { Firing, RuleEvaluation } from './firing.ts';
 import type { Unjudged } from './evaluation.ts';
-import { ownValue, readingOf, type RuleSample } from './rule-reading.ts';
+import {
+  type Firing,
+  ownValue,
+  readingOf,
+  type RuleEvaluation,
+  type RuleSample,
+} from './rule-reading.ts';
 
 export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
 export type RunCause = (typeof runCauses)[number];

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { type RunOutcome, runOutcomes } from '../../model/rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import type { RuleEvaluation } from './firing.ts';
+import type { RuleEvaluation } from './rule-reading.ts';
 import { type EvaluatedRun, type RuleRun, runOf, runView } from './rule-run.ts';
 
 const runLogLimits = { runsMax: 50 } as const;

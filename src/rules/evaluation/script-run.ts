@@ -1,8 +1,8 @@
 // Custom logic: the event that a script receives, and the effects that its emits request (contract 15).
 import { dayMs, type EpochMs, formatInstant, parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Note } from '../../model/processing-note.ts';
-import { converted } from '../../model/rule-value.ts';
+import type { Note } from '../../model/entry-trace.ts';
+import { converted } from '../../model/rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { isWholeSample, ownValue, type Reading } from './rule-reading.ts';
 import type { Emit } from '../../scripting/emit.ts';

@@ -1,8 +1,7 @@
 // Block insert: rows of one block for one table; after doubt, those that are stored already are skipped.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RowBinary } from './row-binary.ts';
+import { quoted, type RowBinary } from './statement-values.ts';
 import type { Shard } from './shard.ts';
-import { quoted } from './sql-literals.ts';
 import { columnNames, type TableDefinition } from './table.ts';
 
 const runningLooksMax = 60;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRetryingWorker } from '../../structures/retrying-worker.ts';
 import { setTimer } from '../../structures/timers.ts';
 import type { BlockInsert } from './block-insert.ts';
-import { mayHaveBeenStored } from './clickhouse-error.ts';
+import { mayHaveBeenStored } from './replica.ts';
 import type { Shard } from './shard.ts';
 
 const retryDelaysMs = [250, 1_000, 3_000] as const;

@@ -1,12 +1,11 @@
 // ClickHouse: the servers that one setting names, their version, and the tables in their databases.
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClickHouseError, isTemporary } from './clickhouse-error.ts';
 import { missing } from '../../structures/missing.ts';
-import { openReplica, type Replica } from './replica.ts';
+import { ClickHouseError, isTemporary, openReplica, type Replica } from './replica.ts';
+import { quoted } from './statement-values.ts';
 import { placeOf, type ServerAddress } from './server-addresses.ts';
 import { featuresOf, oldestVersion, type VersionFeatures } from './server-version.ts';
 import { createShard, type Shard } from './shard.ts';
-import { quoted } from './sql-literals.ts';
 import { addColumns, createStatement, type TableDefinition, type TablePlace } from './table.ts';
 
 const startLimits = {

@@ -1,8 +1,13 @@
 // Shard: replicas of one part of the data. Statements go to one, and to the next while it is away.
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClickHouseError, isTemporary } from './clickhouse-error.ts';
 import { missing } from '../../structures/missing.ts';
-import type { Replica, Settings, Statement } from './replica.ts';
+import {
+  ClickHouseError,
+  isTemporary,
+  type Replica,
+  type Settings,
+  type Statement,
+} from './replica.ts';
 
 /** Delays before a select is sent again, after every replica has failed. */
 const retryDelaysMs = [50, 250, 1_000] as const;

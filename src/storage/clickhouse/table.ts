@@ -1,6 +1,6 @@
 // Tables of ClickHouse: created when they are missing, and given the columns that a newer program adds.
 import type { Settings } from './replica.ts';
-import { quoted } from './sql-literals.ts';
+import { quoted } from './statement-values.ts';
 import type { ColumnUse, VersionFeatures } from './server-version.ts';
 
 export interface TableColumn {

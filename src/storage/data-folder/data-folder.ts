@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isDiskFull } from '../../model/disk-full.ts';
+import { isDiskFull } from '../../model/errors.ts';
 
 /** The folder cannot be used; the message says why and what to do. */
 export class DataFolderError extends Error {

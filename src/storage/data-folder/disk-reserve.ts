@@ -2,7 +2,7 @@
 import { statfsSync, statSync, unlinkSync } from 'node:fs';
 import { open, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDiskFull } from '../../model/disk-full.ts';
+import { isDiskFull } from '../../model/errors.ts';
 
 const blockBytes = 1024 * 1024;
 

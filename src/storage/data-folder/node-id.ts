@@ -1,7 +1,8 @@
 // Node id: the identity of a data folder among the nodes of a cluster, created once and kept.
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readChecked, replaceChecked } from '../log/durable-file.ts';
+import { readChecked, replaceChecked, replaceFile } from '../log/durable-file.ts';
 import { DataFolderError } from './data-folder.ts';
 
 const fileName = 'node-id';
@@ -24,4 +25,22 @@ export async function nodeIdOf(directory: string): Promise<string> {
   const id = randomUUID();
   await replaceChecked(join(directory, fileName), id);
   return id;
+}
+
+// Adopted copy: a data folder that was a copy at another node, and continues as that of the node.
+
+const adoptedFileName = 'adopted';
+
+/** The copy that the folder was; undefined for a folder that never was one. */
+export async function adoptedAs(directory: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(directory, adoptedFileName), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export function markAdopted(directory: string, copy: string): Promise<void> {
+  return replaceFile(join(directory, adoptedFileName), copy);
 }

@@ -1,6 +1,6 @@
 // Compaction of the delivery log: copies what is needed of old segments to the open one and removes them.
 import type { EpochMs } from '../../model/instant.ts';
-import type { DeliveryLogLimits } from './limits.ts';
+import type { DeliveryLogLimits } from './format.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { ClosedSegment } from './open-segments.ts';
 import type { RecordPlace, StoredDelivery } from './record.ts';

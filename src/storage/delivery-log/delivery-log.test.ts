@@ -1,12 +1,11 @@
 // Delivery log: records survive stops, kills and a full disk; segments that are not needed are removed.
 import { cpSync, readdirSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { realDisk } from '../log/disk.ts';
 import { dayMs } from '../../model/instant.ts';
+import { realDisk } from '../log/disk.ts';
 import { placeKey } from './compaction.ts';
 import type { DeliveryLog } from './delivery-log.ts';
-import { deliveryId } from './delivery-id.ts';
-import type { RecordPlace, StoredDelivery } from './record.ts';
+import { deliveryId, type RecordPlace, type StoredDelivery } from './record.ts';
 import { openTestLog, storedDelivery, testFolder } from './testing-log.ts';
 
 const cleanups: (() => unknown)[] = [];

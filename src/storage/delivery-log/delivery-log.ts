@@ -6,7 +6,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { compact, type Needs } from './compaction.ts';
-import { type DeliveryLogLimits, deliveryLogLimits } from './limits.ts';
+import { type DeliveryLogLimits, deliveryLogLimits } from './format.ts';
 import { LogWriter } from './log-writer.ts';
 import { findSegments, unlessDiskFull } from './open-segments.ts';
 import { recordAt, type RecordPlace, type StoredDelivery } from './record.ts';

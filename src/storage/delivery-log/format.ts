@@ -1,5 +1,6 @@
-// The format of the files of the delivery log: one number for blocks, indexes and the manifest.
-import { refuseOtherFormat } from '../../model/other-format.ts';
+// The format of the files of the delivery log: one number for all of them, and its limits by name.
+import { dayMs } from '../../model/instant.ts';
+import { refuseOtherFormat } from '../../model/errors.ts';
 
 export const deliveryLogFormat = 1;
 
@@ -17,3 +18,27 @@ export function refuseOtherDeliveries(path: string, format: number): void {
 export function refuseOtherBlock(path: string, frameType: number): void {
   refuseOtherDeliveries(path, ((frameType - blockTypes.plain) >> 1) + 1);
 }
+
+// The limits of the delivery log, by name; tests use smaller ones.
+
+export const deliveryLogLimits = {
+  /** Ended deliveries are kept for this time, up to this number per connector. */
+  keptMsMax: 7 * dayMs,
+  keptPerConnectorMax: 10_000,
+  /** Records are written together at this number of bytes, or after this time. */
+  blockBytes: 256 * 1024,
+  blockMsMax: 50,
+  /** Smaller blocks are written as they are: packing them saves less than it costs. */
+  packedBytesMin: 4 * 1024,
+  /** A segment is closed when it is longer or has more records. */
+  segmentBytes: 8 * 1024 * 1024,
+  segmentRecords: 20_000,
+  /** A closed segment of which less than this part is still needed is copied and removed. */
+  neededShareMin: 0.25,
+  /** With more bytes that wait for the disk, no delivery starts. */
+  unwrittenBytesMax: 8 * 1024 * 1024,
+  /** Unpacked blocks that are kept for the next read. */
+  blocksCached: 8,
+} as const;
+
+export type DeliveryLogLimits = { readonly [K in keyof typeof deliveryLogLimits]: number };

@@ -1,16 +1,15 @@
 // Writer of the delivery log: collects records in blocks and appends blocks to the open segment.
 import { type FileHandle, open, truncate } from 'node:fs/promises';
-import { type Disk, isDiskFull, realDisk } from '../log/disk.ts';
-import { syncDirectory } from '../log/durable-file.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import type { DeliveryLogLimits } from './limits.ts';
-import { writeManifest } from './manifest.ts';
-import { type ClosedSegment, closedSegment } from './open-segments.ts';
+import { type Disk, isDiskFull, realDisk } from '../log/disk.ts';
+import { syncDirectory } from '../log/durable-file.ts';
+import type { DeliveryLogLimits } from './format.ts';
+import { type ClosedSegment, closedSegment, writeManifest } from './open-segments.ts';
 import { RecordBlock, type RecordPlace, type StoredDelivery } from './record.ts';
-import { emptySegment, enter, frameOf, type Segment } from './segment.ts';
 import { writeIndex } from './segment-index.ts';
+import { emptySegment, enter, frameOf, type Segment } from './segment.ts';
 
 export interface LogWriterParts {
   readonly directory: string;

@@ -1,9 +1,19 @@
-// Segments of a start: reads indexes of closed segments and the end of the newest one, and reports damage.
+// Segments of a start: those of the manifest, their indexes, and the end of the newest one; damage is reported.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { isDiskFull } from '../../model/disk-full.ts';
-import type { RowCounts } from './row-table.ts';
-import { readManifest, type Manifest } from './manifest.ts';
+import { join } from 'node:path';
+import { isDiskFull } from '../../model/errors.ts';
+import { readChecked, replaceChecked } from '../log/durable-file.ts';
+import { deliveryLogFormat, refuseOtherDeliveries } from './format.ts';
+import type { Owners, RowCounts } from './row-table.ts';
+import {
+  headOf,
+  ownersOf,
+  readHead,
+  readTables,
+  type SegmentHead,
+  writeIndex,
+} from './segment-index.ts';
 import {
   checkBlocks,
   type DeliveryLogDamage,
@@ -13,15 +23,6 @@ import {
   type Segment,
   segmentPath,
 } from './segment.ts';
-import {
-  headOf,
-  ownersOf,
-  readHead,
-  readTables,
-  type SegmentHead,
-  writeIndex,
-} from './segment-index.ts';
-import type { Owners } from './owners.ts';
 
 /** A complete segment: its rows are in its index file. */
 export interface ClosedSegment {
@@ -187,4 +188,32 @@ export function closedSegment(directory: string, number: number, head: SegmentHe
     owners: ownersOf(head),
     counts: new Map(tables.map(([connectorId, { counts }]) => [connectorId, counts])),
   };
+}
+
+// Manifest of the delivery log: its segments and how many bytes of each are on the disk for certain.
+
+interface Manifest {
+  /** By number, ascending; the last one may be longer. */
+  readonly segments: readonly (readonly [number: number, bytes: number])[];
+}
+
+const manifestPath = (directory: string): string => join(directory, 'manifest.json');
+
+/** Durable when it resolves. */
+export async function writeManifest(directory: string, { segments }: Manifest): Promise<void> {
+  const text = JSON.stringify({ format: deliveryLogFormat, segments });
+  await replaceChecked(manifestPath(directory), text);
+}
+
+/** Throws OtherFormatError for one of another format. */
+async function readManifest(
+  directory: string,
+): Promise<Manifest | 'missing' | { readonly damaged: string }> {
+  const path = manifestPath(directory);
+  const found = await readChecked(path);
+  if (found === undefined) return 'missing';
+  if (found === 'damaged') return { damaged: path };
+  const manifest = JSON.parse(found.text) as Manifest & { readonly format: number };
+  refuseOtherDeliveries(path, manifest.format);
+  return manifest;
 }

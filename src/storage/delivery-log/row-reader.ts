@@ -1,7 +1,7 @@
 // Row reader: rows of the delivery log by connector or id, the newest of each delivery.
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { idMark } from './delivery-id.ts';
+import { idMark } from './record.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { ClosedSegment } from './open-segments.ts';
 import { type DeliveryRow, RowTable, type RowsOf } from './row-table.ts';

@@ -1,8 +1,36 @@
-// Row table: what lists need of the records of one connector in one segment, as rows of fixed length.
+// Row table: what lists need of the records of one connector in one segment, as rows of fixed length, and their owners.
 import { type DeliveryState, deliveryStates } from '../../model/delivery.ts';
 import { missing } from '../../structures/missing.ts';
-import type { Owner, Owners } from './owners.ts';
 import type { RecordPlace, StoredDelivery } from './record.ts';
+
+// Owners: the organizations and workspaces of a segment, numbered in the order of their first record.
+
+export type Owner = readonly [organizationId: string, workspaceId: string];
+
+interface Owned {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+}
+
+export class Owners {
+  readonly list: Owner[];
+  readonly #numbers: Map<string, number>;
+
+  constructor(list: readonly Owner[] = []) {
+    this.list = [...list];
+    this.#numbers = new Map(this.list.map((owner, number) => [owner.join(' '), number]));
+  }
+
+  /** The number of the owner, which is added when it is new. */
+  numberOf({ organizationId, workspaceId }: Owned): number {
+    const key = `${organizationId} ${workspaceId}`;
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.list.push([organizationId, workspaceId]) - 1;
+    this.#numbers.set(key, number);
+    return number;
+  }
+}
 
 /** A record without its strings. */
 export type DeliveryRow = Pick<

@@ -3,8 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { replaceFile } from '../log/durable-file.ts';
 import { deliveryLogFormat, refuseOtherDeliveries } from './format.ts';
-import { type Owner, Owners } from './owners.ts';
-import { rowBytes, type RowCounts, RowTable } from './row-table.ts';
+import { type Owner, Owners, rowBytes, type RowCounts, RowTable } from './row-table.ts';
 import { indexPath, type Segment } from './segment.ts';
 
 /** The table of a connector in the index file. */

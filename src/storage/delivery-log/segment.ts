@@ -3,14 +3,12 @@ import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
-import { frameHeaderBytes, readFrame, writeFrame } from '../log/frame.ts';
-import { scanSegment } from '../log/segment-scan.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { idMark } from './delivery-id.ts';
+import { frameHeaderBytes, readFrame, writeFrame } from '../log/frame.ts';
+import { scanSegment } from '../log/journal-segments.ts';
 import { blockTypes, refuseOtherBlock } from './format.ts';
-import { Owners } from './owners.ts';
-import { type RecordPlace, recordsOf, type StoredDelivery } from './record.ts';
-import { RowTable } from './row-table.ts';
+import { idMark, type RecordPlace, recordsOf, type StoredDelivery } from './record.ts';
+import { Owners, RowTable } from './row-table.ts';
 
 /** Bytes of a file that cannot be read; what they held is lost. */
 export interface DeliveryLogDamage {

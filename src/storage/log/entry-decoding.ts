@@ -1,9 +1,9 @@
 // An entry from its bytes: as sample stores take it, or as followers and live streams read it.
 import { cursorAt } from '../../model/cursor.ts';
+import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { ProcessingLogEntry } from '../../model/processing-note.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { ByteReader } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
@@ -11,17 +11,19 @@ import { type DataShape, leafKinds, type ShapeInterner } from './data-shape.ts';
 import { entryFlags } from './entry-encoding.ts';
 import {
   type EntryContext,
+  metricsCodec,
+  readDuplicateKey,
   readId,
   readJson,
   readNumber,
   readText,
   skipText,
+  traceCodec,
 } from './field-codec.ts';
 import type { KeptEntry } from './journal-block.ts';
 import { LeafValues } from './leaf-values.ts';
 import { dataOfRows, type EntrySample, type ReadEntry } from './logged-entry.ts';
 import { createKindReader, type RowKind } from './row-kind.ts';
-import { metricsCodec, readDuplicateKey, traceCodec } from './trace-codec.ts';
 
 /** A list of more values is not continued. */
 const sharedValuesMax = 4_096;

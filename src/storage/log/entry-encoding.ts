@@ -6,14 +6,21 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import { ByteWriter } from '../../structures/bytes.ts';
+import { missing } from '../../structures/missing.ts';
+import { textKey } from '../../structures/string-hash.ts';
 import { leafKinds } from './data-shape.ts';
-import { type EntryContext, writeId, writeJson, writeText, writeTime } from './field-codec.ts';
+import {
+  type EntryContext,
+  metricsCodec,
+  traceCodec,
+  writeId,
+  writeJson,
+  writeText,
+  writeTime,
+} from './field-codec.ts';
 import type { EncodedEntry } from './journal-block.ts';
 import type { EntrySample, LoggedRows, RowColumns } from './logged-entry.ts';
 import type { KindOfRow, RowKind } from './row-kind.ts';
-import { missing } from '../../structures/missing.ts';
-import { textKey } from '../../structures/text-key.ts';
-import { metricsCodec, traceCodec } from './trace-codec.ts';
 
 /** The rows of an entry with everything that followers are told of them. */
 export interface EntryRows extends LoggedRows {

@@ -16,7 +16,7 @@ import {
   type LogDamage,
   logDamage,
   unreadableText,
-} from './log-damage.ts';
+} from './journal-recovery.ts';
 import type { ReadEntry } from './logged-entry.ts';
 import { createRowKinds } from './row-kind.ts';
 

@@ -1,7 +1,13 @@
-// Field codecs: members of an entry as bytes, one byte for what follows from the rest.
-import { bodyJsonOf } from '../../model/entry-trace.ts';
+// Field codecs: members of an entry as bytes, one byte for what follows from the rest, and its metrics and trace.
+import {
+  bodyJsonOf,
+  type EntryTrace,
+  type ProcessingTimes,
+  type RawPayload,
+} from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import type { RadioMetrics, UplinkMetrics } from '../../model/uplink-metrics.ts';
 import type { ByteReader, ByteWriter } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
 
@@ -26,7 +32,7 @@ type Codecs<T> = { readonly [Field in keyof Required<T>]: Codec<Exclude<T[Field]
  * A record: which fields it has, then these in the order of the table. New fields come at the end,
  * up to 30 in all, because files refer to them by their number.
  */
-export function recordOf<T extends object>(codecs: Codecs<T>): Codec<T> {
+function recordOf<T extends object>(codecs: Codecs<T>): Codec<T> {
   const fields = (Object.keys(codecs) as (keyof T)[]).map((name, i) => ({
     name,
     bit: 1 << i,
@@ -53,7 +59,7 @@ export function recordOf<T extends object>(codecs: Codecs<T>): Codec<T> {
 const wholeMax = 2 ** 50;
 
 /** Any number: a whole one as zigzag plus one, others as 0 and the double. */
-export const numberCodec: Codec<number> = {
+const numberCodec: Codec<number> = {
   write(to, value) {
     const isWhole = Number.isInteger(value) && Math.abs(value) < wholeMax && !Object.is(value, -0);
     if (isWhole) writeWhole(to, value);
@@ -63,7 +69,7 @@ export const numberCodec: Codec<number> = {
 };
 
 /** As numbers, but whole ones as the difference to the time of receipt. */
-export const timeCodec: Codec<EpochMs> = {
+const timeCodec: Codec<EpochMs> = {
   write: (to, time, { receivedAt }) => writeTime(to, time, receivedAt),
   read: (from, { receivedAt }) => readNumber(from, receivedAt),
 };
@@ -114,7 +120,7 @@ export function skipText(from: ByteReader): void {
   from.at += length;
 }
 
-export const textCodec: Codec<string> = { write: writeText, read: readText };
+const textCodec: Codec<string> = { write: writeText, read: readText };
 
 export function writeJson(to: ByteWriter, value: unknown): void {
   to.string(JSON.stringify(value));
@@ -127,7 +133,7 @@ export function readJson(from: ByteReader): Json {
 const asFirstRow = 0;
 
 /** A payload that passed through unchanged is the data of the first row. */
-export const bodyCodec: Codec<JsonObject | readonly Json[]> = {
+const bodyCodec: Codec<JsonObject | readonly Json[]> = {
   write(to, body, { data }) {
     if (body === data) to.byte(asFirstRow);
     else to.string(bodyJsonOf(body), firstLength);
@@ -140,9 +146,9 @@ export const bodyCodec: Codec<JsonObject | readonly Json[]> = {
 };
 
 /** A field that is there only when it is true has no bytes. */
-export const trueCodec: Codec<true> = { write: () => undefined, read: () => true };
+const trueCodec: Codec<true> = { write: () => undefined, read: () => true };
 
-export function orNull<T>(codec: Codec<T>): Codec<T | null> {
+function orNull<T>(codec: Codec<T>): Codec<T | null> {
   return {
     write(to, value, context) {
       to.byte(value === null ? 0 : 1);
@@ -156,7 +162,7 @@ export function orNull<T>(codec: Codec<T>): Codec<T | null> {
 const idForms = { hex: 0, uuid: 1, device: 2, correlation: 3, json: 4, text: 5 } as const;
 
 /** Ids in one of the usual forms take 8 or 16 bytes, the device's and the correlation's own none. */
-export const idCodec: Codec<string> = {
+const idCodec: Codec<string> = {
   write(to, id, { deviceId, correlationId }) {
     if (id === correlationId) to.byte(idForms.correlation);
     else if (id === deviceId) to.byte(idForms.device);
@@ -213,4 +219,62 @@ function packed(to: ByteWriter, id: string, form: number, places: readonly numbe
   const isHex = to.digits(id, places);
   if (!isHex) to.length = start;
   return isHex;
+}
+
+// Trace codec: the metrics and the trace of an entry as bytes, one row per field.
+
+const radioFields = {
+  uplinkSize: numberCodec,
+  latitude: numberCodec,
+  longitude: numberCodec,
+  locationRadius: numberCodec,
+  port: numberCodec,
+  frameCountUp: numberCodec,
+  frameCountDown: numberCodec,
+  rssi: numberCodec,
+  snr: numberCodec,
+  sf: numberCodec,
+  txPower: numberCodec,
+  numberOfGateways: numberCodec,
+  esp: numberCodec,
+  sqi: numberCodec,
+  sqiTimestamp: timeCodec,
+  batteryLevel: numberCodec,
+  batteryTimestamp: timeCodec,
+  isGone: trueCodec,
+} as const;
+
+export const metricsCodec = recordOf<UplinkMetrics>({
+  uplinkId: idCodec,
+  deviceId: idCodec,
+  timestamp: timeCodec,
+  ...radioFields,
+});
+
+const rawCodec = recordOf<RawPayload>({
+  topic: orNull(textCodec),
+  timestamp: orNull(timeCodec),
+  body: bodyCodec,
+  bodyBytes: numberCodec,
+  metrics: recordOf<RadioMetrics>(radioFields),
+});
+
+export const traceCodec = recordOf<EntryTrace>({
+  duplicateKey: textCodec,
+  raw: rawCodec,
+  times: recordOf<ProcessingTimes>({
+    dataReceived: timeCodec,
+    processingStart: timeCodec,
+    scriptRunUplinkStart: timeCodec,
+    scriptRunUplinkEnd: timeCodec,
+    processingEnd: timeCodec,
+  }),
+  ruleHops: numberCodec,
+  rulesSkipped: trueCodec,
+});
+
+/** The first field of a trace alone. */
+export function readDuplicateKey(from: ByteReader): string | undefined {
+  const hasKey = from.varint() % 2 === 1;
+  return hasKey ? readText(from) : undefined;
 }

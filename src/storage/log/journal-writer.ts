@@ -4,14 +4,12 @@ import { unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
-import { type Disk, isDiskFull } from './disk.ts';
+import { missing } from '../../structures/missing.ts';
+import { type Disk, isDiskFull, LeasesLapsed, NotCopied, PassingFailure } from './disk.ts';
 import { syncDirectory } from './durable-file.ts';
 import { type BlockGroup, createBlockGroup, type EncodedEntry } from './journal-block.ts';
 import type { RecoveredJournal } from './journal-recovery.ts';
-import { addMark, newSegment, type Segment } from './segment-list.ts';
-import { segmentStartBytes } from './segment-start.ts';
-import { LeasesLapsed, NotCopied, PassingFailure } from './passing-failures.ts';
-import { missing } from '../../structures/missing.ts';
+import { addMark, newSegment, type Segment, segmentStartBytes } from './journal-segments.ts';
 
 /** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
 const groupBytesMax = 1024 * 1024;

@@ -7,8 +7,7 @@ import { frameTypes } from './frame.ts';
 import { type EncodedEntry, entriesOf, type KeptEntry } from './journal-block.ts';
 import { type JournalDamage, recoverJournal } from './journal-recovery.ts';
 import { type Appended, JournalWriter, type WriterOptions } from './journal-writer.ts';
-import { offsetBefore, type Segment } from './segment-list.ts';
-import { type SegmentDamage, scanSegment } from './segment-scan.ts';
+import { offsetBefore, scanSegment, type Segment, type SegmentDamage } from './journal-segments.ts';
 
 const journalLimits = {
   /**

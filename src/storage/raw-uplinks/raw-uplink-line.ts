@@ -1,9 +1,10 @@
-// A raw uplink as one line of JSON: the form in which every store keeps it.
+// A raw uplink as one line of JSON: the form in which every store keeps it, and by which two stores are compared.
+import { hash } from 'node:crypto';
 import { bodyJsonOf } from '../../model/entry-trace.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { RawUplink } from '../../model/raw-uplink.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { RadioMetrics } from '../../model/uplink-metrics.ts';
+import type { RawUplink } from '../../model/uplink.ts';
 
 /** Samples and states that take more are not kept with their uplink. */
 export const outcomeBytesMax = 64 * 1024;
@@ -111,5 +112,27 @@ export function uplinkOf(line: string): RawUplink {
     samples: samples ?? null,
     duplicates,
     ...(state === null ? {} : { state }),
+  };
+}
+
+// Uplink sum: shows whether two stores have the same raw uplinks.
+
+interface UplinkSum {
+  add(uplink: RawUplink): void;
+  count(): number;
+  /** The same for the same uplinks in any order. */
+  text(): string;
+}
+
+export function createUplinkSum(): UplinkSum {
+  const sum = new BigUint64Array(1);
+  let count = 0;
+  return {
+    add(uplink) {
+      sum[0]! += hash('md5', lineOf(uplink, outcomeBytesMax), 'buffer').readBigUInt64LE(0);
+      count += 1;
+    },
+    count: () => count,
+    text: () => `${count} ${sum[0]}`,
   };
 }

@@ -1,6 +1,6 @@
 // Raw uplink store: the port behind which raw uplinks are kept, added in journal order and listed newest first.
 import type { EpochMs } from '../../model/instant.ts';
-import type { RawUplink } from '../../model/raw-uplink.ts';
+import type { RawUplink } from '../../model/uplink.ts';
 
 export interface RawUplinkStore {
   /**

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { ShapeInterner } from '../log/data-shape.ts';
 import { LeafValues } from '../log/leaf-values.ts';
 import type { LoggedEntry, ReadEntry } from '../log/logged-entry.ts';
-import { partitionOf } from '../../model/device-partition.ts';
+import { partitionOf } from '../../model/node-messages.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Sample, SampleEntry } from '../../model/sample.ts';
 import type { UnreadableSamples } from './sample-store.ts';

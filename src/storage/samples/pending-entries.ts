@@ -1,9 +1,8 @@
 // Pending entries: the samples of entries between arrival and visibility, so that repetitions of them are recognized too.
-import type { RowColumns } from '../log/logged-entry.ts';
-import { dataOfColumns, rowAtTime } from '../log/row-columns.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { dataOfColumns, rowAtTime, type RowColumns } from '../log/logged-entry.ts';
 import { createDataSet, type DataSet, sameData } from './same-data.ts';
 
 type EntrySamples = JournalEntry['samples'];

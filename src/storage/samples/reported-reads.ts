@@ -1,6 +1,6 @@
-// Reported reads: reads of the sample store that report what they cannot read.
-import type { EpochMs } from '../../model/instant.ts';
-import { newestUntil } from '../../model/newest.ts';
+// Reported reads: reads of the sample store that report what they cannot read, or refuse to answer without it.
+import { type EpochMs, formatInstant, newestUntil } from '../../model/instant.ts';
+import { problem } from '../../model/problem.ts';
 import type { Sample } from '../../model/sample.ts';
 import type {
   LatestRequest,
@@ -81,4 +81,17 @@ export function reportingReads(store: SampleStore, now: () => EpochMs): Reported
       return found.samples;
     },
   };
+}
+
+// Refuses what cannot be answered without samples that are damaged.
+
+/** Throws Problem `samplesDamaged`, which names them. */
+export function refuseUnreadable({ from, to, deviceId, topic, place }: UnreadableSamples): never {
+  throw problem('samplesDamaged', {
+    deviceId,
+    topic,
+    from: formatInstant(from),
+    to: formatInstant(to),
+    place,
+  });
 }

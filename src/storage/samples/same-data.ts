@@ -1,6 +1,6 @@
 // Whether two data objects are the same measurement: equal values, whatever the order of their keys.
 import type { Json, JsonObject } from '../../model/json.ts';
-import { textKey } from '../../structures/text-key.ts';
+import { textKey } from '../../structures/string-hash.ts';
 
 export function sameData(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;

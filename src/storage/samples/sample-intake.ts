@@ -1,16 +1,21 @@
 // Sample intake: drops the duplicates of an entry, logs the rest and gives it to the store.
+import type { EpochMs } from '../../model/instant.ts';
+import { type DurableEntry, isWritten, type JournalEntry } from '../../model/journal-entry.ts';
+import { missing } from '../../structures/missing.ts';
 import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import { LeafValues } from '../log/leaf-values.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
-import type { EpochMs } from '../../model/instant.ts';
-import { type DurableEntry, isWritten, type JournalEntry } from '../../model/journal-entry.ts';
-import { missing } from '../../structures/missing.ts';
 import { placeColumns, type PlacedColumns, type ReservedRows } from './column-intake.ts';
-import { createEntryGroups, type EntryGroup } from './entry-groups.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
-import { columnEntryOf, durableEntryOf, type PlacedRows } from './placed-rows.ts';
+import {
+  columnEntryOf,
+  createEntryGroups,
+  durableEntryOf,
+  type EntryGroup,
+  type PlacedRows,
+} from './placed-rows.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 import { createSingleRows } from './single-rows.ts';
 

@@ -5,7 +5,7 @@ import { makeFolder } from '../log/durable-file.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
 import { LeafValues } from '../log/leaf-values.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
-import { journalStart } from '../log/segment-list.ts';
+import { journalStart } from '../log/journal-segments.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';

@@ -1,15 +1,13 @@
 // Single rows: entries with one sample that is later than all of its device, without an object for each.
-import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
-import type { EntryLog } from '../log/entry-log.ts';
-import type { RowColumns } from '../log/logged-entry.ts';
-import { addValues } from '../log/row-columns.ts';
-import { createRowKinds } from '../log/row-kind.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry, DurableRows, JournalEntry } from '../../model/journal-entry.ts';
-import { grown } from '../../structures/growable-array.ts';
-import { type EntryGroup, type EntryGroups, extend } from './entry-groups.ts';
+import { grown } from '../../structures/bytes.ts';
+import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
+import type { EntryLog } from '../log/entry-log.ts';
+import { addValues, type RowColumns } from '../log/logged-entry.ts';
+import { createRowKinds } from '../log/row-kind.ts';
 import type { PendingEnd, PendingEntries, PendingEntry, Refusal } from './pending-entries.ts';
-import { durableRowsOf } from './placed-rows.ts';
+import { durableRowsOf, type EntryGroup, type EntryGroups, extend } from './placed-rows.ts';
 import { RowBlock, RowRange } from './row-block.ts';
 import type { SampleStore } from './sample-store.ts';
 

@@ -1,9 +1,13 @@
 // Verification of the journal, which every sample store has, and what is found of a store.
-import { createEntryDecoder } from '../log/entry-decoding.ts';
 import type { ShapeInterner } from '../log/data-shape.ts';
+import { createEntryDecoder } from '../log/entry-decoding.ts';
 import { openFollowerPositions } from '../log/follower-positions.ts';
-import { recoverJournal } from '../log/journal-recovery.ts';
-import { durableTo, type JournalEndSeen, logDamage } from '../log/log-damage.ts';
+import {
+  durableTo,
+  type JournalEndSeen,
+  logDamage,
+  recoverJournal,
+} from '../log/journal-recovery.ts';
 import type { StoreDamage } from './sample-store.ts';
 
 export interface StoreFindings {

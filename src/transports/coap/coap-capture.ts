@@ -5,7 +5,7 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { KeptSamples } from '../../model/kept-samples.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { standInName } from '../../model/stand-in-name.ts';
+import { standInName } from '../../model/outside-name.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 import { captureBodyOf, type CaptureRequest, captureRequestOf } from '../http/capture-request.ts';
 import { parseSenmlCbor } from '../senml/senml-cbor.ts';

@@ -19,7 +19,6 @@ import {
   parseMessage,
 } from './coap-message.ts';
 import { coapRequestOf } from './coap-request.ts';
-import type { CoapSender } from './coap-sender.ts';
 
 // CoAP separate responses: sent after the acknowledgement, and repeated until they are acknowledged (RFC 7252 section 4.2).
 
@@ -305,4 +304,11 @@ function isUnwanted(message: CoapMessage, { code }: CoapAnswer): boolean {
   if (code === coapCodes.continue) return false;
   const request = coapRequestOf(message);
   return !('refused' in request) && (request.unwanted & (1 << (codeClass(code) - 1))) !== 0;
+}
+
+// CoAP sender: the address of a datagram and of its answer.
+
+interface CoapSender {
+  readonly address: string;
+  readonly port: number;
 }

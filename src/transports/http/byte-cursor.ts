@@ -1,4 +1,4 @@
-// Byte cursor: a position in the bytes of a body that the slot readers move forward.
+// Byte cursor: a position in the bytes of a body that the readers of values move forward, and their contract.
 
 /** Bytes that a body is compared with: four at a time, then the rest. */
 export class FixedBytes {
@@ -39,4 +39,15 @@ export class ByteCursor {
     this.at = at;
     return true;
   }
+}
+
+// Slot reader: the contract of the classes that read one value of a sample into a column.
+
+/** The readers of numbers, booleans, strings and times implement it. */
+export interface SlotReader {
+  /**
+   * Reads the value at the cursor into `row` of the column and moves the cursor behind the value.
+   * Returns false for a value of another form; the cursor may have moved then.
+   */
+  read(cursor: ByteCursor, row: number): boolean;
 }

@@ -1,8 +1,7 @@
 // String slots: JSON strings of a column, stored as indices of the distinct strings of a body.
 import { jsonBytes } from '../../model/json.ts';
-import { textKey } from '../../structures/text-key.ts';
-import type { ByteCursor } from './byte-cursor.ts';
-import type { SlotReader } from './slot-reader.ts';
+import { textKey } from '../../structures/string-hash.ts';
+import type { ByteCursor, SlotReader } from './byte-cursor.ts';
 
 const { quote, backslash } = jsonBytes;
 

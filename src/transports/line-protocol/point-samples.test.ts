@@ -1,9 +1,6 @@
 // Point samples: which device, topic and instant a point is of, and which points become one sample.
 import { expect, test } from 'vitest';
-import {
-  type LineProtocolMapping,
-  lineProtocolDefaults,
-} from '../../model/line-protocol-mapping.ts';
+import { type LineProtocolMapping, lineProtocolDefaults } from '../../model/connector-mappings.ts';
 import { isColumns } from '../http/sample-groups.ts';
 import { createLineReader, isFault } from './line-reader.ts';
 import { timeReader } from './line-values.ts';

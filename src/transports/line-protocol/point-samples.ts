@@ -1,12 +1,10 @@
 // Point samples: points of line protocol become samples; those of one device, topic, tags and instant become one.
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { LineProtocolMapping } from '../../model/line-protocol-mapping.ts';
-import { isLongName, longNameReason } from '../../model/outside-name.ts';
+import type { LineProtocolMapping } from '../../model/connector-mappings.ts';
+import { isLongName, isTopic, longNameReason, standInName } from '../../model/outside-name.ts';
 import { defaultTopic } from '../../model/sample.ts';
-import { standInName } from '../../model/stand-in-name.ts';
-import { isTopic } from '../../model/topic.ts';
-import { textKey } from '../../structures/text-key.ts';
+import { textKey } from '../../structures/string-hash.ts';
 import {
   isFault,
   type LineFault,

@@ -1,7 +1,7 @@
 // Device tokens: a JWT that the device signed with the private key of one of its credentials (contract 11, 18, 35).
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import type { CredentialAlgorithm, DeviceCredential } from '../../model/device-credential.ts';
+import type { CredentialAlgorithm, DeviceCredential } from '../../model/credential.ts';
 import type { EpochMs } from '../../model/instant.ts';
 
 const clockSkewSeconds = 60;

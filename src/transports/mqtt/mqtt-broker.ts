@@ -1,4 +1,5 @@
 // MQTT broker: reads the packets of thousands of connections at the cost of those that are sent (contract 18).
+import { SharedPool } from '../../structures/shared-pool.ts';
 import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
 import { connect } from './mqtt-connect.ts';
 import { createDeadlines } from './mqtt-deadlines.ts';
@@ -10,8 +11,7 @@ import {
   keepAliveTimeout,
   refusePacket,
 } from './mqtt-endings.ts';
-import { Pace } from './mqtt-pace.ts';
-import { FlowControl } from './mqtt-flow-control.ts';
+import { FlowControl, Pace } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
@@ -20,22 +20,21 @@ import { MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
 import { reasonCodes } from './mqtt-packet-writer.ts';
 import { handlePacket } from './mqtt-packets.ts';
 import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
-import type { RoutedDevice } from './mqtt-route.ts';
-import {
-  aboutSession,
-  createMqttSession,
-  isClosed,
-  type MqttSession,
-  releaseConfirmed,
-} from './mqtt-session.ts';
 import {
   createSessionStore,
   type KeptSession,
   keptSessionOf,
   type SessionStore,
 } from './mqtt-session-store.ts';
+import {
+  aboutSession,
+  createMqttSession,
+  isClosed,
+  type MqttSession,
+  releaseConfirmed,
+  type RoutedDevice,
+} from './mqtt-session.ts';
 import { createSparkplugClients } from './mqtt-sparkplug.ts';
-import { SharedPool } from '../../structures/shared-pool.ts';
 import type { MqttTransport } from './mqtt-transport.ts';
 
 const second = 1_000;

@@ -1,7 +1,7 @@
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
 import { randomUUID } from 'node:crypto';
-import { errorMessage } from '../../model/error-message.ts';
-import { ownBytes } from '../../structures/copied-bytes.ts';
+import { errorMessage } from '../../model/errors.ts';
+import { ownBytes } from '../../structures/bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { cutOff, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
@@ -14,9 +14,8 @@ import {
   type ReturnCode,
   returnCodes,
 } from './mqtt-packet-writer.ts';
-import type { RoutedDevice } from './mqtt-route.ts';
-import { isClosed, type MqttSession, type Will } from './mqtt-session.ts';
 import type { KeptSession } from './mqtt-session-store.ts';
+import { isClosed, type MqttSession, type RoutedDevice, type Will } from './mqtt-session.ts';
 import { restoreSubscriptions } from './mqtt-subscriptions.ts';
 
 /** MQTT-3.1.2-24: one and a half times the keep-alive. */

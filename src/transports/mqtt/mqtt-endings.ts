@@ -1,18 +1,18 @@
 // MQTT endings: by DISCONNECT, by a fault, by the platform, or because the connection broke.
-import { errorMessage } from '../../model/error-message.ts';
+import { errorMessage } from '../../model/errors.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { MalformedPacket } from './mqtt-packet-framer.ts';
 import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
-import type { RoutedDevice } from './mqtt-route.ts';
+import { keptSessionOf } from './mqtt-session-store.ts';
 import {
   aboutSession,
   discardMessages,
   isClosed,
   type MqttSession,
+  type RoutedDevice,
   unconfirmedKeys,
 } from './mqtt-session.ts';
-import { keptSessionOf } from './mqtt-session-store.ts';
 
 /** Why a client that is silent for too long is disconnected. */
 export const keepAliveTimeout = 'keep alive timeout';

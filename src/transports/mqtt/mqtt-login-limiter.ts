@@ -1,6 +1,7 @@
 // MQTT login limiter: limits concurrent logins, and WebSockets per organization.
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../../model/problem.ts';
+import type { QuotaCount } from '../../model/quota.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome, MqttIdentity } from './mqtt-login.ts';
 import { type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
@@ -103,4 +104,18 @@ async function authenticate(
 function keyOf(identity: MqttIdentity, clientId: string): string {
   if (identity.mode === 'token') return identity.id;
   return `${identity.connectorId}/${clientId === '' ? randomUUID() : clientId}`;
+}
+
+// MQTT WebSocket count: each counts as a WebSocket of its organization until it closes (contract 36).
+
+/** Returns false when the organization has no WebSocket left. */
+export function takeUntilClose(
+  count: Pick<QuotaCount, 'take' | 'give'>,
+  organizationId: string,
+  conn: MqttTransport,
+): boolean {
+  if (conn.closed) return true;
+  if (!count.take(organizationId, 1)) return false;
+  conn.once('close', () => count.give(organizationId, 1));
+  return true;
 }

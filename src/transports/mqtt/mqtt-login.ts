@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
-import type { DeviceCredential } from '../../model/device-credential.ts';
+import type { DeviceCredential } from '../../model/credential.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { checkDeviceToken, looksLikeToken } from './device-token.ts';
 

@@ -6,8 +6,7 @@ import { LargePublish, MalformedPacket } from './mqtt-packet-framer.ts';
 import { type PublishPacket, readPacket, readPublishStart } from './mqtt-packet-reader.ts';
 import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
 import { FailedPublish, RefusedPublish } from './mqtt-publish.ts';
-import type { RoutedDevice } from './mqtt-route.ts';
-import { type MqttSession, takeTurn } from './mqtt-session.ts';
+import { type MqttSession, type RoutedDevice, takeTurn } from './mqtt-session.ts';
 import { subscribe, unsubscribe } from './mqtt-subscriptions.ts';
 
 /** MQTT 5, 3.14.2.1. */

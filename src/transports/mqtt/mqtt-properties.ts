@@ -1,6 +1,6 @@
 // MQTT properties: what a message of MQTT 5 carries besides its payload, and how long it is valid.
 import type { IPublishPacket } from 'mqtt-packet';
-import { ownBytes } from '../../structures/copied-bytes.ts';
+import { ownBytes } from '../../structures/bytes.ts';
 import type { EpochMs } from '../../model/instant.ts';
 
 type PublishProperties = NonNullable<IPublishPacket['properties']>;

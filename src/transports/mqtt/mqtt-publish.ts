@@ -1,28 +1,31 @@
 // MQTT publishes: each is checked, stored in order, and acknowledged when it is durable (contract 18).
 import { hash } from 'node:crypto';
-import { errorMessage } from '../../model/error-message.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import { errorMessage } from '../../model/errors.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { refusalReasonOf } from '../../model/refused-uplink.ts';
+import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
+import type { FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { MqttIdentity } from './mqtt-login.ts';
-import type { FlowControl } from './mqtt-flow-control.ts';
 import type { Deliveries, OutboundMessage } from './mqtt-messages.ts';
-import type { MqttPeers } from './mqtt-peers.ts';
 import type { PublishPacket } from './mqtt-packet-reader.ts';
+import { reasonCodes } from './mqtt-packet-writer.ts';
+import type { MqttPeers } from './mqtt-peers.ts';
 import { messageProperties } from './mqtt-properties.ts';
 import type { RetainedSource } from './mqtt-retained.ts';
-import { reasonCodes } from './mqtt-packet-writer.ts';
-import { type FindRoute, ForeignSecret, type RoutedDevice, routeOf } from './mqtt-route.ts';
-import type { SparkplugClients } from './mqtt-sparkplug.ts';
-import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
 import {
+  type FindRoute,
+  ForeignSecret,
   isClosed,
   type MqttSession,
   recordAcknowledgement,
+  type RoutedDevice,
+  routeOf,
   takeTurn,
   type Will,
 } from './mqtt-session.ts';
+import type { SparkplugClients } from './mqtt-sparkplug.ts';
 import { type UpTopic, upTopicOf } from './mqtt-topic.ts';
 
 /** What a device published. */

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createMqttPublisher } from './mqtt-publisher.ts';
-import { takeUntilClose } from './mqtt-web-socket-count.ts';
+import { takeUntilClose } from './mqtt-login-limiter.ts';
 
 const payload = Buffer.from('{}');
 

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { type MessageProperties, propertyBytes } from './mqtt-properties.ts';
 import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
-import { ownBytes } from '../../structures/copied-bytes.ts';
+import { ownBytes } from '../../structures/bytes.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 

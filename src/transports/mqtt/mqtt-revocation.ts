@@ -3,8 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import type { MqttBroker } from './mqtt-broker.ts';
 import { lapseOf, type LoginParts } from './mqtt-login.ts';
-import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
-import type { MqttSession } from './mqtt-session.ts';
+import { type FindRoute, type MqttSession, type RoutedDevice, routeOf } from './mqtt-session.ts';
 
 export interface MqttRevocation extends ChangeFollower {
   /** Ends connections whose token has expired. */

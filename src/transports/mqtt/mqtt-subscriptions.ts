@@ -1,19 +1,20 @@
 // MQTT subscriptions: each is checked, granted or rejected, and followed by retained messages (contract 17, 18).
+import { errorMessage } from '../../model/errors.ts';
 import { isLongName } from '../../model/outside-name.ts';
-import { errorMessage } from '../../model/error-message.ts';
+import { isSparkplugTopic, type SparkplugFilter } from '../sparkplug/sparkplug-topic.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { SubscribePacket, UnsubscribePacket } from './mqtt-packet-reader.ts';
 import { packetWriter, reasonCodes, refusedSubscription } from './mqtt-packet-writer.ts';
-import { type RoutedDevice, routeOf } from './mqtt-route.ts';
+import type { KeptSession } from './mqtt-session-store.ts';
 import {
   aboutSession,
   type DeviceSubscription,
   isClosed,
   type MqttSession,
+  type RoutedDevice,
+  routeOf,
 } from './mqtt-session.ts';
-import type { KeptSession } from './mqtt-session-store.ts';
-import { isSparkplugTopic, type SparkplugFilter } from '../sparkplug/sparkplug-topic.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
 
 interface Wanted {

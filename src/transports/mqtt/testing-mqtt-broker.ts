@@ -7,7 +7,7 @@ import type { BrokerParts } from './mqtt-broker-state.ts';
 import { listenMqtt } from './mqtt-listeners.ts';
 import type { MqttPayload } from './mqtt-publish.ts';
 import { createRetainedMessages } from './mqtt-retained.ts';
-import type { RoutedDevice } from './mqtt-route.ts';
+import type { RoutedDevice } from './mqtt-session.ts';
 
 export const secret = 'secret';
 const connectorId = 'connector';

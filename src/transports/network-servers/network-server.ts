@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { DownlinkState } from '../../model/downlink.ts';
-import type { NoteLevel } from '../../model/processing-note.ts';
+import type { NoteLevel } from '../../model/entry-trace.ts';
 import type { RadioMetrics } from '../../model/uplink-metrics.ts';
 
 /** A payload of a device. */

@@ -1,13 +1,12 @@
 // HTTP client of network server APIs: uses the egress guard, separates permanent from temporary errors.
-import { EgressRefused } from '../../outputs/egress/egress-refused.ts';
-import type { EgressGuard } from '../../outputs/egress/guard.ts';
-import { readHttpUrl } from '../../outputs/egress/host.ts';
-import type { HttpCall } from '../../outputs/egress/http-exchange.ts';
-import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import { parsedJson } from '../../model/json-keys.ts';
-import { Problem } from '../../model/problem.ts';
-import type { ServerCall } from './network-server.ts';
 import { hourMs } from '../../model/instant.ts';
+import { parsedJson } from '../../model/json-keys.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { Problem } from '../../model/problem.ts';
+import type { EgressGuard } from '../../outputs/egress/guard.ts';
+import { EgressRefused, readHttpUrl } from '../../outputs/egress/host.ts';
+import type { HttpCall } from '../../outputs/egress/http-exchange.ts';
+import type { ServerCall } from './network-server.ts';
 
 const clientLimits = {
   timeoutMs: 10_000,

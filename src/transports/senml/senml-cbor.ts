@@ -2,7 +2,7 @@
 import { decode } from 'cborg';
 import { rememberExact } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
-import { standInName } from '../../model/stand-in-name.ts';
+import { standInName } from '../../model/outside-name.ts';
 import { problem } from '../../model/problem.ts';
 
 /** By their numbers: those of base fields are negative. */

@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';
 import { parseSenmlCbor } from './senml-cbor.ts';
-import { resolvedPack } from './senml-pack.ts';
-import { keyBehind, prefixesOf, samplesOfValues } from './senml-samples.ts';
+import { keyBehind, prefixesOf, resolvedPack, samplesOfValues } from './senml-pack.ts';
 
 const receivedAt = 1_700_000_000_000;
 

@@ -1,5 +1,7 @@
 // Metric value: a value of Sparkplug B as JSON, by its data type. What JSON cannot hold is noted.
+import { formatInstant, isInstant } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
+import { isEpochMs, timestampFault } from '../../model/timestamp.ts';
 import {
   dataTypeNames,
   dataTypes,
@@ -8,7 +10,6 @@ import {
   integerTypes,
   itemTypeOf,
 } from './data-types.ts';
-import { finiteValue, integerValue, type NoteFault, timeValue } from './scalar-value.ts';
 import type { DataSet, WireValue } from './sparkplug-payload.ts';
 
 /** Null for a value that does not fit its data type, which is noted. */
@@ -135,4 +136,61 @@ function stringsOf(bytes: Buffer): Json[] | undefined {
   if (bytes.length === 0) return [];
   if (bytes.at(-1) !== 0) return undefined;
   return bytes.toString('utf8', 0, bytes.length - 1).split('\0');
+}
+
+// Scalar values of Sparkplug B as JSON: integers of all sizes, numbers and times.
+
+/** Called for a value that is stored in another form, or as null. */
+type NoteFault = (fault: string) => void;
+
+/** Negative integers come as those of 32 or 64 bits without a sign. */
+function integerValue(
+  value: number | bigint,
+  { bits, isSigned }: IntegerType,
+  fault: NoteFault,
+): Json {
+  if (typeof value === 'number') {
+    if (bits === 64) return value;
+    const shift = 32 - bits;
+    return isSigned ? (value << shift) >> shift : (value << shift) >>> shift;
+  }
+  return exact(isSigned ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value), fault);
+}
+
+/** A string where a number would not be exact. */
+function exact(whole: bigint, fault: NoteFault): Json {
+  const number = Number(whole);
+  if (Number.isSafeInteger(number)) return number;
+  fault('the integer exceeds the safe range and was stored as a string');
+  return String(whole);
+}
+
+function finiteValue(value: number, fault: NoteFault): Json {
+  if (Number.isFinite(value)) return value;
+  fault(`${value} is not a finite number and was stored as null`);
+  return null;
+}
+
+function timeValue(value: number | bigint, fault: NoteFault): Json {
+  const at = numberOf(value);
+  if (isInstant(at)) return formatInstant(at);
+  fault(`time ${value} is out of range and was stored as null`);
+  return null;
+}
+
+/** The time of a message or a metric; undefined for what is no time in milliseconds (contract 42). */
+export function sentTimeOf(value: number | bigint | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const at = numberOf(value);
+  return isEpochMs(at) ? at : undefined;
+}
+
+/** Why `sentTimeOf` took nothing of a value. */
+export function sentTimeFault(value: number | bigint): string {
+  return `its time ${value} ${timestampFault(numberOf(value)).reason}`;
+}
+
+/** Times before 1970 come as 64 bits without a sign. */
+function numberOf(value: number | bigint): number {
+  return typeof value === 'number' ? value : Number(BigInt.asIntN(64, value));
 }

@@ -1,7 +1,7 @@
 // Backfill entry: the journal entry of the admitted samples of one device, with the notes on them.
 import type { EpochMs } from '../../model/instant.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
-import type { ProcessingLogEntry } from '../../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';

@@ -19,7 +19,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { noteOfExact } from '../../model/exact-json.ts';
 import { problem, problems } from '../../model/problem.ts';
-import type { Note } from '../../model/processing-note.ts';
+import type { Note } from '../../model/entry-trace.ts';
 import type { Sample } from '../../model/sample.ts';
 import { missing } from '../../structures/missing.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';

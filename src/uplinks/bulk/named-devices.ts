@@ -11,7 +11,7 @@ import type { Json } from '../../model/json.ts';
 import { isLongName } from '../../model/outside-name.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem } from '../../model/problem.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type { Place } from '../../model/record.ts';
 import type { DevicePlace } from '../../storage/records/rows/devices.ts';
 import { missing } from '../../structures/missing.ts';
 import { type BackfillDevice, backfillDevice, type FoundDevice } from './backfill-batches.ts';

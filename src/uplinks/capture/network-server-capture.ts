@@ -6,7 +6,7 @@ import { type EpochMs, minuteMs } from '../../model/instant.ts';
 import type { Integration, IntegrationType } from '../../model/integration.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
-import type { Note } from '../../model/processing-note.ts';
+import type { Note } from '../../model/entry-trace.ts';
 import type { Uplink } from '../../model/uplink.ts';
 import {
   serverOfDecodingType,

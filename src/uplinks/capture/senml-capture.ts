@@ -1,21 +1,29 @@
 // SenML capture: a pack becomes uplinks of the devices that its names begin with, each with its samples.
-import {
-  type ResolvedPack,
-  resolvedPack,
-  type SenmlValue,
-} from '../../transports/senml/senml-pack.ts';
-import { keyBehind, prefixesOf, samplesOfValues } from '../../transports/senml/senml-samples.ts';
-import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../../inventory/devices/uplink-route-cache.ts';
+import type { Note } from '../../model/entry-trace.ts';
 import { type EpochMs, isWithin } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { Note } from '../../model/processing-note.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import type { Capture, CaptureReceipt, CaptureStages } from './capture.ts';
-import { captureOnce, isScripted, uplinkOf } from './capture.ts';
+import {
+  keyBehind,
+  prefixesOf,
+  type ResolvedPack,
+  resolvedPack,
+  samplesOfValues,
+  type SenmlValue,
+} from '../../transports/senml/senml-pack.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
+import {
+  type Capture,
+  captureOnce,
+  type CaptureReceipt,
+  type CaptureStages,
+  isScripted,
+  uplinkOf,
+} from './capture.ts';
 
 /** Different names of a pack. */
 const namesMax = 1_000;

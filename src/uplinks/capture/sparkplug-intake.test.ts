@@ -6,7 +6,7 @@ import { sparkplugFilterOf, sparkplugTopicOf } from '../../transports/sparkplug/
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { problem } from '../../model/problem.ts';
-import { sparkplugDefaults } from '../../model/sparkplug-mapping.ts';
+import { sparkplugDefaults } from '../../model/connector-mappings.ts';
 import type { Uplink } from '../../model/uplink.ts';
 import { createSparkplugIntake } from './sparkplug-intake.ts';
 import { createSparkplugNodes } from './sparkplug-nodes.ts';

@@ -1,8 +1,18 @@
 // Sparkplug intake: messages of edge nodes become uplinks of their devices; what is missing is asked for.
+import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import type { DeviceConnector } from '../../model/connector.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { SparkplugMapping } from '../../model/connector-mappings.ts';
+import { Problem } from '../../model/problem.ts';
+import type { Sample } from '../../model/sample.ts';
+import type { Uplink } from '../../model/uplink.ts';
 import type { TakenMessage } from '../../transports/sparkplug/edge-node.ts';
-import type { Reading } from '../../transports/sparkplug/metric-readings.ts';
-import { messageBody, samplesOfReadings } from '../../transports/sparkplug/metric-samples.ts';
-import { sentTimeOf } from '../../transports/sparkplug/scalar-value.ts';
+import {
+  messageBody,
+  type Reading,
+  samplesOfReadings,
+} from '../../transports/sparkplug/metric-readings.ts';
+import { sentTimeOf } from '../../transports/sparkplug/metric-value.ts';
 import type {
   SparkplugClient,
   SparkplugIntake,
@@ -13,17 +23,10 @@ import {
   type SparkplugTopic,
   stateTopic,
 } from '../../transports/sparkplug/sparkplug-topic.ts';
-import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
-import type { EpochMs } from '../../model/instant.ts';
-import { Problem } from '../../model/problem.ts';
-import type { Sample } from '../../model/sample.ts';
-import type { SparkplugMapping } from '../../model/sparkplug-mapping.ts';
-import type { Uplink } from '../../model/uplink.ts';
-import { isScripted, uplinkOf } from './capture.ts';
 import type { ConnectorDeviceStages } from '../bulk/connector-devices.ts';
 import type { NoteDevice } from '../device-events.ts';
 import type { RefusedUplink } from '../refusals.ts';
+import { isScripted, uplinkOf } from './capture.ts';
 import type { LiveNode, NodePart, SparkplugNodes } from './sparkplug-nodes.ts';
 
 export interface SparkplugStages extends ConnectorDeviceStages {

@@ -2,7 +2,7 @@
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { exactIntegersNote } from '../../model/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Note } from '../../model/processing-note.ts';
+import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { timestampOf, timestampRefusal } from '../../model/timestamp.ts';
 import type { Uplink } from '../../model/uplink.ts';

@@ -8,7 +8,7 @@ import {
 import { noteOfExact } from '../../model/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import type { Note, NoteSource } from '../../model/processing-note.ts';
+import type { Note, NoteSource } from '../../model/entry-trace.ts';
 import type { UplinkDevice } from '../../model/uplink.ts';
 import type { Emit } from '../../scripting/emit.ts';
 import type { ScriptMachine } from '../../scripting/script-machine.ts';

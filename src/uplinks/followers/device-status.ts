@@ -4,7 +4,7 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type DurableEntry, type SamplesSummary, summaryOf } from '../../model/journal-entry.ts';
-import type { ProcessingLogEntry } from '../../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { type DeviceMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
 import type { PeriodCount } from '../../storage/records/rows/period-counts.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';

@@ -1,6 +1,6 @@
 // Raw uplink follower: keeps the raw uplinks of the journal in their own store, for their retention.
 import { problem } from '../../model/problem.ts';
-import { rawUplinkOf } from '../../model/raw-uplink.ts';
+import { rawUplinkOf } from '../../model/uplink.ts';
 import type {
   OpenRawUplinkStore,
   RawUplinkPage,

@@ -1,8 +1,8 @@
 // Status follower: keeps device status in the records up to date with the journal.
 import type { DeviceTransition } from '../../live/live-events.ts';
-import { isDiskFull } from '../../model/disk-full.ts';
+import { isDiskFull } from '../../model/errors.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { ProcessingLogEntry } from '../../model/processing-note.ts';
+import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { idsPerStatement } from '../../storage/records/engine.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
 import {

@@ -1,7 +1,6 @@
 // Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { cutName, isLongName, outsideNameMax } from '../../model/outside-name.ts';
-import { isAlphanumeric } from '../../model/topic.ts';
+import { cutName, isAlphanumeric, isLongName, outsideNameMax } from '../../model/outside-name.ts';
 import { validationLimits } from './validation-limits.ts';
 
 export interface RemovedKey {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { isDataKey } from './data-cleaning.ts';
 import { validateSample } from './sample-validation.ts';
-import { isTopic } from '../../model/topic.ts';
+import { isTopic } from '../../model/outside-name.ts';
 import { validationLimits } from './validation-limits.ts';
 
 const printedTopic = /^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$/;

@@ -1,12 +1,10 @@
 // Sample validation: removes and notes invalid parts before a sample is stored, and notes unlikely times.
 import { exactIntegersNote } from '../../model/exact-json.ts';
-import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant, newestUntil } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { newestUntil } from '../../model/newest.ts';
-import { cutName } from '../../model/outside-name.ts';
-import type { Note } from '../../model/processing-note.ts';
+import { cutName, isTopic } from '../../model/outside-name.ts';
+import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
-import { isTopic } from '../../model/topic.ts';
 import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
 import {
   cleanData,

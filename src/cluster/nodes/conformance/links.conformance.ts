@@ -1,7 +1,7 @@
 // Links: what every implementation must do, also with lost messages, a slow reader or a peer that stops.
 import { expect, test } from 'vitest';
 import type { Json } from '../../../model/json.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeAddress } from '../../../model/node-messages.ts';
 import { problem } from '../../../model/problem.ts';
 import { type FeedHandler, type FeedHandlers, linkLimits, type Links } from '../links/links.ts';
 import { NodeUnreachable } from '../nodes.ts';

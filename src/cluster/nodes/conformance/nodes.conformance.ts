@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Json } from '../../../model/json.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeAddress } from '../../../model/node-messages.ts';
 import {
   type CallHandlers,
   type ForwardedAnswer,

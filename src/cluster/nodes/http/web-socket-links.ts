@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeAddress } from '../../../model/node-messages.ts';
 import { setRepeatingTimer, setTimer } from '../../../structures/timers.ts';
 import { emptyDigest, NodeSigner, refusePlain } from '../cluster-secret.ts';
 import { createDialedLinks } from '../links/dialed-links.ts';
 import { type LinkSender, openLinkSender } from '../links/link-sender.ts';
-import type { LinkSocket } from '../links/link-socket.ts';
+import type { LinkSocket } from '../links/link-channel.ts';
 import { type FeedHandlers, linkLimits, type Links } from '../links/links.ts';
 import { linkPath, nodeHeaders } from '../node-headers.ts';
 

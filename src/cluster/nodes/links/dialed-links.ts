@@ -1,11 +1,15 @@
 // Dialed links: one link to each node that is followed, opened when needed, and not too often after failures.
 import type { Json } from '../../../model/json.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeAddress } from '../../../model/node-messages.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import { NodeUnreachable } from '../nodes.ts';
-import { feedErrorOf } from './feed-error.ts';
-import { type LinkChannel, type LinkMessage, openLinkChannel } from './link-channel.ts';
-import type { LinkSocket } from './link-socket.ts';
+import {
+  feedErrorOf,
+  type LinkChannel,
+  type LinkMessage,
+  type LinkSocket,
+  openLinkChannel,
+} from './link-channel.ts';
 import { type FollowedFeed, linkLimits, type Links } from './links.ts';
 
 export interface DialedLinksParts {

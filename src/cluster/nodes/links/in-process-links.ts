@@ -1,9 +1,9 @@
 // Links of one process: pairs of sockets that are queues, for tests with messages that are lost or doubled.
-import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeAddress } from '../../../model/node-messages.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import { createDialedLinks } from './dialed-links.ts';
 import { type LinkSender, openLinkSender } from './link-sender.ts';
-import type { LinkSocket, LinkSocketListener } from './link-socket.ts';
+import type { LinkSocket, LinkSocketListener } from './link-channel.ts';
 import type { FeedHandlers, Links } from './links.ts';
 
 /** How often a message arrives: usually once. */

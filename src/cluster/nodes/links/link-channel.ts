@@ -1,7 +1,7 @@
-// Link channel: numbers the messages of a link, sends heartbeats, and notices what is lost, doubled or silent.
-import type { Json } from '../../../model/json.ts';
+// Link channel: numbers the messages of a link over its socket, sends heartbeats, and notices what is lost, doubled or silent.
+import type { Json, JsonObject } from '../../../model/json.ts';
+import { isRefused, Problem, problemOf, type Refusal, refusalOf } from '../../../model/problem.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
-import type { LinkSocket } from './link-socket.ts';
 import { linkLimits } from './links.ts';
 
 /** A kind, the number of a feed, and what the kind needs. */
@@ -84,4 +84,33 @@ export function openLinkChannel(parts: LinkChannelParts): LinkChannel {
 /** Short messages count more than their length, because each is work and memory. */
 function costOf({ length }: string): number {
   return length + linkLimits.messageCost;
+}
+
+// Feed error: why a feed ended, as it crosses from one node to another.
+
+/** A Problem keeps its name and details; of other errors only the message crosses. */
+export function feedErrorToJson(error: unknown): JsonObject {
+  if (!(error instanceof Problem)) return { message: String((error as Error).message) };
+  return { ...refusalOf(error) } as unknown as JsonObject;
+}
+
+export function feedErrorOf(sent: Json): Error {
+  const read = sent as unknown as { readonly message: string } | Refusal;
+  return isRefused(read) ? problemOf(read) : new Error(read.message);
+}
+
+// Link socket: a connection that carries messages in order, as one end of a link sees it.
+
+export interface LinkSocket {
+  /** Queues a message. After the end, nothing is sent. */
+  send(message: string): void;
+  /** Call once. `closed` is called once, also after an own `close`. */
+  listen(listener: LinkSocketListener): void;
+  /** Ends the connection without waiting for the other end. */
+  close(): void;
+}
+
+export interface LinkSocketListener {
+  readonly received: (message: string) => void;
+  readonly closed: (reason: string) => void;
 }

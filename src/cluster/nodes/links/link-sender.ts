@@ -1,9 +1,13 @@
 // Link sender: the end of a link that sends feeds, each as fast as its follower takes it.
 import type { Json } from '../../../model/json.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
-import { feedErrorToJson } from './feed-error.ts';
-import { type LinkChannel, type LinkMessage, openLinkChannel } from './link-channel.ts';
-import type { LinkSocket } from './link-socket.ts';
+import {
+  feedErrorToJson,
+  type LinkChannel,
+  type LinkMessage,
+  type LinkSocket,
+  openLinkChannel,
+} from './link-channel.ts';
 import { type FeedHandlers, linkLimits, type OpenedFeed } from './links.ts';
 
 export interface LinkSenderParts {

@@ -1,6 +1,6 @@
 // Links: the port over which a node follows feeds of other nodes, all of one node over one connection.
 import type { Json } from '../../../model/json.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeAddress } from '../../../model/node-messages.ts';
 
 export const linkLimits = {
   /** Both ends of a link send at least one message in this time. */

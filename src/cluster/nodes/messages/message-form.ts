@@ -1,8 +1,7 @@
 // Form of messages between nodes: batches, and an outcome for each message of one.
-import { errorMessage } from '../../../model/error-message.ts';
+import { errorMessage } from '../../../model/errors.ts';
 import type { Json } from '../../../model/json.ts';
-import { Problem } from '../../../model/problem.ts';
-import { problemOf, type Refusal, refusalOf } from '../../../model/refusal.ts';
+import { Problem, problemOf, type Refusal, refusalOf } from '../../../model/problem.ts';
 
 /** Calls between nodes: a batch of messages, and the outcomes of those that took longer. */
 export const messagesCall = 'messages';

@@ -1,7 +1,6 @@
 // Message sender: messages to owners of leases and to nodes, in batches, in the order of each queue.
 import type { Json } from '../../../model/json.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
-import type { NodeMessage, OwnedMessage } from '../../../model/node-messages.ts';
+import type { NodeAddress, NodeMessage, OwnedMessage } from '../../../model/node-messages.ts';
 import { problem } from '../../../model/problem.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import { NodeUnreachable } from '../nodes.ts';

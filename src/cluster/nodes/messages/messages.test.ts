@@ -1,8 +1,7 @@
 // Messages between nodes: in order, once each, while leases move, nodes leave and calls are lost.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { NodeAddress } from '../../../model/node-address.ts';
-import type { MessageHandler, NodeMessage } from '../../../model/node-messages.ts';
+import type { MessageHandler, NodeAddress, NodeMessage } from '../../../model/node-messages.ts';
 import { problem } from '../../../model/problem.ts';
 import { createNodeSwitch } from '../in-process-nodes.ts';
 import { NodeUnreachable } from '../nodes.ts';

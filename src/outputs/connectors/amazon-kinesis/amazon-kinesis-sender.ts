@@ -1,12 +1,11 @@
 // Sender to Amazon Kinesis Data Streams: PutRecord over HTTPS, signed with Signature Version 4.
 import aws4 from 'aws4';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { ConnectorServices } from '../connector-services.ts';
 import type { HttpCall } from '../../egress/http-exchange.ts';
-import { attemptHttp } from '../http-attempt.ts';
+import type { ConnectorServices } from '../connector-services.ts';
+import { attemptHttp } from '../http-answer.ts';
 import type { OutboundMessage, Target } from '../target.ts';
-import type { AmazonKinesisProperties } from './amazon-kinesis-properties.ts';
-import { kinesisStream } from './kinesis-stream.ts';
+import { type AmazonKinesisProperties, kinesisStream } from './amazon-kinesis-properties.ts';
 
 /**
  * Rejections with status 400 that are temporary: the stream or its key is used too much or busy.

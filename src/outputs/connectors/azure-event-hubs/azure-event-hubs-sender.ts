@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { ConnectorServices } from '../connector-services.ts';
 import type { HttpCall } from '../../egress/http-exchange.ts';
-import { attemptHttp } from '../http-attempt.ts';
+import { attemptHttp } from '../http-answer.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import type { EventHub } from './event-hub.ts';
 

@@ -2,9 +2,9 @@
 import { parseInstant } from '../../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { TargetOptions } from '../connector-type.ts';
-import { parseJsonObject } from '../json-object.ts';
+import { parseJsonObject } from '../property-parser.ts';
 import type { OutboundMessage, SendOutcome, Target } from '../target.ts';
-import type { WriteSample, WrittenSample } from './written-sample.ts';
+import type { WriteSample, WrittenSample } from '../connector-services.ts';
 
 /** The longest chain of samples that outputs write because of each other (contract 13). */
 const ruleHopsMax = 10;

@@ -6,7 +6,7 @@ import { problem } from '../../../model/problem.ts';
 import { propertyReader } from '../property-parser.ts';
 import { plainOptions, testServices } from '../testing-services.ts';
 import { downlink } from './downlink.ts';
-import type { DownlinkOrder } from './downlink-order.ts';
+import type { DownlinkOrder } from '../connector-services.ts';
 import { parseDownlink } from './downlink-properties.ts';
 
 const parse = (sent: JsonObject) => parseDownlink(propertyReader(sent, 'downlinkProperties'));

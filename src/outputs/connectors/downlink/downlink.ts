@@ -7,7 +7,7 @@ import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
 import { type ConnectorRecord, connectorType } from '../connector-type.ts';
 import type { OutboundMessage, SendOutcome, Target } from '../target.ts';
-import type { OrderDownlink } from './downlink-order.ts';
+import type { OrderDownlink } from '../connector-services.ts';
 import {
   downlinkProperties,
   type DownlinkProperties,

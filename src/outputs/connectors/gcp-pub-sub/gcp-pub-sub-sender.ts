@@ -1,13 +1,16 @@
 // Sender to Google Cloud Pub/Sub: one message per delivery over HTTPS, with a token that the service account signs itself.
 import { importPKCS8, SignJWT } from 'jose';
-import type { HttpCall } from '../../egress/http-exchange.ts';
 import type { EpochMs } from '../../../model/instant.ts';
+import type { HttpCall } from '../../egress/http-exchange.ts';
 import type { ConnectorServices } from '../connector-services.ts';
-import { attemptHttp } from '../http-attempt.ts';
+import { attemptHttp } from '../http-answer.ts';
 import { attempt } from '../send-failure.ts';
 import type { OutboundMessage, Target } from '../target.ts';
-import type { GcpPubSubProperties } from './gcp-pub-sub-properties.ts';
-import { type ServiceAccount, serviceAccount } from './service-account.ts';
+import {
+  type GcpPubSubProperties,
+  type ServiceAccount,
+  serviceAccount,
+} from './gcp-pub-sub-properties.ts';
 
 const globalEndpoint = 'https://pubsub.googleapis.com';
 /** The audience of a token is the same for every endpoint. */

@@ -1,13 +1,12 @@
 // InfluxDB: one point per delivery in line protocol, to the write endpoint of version 1 or 2 (contract 9).
 import { isJsonObject } from '../../../model/json.ts';
 import { connectorType } from '../connector-type.ts';
-import { attemptHttp } from '../http-attempt.ts';
-import { parseJsonObject } from '../json-object.ts';
-import type { PropertyReader } from '../property-parser.ts';
+import { attemptHttp } from '../http-answer.ts';
+import { parseJsonObject, type PropertyReader } from '../property-parser.ts';
 import { oneOf, optional, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';
 import type { OutboundMessage } from '../target.ts';
-import { parseUser, type UserProperties, userProperties } from '../user-properties.ts';
+import { parseUser, type UserProperties, userProperties } from '../sign-on-properties.ts';
 import { lineOf } from './line-protocol.ts';
 
 // InfluxDB properties: schemas and parser (contract 9).

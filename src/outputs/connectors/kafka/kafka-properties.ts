@@ -1,8 +1,23 @@
 // Kafka properties: schemas and parser (contract 9).
 import type { PropertyReader } from '../property-parser.ts';
 import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
-import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
-import { kafkaEndpoints } from './kafka-endpoints.ts';
+import { type Endpoint, targetUri } from '../target-uri.ts';
+import { parseTls, type TlsProperties, tlsProperties } from '../sign-on-properties.ts';
+
+// Kafka endpoints: hosts and ports out of a list of bootstrap servers.
+
+const ports = { kafka: 9092 };
+
+/** Reads `host:port,host:port`; undefined when an element is anything else. */
+export function kafkaEndpoints(text: string): readonly Endpoint[] | undefined {
+  const endpoints: Endpoint[] = [];
+  for (const server of text.split(',')) {
+    const uri = targetUri(`kafka://${server.trim()}`, ports);
+    if (uri === undefined || uri.path !== '') return undefined;
+    endpoints.push({ host: uri.host, port: uri.port });
+  }
+  return endpoints;
+}
 
 const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
 const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;

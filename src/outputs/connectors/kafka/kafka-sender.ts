@@ -8,8 +8,7 @@ import { attempt, PermanentRefusal } from '../send-failure.ts';
 import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
 import type { Endpoint } from '../target-uri.ts';
 import type { OutboundMessage, Target } from '../target.ts';
-import { kafkaEndpoints } from './kafka-endpoints.ts';
-import type { KafkaProperties } from './kafka-properties.ts';
+import { kafkaEndpoints, type KafkaProperties } from './kafka-properties.ts';
 
 const connectTimeoutMs = 8_000;
 const requestTimeoutMs = 9_000;

@@ -2,8 +2,7 @@
 import type { Json } from '../../../model/json.ts';
 import { connectorType } from '../connector-type.ts';
 import { createLazyTarget } from '../lazy-target.ts';
-import { kafkaEndpoints } from './kafka-endpoints.ts';
-import { kafkaProperties, parseKafka } from './kafka-properties.ts';
+import { kafkaEndpoints, kafkaProperties, parseKafka } from './kafka-properties.ts';
 
 const protocolsWithoutUser: ReadonlySet<Json | undefined> = new Set(['PLAINTEXT', 'SSL']);
 

@@ -3,8 +3,14 @@ import Type from 'typebox';
 import type { PropertyReader } from '../property-parser.ts';
 import { oneOf, optional, optionalFlag, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';
-import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
-import { parseUser, type UserProperties, userProperties } from '../user-properties.ts';
+import {
+  parseTls,
+  parseUser,
+  type TlsProperties,
+  tlsProperties,
+  type UserProperties,
+  userProperties,
+} from '../sign-on-properties.ts';
 
 export const mqttPorts = { mqtt: 1883, mqtts: 8883 } as const;
 

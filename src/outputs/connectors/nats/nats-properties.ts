@@ -2,8 +2,14 @@
 import type { PropertyReader } from '../property-parser.ts';
 import { optionalFlag, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';
-import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
-import { parseUser, type UserProperties, userProperties } from '../user-properties.ts';
+import {
+  parseTls,
+  parseUser,
+  type TlsProperties,
+  tlsProperties,
+  type UserProperties,
+  userProperties,
+} from '../sign-on-properties.ts';
 
 export const natsPorts = { nats: 4222, tls: 4222 } as const;
 

@@ -3,9 +3,35 @@ import Type from 'typebox';
 import { isJsonObject, type Json } from '../../../model/json.ts';
 import type { PropertyReader } from '../property-parser.ts';
 import { anyText, oneOf, optional, optionalFlag, text } from '../property-schemas.ts';
-import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
-import type { UserProperties } from '../user-properties.ts';
-import { sqlAddress, sqlDialectNames } from './sql-address.ts';
+import { type Endpoint, targetUri } from '../target-uri.ts';
+import {
+  parseTls,
+  type TlsProperties,
+  tlsProperties,
+  type UserProperties,
+} from '../sign-on-properties.ts';
+
+// SQL address: dialect, host and database out of a JDBC URL.
+
+const ports = { postgresql: 5432, mariadb: 3306, mysql: 3306 } as const;
+
+export type SqlDialectName = keyof typeof ports;
+
+const sqlDialectNames = Object.keys(ports) as readonly SqlDialectName[];
+
+export interface SqlAddress extends Endpoint {
+  readonly dialect: SqlDialectName;
+  readonly database: string;
+}
+
+/** Reads `jdbc:<dialect>://host[:port]/database`; undefined for anything else. */
+export function sqlAddress(jdbcUrl: string): SqlAddress | undefined {
+  if (!jdbcUrl.startsWith('jdbc:')) return undefined;
+  const uri = targetUri(jdbcUrl.slice('jdbc:'.length), ports);
+  if (uri === undefined || uri.path === '' || uri.path.includes('/')) return undefined;
+  const { scheme, host, port, path } = uri;
+  return { dialect: scheme as SqlDialectName, host, port, database: path };
+}
 
 const columnTypes = ['AUTO', 'TEXT', 'TIMESTAMP'] as const;
 const tlsModes = ['REQUIRED', 'OFF'] as const;

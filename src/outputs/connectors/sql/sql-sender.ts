@@ -3,8 +3,7 @@ import type { EgressGuard } from '../../egress/guard.ts';
 import { attempt } from '../send-failure.ts';
 import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
 import type { Target } from '../target.ts';
-import { sqlAddress, type SqlDialectName } from './sql-address.ts';
-import type { SqlProperties } from './sql-properties.ts';
+import { sqlAddress, type SqlDialectName, type SqlProperties } from './sql-properties.ts';
 import {
   insertStatement,
   mariadbDialect,

@@ -4,8 +4,7 @@ import { createConnection } from 'mariadb';
 import pg from 'pg';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, tlsMaterial } from '../guarded-socket.ts';
-import type { SqlAddress } from './sql-address.ts';
-import type { SqlProperties } from './sql-properties.ts';
+import type { SqlAddress, SqlProperties } from './sql-properties.ts';
 import type { SqlValue } from './sql-row.ts';
 
 const applicationName = 'heliograph';

@@ -1,8 +1,7 @@
 // SQL databases: one row per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
 import { createLazyTarget } from '../lazy-target.ts';
-import { sqlAddress } from './sql-address.ts';
-import { parseSql, sqlProperties } from './sql-properties.ts';
+import { parseSql, sqlAddress, sqlProperties } from './sql-properties.ts';
 import { deliveryIdPath } from './sql-row.ts';
 
 export const sql = connectorType({

@@ -10,8 +10,8 @@ import { describeWith, startedBefore } from '../../../../tests/servers/server-te
 import { zooKeeper } from '../../../../tests/servers/zookeeper.ts';
 import { openClickHouse } from '../../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../../clickhouse/server-addresses.ts';
-import { partitionOf } from '../../../model/device-partition.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
+import { partitionOf } from '../../../model/node-messages.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
 import { dayMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
 import {

@@ -1,30 +1,28 @@
 // Raw uplinks in ClickHouse: shipped in blocks, dropped by the day; the newest are answered from memory.
+import type { EpochMs } from '../../../model/instant.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
+import { createSerialQueue } from '../../../structures/serial-queue.ts';
 import { insertOfRows } from '../../clickhouse/block-insert.ts';
 import { createBlockShipper, type ShippedBlock } from '../../clickhouse/block-shipper.ts';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { createJournalRelease } from '../../clickhouse/journal-release.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import { listOf } from '../../clickhouse/sql-literals.ts';
-import type { EpochMs } from '../../../model/instant.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
-import { createSerialQueue } from '../../../structures/serial-queue.ts';
+import { listOf } from '../../clickhouse/statement-values.ts';
 import { lineOf, outcomeBytesMax, uplinkOf } from '../raw-uplink-line.ts';
 import type { RawUplinkPage, RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
 import {
   type BlockLimits,
   blockOf,
-  endsBefore,
-  isOver,
-  type UplinkBlock,
-  type UplinkRow,
-} from './uplink-blocks.ts';
-import {
   dayOf,
   dropDay,
   encodeUplinks,
+  endsBefore,
+  isOver,
   openUplinkTable,
   storedDays,
   storedUplinks,
+  type UplinkBlock,
+  type UplinkRow,
   uplinkTable,
 } from './uplink-table.ts';
 

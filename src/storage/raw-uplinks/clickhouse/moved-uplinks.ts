@@ -1,6 +1,6 @@
 // Moved uplinks: the raw uplinks of one journal out of ClickHouse, in their order.
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
 import { uplinkOf } from '../raw-uplink-line.ts';
 
 /** Positions of one select; not every position has an uplink. */

@@ -1,14 +1,12 @@
-// The table of raw uplinks in ClickHouse: a row each, a partition a day.
-import type { StoredRows } from '../../clickhouse/block-insert.ts';
-import { RowBinary } from '../../clickhouse/row-binary.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
-import { quoted } from '../../clickhouse/sql-literals.ts';
-import type { TableDefinition } from '../../clickhouse/table.ts';
-import { partitionOf } from '../../../model/device-partition.ts';
+// The table of raw uplinks in ClickHouse: a row each, inserted in blocks, a partition a day.
 import { dayMs, type EpochMs } from '../../../model/instant.ts';
-import type { RawUplinkPage, RawUplinkRange } from '../raw-uplink-store.ts';
+import { partitionOf } from '../../../model/node-messages.ts';
+import type { StoredRows } from '../../clickhouse/block-insert.ts';
+import { quoted, RowBinary } from '../../clickhouse/statement-values.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import type { TableDefinition } from '../../clickhouse/table.ts';
 import { uplinkOf } from '../raw-uplink-line.ts';
-import type { UplinkRow } from './uplink-blocks.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../raw-uplink-store.ts';
 
 export const uplinkTable: TableDefinition = {
   name: 'uplinks',
@@ -105,4 +103,48 @@ export async function dropDay(shard: Shard, day: number): Promise<void> {
 
 export function dayOf(time: EpochMs): number {
   return Math.floor(time / dayMs);
+}
+
+// Blocks of raw uplinks: cut by nothing but their content, so that the journal leads to the same blocks again.
+
+export interface UplinkRow {
+  readonly deviceId: string;
+  readonly position: number;
+  readonly receivedAt: EpochMs;
+  readonly line: string;
+}
+
+export interface UplinkBlock {
+  /** At least one, by position. */
+  readonly rows: UplinkRow[];
+  bytes: number;
+  /** The last slot of time that its uplinks may be of. */
+  readonly slot: number;
+}
+
+export interface BlockLimits {
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+  readonly slotMs: number;
+}
+
+export function blockOf(row: UplinkRow, { slotMs }: BlockLimits): UplinkBlock {
+  return { rows: [row], bytes: row.line.length, slot: Math.floor(row.receivedAt / slotMs) };
+}
+
+/**
+ * Whether a block ends before the row. It depends on the rows of the block only, and not on how they
+ * arrived.
+ */
+export function endsBefore(block: UplinkBlock, row: UplinkRow, limits: BlockLimits): boolean {
+  return (
+    block.rows.length >= limits.rowsMax ||
+    block.bytes + row.line.length > limits.bytesMax ||
+    Math.floor(row.receivedAt / limits.slotMs) > block.slot
+  );
+}
+
+/** Whether no further uplink of the block's slot is expected. */
+export function isOver({ slot }: UplinkBlock, time: EpochMs, { slotMs }: BlockLimits): boolean {
+  return time >= (slot + 1) * slotMs;
 }

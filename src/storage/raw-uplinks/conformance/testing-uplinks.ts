@@ -1,7 +1,7 @@
 // Raw uplinks that tests add to a store, and the plain list that its answers are compared with.
 import { expect } from 'vitest';
 import { dayMs } from '../../../model/instant.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { RawUplinkPage, RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
 

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { replaceFile } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import { rawUplinkFormat } from './format.ts';
+import { rawUplinkFormat } from './block.ts';
 import {
   indexPath,
   listSegmentFiles,

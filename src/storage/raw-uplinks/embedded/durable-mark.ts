@@ -1,9 +1,18 @@
-// Durable mark: the synced length of the open segment. A shorter segment is damaged, the end of a longer one may be torn.
-import { rm } from 'node:fs/promises';
+// Durable mark: the synced length of the open segment, and how far the journal was followed. A shorter segment is damaged.
+import { existsSync } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readChecked, replaceChecked, syncDirectory } from '../../log/durable-file.ts';
-import { rawUplinkFormat, refuseOtherUplinks } from './format.ts';
-import { type RawUplinkDamage, type SegmentName, segmentName } from './segment-file.ts';
+import { scanSegment } from '../../log/journal-segments.ts';
+import { rawUplinkFormat, refuseOtherUplinks } from './block.ts';
+import {
+  indexPath,
+  listSegmentFiles,
+  type RawUplinkDamage,
+  type SegmentName,
+  segmentName,
+} from './segment-file.ts';
+import { readHead } from './segment-index.ts';
 
 /** The open segment by its number, and its bytes that were synced. */
 export interface DurableMark {
@@ -50,4 +59,22 @@ export async function readDurableMark(directory: string): Promise<DurableMark | 
   const { format, ...mark } = JSON.parse(found.text) as DurableMark & { readonly format: number };
   refuseOtherUplinks(markPath(directory), format);
   return mark;
+}
+
+// Newest position: how far the journal was followed, as the raw uplinks on the disk show.
+
+/**
+ * The position behind the newest uplink in the folder, 0 without any. Throws OtherFormatError for
+ * files of another format.
+ */
+export async function positionBehindUplinks(directory: string): Promise<number> {
+  const newest = existsSync(directory) ? (await listSegmentFiles(directory)).at(-1) : undefined;
+  if (newest === undefined) return 0;
+  let position = (await readHead(indexPath(newest.path)))?.lastPosition ?? -1;
+  if (position < 0) {
+    const { size } = await stat(newest.path);
+    for await (const { frames } of scanSegment(newest.path, 0, size))
+      for (const frame of frames) position = Math.max(position, frame.position);
+  }
+  return position + 1;
 }

@@ -2,7 +2,7 @@
 import { type FileHandle, stat } from 'node:fs/promises';
 import { makeFolder, replaceFile } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
 import { missing } from '../../../structures/missing.ts';
 import { createSerialQueue } from '../../../structures/serial-queue.ts';
 import { deviceOfLine, isLineOf, uplinkOf } from '../raw-uplink-line.ts';

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { replaceChecked } from '../../log/durable-file.ts';
 import { readFrame, writeFrame } from '../../log/frame.ts';
-import { positionBehindUplinks } from './newest-position.ts';
+import { positionBehindUplinks } from './durable-mark.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
 import { type EmbeddedUplinksOptions, openEmbeddedUplinks } from './embedded-uplinks.ts';
 import { verifyRawUplinks } from './verify-raw-uplinks.ts';

@@ -1,13 +1,12 @@
 // Segment files of raw uplinks: frames with a block each, read by block, rewritten without a device.
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { RawUplink } from '../../../model/uplink.ts';
 import { realDisk } from '../../log/disk.ts';
 import { frameHeaderBytes, readFrame, writeFrame } from '../../log/frame.ts';
-import { scanSegment } from '../../log/segment-scan.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
+import { scanSegment } from '../../log/journal-segments.ts';
 import { deviceOfLine, uplinkOf } from '../raw-uplink-line.ts';
-import { linesOf } from './block.ts';
-import { blockFrameType, rawUplinkFormat, refuseOtherBlock } from './format.ts';
+import { blockFrameType, linesOf, rawUplinkFormat, refuseOtherBlock } from './block.ts';
 import { type BlockPlace, emptyContents, type SegmentContents } from './segment-index.ts';
 
 /** Bytes of a segment that cannot be read; what they held is lost. */

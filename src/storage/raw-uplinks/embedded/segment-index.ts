@@ -4,7 +4,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../../model/instant.ts';
-import { rawUplinkFormat, refuseOtherUplinks } from './format.ts';
+import { rawUplinkFormat, refuseOtherUplinks } from './block.ts';
 
 export interface BlockPlace {
   /** Of its frame in the file. */

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { realDisk } from '../../log/disk.ts';
 import { replaceFile, syncDirectory } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
 import { lineOf } from '../raw-uplink-line.ts';
 import { compressLines } from './block.ts';
 import { removeDurableMark, writeDurableMark } from './durable-mark.ts';

@@ -1,11 +1,10 @@
 // Stored uplinks: all raw uplinks of a folder in journal order, for a move to another store.
 import { stat } from 'node:fs/promises';
-import { scanSegment } from '../../log/segment-scan.ts';
-import type { RawUplink } from '../../../model/raw-uplink.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
+import { scanSegment } from '../../log/journal-segments.ts';
 import { uplinkOf } from '../raw-uplink-line.ts';
-import { linesOf } from './block.ts';
+import { linesOf, refuseOtherBlock } from './block.ts';
 import { openEmbeddedUplinks } from './embedded-uplinks.ts';
-import { refuseOtherBlock } from './format.ts';
 import { listSegmentFiles, type RawUplinkDamage } from './segment-file.ts';
 
 /**

@@ -1,13 +1,15 @@
 // Audit log rows and the activities counted from them: written with the change, read newest first.
 import { type Selectable, sql, type SqlBool } from 'kysely';
+import type { Actor } from '../../../model/actor.ts';
 import {
   type Activity,
+  type AuditAction,
+  type AuditEntry,
   type ChangeCount,
+  type FieldChange,
   type NamedChange,
   namedRecordsMax,
-} from '../../../model/activity.ts';
-import type { Actor } from '../../../model/actor.ts';
-import type { AuditAction, AuditEntry, FieldChange } from '../../../model/audit-entry.ts';
+} from '../../../model/audit-entry.ts';
 import { dayMs, type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';

@@ -1,6 +1,11 @@
 // Credentials of machines in the records store: API keys, OAuth clients, keys of devices, and the keys that sign tokens.
-import type { ApiKey, Grant, OAuthClient } from '../../../model/credential.ts';
-import type { CredentialAlgorithm, DeviceCredential } from '../../../model/device-credential.ts';
+import type {
+  ApiKey,
+  CredentialAlgorithm,
+  DeviceCredential,
+  Grant,
+  OAuthClient,
+} from '../../../model/credential.ts';
 import type { Device } from '../../../model/device.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';

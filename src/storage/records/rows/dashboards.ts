@@ -1,6 +1,6 @@
 // Dashboards, their groups and their shares in the records store.
 import type { Insertable, Selectable } from 'kysely';
-import type { Dashboard, DashboardGroup } from '../../../model/dashboard.ts';
+import type { Dashboard, DashboardGroup } from '../../../model/arrangements.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';

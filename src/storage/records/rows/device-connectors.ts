@@ -7,9 +7,8 @@ import type {
   Integration,
   IntegrationType,
 } from '../../../model/integration.ts';
-import type { LineProtocolMapping } from '../../../model/line-protocol-mapping.ts';
+import type { LineProtocolMapping, SparkplugMapping } from '../../../model/connector-mappings.ts';
 import type { PageRequest } from '../../../model/page.ts';
-import type { SparkplugMapping } from '../../../model/sparkplug-mapping.ts';
 import {
   contains,
   fromFlag,

@@ -1,7 +1,7 @@
 // Device filter: the filters of device lists (interface 4.2, contract 4).
 import type { Condition } from '../../../query/filters/expression.ts';
 import type { OnlineState } from '../../../model/device.ts';
-import type { LoraField } from '../../../model/lora-fields.ts';
+import type { LoraField } from '../../../model/device-fields.ts';
 import type { WorkspaceFilter } from '../list.ts';
 
 export interface DeviceFilter extends WorkspaceFilter {

@@ -5,11 +5,12 @@ import {
   deviceFieldsWith,
   type DeviceFieldWith,
   isKeyed,
+  type LoraField,
+  loraFields,
   type WireName,
 } from '../../../model/device-fields.ts';
 import type { Device, OnlineState } from '../../../model/device.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import { type LoraField, loraFields } from '../../../model/lora-fields.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { batteryPercents, type MetricField, metricFields } from '../../../model/uplink-metrics.ts';
 import type { AssetFieldName } from '../../../query/filters/asset-fields.ts';

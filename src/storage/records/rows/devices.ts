@@ -4,7 +4,7 @@ import type { Connectivity } from '../../../model/connector.ts';
 import type { Device } from '../../../model/device.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
-import { loraFields } from '../../../model/lora-fields.ts';
+import { loraFields } from '../../../model/device-fields.ts';
 import { fromFlagOrNull, fromJsonText, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
 import { engineSql, idsPerStatement, padded } from '../engine.ts';
 import type { Records, RecordsDb } from '../records.ts';

@@ -1,6 +1,6 @@
 // Organizations in the records store, and how many records of each kind they have.
 import type { Insertable, Selectable } from 'kysely';
-import type { Organization } from '../../../model/organization.ts';
+import type { Organization } from '../../../model/workspace.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { fromJsonTextOrNull, isOneOf, searchTextOf, toJsonTextOrNull } from '../columns.ts';
 import { pageOfRows } from '../list.ts';

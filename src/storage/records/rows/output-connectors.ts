@@ -2,7 +2,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { OutputConnector, OutputScope } from '../../../model/output-connector.ts';
 import { isJsonObject, type JsonObject } from '../../../model/json.ts';
-import { UnreadableRecord } from '../../../model/unreadable-record.ts';
+import { UnreadableRecord } from '../../../model/errors.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { dayMs, type EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
-import type { NoteLevel, NoteSource, ProcessingLogEntry } from '../../../model/processing-note.ts';
+import type { NoteLevel, NoteSource, ProcessingLogEntry } from '../../../model/entry-trace.ts';
 import { type Refusal, refusalLimits } from '../../../model/refused-uplink.ts';
 import { fromJsonTextOrNull, isOneOf, toJsonTextOrNull } from '../columns.ts';
 import { pageOfRows, type Rows } from '../list.ts';

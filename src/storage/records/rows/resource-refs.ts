@@ -1,5 +1,5 @@
 // Resource references: organization and workspace of a record, for authorization, without reading the whole record.
-import type { Place } from '../../../model/resource-ref.ts';
+import type { Place } from '../../../model/record.ts';
 import type { RecordsDb } from '../records.ts';
 
 const workspaceTables = {

@@ -1,7 +1,7 @@
 // Sign-in in the records store: sessions, mailed links, second factors and passkeys of users.
 import type { Selectable } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { Passkey } from '../../../model/passkey.ts';
+import type { Passkey } from '../../../model/credential.ts';
 import type { Invitation, PasswordReset, Session } from '../../../model/user.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';

@@ -3,7 +3,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
-import type { View } from '../../../model/view.ts';
+import type { View } from '../../../model/arrangements.ts';
 import {
   contains,
   fromFlag,

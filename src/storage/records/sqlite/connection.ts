@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isDiskFull } from '../../../model/disk-full.ts';
+import { isDiskFull } from '../../../model/errors.ts';
 import { type Problem, problem } from '../../../model/problem.ts';
 import {
   type EngineConnection,

@@ -1,6 +1,7 @@
-// Block encoding: open rows as rows of the tables in ClickHouse.
-import { RowBinary } from '../../clickhouse/row-binary.ts';
-import { partitionOf } from '../../../model/device-partition.ts';
+// Block encoding: open rows, and shapes that are new, as rows of the tables in ClickHouse.
+import { partitionOf } from '../../../model/node-messages.ts';
+import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import { RowBinary } from '../../clickhouse/statement-values.ts';
 import { dataOfRow, type OpenRow } from './open-row.ts';
 import { pointKinds, pointsOfShape } from './shape-points.ts';
 
@@ -72,4 +73,45 @@ function addValue(to: RowBinary, { values, valuesAt }: OpenRow, kind: number, le
   }
   to.float64(0);
   to.string(leaf < 0 ? '' : JSON.stringify(values.textAt(valuesAt + leaf)));
+}
+
+// New shapes: those of a device and topic that this process has not stored yet.
+
+/** Devices whose stored shapes are remembered; those of others are stored again. */
+const devicesMax = 200_000;
+const shapesOfDeviceMax = 64;
+
+export interface NewShapes {
+  /** One of each, with its first row. */
+  of(rows: readonly OpenRow[]): readonly NewShape[];
+  stored(shapes: readonly NewShape[]): void;
+  forget(deviceId: string): void;
+}
+
+export function createNewShapes(): NewShapes {
+  const known = createBoundedMap<string, Set<string>>(devicesMax);
+  return {
+    of(rows) {
+      const found = new Map<string, NewShape>();
+      for (const row of rows) {
+        const name = nameOf(row);
+        if (known.use(row.deviceId)?.has(name) === true) continue;
+        const key = JSON.stringify([row.deviceId, name]);
+        if (!found.has(key)) found.set(key, { row, shape: row.shape.text });
+      }
+      return [...found.values()];
+    },
+    stored(shapes) {
+      for (const { row } of shapes) {
+        const names = known.get(row.deviceId) ?? new Set();
+        if (names.size < shapesOfDeviceMax) names.add(nameOf(row));
+        known.set(row.deviceId, names);
+      }
+    },
+    forget: (deviceId) => void known.delete(deviceId),
+  };
+}
+
+function nameOf({ topic, shape }: OpenRow): string {
+  return `${topic}\n${shape.text}`;
 }

@@ -1,19 +1,17 @@
-// Bucket plan: devices by statement, aggregates, samples and open rows, for all queries of buckets.
+// Bucket plan: devices by statement, aggregates, samples and open rows on a grid of cells, for all queries of buckets.
 import { dataValue } from '../../../model/data-value.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Json, JsonObject } from '../../../model/json.ts';
 import { accumulators, addValue } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
 import { missing } from '../../../structures/missing.ts';
+import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
 import type { DataShape } from '../../log/data-shape.ts';
 import type { OpenRange } from '../remote-pending-samples.ts';
 import type { BucketRequest } from '../sample-store.ts';
-import { bucketOf, createGrid, type Grid } from './bucket-grid.ts';
 import { shardOf } from './flusher.ts';
-import type { OpenPlace } from './open-place.ts';
-import { dataOfRow, type OpenRow } from './open-row.ts';
+import { dataOfRow, type OpenPlace, type OpenRow } from './open-row.ts';
 import {
   afterSealed,
   type Aggregate,
@@ -220,3 +218,43 @@ function valuesOfKey(dataKey: string): ValueOfRow {
 
 /** Elements of arrays, nulls, objects and what only the object shows. */
 const unlisted: Pick<ShapePoint, 'kind' | 'leaf'> = { kind: pointKinds.other, leaf: -1 };
+
+// Bucket grid: equal cells of time, so fine that every edge of the buckets is an edge of a cell.
+
+interface Grid {
+  /** The number of the cell of a time, as an expression. */
+  readonly cellOf: (time: string) => string;
+  /** A time within the cell. */
+  readonly timeOf: (cell: number) => EpochMs;
+}
+
+/** `edges` are ascending, at least two. */
+function createGrid(edges: readonly EpochMs[]): Grid {
+  const first = edges[0] ?? missing('first edge');
+  let widthMs = 0;
+  for (const edge of edges) widthMs = divisorOf(widthMs, edge - first);
+  const width = Math.max(1, widthMs);
+  return {
+    cellOf: (time) => `intDiv(${time} - ${int64(first)}, ${width})`,
+    timeOf: (cell) => first + cell * width,
+  };
+}
+
+/** The greatest common divisor. */
+function divisorOf(a: number, b: number): number {
+  let [left, right] = [a, b];
+  while (right !== 0) [left, right] = [right, left % right];
+  return left;
+}
+
+/** The bucket of a time within the edges. */
+export function bucketOf(edges: readonly EpochMs[], at: EpochMs): number {
+  let low = 0;
+  let high = edges.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((edges[middle] ?? Infinity) <= at) low = middle;
+    else high = middle;
+  }
+  return low;
+}

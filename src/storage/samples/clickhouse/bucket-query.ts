@@ -1,7 +1,4 @@
 // Bucket query: tallies from hours or aggregates of ClickHouse where those are exact, else from the samples.
-import type { Shard } from '../../clickhouse/shard.ts';
-import { int64, quoted } from '../../clickhouse/sql-literals.ts';
-import type { DataShape } from '../../log/data-shape.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { accumulators } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
@@ -10,14 +7,17 @@ import { ends } from '../../../query/summaries/facets/ends.ts';
 import { numbers } from '../../../query/summaries/facets/numbers.ts';
 import { occupied } from '../../../query/summaries/facets/occupied.ts';
 import { truths } from '../../../query/summaries/facets/truths.ts';
+import { int64, quoted } from '../../clickhouse/statement-values.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import type { DataShape } from '../../log/data-shape.ts';
 import type { BucketRequest, SampleStore } from '../sample-store.ts';
-import { bucketOf } from './bucket-grid.ts';
 import {
   addAggregates,
   addOpenRows,
   addRows,
   addSamples,
   type AggregatedRead,
+  bucketOf,
   type BucketPlan,
   deviceCondition,
   type DeviceGroup,
@@ -30,6 +30,7 @@ import {
   talliesOf,
   tallyAt,
 } from './bucket-plan.ts';
+import { shardOf } from './flusher.ts';
 import {
   field,
   hourOf,
@@ -37,14 +38,19 @@ import {
   type HourPartials,
   mergePartials,
 } from './hour-partials.ts';
-import { hourAtText, isPunctualText } from './hour-times.ts';
 import type { KnownHours } from './hours.ts';
-import { talliesInMemory } from './kept-tallies.ts';
+import { talliesInMemory } from './kept-reads.ts';
 import type { OtherHours } from './other-hours.ts';
-import { afterHours, type Aggregate, aggregateOf, type AggregateRow } from './point-aggregates.ts';
+import {
+  afterHours,
+  type Aggregate,
+  aggregateOf,
+  type AggregateRow,
+  hourAtText,
+  isPunctualText,
+} from './point-aggregates.ts';
 import { type ReadParts, readPartsOf } from './read-parts.ts';
 import { pointsOfShape } from './shape-points.ts';
-import { shardOf } from './flusher.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** See the port. */

@@ -1,15 +1,15 @@
 // Deletion: hidden rows leave ClickHouse by partition, or with one statement for many.
 import { setTimeout as delay } from 'node:timers/promises';
-import { int64, quoted } from '../../clickhouse/sql-literals.ts';
+import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { dayMs } from '../../../model/instant.ts';
 import { createSerialQueue } from '../../../structures/serial-queue.ts';
 import type { DroppedSamples, RetentionTimes, SampleStore } from '../sample-store.ts';
-import { hourAtText } from './hour-times.ts';
-import { isOpenExpired } from './open-expiry.ts';
+import { hourAtText } from './point-aggregates.ts';
+import { isOpenExpired } from './visible-rows.ts';
 import type { SampleCounts } from './sample-counts.ts';
 import { partitionMs } from './sample-tables.ts';
-import type { NewShapes } from './new-shapes.ts';
+import type { NewShapes } from './block-encoding.ts';
 import { type Shipper, shardOf } from './flusher.ts';
 import { samplesError, type StoreParts } from './store-parts.ts';
 

@@ -1,13 +1,12 @@
 // Shipper of samples: cuts blocks of open rows in time, and says what of a block goes to which table.
 import { setTimeout as delay } from 'node:timers/promises';
+import { partitionOf } from '../../../model/node-messages.ts';
+import { setTimer } from '../../../structures/timers.ts';
 import { type BlockInsert, insertOfRows, type StoredRows } from '../../clickhouse/block-insert.ts';
 import { createBlockShipper } from '../../clickhouse/block-shipper.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import { partitionOf } from '../../../model/device-partition.ts';
-import { setTimer } from '../../../structures/timers.ts';
-import { encodePoints, encodeSamples, encodeShapes } from './block-encoding.ts';
+import { encodePoints, encodeSamples, encodeShapes, type NewShapes } from './block-encoding.ts';
 import { lateInsert } from './hour-inserts.ts';
-import type { NewShapes } from './new-shapes.ts';
 import type { OpenRow } from './open-row.ts';
 import { type Block, blockLimits, type OpenRows } from './open-rows.ts';
 import { pointsTable, samplesTable, shapesTable } from './sample-tables.ts';

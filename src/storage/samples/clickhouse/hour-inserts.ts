@@ -1,10 +1,10 @@
 // Hour inserts: rows of the table of hours, from partials in memory or computed by ClickHouse from points.
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
+import { partitionOf } from '../../../model/node-messages.ts';
 import { type BlockInsert, insertEnded, insertOfRows } from '../../clickhouse/block-insert.ts';
-import { RowBinary } from '../../clickhouse/row-binary.ts';
+import { RowBinary } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { columnNames } from '../../clickhouse/table.ts';
-import { partitionOf } from '../../../model/device-partition.ts';
-import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { HourBlock } from './hour-blocks.ts';
 import {
   createHourPartials,
@@ -16,9 +16,8 @@ import {
   isLate,
   mergePartials,
 } from './hour-partials.ts';
-import { hourAtText, isPunctualText } from './hour-times.ts';
 import type { OpenRow } from './open-row.ts';
-import { inStoringOrder, slotsText } from './point-expressions.ts';
+import { hourAtText, inStoringOrder, isPunctualText, slotsText } from './point-aggregates.ts';
 import { hourEndsTable, hoursTable, partitionMs } from './sample-tables.ts';
 
 /** A body of about ten megabytes. */

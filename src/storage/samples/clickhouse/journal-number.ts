@@ -1,7 +1,7 @@
 // Journal number: given once to a data folder, by the ClickHouse that its rows go to.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RowBinary } from '../../clickhouse/row-binary.ts';
+import { RowBinary } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { columnNames } from '../../clickhouse/table.ts';
 import { journalsTable } from './sample-tables.ts';

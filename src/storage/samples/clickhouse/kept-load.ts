@@ -1,10 +1,10 @@
 // Kept load: reads the newest rows of a device from ClickHouse, as rows that are merged with open ones.
-import { int64, quoted } from '../../clickhouse/sql-literals.ts';
+import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { LoadedRows, LoadRequest, LoadRows } from './kept-rows.ts';
-import { type OpenPlace, placeOf } from './open-place.ts';
+import { type OpenPlace, placeOf } from './open-row.ts';
 import { newestFirst, sealedColumns, type SealedRow } from './sealed-rows.ts';
 import { shardOf } from './flusher.ts';
 import type { StoreParts } from './store-parts.ts';

@@ -1,6 +1,6 @@
 // Kept memory: the kept rows of all devices, within limits of rows and characters.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { OpenPlace } from './open-place.ts';
+import type { OpenPlace } from './open-row.ts';
 import { compareRows } from './sealed-rows.ts';
 
 export const keptMemoryLimits = {

@@ -1,9 +1,10 @@
-// Kept reads: the rows that a read needs, when this node has all of them in memory.
+// Kept reads: the rows and buckets that a read needs, when this node has all of them in memory.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { SampleRange, SampleScan } from '../sample-store.ts';
 import { missing } from '../../../structures/missing.ts';
+import type { SampleRange, SampleScan } from '../sample-store.ts';
+import { addOpenRows, type BucketPlan, type Tallies, talliesOf } from './bucket-plan.ts';
 import type { WantedRows } from './kept-memory.ts';
-import type { OpenPlace } from './open-place.ts';
+import type { OpenPlace } from './open-row.ts';
 import { openPlacesIn, type ReadParts } from './read-parts.ts';
 import { compareRows } from './sealed-rows.ts';
 
@@ -14,7 +15,7 @@ const devicesMax = 8;
  * The visible rows of each device in the range, those of one device in the order of reading, but
  * open ones last. Undefined when ClickHouse must be asked. Belongs to this turn.
  */
-export function placesInMemory(
+function placesInMemory(
   deviceIds: readonly string[],
   range: Pick<Required<SampleRange>, 'topic' | 'from' | 'to'>,
   parts: ReadParts,
@@ -111,3 +112,14 @@ const placeAt = (places: readonly OpenPlace[], at: number): OpenPlace =>
   places[at] ?? missing('kept row');
 
 const none: readonly never[] = [];
+
+// Kept tallies: buckets of devices whose rows are all in memory.
+
+/** By device. Undefined when ClickHouse must be asked. Belongs to this turn. */
+export function talliesInMemory(plan: BucketPlan): Map<string, Tallies> | undefined {
+  const places = placesInMemory(plan.deviceIds, plan, plan.parts);
+  if (places === undefined) return undefined;
+  const found = new Map<string, Tallies>();
+  for (const [deviceId, rows] of places) addOpenRows(talliesOf(found, deviceId, plan), rows, plan);
+  return found;
+}

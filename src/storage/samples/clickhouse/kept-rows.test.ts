@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
 import { createKeptRows, type KeptLimits, type LoadRequest } from './kept-rows.ts';
-import type { OpenRow } from './open-row.ts';
-import { type OpenPlace, placeOf } from './open-place.ts';
+import { type OpenPlace, type OpenRow, placeOf } from './open-row.ts';
 import { compareRows } from './sealed-rows.ts';
 
 const journal = 1;

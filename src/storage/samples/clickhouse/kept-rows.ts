@@ -10,8 +10,7 @@ import {
   sortedPlaces,
   type WantedRows,
 } from './kept-memory.ts';
-import { type OpenPlace, placeOf } from './open-place.ts';
-import { dataOfRow, type OpenRow } from './open-row.ts';
+import { dataOfRow, type OpenPlace, type OpenRow, placeOf } from './open-row.ts';
 import type { Block } from './open-rows.ts';
 
 const keptLimits = {

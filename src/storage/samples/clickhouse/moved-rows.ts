@@ -1,7 +1,7 @@
 // Moved rows: the samples of all devices out of ClickHouse, and what the tables add up to.
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import { listOf, quoted } from '../../clickhouse/sql-literals.ts';
+import { listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { missing } from '../../../structures/missing.ts';
 import { digestText, type MovedSample, type PartSum, type PartSums } from '../moved-samples.ts';
 import { partitionMs } from './sample-tables.ts';

@@ -1,5 +1,5 @@
 // Newest times: when the newest row of each device was measured, so that newer samples need no look.
-import { listOf } from '../../clickhouse/sql-literals.ts';
+import { listOf } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';

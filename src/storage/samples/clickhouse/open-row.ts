@@ -1,12 +1,17 @@
-// Open row: a sample that is in the journal, and not known to be in ClickHouse yet.
-import { type DataShape, dataOf } from '../../log/data-shape.ts';
-import { LeafValues } from '../../log/leaf-values.ts';
-import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
-import { addValues } from '../../log/row-columns.ts';
+// Open row: a sample that is in the journal, and not known to be in ClickHouse yet, with its place in the order of storing.
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { Sample } from '../../../model/sample.ts';
 import { missing } from '../../../structures/missing.ts';
+import { dataOf, type DataShape } from '../../log/data-shape.ts';
+import { LeafValues } from '../../log/leaf-values.ts';
+import {
+  addValues,
+  type LoggedEntry,
+  type LoggedRows,
+  type RowColumns,
+} from '../../log/logged-entry.ts';
+import type { PlacedRow } from './sealed-rows.ts';
 
 export interface OpenRow {
   readonly deviceId: string;
@@ -85,4 +90,15 @@ function rowsOfColumns(
     });
   }
   return rows;
+}
+
+// Open place: an open or kept row with its place in the order of storing of all journals.
+
+export interface OpenPlace extends PlacedRow {
+  readonly row: OpenRow;
+}
+
+export function placeOf(row: OpenRow, journal: number): OpenPlace {
+  const { timestamp: ts, storedAt, position, index: idx } = row;
+  return { ts, storedAt, journal, position, idx, row };
 }

@@ -1,5 +1,5 @@
-// Point aggregates: what ClickHouse computes of points for each facet, exactly as the facet would.
-import type { EpochMs } from '../../../model/instant.ts';
+// Point aggregates: what ClickHouse computes of points for each facet and hour, exactly as the facet would.
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { addTerm } from '../../../query/summaries/compensated-sum.ts';
 import { addDistinct } from '../../../query/summaries/distinct-set.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
@@ -9,9 +9,40 @@ import { ends } from '../../../query/summaries/facets/ends.ts';
 import { numbers } from '../../../query/summaries/facets/numbers.ts';
 import { occupied } from '../../../query/summaries/facets/occupied.ts';
 import { truths } from '../../../query/summaries/facets/truths.ts';
-import { hourNumberText } from './hour-times.ts';
-import { inStoringOrder, slotsText } from './point-expressions.ts';
+import { slotMs } from '../../../query/summaries/occupied-slots.ts';
 import { pointKinds } from './shape-points.ts';
+
+// Hour times: expressions of ClickHouse for the hour of a time, also before 1970.
+
+/** Far before every sample, so that whole numbers are divided that are not negative. */
+const earliestMs = -600_000 * 24 * hourMs;
+const sinceEarliest = (time: string): string => `(${time} - toInt64(${earliestMs}))`;
+
+/** The number of the hour: `floor(time / hourMs)`. */
+function hourNumberText(time: string): string {
+  return `(intDiv(${sinceEarliest(time)}, ${hourMs}) + toInt64(${earliestMs / hourMs}))`;
+}
+
+/** When the hour begins. */
+export function hourAtText(time: string): string {
+  return `(${hourNumberText(time)} * ${hourMs})`;
+}
+
+/** Milliseconds since the hour began. */
+function withinHourText(time: string): string {
+  return `(${sinceEarliest(time)} % ${hourMs})`;
+}
+
+/** Whether a point is not older than the hour before its storing; see `isLate`. */
+export const isPunctualText = `${hourAtText('ts')} >= ${hourAtText('storedAt')} - ${hourMs}`;
+
+// Point expressions: what aggregates over points have in common.
+
+/** By time, those of one instant in the order of storing. */
+export const inStoringOrder = '(ts, storedAt, journal, position, idx)';
+
+/** The occupied slots of an hour, as twelve bits. */
+export const slotsText = `groupBitOr(if(kind < 2 and num > 0, bitShiftLeft(toUInt16(1), toUInt8(intDiv(${withinHourText('ts')}, ${slotMs}))), toUInt16(0)))`;
 
 /** A row of the select; further columns are those of the aggregate. */
 export interface AggregateRow {

@@ -2,8 +2,7 @@
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
 import type { OpenOfJournal, OpenRange, OpenSample } from '../remote-pending-samples.ts';
-import { type OpenPlace, placeOf } from './open-place.ts';
-import type { OpenRow } from './open-row.ts';
+import { type OpenPlace, type OpenRow, placeOf } from './open-row.ts';
 import { compareRows } from './sealed-rows.ts';
 import type { StoreParts } from './store-parts.ts';
 

@@ -1,7 +1,7 @@
 // Sample reads: rows of ClickHouse below the shipped position, merged with the open rows of the same moment.
-import { int64, listOf, quoted } from '../../clickhouse/sql-literals.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Sample } from '../../../model/sample.ts';
+import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { keysOfShapes } from '../measured-keys.ts';
 import type {
   FoundSamples,
@@ -11,9 +11,9 @@ import type {
   SampleScan,
   SampleStore,
 } from '../sample-store.ts';
+import { shardOf } from './flusher.ts';
 import { scanInMemory } from './kept-reads.ts';
-import { sampleOfRow } from './open-row.ts';
-import type { OpenPlace } from './open-place.ts';
+import { type OpenPlace, sampleOfRow } from './open-row.ts';
 import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
 import { partitionMs } from './sample-tables.ts';
 import {
@@ -25,7 +25,6 @@ import {
   sealedColumns,
   type SealedRow,
 } from './sealed-rows.ts';
-import { shardOf } from './flusher.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const topicsStandard = 50;

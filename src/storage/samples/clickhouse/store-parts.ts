@@ -1,5 +1,5 @@
 // Store parts: what the reads of the store on ClickHouse share.
-import { ClickHouseError } from '../../clickhouse/clickhouse-error.ts';
+import { ClickHouseError } from '../../clickhouse/replica.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { type Problem, problem } from '../../../model/problem.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import type { Replica } from '../../clickhouse/replica.ts';
 import { createShapeInterner } from '../../log/data-shape.ts';
-import type { JournalEndSeen } from '../../log/log-damage.ts';
+import type { JournalEndSeen } from '../../log/journal-recovery.ts';
 import type { StoreDamage } from '../sample-store.ts';
 import { type StoreFindings, verifyJournal } from '../verify-journal.ts';
 import { partitionMs, sampleTables } from './sample-tables.ts';

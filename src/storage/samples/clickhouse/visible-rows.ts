@@ -1,8 +1,7 @@
 // Visible rows: which rows in ClickHouse and among the open ones a read sees, as conditions for both.
-import { arrayOf, int64, quoted } from '../../clickhouse/sql-literals.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
+import { arrayOf, int64, quoted } from '../../clickhouse/statement-values.ts';
 import type { RetentionTimes } from '../sample-store.ts';
-import { isOpenExpired } from './open-expiry.ts';
 import type { OpenRow } from './open-row.ts';
 import type { OpenRows } from './open-rows.ts';
 import type { StateFile } from './shipping-state.ts';
@@ -133,4 +132,20 @@ function transformed(
   if (times.size === 0) return otherwise;
   const keepFrom = [...times.values()].map(int64).join(',');
   return `transform(${column}, ${arrayOf([...times.keys()])}, [${keepFrom}], ${otherwise})`;
+}
+
+// Open expiry: whether rules of retention keep an open row.
+
+type RowOrigin = Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>;
+
+export function isOpenExpired(row: RowOrigin, rules: RetentionTimes): boolean {
+  return row.timestamp < keepFromOf(row, rules);
+}
+
+function keepFromOf(
+  { workspaceId, dataFlowId }: RowOrigin,
+  { workspaces, dataFlows }: RetentionTimes,
+): EpochMs {
+  const ofFlow = dataFlowId === null ? undefined : dataFlows.get(dataFlowId);
+  return ofFlow ?? workspaces.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
 }

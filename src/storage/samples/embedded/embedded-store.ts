@@ -16,7 +16,7 @@ import type {
   UnreadableSamples,
 } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
-import { refuseUnreadable } from '../unreadable.ts';
+import { refuseUnreadable } from '../reported-reads.ts';
 import { type ChunkSealer, createChunkSealer } from './chunk-sealer.ts';
 import { createChunkMakers } from './chunks/chunk-builders.ts';
 import { createDecodedChunks, type DecodedChunks } from './chunks/decoded-chunks.ts';
@@ -46,11 +46,7 @@ import type { Origin } from './rows/origin.ts';
 import { createSeriesRegistry, type SeriesRegistry } from './rows/series-registry.ts';
 import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
 import { createRunMakers } from './runs/run-makers.ts';
-import {
-  createLostSegments,
-  type LostSegments,
-  type ReportedRange,
-} from './segments/lost-segments.ts';
+import { createLostSegments, type LostSegments, type ReportedRange } from './segments/manifest.ts';
 import { createSegmentSet } from './segments/segment-set.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
 import { createInterners, openSegments, openTables } from './store-loader.ts';

@@ -1,9 +1,13 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
-import { LeafValues } from '../../log/leaf-values.ts';
-import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
-import { addValues } from '../../log/row-columns.ts';
-import type { RowKind } from '../../log/row-kind.ts';
 import { missing } from '../../../structures/missing.ts';
+import { LeafValues } from '../../log/leaf-values.ts';
+import {
+  addValues,
+  type LoggedEntry,
+  type LoggedRows,
+  type RowColumns,
+} from '../../log/logged-entry.ts';
+import type { RowKind } from '../../log/row-kind.ts';
 import { RowRange } from '../row-block.ts';
 import type {
   ComparedSample,

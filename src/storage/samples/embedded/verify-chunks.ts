@@ -1,8 +1,8 @@
 // Checking a data folder without changing it: every section of every chunk and run, statistics and hours against rows, every journal frame.
 import { join } from 'node:path';
 import { createShapeInterner, type ShapeInterner } from '../../log/data-shape.ts';
-import type { JournalEndSeen } from '../../log/log-damage.ts';
-import { journalStart } from '../../log/segment-list.ts';
+import type { JournalEndSeen } from '../../log/journal-recovery.ts';
+import { journalStart } from '../../log/journal-segments.ts';
 import type { StoreDamage } from '../sample-store.ts';
 import { type StoreFindings, verifyJournal } from '../verify-journal.ts';
 import { statisticsOf } from './chunks/chunk-writer.ts';

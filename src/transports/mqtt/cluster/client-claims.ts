@@ -1,6 +1,6 @@
 // Client claims: which connection a client id belongs to among all nodes, and the sessions that are kept.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
+import type { NodeAddress } from '../../../model/node-messages.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
 import type { KeptSession, SessionStore } from '../mqtt-session-store.ts';
 

@@ -1,8 +1,7 @@
 // Hand-over: what a partition leaves arrives at the next owner, and does not replace what is newer there.
 import { expect, test } from 'vitest';
-import { partitionOf } from '../../../model/device-partition.ts';
 import type { Json } from '../../../model/json.ts';
-import type { MessageHandler } from '../../../model/node-messages.ts';
+import { type MessageHandler, partitionOf } from '../../../model/node-messages.ts';
 import { createRetainedMessages, type RetainedMessage } from '../mqtt-retained.ts';
 import { createSessionStore } from '../mqtt-session-store.ts';
 import { createHandOver } from './handoff.ts';

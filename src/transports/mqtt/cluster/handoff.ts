@@ -1,11 +1,17 @@
 // Hand-over: retained messages and kept sessions follow their devices and clients to the next owner.
-import { partitionOf } from '../../../model/device-partition.ts';
 import type { Json } from '../../../model/json.ts';
-import type { NodeMessages } from '../../../model/node-messages.ts';
+import { type NodeMessages, partitionOf } from '../../../model/node-messages.ts';
 import type { Retained, RetainedOfDevice } from '../mqtt-retained.ts';
 import type { KeptSession, SessionStore } from '../mqtt-session-store.ts';
-import { receivedMessage, sentBytes, sentMessage } from './message-form.ts';
-import { type HandOverRequest, kinds, requestAs, requestOf } from './message-kinds.ts';
+import {
+  type HandOverRequest,
+  kinds,
+  receivedMessage,
+  requestAs,
+  requestOf,
+  sentBytes,
+  sentMessage,
+} from './message-kinds.ts';
 
 const handOverBytesMax = 256 * 1024;
 const keptBytes = 5_000;

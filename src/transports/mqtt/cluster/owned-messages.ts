@@ -5,8 +5,15 @@ import type { MqttPeers } from '../mqtt-peers.ts';
 import type { PublishToDevice } from '../mqtt-publisher.ts';
 import type { Retained, RetainedSource } from '../mqtt-retained.ts';
 import type { DeliveryOutcome } from '../mqtt-session.ts';
-import { receivedMessage, sentBytes, sentMessage } from './message-form.ts';
-import { kinds, requestAs, requestOf, type SendRequest } from './message-kinds.ts';
+import {
+  kinds,
+  receivedMessage,
+  requestAs,
+  requestOf,
+  type SendRequest,
+  sentBytes,
+  sentMessage,
+} from './message-kinds.ts';
 import type { OwnerNode } from './owner-node.ts';
 
 /** Retained messages of devices of this node are here, others are asked of their owner. */

@@ -1,9 +1,7 @@
 // Owner node: devices and clients of this node, whose connections are at other nodes.
-import { partitionOf } from '../../../model/device-partition.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Json } from '../../../model/json.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
-import type { NodeMessages } from '../../../model/node-messages.ts';
+import { type NodeAddress, type NodeMessages, partitionOf } from '../../../model/node-messages.ts';
 import type { MqttBroker } from '../mqtt-broker.ts';
 import { bestOutcome, type OutboundMessage } from '../mqtt-messages.ts';
 import { expiryOf } from '../mqtt-properties.ts';
@@ -13,18 +11,20 @@ import type { DeliveryOutcome } from '../mqtt-session.ts';
 import type { TopicFilter } from '../mqtt-topic.ts';
 import { type Claim, type ClientClaims, createClientClaims } from './client-claims.ts';
 import { createHandOver } from './handoff.ts';
-import { receivedMessage, sentBytes, sentMessage } from './message-form.ts';
 import {
   type ClaimRequest,
   type DeliverRequest,
   kinds,
   type MessageRequest,
   type PublishRequest,
+  receivedMessage,
   type ReclaimRequest,
   type ReleaseRequest,
   requestAs,
   requestOf,
   type RetainedRequest,
+  sentBytes,
+  sentMessage,
   type UnwatchRequest,
   type WatchRequest,
 } from './message-kinds.ts';

@@ -1,7 +1,6 @@
 // Registrations: every id is registered with its present owner, after moves, restarts and failures.
 import { expect, test } from 'vitest';
-import { partitionOf } from '../../../model/device-partition.ts';
-import type { Place } from '../../../model/node-messages.ts';
+import { partitionOf, type Place } from '../../../model/node-messages.ts';
 import { createRegistrations } from './registrations.ts';
 
 const nodeOf = (id: string) => ({ id, url: `http://${id}` });

@@ -1,7 +1,5 @@
 // Registrations: what this node has registered with the owners of its partitions, and again after each move.
-import { partitionOf } from '../../../model/device-partition.ts';
-import type { NodeAddress } from '../../../model/node-address.ts';
-import type { NodeMessages } from '../../../model/node-messages.ts';
+import { type NodeAddress, type NodeMessages, partitionOf } from '../../../model/node-messages.ts';
 
 const registeredTogetherMax = 5_000;
 

@@ -4,9 +4,8 @@ import type { NodeMessages } from '../../../model/node-messages.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
 import type { OutboundMessage } from '../mqtt-messages.ts';
 import type { MqttPayload, PublishParts } from '../mqtt-publish.ts';
-import type { RoutedDevice } from '../mqtt-route.ts';
-import { sentBytes, sentMessage } from './message-form.ts';
-import { kinds, type PublishRequest, requestOf } from './message-kinds.ts';
+import type { RoutedDevice } from '../mqtt-session.ts';
+import { kinds, type PublishRequest, requestOf, sentBytes, sentMessage } from './message-kinds.ts';
 
 /** Publishes whose owner is known when their acknowledgement is in doubt. */
 const keysMax = 50_000;

@@ -5,13 +5,13 @@ import type { NodeMessages } from '../../../model/node-messages.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import type { MqttBroker } from '../mqtt-broker.ts';
 import type { MqttPeers } from '../mqtt-peers.ts';
-import { isClosed, type MqttSession } from '../mqtt-session.ts';
 import type { KeptSession } from '../mqtt-session-store.ts';
+import { isClosed, type MqttSession } from '../mqtt-session.ts';
 import type { Claim, ClientClaims } from './client-claims.ts';
-import { receivedMessage } from './message-form.ts';
 import {
   type DeliverRequest,
   kinds,
+  receivedMessage,
   type ReleaseRequest,
   requestAs,
   requestOf,

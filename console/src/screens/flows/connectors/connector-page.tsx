@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
-import type { SparkplugMapping } from '../../../../../src/model/sparkplug-mapping.ts';
+import type { SparkplugMapping } from '../../../../../src/model/connector-mappings.ts';
 import { faultAt, faultsOf, type FieldFaults } from '../../../api/field-faults.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button, ButtonLink } from '../../../parts/button.tsx';

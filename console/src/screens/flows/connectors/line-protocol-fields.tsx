@@ -1,5 +1,5 @@
 // Line protocol fields: which device and topic a point of an InfluxDB sender is of.
-import type { LineProtocolMapping } from '../../../../../src/model/line-protocol-mapping.ts';
+import type { LineProtocolMapping } from '../../../../../src/model/connector-mappings.ts';
 import { faultAt, type FieldFaults } from '../../../api/field-faults.ts';
 import { CheckField } from '../../../parts/check-field.tsx';
 import { TextArea, TextField } from '../../../parts/field.tsx';

@@ -7,7 +7,7 @@ import {
   type ShapeInterner,
 } from '../../../log/data-shape.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { textKey } from '../../../../structures/text-key.ts';
+import { textKey } from '../../../../structures/string-hash.ts';
 
 export interface SchemaColumn {
   readonly path: readonly string[];

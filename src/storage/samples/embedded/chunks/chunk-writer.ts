@@ -18,7 +18,7 @@ import { leafKinds, leafName } from '../../../log/data-shape.ts';
 import type { Origin } from '../rows/origin.ts';
 import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { textKey } from '../../../../structures/text-key.ts';
+import { textKey } from '../../../../structures/string-hash.ts';
 
 /** Sorted rows as far as chunks need them. */
 export type RowsToSeal = Omit<SortedRows, 'rows'> & {

@@ -1,5 +1,5 @@
 // Device tables: the tables that can contain rows of a device, so that reads skip all others.
-import { grown } from '../../../../structures/growable-array.ts';
+import { grown } from '../../../../structures/bytes.ts';
 import type { ShapeTable } from './shape-table.ts';
 
 const firstDevices = 1_024;

@@ -1,6 +1,6 @@
 // Device marks: newest time and next place of each device, so that most rows are known to be new.
 import type { EpochMs } from '../../../../model/instant.ts';
-import { grown } from '../../../../structures/growable-array.ts';
+import { grown } from '../../../../structures/bytes.ts';
 
 const firstDevices = 1_024;
 /** The newest time of a device whose rows were not read since the start. */

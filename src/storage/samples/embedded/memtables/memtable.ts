@@ -1,7 +1,7 @@
 // Memtable: unsealed rows of one shape and topic; a chain connects those of each device.
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
-import { textKey } from '../../../../structures/text-key.ts';
+import { textKey } from '../../../../structures/string-hash.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { RowGroup, Rows } from '../rows/rows.ts';

@@ -2,7 +2,7 @@
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Origin } from '../rows/origin.ts';
-import type { RunJob } from '../runs/run-jobs.ts';
+import type { RunJob } from '../runs/run-writing.ts';
 import { runsToMerge } from '../runs/run-levels.ts';
 import type { RunMakers } from '../runs/run-makers.ts';
 import type { RunReader } from '../runs/run-reader.ts';

@@ -4,7 +4,7 @@ import { missing } from '../../../../structures/missing.ts';
 import { accumulators } from '../../../../query/summaries/accumulators.ts';
 import type { ValueKind } from '../../../../query/summaries/facet.ts';
 import type { BucketRequest } from '../../sample-store.ts';
-import { refuseUnreadable } from '../../unreadable.ts';
+import { refuseUnreadable } from '../../reported-reads.ts';
 import { columnsOfKey, columnsOfShapes, isNumeric } from '../chunks/chunk-schema.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';

@@ -5,9 +5,9 @@ import type { RowColumns } from '../../../log/logged-entry.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
-import { grown } from '../../../../structures/growable-array.ts';
+import { grown } from '../../../../structures/bytes.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { textKey } from '../../../../structures/text-key.ts';
+import { textKey } from '../../../../structures/string-hash.ts';
 
 /**
  * What an open chunk takes at least, and each of its cells about: for the limit on the memory of

@@ -1,15 +1,14 @@
-// What the store knows in memory: devices, and for each topic its sealed chunks and unsealed rows.
+// What the store knows in memory: devices, for each topic its sealed chunks and unsealed rows, and usage by workspace.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
+import { missing } from '../../../../structures/missing.ts';
+import { createDataSet, type DataSet, sameData } from '../../same-data.ts';
 import type { UnreadableSamples } from '../../sample-store.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
-import { type ChunkUsage, createChunkUsage } from './chunk-usage.ts';
 import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
-import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
-import { type DataSet, createDataSet, sameData } from '../../same-data.ts';
-import { missing } from '../../../../structures/missing.ts';
+import { dataAt, placeOf, rowAt, type RowGroup } from './rows.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
 const crowdMin = 16;
@@ -266,4 +265,32 @@ function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunk
     }
   }
   return found;
+}
+
+// Chunk usage: samples and bytes of chunks by workspace, updated with every change.
+
+export interface ChunkUsage {
+  readonly add: (chunk: Chunk) => void;
+  readonly remove: (chunk: Chunk) => void;
+  readonly byWorkspace: ReadonlyMap<string, { readonly samples: number; readonly bytes: number }>;
+}
+
+export function createChunkUsage(): ChunkUsage {
+  const byWorkspace = new Map<string, { samples: number; bytes: number }>();
+
+  function count({ origins, originRows, rows, length }: Chunk, sign: 1 | -1): void {
+    for (const [i, { workspaceId }] of origins.entries()) {
+      const samples = originRows[i] ?? missing('count of an origin');
+      const sum = byWorkspace.get(workspaceId) ?? { samples: 0, bytes: 0 };
+      byWorkspace.set(workspaceId, sum);
+      sum.samples += sign * samples;
+      sum.bytes += sign * Math.round((length * samples) / rows);
+    }
+  }
+
+  return {
+    byWorkspace,
+    add: (chunk) => count(chunk, 1),
+    remove: (chunk) => count(chunk, -1),
+  };
 }

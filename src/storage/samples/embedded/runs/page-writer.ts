@@ -1,8 +1,7 @@
-// Page writer: collects the slices of a page by column, and encodes each in the cheaper of two ways.
+// Page writer: the slices of devices, one for each UTC day, collected by column and encoded in the cheaper of two ways.
 import { crc32 } from 'node:zlib';
 import { planPacking } from '../chunks/encoding/packed-ints.ts';
-import { AlignedBuffer } from './aligned-buffer.ts';
-import { writeDoubles, writePacked } from './packed-block.ts';
+import { AlignedBuffer, writeDoubles, writePacked } from './packed-block.ts';
 import {
   type ColumnKind,
   digitsMax,
@@ -287,4 +286,30 @@ function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
       writePacked(out, ranges, count, { tag: digits });
     },
   };
+}
+
+// Slice writer: the sorted rows of one device become slices, one for each UTC day.
+
+const dayMs = 86_400_000;
+
+/** Rows of one device in the order of time, as columns of which row `at(i)` is the i-th. */
+export interface DeviceRows {
+  readonly device: number;
+  readonly length: number;
+  readonly at: (place: number) => number;
+  readonly timestamps: Float64Array;
+  /** Copies `length` rows from place `from` on to the page, from row `to` on. */
+  readonly copy: (from: number, length: number, page: PageRows, to: number) => void;
+}
+
+/** A slice reaches over one UTC day at most, so that statistics answer whole days. */
+export function writeSlices(pages: PageWriter, rows: DeviceRows): void {
+  const { device, length, at, timestamps } = rows;
+  for (let from = 0; from < length; ) {
+    const dayEnd = (Math.floor(timestamps[at(from)]! / dayMs) + 1) * dayMs;
+    let to = from + 1;
+    while (to < length && to - from < pageRowsMax && timestamps[at(to)]! < dayEnd) to++;
+    rows.copy(from, to - from, pages.rows, pages.addSlice(device, to - from));
+    from = to;
+  }
 }

@@ -1,6 +1,6 @@
 // Run index: everything known of a run without its pages, at the end of its file.
 import { crc32 } from 'node:zlib';
-import { refuseOtherFormat } from '../../../../model/other-format.ts';
+import { refuseOtherFormat } from '../../../../model/errors.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { lowerBound } from './packed-block.ts';
 import type { PageEntry } from './page-format.ts';

@@ -1,11 +1,10 @@
 // Run makers: small runs are written on the main thread, large ones on two threads.
 import { open, rm } from 'node:fs/promises';
 import type { DataShape } from '../../../log/data-shape.ts';
-import type { RunIndex } from './run-index.ts';
-import type { RunJob } from './run-jobs.ts';
 import type { StoreLimits } from '../store-limits.ts';
+import type { RunIndex } from './run-index.ts';
 import { createRunThread, type RunThread } from './run-thread.ts';
-import { writeRun } from './run-writing.ts';
+import { type RunJob, writeRun } from './run-writing.ts';
 
 export interface RunMakers {
   /**

@@ -1,13 +1,13 @@
 // Run merging: several runs become one, without rows that no longer count.
 import type { DataShape } from '../../../log/data-shape.ts';
-import { grown } from '../../../../structures/growable-array.ts';
+import { grown } from '../../../../structures/bytes.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
 import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
 import { pageRowsMax } from './page-format.ts';
 import { readRun, type RunFile } from './run-file.ts';
 import type { RunIndex } from './run-index.ts';
 import { writeRun } from './run-writer.ts';
-import { writeSlices } from './slice-writer.ts';
+import { writeSlices } from './page-writer.ts';
 
 export interface MergeJob {
   readonly path: string;

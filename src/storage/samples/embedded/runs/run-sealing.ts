@@ -1,9 +1,8 @@
 // Sealing: the rows of a memtable, sorted by device and time, become a run.
 import type { DataShape } from '../../../log/data-shape.ts';
-import type { PageRows } from './page-writer.ts';
+import { type DeviceRows, type PageRows, writeSlices } from './page-writer.ts';
 import type { RunIndex, RunNote } from './run-index.ts';
 import { writeRun } from './run-writer.ts';
-import { type DeviceRows, writeSlices } from './slice-writer.ts';
 
 /** The rows of a memtable in the order of storing. All arrays have at least `length` values. */
 export interface MemtableRows {

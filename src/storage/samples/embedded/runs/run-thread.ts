@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { createJobThread, type JobThread } from '../job-thread.ts';
 import type { RunIndex } from './run-index.ts';
-import type { RunJob } from './run-jobs.ts';
+import type { RunJob } from './run-writing.ts';
 
 /**
  * A job gives the index of the run that was written, undefined when no row was left. It rejects with DamagedChunk when an input cannot

@@ -2,9 +2,8 @@
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { answerJobs } from '../job-thread.ts';
-import type { RunJob } from './run-jobs.ts';
 import type { RunIndex } from './run-index.ts';
-import { writeRun } from './run-writing.ts';
+import { type RunJob, writeRun } from './run-writing.ts';
 
 const shapes = createShapeInterner();
 

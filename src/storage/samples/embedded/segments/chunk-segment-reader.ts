@@ -1,7 +1,7 @@
 // Opening a segment file, of chunks or a run: its index in memory, the rest read when it is asked for.
 import { crc32, zstdDecompressSync } from 'node:zlib';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
-import { OtherFormatError, refuseOtherFormat } from '../../../../model/other-format.ts';
+import { OtherFormatError, refuseOtherFormat } from '../../../../model/errors.ts';
 import { type Chunk, DamagedChunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
 import { type SchemaInterner, schemaFromText } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';

@@ -4,11 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { crc32, zstdCompress } from 'node:zlib';
-import { syncDirectory } from '../../../log/durable-file.ts';
-import { numberIn } from '../../../log/numbering.ts';
-import type { Chunk } from '../chunks/chunk.ts';
-import { sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
 import { missing } from '../../../../structures/missing.ts';
+import { syncDirectory } from '../../../log/durable-file.ts';
+import { type Chunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
 
 /** A larger one is of a newer version of the program, whose chunks would read as damage. */
 export const segmentFormat = 1;
@@ -205,4 +203,16 @@ function packIndex(head: SegmentHead, doubles: Float64Array, words: Uint32Array)
     new Uint8Array(doubles.buffer, 0, doubles.byteLength),
     new Uint8Array(words.buffer, 0, words.byteLength),
   ]);
+}
+
+// Names numbered in the order of their first use, as tables in files refer to them.
+
+/** The number of the name, a new one when it is new. */
+function numberIn(names: Map<string, number>, name: string): number {
+  let number = names.get(name);
+  if (number === undefined) {
+    number = names.size;
+    names.set(name, number);
+  }
+  return number;
 }

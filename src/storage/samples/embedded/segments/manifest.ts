@@ -1,8 +1,10 @@
-// The manifest: which segments count, and from where on the journal must be replayed. Replaced as a whole, it commits both together.
+// The manifest: which segments count and which are lost, and from where on the journal must be replayed. Replaced as a whole.
 import { join } from 'node:path';
+import { earliest, type EpochMs } from '../../../../model/instant.ts';
+import { refuseOtherFormat } from '../../../../model/errors.ts';
+import { missing } from '../../../../structures/missing.ts';
 import { readChecked, replaceChecked } from '../../../log/durable-file.ts';
-import type { EpochMs } from '../../../../model/instant.ts';
-import { refuseOtherFormat } from '../../../../model/other-format.ts';
+import type { SampleRange, UnreadableSamples } from '../../sample-store.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 
 /** The format of this file and of what it names. */
@@ -106,4 +108,41 @@ export async function readManifest(directory: string): Promise<Manifest | 'missi
   const { format, ...manifest } = JSON.parse(found.text) as Manifest & { readonly format?: number };
   refuseOtherFormat(manifestPath(directory), format, manifestFormat);
   return manifest;
+}
+
+// Segments that count and cannot be read, known by the times of their samples alone: any answer that reaches into those may lack some.
+
+/** A range, and what is called for each stretch of it that cannot be read. */
+export interface ReportedRange extends SampleRange {
+  readonly unreadable: (samples: UnreadableSamples) => void;
+}
+
+export interface LostSegments {
+  /** Calls the range's `unreadable` for each lost segment that may have had samples in it. */
+  readonly report: (range: ReportedRange) => void;
+}
+
+/** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
+export function createLostSegments({ lost, times }: Manifest): LostSegments {
+  return {
+    report: ({
+      deviceId,
+      topic = '*',
+      from = earliest,
+      to = Number.POSITIVE_INFINITY,
+      unreadable,
+    }) => {
+      for (const name of lost) {
+        const [oldest, newest] = times[name] ?? missing('times of a lost segment');
+        if (newest < from || oldest >= to) continue;
+        unreadable({
+          deviceId,
+          topic,
+          from: oldest,
+          to: newest,
+          place: `${name}, which is missing or damaged as a whole`,
+        });
+      }
+    },
+  };
 }

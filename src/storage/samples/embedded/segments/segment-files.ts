@@ -2,7 +2,7 @@
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../../../log/durable-file.ts';
-import { namesIn } from '../../../log/segment-list.ts';
+import { namesIn } from '../../../log/journal-segments.ts';
 import type { StoreDamage } from '../../sample-store.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import {

@@ -1,6 +1,22 @@
-// Saved view: a filter with its columns, or anything like it, that a console shows again (contract 37).
+// Dashboards, their groups and saved views: what users arrange for themselves, stored as the client sent it (contract 32, 37).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
+
+export interface DashboardGroup extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string | null;
+}
+
+export interface Dashboard extends DashboardGroup {
+  /** A group of the same workspace; null for none. */
+  readonly groupId: string | null;
+  readonly configuration: JsonObject;
+}
+
+// Saved view: a filter with its columns, or anything like it, that a console shows again (contract 37).
 
 /** Views that one owner may have in a workspace. */
 export const viewsMax = 500;

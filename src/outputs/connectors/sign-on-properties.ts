@@ -1,6 +1,23 @@
-// TLS properties: the certificates with which a connector and its target identify themselves.
-import { optionalText } from './property-schemas.ts';
+// Sign-on properties: the certificates, or the user name and password, with which a connector signs on at its target.
 import type { PropertyReader } from './property-parser.ts';
+import { optionalText } from './property-schemas.ts';
+
+// User properties: user name and password at a target.
+
+/** Both null for a target without users. */
+export type UserProperties = { readonly username: string | null; readonly password: string | null };
+
+export const userProperties = {
+  username: optionalText('Username. Required with a password.'),
+  password: optionalText('Password. Secret.'),
+};
+
+export function parseUser(sent: PropertyReader<keyof UserProperties>): UserProperties {
+  const user = { username: sent.text('username'), password: sent.text('password') };
+  if (user.password !== null && user.username === null)
+    sent.refuse('username', 'is required with a password');
+  return user;
+}
 
 /** In PEM; null for the public authorities and for no client certificate. */
 export type TlsProperties = {
