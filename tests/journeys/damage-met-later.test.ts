@@ -114,8 +114,8 @@ describe('review reliability 4: one flipped bit in a chunk', () => {
       { level: 'error', kind: 'chunk', path: expect.stringContaining(segments()) },
     ]);
     const metrics = await (await fetch(`${world.base}/metrics`)).text();
-    expect(metrics).toContain('\nheliograph_damage_total 1\n');
-    expect(metrics).toContain('\nheliograph_damaged_places 1\n');
+    expect(metrics).toContain('\nheliograph_corruption_detected_total 1\n');
+    expect(metrics).toContain('\nheliograph_corrupted_regions 1\n');
     const ready = await world.call('GET', '/health/ready');
     expect([ready.status, ready.body.notes]).toEqual([
       200,
