@@ -1,5 +1,3 @@
-// Password rules: the passwords that are guessed first are rejected with a reason (NIST SP 800-63B section 5.1.1).
-
 // Password rules: the passwords that are guessed first are rejected with a reason (NIST SP 800-63B section 5.1.1.2).
 
 const passwordLength = { min: 10, max: 200 } as const;
