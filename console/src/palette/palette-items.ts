@@ -6,6 +6,8 @@ export interface PaletteItem {
   readonly label: string;
   /** Shown at the end of the row, such as the id that matched. */
   readonly note?: string | undefined;
+  /** Other words that find the item, such as `new` for one that creates a record. */
+  readonly alsoFoundBy?: string | undefined;
   readonly icon: LucideIcon;
   readonly isCurrent?: boolean;
   readonly run: () => void;
@@ -16,9 +18,9 @@ export interface PaletteGroup {
   readonly items: readonly PaletteItem[];
 }
 
-/** Whether every word begins a word of the label. */
-function isNamed(label: string, words: string): boolean {
-  const parts = label.toLowerCase().split(/[\s:.,–-]+/);
+/** Whether every word begins a word of the label, or one that finds the item too. */
+function isNamed({ label, alsoFoundBy = '' }: PaletteItem, words: string): boolean {
+  const parts = `${label} ${alsoFoundBy}`.toLowerCase().split(/[\s:.,–-]+/);
   return words
     .toLowerCase()
     .split(/\s+/)
@@ -27,7 +29,7 @@ function isNamed(label: string, words: string): boolean {
 }
 
 export function matching(group: PaletteGroup, words: string): PaletteGroup {
-  return { ...group, items: group.items.filter(({ label }) => isNamed(label, words)) };
+  return { ...group, items: group.items.filter((item) => isNamed(item, words)) };
 }
 
 export function withItems(groups: readonly PaletteGroup[]): readonly PaletteGroup[] {

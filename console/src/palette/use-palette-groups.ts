@@ -191,6 +191,7 @@ function usePageItems(): readonly PaletteItem[] {
     id: `page ${path}`,
     label,
     note,
+    alsoFoundBy: icon === Plus ? texts.createWords : undefined,
     icon,
     run: () => history.push(path),
   });
