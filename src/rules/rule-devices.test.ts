@@ -48,13 +48,14 @@ test.each([problem('storageFull'), new Error('database is locked')])(
 /** A run log with unsaved runs of these rules. */
 function logOf(ids: readonly string[]) {
   const runs = new Map<string, Json[]>(ids.map((id) => [id, [{ rule: id }]]));
+  const before = new Map<string, readonly Json[]>();
   const changed = [...ids];
   return {
     changed,
-    has: (id: string) => runs.has(id),
+    isLoaded: (id: string) => before.has(id),
     lastOf: () => undefined,
-    load: (id: string, loaded: readonly Json[]) => void runs.set(id, [...loaded]),
-    runsOf: (id: string) => runs.get(id),
+    load: (id: string, loaded: readonly Json[]) => void before.set(id, loaded),
+    runsOf: (id: string) => [...(runs.get(id) ?? []), ...(before.get(id) ?? [])],
     takeChanged: (max: number) => changed.splice(0, max),
   };
 }
@@ -81,6 +82,20 @@ test('runs are saved four rules at a time, the rest at the stop, and loaded when
     new Map([['saved', { timestamp, outcome: 'FIRED' }]]),
   );
   await later.close();
+});
+
+test('runs of before the start stay when a rule runs again before anybody reads them', async () => {
+  const { db } = opened.records;
+  await saveRuns(db, 'again', [{ rule: 'before the start' }]);
+  const timers = manualTimers();
+  const failed = () => undefined;
+  const log = logOf(['again']);
+  const runs = createRuleRuns({ db, log, setRepeatingTimer: timers.setTimer, failed });
+  await runs.saveAll();
+  const all = [{ rule: 'again' }, { rule: 'before the start' }];
+  expect(await findRuns(db, 'again')).toEqual(all);
+  expect(await runs.runsOf('again')).toEqual(all);
+  await runs.close();
 });
 
 test('a save that fails is reported', async () => {

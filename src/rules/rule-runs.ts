@@ -36,7 +36,7 @@ export interface RuleRuns {
 
 export interface RuleRunsParts {
   readonly db: RecordsDb;
-  readonly log: Pick<RunLog, 'has' | 'lastOf' | 'load' | 'runsOf' | 'takeChanged'>;
+  readonly log: Pick<RunLog, 'isLoaded' | 'lastOf' | 'load' | 'runsOf' | 'takeChanged'>;
   /** Whether the rule runs here; the runs of others are read from the records. */
   readonly isOwn?: (ruleId: string) => boolean;
   /** The runs that the node with the rule has in memory; undefined when none can be asked. */
@@ -48,12 +48,22 @@ export interface RuleRunsParts {
 /** Starts saving. */
 export function createRuleRuns(parts: RuleRunsParts): RuleRuns {
   const { db, log, setRepeatingTimer, failed, askRuns, isOwn = () => true } = parts;
+  /** What is saved has the runs of before the start too. */
+  async function load(from: RecordsDb, ruleId: string): Promise<void> {
+    if (log.isLoaded(ruleId)) return;
+    const runs = await findRuns(from, ruleId);
+    if (!log.isLoaded(ruleId)) log.load(ruleId, runs);
+  }
+
   /** Returns how many rules had unsaved runs, at most `max`. */
   async function save(max: number): Promise<number> {
     const ids = log.takeChanged(max);
     if (ids.length === 0) return 0;
     const work = async (step: TransactionStep) => {
-      for (const id of ids) await saveRuns(step.db, id, log.runsOf(id) ?? []);
+      for (const id of ids) {
+        await load(step.db, id);
+        await saveRuns(step.db, id, log.runsOf(id) ?? []);
+      }
     };
     await transaction(db, work, 'lazy');
     return ids.length;
@@ -65,7 +75,7 @@ export function createRuleRuns(parts: RuleRunsParts): RuleRuns {
 
   async function ownRunsOf(ruleId: string): Promise<readonly Json[] | undefined> {
     if (!isOwn(ruleId)) return undefined;
-    if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
+    await load(db, ruleId);
     return log.runsOf(ruleId) ?? [];
   }
 

@@ -25,7 +25,8 @@ export interface RunLog {
   lastOf(ruleId: string): LastRun | undefined;
   /** Adds the runs of before the start, newest first. */
   load(ruleId: string, runs: readonly Json[]): void;
-  has(ruleId: string): boolean;
+  /** Whether the runs of before the start were added. */
+  isLoaded(ruleId: string): boolean;
   /** Returns at most `max` rules with unsaved runs, and marks them as saved. */
   takeChanged(max: number): readonly string[];
   forget(ruleId: string): void;
@@ -39,7 +40,8 @@ type CompleteRun = { readonly compiled: CompiledRule; readonly run: RuleRun };
 interface Ring {
   readonly runs: (ReusedRun | CompleteRun)[];
   next: number;
-  before: readonly Json[];
+  /** Undefined until they are loaded. */
+  before: readonly Json[] | undefined;
   /** Whether it waits to be saved. */
   isChanged: boolean;
 }
@@ -61,7 +63,7 @@ export function createRunLog(listener?: RunListener): RunLog {
   function ringOf(ruleId: string): Ring {
     let ring = rings.get(ruleId);
     if (ring === undefined)
-      rings.set(ruleId, (ring = { runs: [], next: 0, before: [], isChanged: false }));
+      rings.set(ruleId, (ring = { runs: [], next: 0, before: undefined, isChanged: false }));
     return ring;
   }
 
@@ -101,7 +103,7 @@ export function createRunLog(listener?: RunListener): RunLog {
     load(ruleId, runs) {
       ringOf(ruleId).before = runs;
     },
-    has: (ruleId) => rings.has(ruleId),
+    isLoaded: (ruleId) => rings.get(ruleId)?.before !== undefined,
     takeChanged(max) {
       const taken = [...changed.values().take(max)];
       for (const id of taken) {
@@ -142,7 +144,7 @@ function viewsOf(ring: Ring): Json[] {
   const oldest = ring.next % ring.runs.length || 0;
   const inOrder = [...ring.runs.slice(oldest), ...ring.runs.slice(0, oldest)];
   const views = inOrder.reverse().map((entry) => runView(entry.compiled, completeRun(entry)));
-  return [...views, ...ring.before].slice(0, runLogLimits.runsMax);
+  return [...views, ...(ring.before ?? [])].slice(0, runLogLimits.runsMax);
 }
 
 function completeRun(entry: ReusedRun | CompleteRun): RuleRun {
