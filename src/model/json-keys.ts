@@ -1,7 +1,7 @@
 // JSON keys: JSON from outside is parsed without keys that would make the parser slow for all.
 // The parser keeps one table of all keys of the process, in which keys beyond 16,383 characters are
 // hashed by their length alone: a megabyte of them costs seconds.
-import type { Json } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { standInName } from './outside-name.ts';
 
 /** As in `src/structures/string-hash.ts`, which the model does not import. */
@@ -74,4 +74,15 @@ export function stringEnd(text: string, from: number): number {
     at = text.indexOf('"', at + 1);
   }
   return text.length;
+}
+
+/** Undefined when the string is not JSON or is not an object. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = parsedJson(text);
+    if (isJsonObject(value)) return value;
+  } catch {
+    return undefined;
+  }
+  return undefined;
 }

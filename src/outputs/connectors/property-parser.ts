@@ -1,6 +1,5 @@
 // Property parser: reads the members of a property object as they were sent; each error names the member.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 
@@ -105,17 +104,4 @@ function succeeds(read: () => unknown): boolean {
   } catch {
     return false;
   }
-}
-
-// JSON objects: parses a string that may be anything.
-
-/** Undefined when the string is not JSON or is not an object. */
-export function parseJsonObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = parsedJson(text);
-    if (isJsonObject(value)) return value;
-  } catch {
-    return undefined;
-  }
-  return undefined;
 }

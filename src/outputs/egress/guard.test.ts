@@ -6,7 +6,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Problem } from '../../model/problem.ts';
 import { createEgressGuard } from './guard.ts';
 import { addressCheck, createHostCheck, type HostCheckOptions } from './host-check.ts';
-import { EgressRefused, isLocalName, readHost } from './host.ts';
+import { isLocalName, readHost } from './host.ts';
+import { EgressRefused } from './egress-refused.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

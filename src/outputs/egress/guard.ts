@@ -5,7 +5,8 @@ import { callbackify } from 'node:util';
 import { problem } from '../../model/problem.ts';
 import { createGuardedConnections, type GuardedConnections } from './guarded-connections.ts';
 import { createHostCheck, type HostCheck, type HostCheckOptions } from './host-check.ts';
-import { EgressRefused, readHttpUrl } from './host.ts';
+import { readHttpUrl } from './host.ts';
+import { EgressRefused } from './egress-refused.ts';
 import {
   createHttpExchange,
   type HttpAnswer,

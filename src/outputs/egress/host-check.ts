@@ -2,7 +2,8 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { EgressRefused, type Host, isLocalName, readHost } from './host.ts';
+import { type Host, isLocalName, readHost } from './host.ts';
+import { EgressRefused } from './egress-refused.ts';
 
 // Address check: allows public unicast addresses and those that the operator permits (`EGRESS_ALLOW`).
 

@@ -1,4 +1,4 @@
-// Host reader: converts the host that a user enters to a lower-case name or a numeric address; and the error for a forbidden one.
+// Host reader: converts the host that a user enters to a lower-case name or a numeric address.
 import { isIP } from 'node:net';
 
 export interface Host {
@@ -39,18 +39,4 @@ export function readHttpUrl(text: string): URL | undefined {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
   if (url.username !== '' || url.password !== '') return undefined;
   return url;
-}
-
-// EgressRefused: the error for a forbidden target. It is permanent, in contrast to a network error.
-
-export class EgressRefused extends Error {
-  override readonly name = 'EgressRefused';
-  readonly host: string;
-  readonly reason: string;
-
-  constructor(host: string, reason: string) {
-    super(`connections to ${host} are blocked (${reason} address)`);
-    this.host = host;
-    this.reason = reason;
-  }
 }

@@ -1,5 +1,5 @@
 // HTTP messages between the main thread and the thread of the HTTP client, one per turn and direction.
-import { EgressRefused } from './host.ts';
+import { EgressRefused } from './egress-refused.ts';
 import type { HostCheckOptions } from './host-check.ts';
 import type { HttpAnswer, HttpCall } from './http-exchange.ts';
 

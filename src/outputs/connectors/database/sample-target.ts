@@ -2,7 +2,7 @@
 import { parseInstant } from '../../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { TargetOptions } from '../connector-type.ts';
-import { parseJsonObject } from '../property-parser.ts';
+import { parseJsonObject } from '../../../model/json-keys.ts';
 import type { OutboundMessage, SendOutcome, Target } from '../target.ts';
 import type { WriteSample, WrittenSample } from '../connector-services.ts';
 

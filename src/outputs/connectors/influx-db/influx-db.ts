@@ -2,7 +2,8 @@
 import { isJsonObject } from '../../../model/json.ts';
 import { connectorType } from '../connector-type.ts';
 import { attemptHttp } from '../http-answer.ts';
-import { parseJsonObject, type PropertyReader } from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { parseJsonObject } from '../../../model/json-keys.ts';
 import { oneOf, optional, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';
 import type { OutboundMessage } from '../target.ts';

@@ -8,7 +8,7 @@ import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate, type Template } from '../../templates/template.ts';
 import type { ConnectorServices } from '../connector-services.ts';
 import { failureOf, outcomeOf } from '../http-answer.ts';
-import { parseJsonObject } from '../property-parser.ts';
+import { parseJsonObject } from '../../../model/json-keys.ts';
 import { PermanentRefusal } from '../send-failure.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import type { ClientCredentials, WebhookProperties } from './webhook-properties.ts';
