@@ -33,6 +33,14 @@ journey(
       await stage.page.keyboard.press('Control+k');
       await field().fill(typed);
     };
+    const kept = async () => {
+      const cookies = await stage.page.context().cookies();
+      const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+      const answer = await fetch(`${stage.world.base}/v3/auth/me/preferences`, {
+        headers: { cookie },
+      });
+      return answer.json();
+    };
     const stored = () =>
       stage.page.evaluate(async () => (await fetch('/v3/auth/me/preferences')).json());
 
@@ -130,6 +138,25 @@ journey(
       await page.keyboard.press('Control+k');
       await field().waitFor();
       await page.keyboard.press('Escape');
+    });
+
+    test('choices that follow each other while a request is slow are all stored', async () => {
+      const { page } = stage;
+      await stage.visit('');
+      const slow = '**/v3/auth/me/preferences';
+      await page.route(slow, async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        await route.continue();
+      });
+      const stores = page.waitForRequest((request) => request.method() === 'PUT');
+      await open('>light');
+      await page.keyboard.press('Enter');
+      await stores;
+      await open('>utc');
+      await page.keyboard.press('Enter');
+      // Asked for at the platform itself, which is not slow.
+      await expect.poll(kept).toMatchObject({ theme: 'light', zone: 'utc' });
+      await page.unrouteAll({ behavior: 'wait' });
     });
 
     test('single keys can be turned off; theme, language and times follow the user', async () => {

@@ -43,6 +43,7 @@ const preferences = queryOptions({
 const none: Preferences = {};
 const waiting: Change[] = [];
 let storing: Change[] = [];
+let isStoring = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Undefined until they have arrived. */
@@ -58,7 +59,10 @@ export function changePreferences(change: Change): void {
   timer = setTimeout(() => void store(), gatherMs);
 }
 
+/** One request at a time: the end of one would drop what another one has not stored yet. */
 async function store(): Promise<void> {
+  if (isStoring) return;
+  isStoring = true;
   storing = [...storing, ...waiting.splice(0)];
   try {
     const stored = await fetchPreferences();
@@ -72,6 +76,8 @@ async function store(): Promise<void> {
     if (error instanceof Refusal && error.status >= 400 && error.status !== 401)
       toastFailure(error);
   }
+  isStoring = false;
+  if (waiting.length > 0) void store();
 }
 
 function changed(stored: Preferences, changes: readonly Change[]): Preferences {
