@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { signIn } from '../tests/access/access-world.ts';
@@ -285,7 +286,7 @@ async function record(path: string, recordsUrl?: string): Promise<string> {
     world = await startWorld(settings);
     await sendUplinks(world, filled.device);
     await target.atLeast(10);
-    await settled(world, filled);
+    await settled(world, filled, () => savedRuns(settings.directory, recordsUrl));
     await world.platform.runMaintenance();
     const answers = await answersOf(world, filled);
     const recordedAt = new Date().toISOString();
@@ -303,17 +304,30 @@ async function record(path: string, recordsUrl?: string): Promise<string> {
 }
 
 /** Resolves when nothing of the uplinks is pending. Throws after 30 s with what is. */
-async function settled(world: World, { paths }: Filled): Promise<void> {
+async function settled(world: World, { paths }: Filled, saved: () => number): Promise<void> {
   const find = (part: RegExp) => `/v3/${paths.find((path) => part.test(path))}`;
   const expected = [...Array<string>(10).fill('DELIVERED'), 'OPEN', 'CLEARED'].join();
   for (const until = Date.now() + 30_000; ; await delay(100)) {
     const deliveries = await world.must('GET', find(/deliveries/));
     const alarms = await world.must('GET', find(/^alarms/));
     const states = [...deliveries.content, ...alarms.content].map(({ state }) => state).join();
-    const runs = (await world.must('GET', find(/runs$/))).content.length;
-    if (states === expected && runs >= 5) return;
-    if (Date.now() > until) throw new Error(`Not settled: ${states}, ${runs} runs`);
+    if (states === expected && saved() >= 10) return;
+    if (Date.now() > until) throw new Error(`Not settled: ${states}, ${saved()} runs saved`);
   }
+}
+
+/** Runs of rules in the records: a moment after the evaluation they are there too. */
+function savedRuns(directory: string, recordsUrl: string | undefined): number {
+  const query = 'select "runs" from "ruleRuns"';
+  if (recordsUrl !== undefined) {
+    const program = join(dirname(postgresql.path), 'psql');
+    const text = execFileSync(program, ['-At', '-c', query, recordsUrl], { encoding: 'utf8' });
+    return text.split('"correlationId"').length - 1;
+  }
+  const database = new DatabaseSync(join(directory, 'records.sqlite'), { readOnly: true });
+  const rows = database.prepare(query).all();
+  database.close();
+  return JSON.stringify(rows).split('correlationId').length - 1;
 }
 
 function dump(recordsUrl: string, path: string): void {

@@ -37,7 +37,7 @@ journey('new devices', { start: startWorld }, (stage) => {
   test('a file is checked first, repaired in place, and only then imported', async () => {
     const { page } = stage;
     await page.getByLabel('Search by name or ID').fill('');
-    await page.getByRole('link', { name: 'Import' }).click();
+    await page.getByRole('link', { name: 'Import' }).first().click();
     const buffer = Buffer.from(vendorFile);
     await page
       .getByLabel('Select a CSV file')
