@@ -10,7 +10,7 @@ type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
 const testFile = '(?:\\.(?:test|conformance)|testing-[^/]+)\\.ts$';
 const outsideSrc = '^(tests|bench|tools|clients|console|bin)/';
 /** Folders that tests next to the code can import in addition: real parts to run against. */
-const testExtras = ['model', 'storage', 'access'];
+const testExtras = ['model', 'storage/records', 'storage/samples', 'storage/log', 'access'];
 const composition = `^src/(${compositionFolders.join('|')})/`;
 
 function folderRules(folder: string, allowed: readonly string[]): Rule[] {

@@ -1,6 +1,10 @@
 // Followed entries: the journal of another node, from a position on, without gap or repetition over broken links.
-import type { EntryFeedChange, EntryFeedMessage, EntryFeedRequest } from './entry-feed.ts';
-import { entryFeed } from './entry-feed.ts';
+import {
+  entryFeed,
+  type EntryFeedChange,
+  type EntryFeedMessage,
+  type EntryFeedRequest,
+} from './entry-feed.ts';
 import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem } from '../model/problem.ts';

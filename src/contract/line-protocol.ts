@@ -1,7 +1,6 @@
 // Endpoints of InfluxDB senders: writes of version 1 and 2, the ping and the creation of a database.
 import Type from 'typebox';
-import type { BodyStream } from './endpoint.ts';
-import { endpoint } from './endpoint.ts';
+import { type BodyStream, endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
 
 const tag = 'InfluxDB senders';

@@ -1,7 +1,6 @@
 // Unknown members: what a body has that its schema does not name, and the name that was probably meant (contract 42).
 import type { TSchema } from 'typebox';
-import type { Json } from '../../model/json.ts';
-import { isJsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
 
 /** What is read of a schema. */
 interface Shape {

@@ -6,11 +6,11 @@ import { Button } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
-import type { LaneProps } from './rule-model.ts';
 import {
   blocksOf,
   type ConditionEdit,
   editCondition,
+  type LaneProps,
   operators,
   type RuleCondition,
   type RuleDraft,

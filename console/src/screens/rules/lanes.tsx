@@ -16,6 +16,7 @@ import { ConditionForm } from './condition-form.tsx';
 import { editorWords } from './editor-words.ts';
 import {
   blocksOf,
+  type LaneProps,
   type RuleBlock,
   type RuleDraft,
   type RuleInput,
@@ -26,7 +27,6 @@ import {
   withoutBlock,
   withoutInput,
 } from './rule-model.ts';
-import type { LaneProps } from './rule-model.ts';
 import { hasKeys, partsOf } from './rule-sentence.ts';
 import styles from './rules.module.css';
 import { ThenLane } from './then-lane.tsx';

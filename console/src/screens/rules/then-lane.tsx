@@ -24,8 +24,8 @@ import { outputOf } from '../outputs/output-requests.ts';
 import type { OutputConnector } from '../outputs/output-types.ts';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
 import { editorWords } from './editor-words.ts';
-import type { LaneProps } from './rule-model.ts';
 import {
+  type LaneProps,
   type RuleAction,
   type RuleDraft,
   withAction,

@@ -1,6 +1,5 @@
 // Chunk jobs: sorted rows and the chunks made of them, as messages between two threads.
-import type { DataShape, LeafKind } from '../../../log/data-shape.ts';
-import { leafKinds } from '../../../log/data-shape.ts';
+import { type DataShape, type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { missing } from '../../../../structures/missing.ts';
 import type { Origin } from '../rows/origin.ts';

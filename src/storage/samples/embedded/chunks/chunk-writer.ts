@@ -1,8 +1,7 @@
 // Chunk writer: the sections of a chunk and its statistics from a range of sorted rows.
 import { crc32 } from 'node:zlib';
 import { type CompensatedSum, addTerms } from '../../../../query/summaries/compensated-sum.ts';
-import type { Chunk, ChunkFile } from './chunk.ts';
-import { statisticsPerColumn } from './chunk.ts';
+import { type Chunk, type ChunkFile, statisticsPerColumn } from './chunk.ts';
 import {
   type ChunkSchema,
   isNumeric,
