@@ -53,6 +53,28 @@ const cases: readonly Case[] = [
     rule: 'imports-of-query',
   },
   {
+    what: 'a part of the console in a screen',
+    files: { 'console/src/screens/a/a.tsx': uses('../../ui/b.ts'), 'console/src/ui/b.ts': leaf },
+  },
+  {
+    what: 'a screen of the console in a part',
+    files: {
+      'console/src/ui/a.tsx': usesType('../screens/b.ts'),
+      'console/src/screens/b.ts': leaf,
+    },
+    rule: 'imports-of-console-ui',
+  },
+  {
+    what: 'a worker in the console',
+    files: { 'console/src/ui/a.tsx': uses('../../../src/live/b.ts'), 'src/live/b.ts': leaf },
+    rule: 'console-reads-data-of-the-product',
+  },
+  {
+    what: 'a folder of the console without a row',
+    files: { 'console/src/parts/a.tsx': uses('../ui/b.ts'), 'console/src/ui/b.ts': leaf },
+    rule: 'console-folders-have-rows',
+  },
+  {
     what: 'anything in model',
     files: { 'src/model/b.ts': uses('../telemetry/log.ts'), 'src/telemetry/log.ts': leaf },
     rule: 'imports-of-model',

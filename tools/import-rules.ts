@@ -2,12 +2,18 @@
 import { cruise, type ICruiseResult, type IFlattenedRuleSet } from 'dependency-cruiser';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { compositionFolders, implementationFolders, importTable } from './import-table.ts';
+import {
+  compositionFolders,
+  consoleImportTable,
+  consoleSources,
+  implementationFolders,
+  importTable,
+} from './import-table.ts';
 
 type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
 
 /** Tests, and files that several tests of a folder share. */
-const testFile = '(?:\\.(?:test|conformance)|testing-[^/]+)\\.ts$';
+const testFile = '(?:\\.(?:test|conformance)|testing-[^/]+)\\.tsx?$';
 const outsideSrc = '^(tests|bench|tools|clients|console|bin)/';
 /** Folders that tests next to the code can import in addition: real parts to run against. */
 const testExtras = ['model', 'storage/records', 'storage/samples', 'storage/log', 'access'];
@@ -35,6 +41,19 @@ function folderRules(folder: string, allowed: readonly string[]): Rule[] {
       to: { path: others([...allowed, ...testExtras]) },
     },
   ];
+}
+
+const consoleFolders = Object.keys(consoleImportTable).join('|');
+
+function consoleRules(folder: string, allowed: readonly string[]): Rule {
+  const others = allowed.length === 0 ? 'no other folder' : allowed.join(', ');
+  return {
+    name: `imports-of-console-${folder}`,
+    severity: 'error',
+    comment: `console/src/${folder} may import ${others} of the console`,
+    from: { path: `^console/src/${folder}/`, pathNot: testFile },
+    to: { path: `^console/src/(?!(${[folder, ...allowed].join('|')})/)` },
+  };
 }
 
 const implementations = `^src/(${implementationFolders.join('|')})(/|\\.ts$)`;
@@ -86,6 +105,20 @@ const generalRules: Rule[] = [
     },
   },
   {
+    name: 'console-reads-data-of-the-product',
+    severity: 'error',
+    comment: `the console bundles what it imports of src: ${consoleSources.join(', ')}`,
+    from: { path: '^console/src/', pathNot: testFile },
+    to: { path: `^(src/(?!(${consoleSources.join('|')})/)|tests|bench|tools|clients)` },
+  },
+  {
+    name: 'console-folders-have-rows',
+    severity: 'error',
+    comment: 'every folder of console/src has a row in tools/import-table.ts',
+    from: { path: `^console/src/(?!(${consoleFolders})/)[^/]+/` },
+    to: {},
+  },
+  {
     name: 'src-stands-alone',
     severity: 'error',
     comment:
@@ -113,12 +146,15 @@ function ruleSet(): IFlattenedRuleSet {
   const rows = Object.entries(importTable).flatMap(([folder, allowed]) =>
     folderRules(folder, allowed),
   );
-  return { forbidden: [...generalRules, ...rows] };
+  const consoleRows = Object.entries(consoleImportTable).map(([folder, allowed]) =>
+    consoleRules(folder, allowed),
+  );
+  return { forbidden: [...generalRules, ...rows, ...consoleRows] };
 }
 
 /** Every import of the project at `root` that breaks a rule, as `from -> to: reason (rule)`. */
 export async function importViolations(root: string): Promise<string[]> {
-  const present = ['src', 'clients', 'tests', 'bench', 'tools'].filter((folder) =>
+  const present = ['src', 'clients', 'console/src', 'tests', 'bench', 'tools'].filter((folder) =>
     existsSync(join(root, folder)),
   );
   const options = {

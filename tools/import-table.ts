@@ -136,6 +136,27 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   config: [...base, 'cluster/nodes'],
 };
 
+/** Folder of console/src -> other folders of it that it may import. Every folder has a row. */
+export const consoleImportTable: Readonly<Record<string, readonly string[]>> = {
+  words: [],
+  api: ['words'],
+  session: ['words', 'api'],
+  ui: ['words', 'api', 'session'],
+  charts: ['words', 'ui'],
+  map: ['words', 'api', 'ui'],
+  // A screen may use the parts of another screen; imports of files never form a ring.
+  screens: ['words', 'api', 'session', 'ui', 'charts', 'map'],
+  // Router, shell and palette load the screens.
+  app: ['words', 'api', 'session', 'ui', 'charts', 'map', 'screens'],
+};
+
+/** Folders of src whose data the console bundles. */
+export const consoleSources: readonly string[] = [
+  'model',
+  'structures',
+  'transports/network-servers',
+];
+
 /** The folder that connects everything, and the commands of the operator; they may import any file of src. */
 export const compositionFolders: readonly string[] = ['app', 'commands'];
 

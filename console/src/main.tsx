@@ -1,16 +1,16 @@
 // Entry of the console: styles, the cache of answers, and the router on the page's root.
-import './design/fonts.css';
-import './design/tokens.css';
-import './design/base.css';
+import './ui/fonts.css';
+import './ui/tokens.css';
+import './ui/base.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { answers } from './api/answers.ts';
-import { followSystemTheme } from './design/theme.ts';
-import { connection } from './live/connection.ts';
-import { ToastRegion } from './parts/toasts.tsx';
-import { router } from './router.tsx';
+import { followSystemTheme } from './ui/theme.ts';
+import { connection } from './api/connection.ts';
+import { ToastRegion } from './ui/toasts.tsx';
+import { router } from './app/router.tsx';
 import { LanguageProvider } from './words/language.tsx';
 
 followSystemTheme();

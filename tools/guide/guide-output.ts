@@ -12,7 +12,7 @@ export function writeGuide(root: string, output: string): number {
     const markdown = readFileSync(join(root, page.source), 'utf8');
     writeFileSync(join(folder, `${page.slug || 'index'}.html`), guidePageOf(page, markdown));
   }
-  const tokens = readFileSync(join(root, 'console', 'src', 'design', 'tokens.css'), 'utf8');
+  const tokens = readFileSync(join(root, 'console', 'src', 'ui', 'tokens.css'), 'utf8');
   const sheet = readFileSync(join(root, 'tools', 'guide', 'guide.css'), 'utf8');
   writeFileSync(join(folder, 'guide.css'), tokens + sheet);
   return guidePages.length;

@@ -1,6 +1,6 @@
 // Cache of answers: shared by all screens, so that nothing is asked for twice.
 import { onlineManager, QueryCache, QueryClient } from '@tanstack/react-query';
-import { connection } from '../live/connection.ts';
+import { connection } from './connection.ts';
 import { Refusal } from './refusal.ts';
 
 const freshMs = 15_000;

@@ -1,7 +1,7 @@
 // Requests to the platform, typed by its own OpenAPI document. The console has no other way to it.
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { paths } from '../../generated/interface-types.ts';
-import { connection } from '../live/connection.ts';
+import { connection } from './connection.ts';
 import { Refusal } from './refusal.ts';
 
 /** One method for each HTTP method; paths, parameters and bodies are checked by the compiler. */

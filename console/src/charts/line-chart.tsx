@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { themeEvent } from '../design/theme.ts';
-import { Button } from '../parts/button.tsx';
-import { late } from '../parts/late.tsx';
+import { themeEvent } from '../ui/theme.ts';
+import { Button } from '../ui/button.tsx';
+import { late } from '../ui/late.tsx';
 import { useFormats, useWords } from '../words/language.tsx';
 import { chartWords } from './chart-words.ts';
 import { createPlot, type PlotLevel, type PlotLine, type PlotMark } from './line-plot.ts';

@@ -1,6 +1,6 @@
 // Line plot: the settings of uPlot for axes, lines, bands and the tip under the pointer.
 import uPlot from 'uplot';
-import { tokenValue } from '../design/theme.ts';
+import { tokenValue } from '../ui/theme.ts';
 import type { Formats } from '../words/formats.ts';
 
 export type PlotValue = number | null | undefined;

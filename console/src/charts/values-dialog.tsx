@@ -1,6 +1,6 @@
 // Values dialog: the points of a chart as a table, for who cannot see lines.
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { useFormats, useWords } from '../words/language.tsx';
 import { chartWords } from './chart-words.ts';
 import styles from './line-chart.module.css';

@@ -14,8 +14,8 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { aboutQuery } from '../api/about.ts';
-import { themeEvent } from '../design/theme.ts';
-import { Button } from '../parts/button.tsx';
+import { themeEvent } from '../ui/theme.ts';
+import { Button } from '../ui/button.tsx';
 import { useFormats, useLanguage, useWords } from '../words/language.tsx';
 import { type Cluster, clustersOf, type MapPoint } from './clusters.ts';
 import { Legend, ScaleBar } from './map-notes.tsx';

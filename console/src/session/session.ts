@@ -3,8 +3,8 @@ import { onlineManager, queryOptions, useQuery, useSuspenseQuery } from '@tansta
 import type { components } from '../../generated/interface-types.ts';
 import { answers } from '../api/answers.ts';
 import { ask, csrfToken, platform } from '../api/platform.ts';
-import { discardStream } from '../live/stream.ts';
-import { discardDrafts } from '../parts/draft-places.ts';
+import { discardStream } from '../api/stream.ts';
+import { discardDrafts } from './draft-places.ts';
 
 const workspacesMax = 1_000;
 

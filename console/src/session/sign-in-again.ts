@@ -1,6 +1,6 @@
 // Signing in again: a session that ended while the page was open is begun anew over the page.
 import { endedSession } from '../api/platform.ts';
-import { createWatchedValue } from '../live/watched-value.ts';
+import { createWatchedValue } from '../api/watched-value.ts';
 
 class SigningIn {
   readonly isAsked = createWatchedValue(false);

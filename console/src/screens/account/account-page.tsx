@@ -1,7 +1,7 @@
 // Account page: the frame of its tabs, with the name of the signed-in user.
 import type { ReactNode } from 'react';
-import { Tabs } from '../../parts/choice.tsx';
-import { Page } from '../../parts/page.tsx';
+import { Tabs } from '../../ui/choice.tsx';
+import { Page } from '../../ui/page.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { accountWords } from './account-words.ts';

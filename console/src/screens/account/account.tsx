@@ -1,11 +1,11 @@
 // Account: the preferences of the signed-in user, which follow to every browser.
 import { useState } from 'react';
-import { chooseTheme, type ThemeChoice, themeChoice } from '../../design/theme.ts';
-import { turnSingleKeys } from '../../keys/single-keys.ts';
-import { Card } from '../../parts/card.tsx';
-import { Segments } from '../../parts/choice.tsx';
-import { changePreferences, usePreferences } from '../../session/preferences.ts';
-import { zoneChoices } from '../../session/zone-choices.ts';
+import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
+import { turnSingleKeys } from '../../ui/single-keys.ts';
+import { Card } from '../../ui/card.tsx';
+import { Segments } from '../../ui/choice.tsx';
+import { changePreferences, usePreferences } from '../../ui/preferences.ts';
+import { zoneChoices } from '../../ui/zone-choices.ts';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';
 import { AccountPage } from './account-page.tsx';

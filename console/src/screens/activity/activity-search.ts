@@ -1,5 +1,5 @@
 // Address of the activity: who, since when, the page, and the request that is open.
-import { readPage } from '../../parts/list-search.ts';
+import { readPage } from '../../ui/list-search.ts';
 
 export const activityRanges = ['24h', '7d', '30d'] as const;
 export type ActivityRange = (typeof activityRanges)[number];

@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
-import { Card } from '../../parts/card.tsx';
-import { CodeBlock } from '../../parts/states.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';

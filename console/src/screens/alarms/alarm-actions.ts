@@ -9,7 +9,7 @@ import {
   commentAlarm,
 } from '../../api/alarm-changes.ts';
 import { type Alarm, alarmsKey } from '../../api/alarms.ts';
-import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { alarmsWords } from './alarms-words.ts';
 

@@ -2,9 +2,9 @@
 import { Link } from '@tanstack/react-router';
 import { Check, CircleCheckBig } from 'lucide-react';
 import type { Alarm } from '../../api/alarms.ts';
-import { Ago } from '../../parts/ago.tsx';
-import { Button } from '../../parts/button.tsx';
-import { AlarmStateChip, Severity } from '../../parts/severity.tsx';
+import { Ago } from '../../ui/ago.tsx';
+import { Button } from '../../ui/button.tsx';
+import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';

@@ -4,10 +4,10 @@ import { useMemo, useState } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
 import type { PlotLevel, PlotMark } from '../../charts/line-plot.ts';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
-import { Segments } from '../../parts/choice.tsx';
-import { Bone, Empty, Failure } from '../../parts/states.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Segments } from '../../ui/choice.tsx';
+import { Bone, Empty, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { type DataKey, dataKeysOf, topicsOf, valueAt } from '../device/data/data-keys.ts';
 import {

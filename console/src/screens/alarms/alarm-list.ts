@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { alarmsKey } from '../../api/alarms.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { pageRows } from '../../parts/rows/use-pages.ts';
+import { pageRows } from '../../ui/rows/use-pages.ts';
 import { type AlarmSearch, type AlarmTab, alarmFilter } from './alarm-search.ts';
 
 export function fetchAlarms(workspaceId: string, search: AlarmSearch) {

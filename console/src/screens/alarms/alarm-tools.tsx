@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { alarmSeverities } from '../../api/alarms.ts';
-import { Button } from '../../parts/button.tsx';
-import { Segments } from '../../parts/choice.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
-import { Severity } from '../../parts/severity.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Segments } from '../../ui/choice.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { Severity } from '../../ui/severity.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { countOf, fetchAlarms } from './alarm-list.ts';
 import {

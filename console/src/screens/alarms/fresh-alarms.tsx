@@ -1,6 +1,6 @@
 // Fresh alarms: those that changed a moment ago, so that their rows can glow once.
-import { useAlarmEvents } from '../../live/use-alarm-events.ts';
-import { createWatchedValue, useWatchedPart } from '../../live/watched-value.ts';
+import { useAlarmEvents } from '../../session/use-alarm-events.ts';
+import { createWatchedValue, useWatchedPart } from '../../api/watched-value.ts';
 
 /** The glow begins when the list has the row, up to a second after the event. */
 const freshMs = 3_200;

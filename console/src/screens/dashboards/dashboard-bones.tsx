@@ -1,5 +1,5 @@
 // Dashboard bones: what is shown while a dashboard or the list of them is on the way.
-import { Bone } from '../../parts/states.tsx';
+import { Bone } from '../../ui/states.tsx';
 import styles from './dashboards.module.css';
 
 export function DashboardBones() {

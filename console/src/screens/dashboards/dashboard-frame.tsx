@@ -1,7 +1,7 @@
 // Dashboard frame: the data of all tiles for one range and zone, around what shows them.
 import { type ReactNode, useMemo } from 'react';
-import { Failure } from '../../parts/states.tsx';
-import { Sheet } from '../../parts/card.tsx';
+import { Failure } from '../../ui/states.tsx';
+import { Sheet } from '../../ui/card.tsx';
 import type { Configuration, Tile } from './dashboard-model.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 import { intervalShown, savedRange } from './data/dashboard-range.ts';

@@ -1,5 +1,5 @@
 // Dashboard name: the field of its name in every dialog that asks for it.
-import { TextField } from '../../parts/field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { dashboardsWords } from './dashboards-words.ts';
 

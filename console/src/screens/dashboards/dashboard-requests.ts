@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { answers } from '../../api/answers.ts';
 import { ask, platform } from '../../api/platform.ts';
-import type { ListSearch } from '../../parts/list-search.ts';
+import type { ListSearch } from '../../ui/list-search.ts';
 import type { Configuration, Dashboard } from './dashboard-model.ts';
 import type { Reader } from './data/reader.tsx';
 

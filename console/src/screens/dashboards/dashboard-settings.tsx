@@ -1,7 +1,7 @@
 // Dashboard settings: its name, what it is for, and the range and zone that it opens with.
 import { useState } from 'react';
-import { SelectField, TextArea } from '../../parts/field.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
+import { SelectField, TextArea } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useWords } from '../../words/language.tsx';
 import { DashboardName } from './dashboard-name.tsx';
 import { rangeNames } from './dashboard-search.ts';

@@ -1,5 +1,5 @@
 // Range bar: the range of all tiles, and the zone of the times.
-import { RangePicker, ZoneSelect } from '../../parts/range-picker.tsx';
+import { RangePicker, ZoneSelect } from '../../ui/range-picker.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { isoInterval } from '../device/data/time-range.ts';
 import type { Configuration } from './dashboard-model.ts';

@@ -1,5 +1,5 @@
 // Hook on the edits of a dashboard: kept until they are saved, and never saved over those of another.
-import { type Editor, useEditor } from '../../parts/use-editor.ts';
+import { type Editor, useEditor } from '../../ui/use-editor.ts';
 import type { Configuration, Dashboard } from './dashboard-model.ts';
 import { changeDashboard, dashboardOf } from './dashboard-requests.ts';
 import { useReader } from './data/reader.tsx';

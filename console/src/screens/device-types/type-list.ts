@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { pageRows } from '../../parts/rows/use-pages.ts';
+import { pageRows } from '../../ui/rows/use-pages.ts';
 import type { TypeSearch } from './type-search.ts';
 
 export type DeviceTypeItem = components['schemas']['DeviceTypeItem'];

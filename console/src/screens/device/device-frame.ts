@@ -2,7 +2,7 @@
 import { createContext, use } from 'react';
 import type { Device } from './data/device-queries.ts';
 import type { SampleFeed } from './data/use-sample-feed.ts';
-import type { ZoneChoice } from '../../session/zone-choices.ts';
+import type { ZoneChoice } from '../../ui/zone-choices.ts';
 
 export interface DeviceFrame {
   readonly device: Device;

@@ -1,13 +1,13 @@
 // Device: its name, state and last contact above all its pages, which share its samples.
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams, useSearch } from '@tanstack/react-router';
-import { Ago } from '../../parts/ago.tsx';
-import { Chip, Dot, type DotTone, type Tone } from '../../parts/chip.tsx';
-import { Tabs } from '../../parts/choice.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Page } from '../../parts/page.tsx';
-import { Bone, Failure } from '../../parts/states.tsx';
-import { usePreferences } from '../../session/preferences.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Chip, Dot, type DotTone, type Tone } from '../../ui/chip.tsx';
+import { Tabs } from '../../ui/choice.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Bone, Failure } from '../../ui/states.tsx';
+import { usePreferences } from '../../ui/preferences.ts';
 import { useFormats, usePageZone, useWords } from '../../words/language.tsx';
 import { useStoredState, type Device as DeviceRecord, deviceQuery } from './data/device-queries.ts';
 import { type SampleFeed, useSampleFeed } from './data/use-sample-feed.ts';
@@ -15,7 +15,7 @@ import { useZones, zoneShown } from './data/use-zones.ts';
 import { DeviceFrameProvider } from './device-frame.ts';
 import { deviceWords } from './device-words.ts';
 import { deviceRoute } from './device-search.ts';
-import { CurlButton } from '../../parts/curl-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 
 const address = '/w/$workspaceId/devices/$deviceId';
 const pageNames = [

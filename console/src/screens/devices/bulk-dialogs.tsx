@@ -1,6 +1,6 @@
 // Dialogs of bulk work: the question before a deletion, and the devices that were not changed.
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { BulkWork } from './bulk-work.ts';
 import { devicesWords } from './devices-words.ts';

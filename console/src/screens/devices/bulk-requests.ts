@@ -2,7 +2,7 @@
 import { ask, platform } from '../../api/platform.ts';
 import { type BulkSelection, changedIds, everyDevice, type Operation } from './bulk-work.ts';
 import { type DeviceSearch, expressionOf, type FilterLeaf } from './device-search.ts';
-import type { Selection } from '../../parts/rows/use-selection.ts';
+import type { Selection } from '../../ui/rows/use-selection.ts';
 
 export function bulkSelection(
   workspaceId: string,

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { toastFailure } from '../../parts/toasts.tsx';
+import { toastFailure } from '../../ui/toasts.tsx';
 import type { FilterExpression } from './device-search.ts';
 
 export type Operation = components['schemas']['Operation'];

@@ -1,10 +1,10 @@
 // Cells of the device list: name with id, age of the last uplink with a reason, values, battery.
 import { useParams, useRouter } from '@tanstack/react-router';
 import type { MouseEvent } from 'react';
-import { Ago } from '../../parts/ago.tsx';
-import { Chip, Dot, type DotTone } from '../../parts/chip.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Spark } from '../../parts/spark.tsx';
+import { Ago } from '../../ui/ago.tsx';
+import { Chip, Dot, type DotTone } from '../../ui/chip.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Spark } from '../../ui/spark.tsx';
 import type { StoredState } from '../../api/stored-state.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { Device } from './device-list.ts';

@@ -1,9 +1,9 @@
 // Columns of the device list: the standard ones, custom fields, and any value that the devices send.
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { useMemo } from 'react';
-import { Bone } from '../../parts/states.tsx';
-import { selectColumn } from '../../parts/rows/select-column.tsx';
-import type { Column } from '../../parts/rows/windowed-table.tsx';
+import { Bone } from '../../ui/states.tsx';
+import { selectColumn } from '../../ui/rows/select-column.tsx';
+import type { Column } from '../../ui/rows/windowed-table.tsx';
 import { useWords } from '../../words/language.tsx';
 import {
   BatteryCell,
@@ -19,7 +19,7 @@ import { type Device, fieldOf, typeNameOf } from './device-list.ts';
 import type { DeviceSearch } from './device-search.ts';
 import type { DeviceValues, ValueKey } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
-import type { Selection } from '../../parts/rows/use-selection.ts';
+import type { Selection } from '../../ui/rows/use-selection.ts';
 
 interface ColumnParts {
   readonly search: DeviceSearch;

@@ -1,7 +1,7 @@
 // Device list: its rows, asked for page by page.
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { pageRows } from '../../parts/rows/use-pages.ts';
+import { pageRows } from '../../ui/rows/use-pages.ts';
 import type { listBody } from './device-search.ts';
 
 type WholeDevice = components['schemas']['Device'];

@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { SelectField } from '../../parts/field.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toasts.tsx';
 import { useWorkspaces } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { bulkSelection, moveDevices } from './bulk-requests.ts';

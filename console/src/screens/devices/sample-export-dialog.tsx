@@ -2,16 +2,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import { Button, FileLink } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Button, FileLink } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { BulkSelection } from './bulk-work.ts';
 import { sampleExportWords } from './sample-export-words.ts';
-import { ActionFailure } from '../../parts/action-failure.tsx';
+import { ActionFailure } from '../../ui/action-failure.tsx';
 import { instantOfLocal } from '../../words/zone-times.ts';
-import { useAction } from '../../parts/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 
 const pollMs = 500;
 const bytesOfMegabyte = 1_000_000;

@@ -1,9 +1,9 @@
 // Selection bar: what can be done with the selected devices, and how far it is.
 import { Download, FileDown, FolderInput, Power, PowerOff, Tag, Trash2, X } from 'lucide-react';
 import { useMemo } from 'react';
-import { type PageAction, usePageActions } from '../../palette/page-actions.ts';
-import { Button } from '../../parts/button.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { type PageAction, usePageActions } from '../../ui/page-actions.ts';
+import { Button } from '../../ui/button.tsx';
+import { toast } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { bulkSelection, deleteDevices, switchDevices } from './bulk-requests.ts';
 import { type BulkWork, changedIds, type Progress } from './bulk-work.ts';
@@ -17,7 +17,7 @@ import { SampleExportDialog } from './sample-export-dialog.tsx';
 import { sampleExportWords } from './sample-export-words.ts';
 import { TagDialog } from './tag-dialog.tsx';
 import type { Export } from './use-export.ts';
-import type { Selection } from '../../parts/rows/use-selection.ts';
+import type { Selection } from '../../ui/rows/use-selection.ts';
 
 export type Asked = 'tag' | 'move' | 'delete' | 'samples';
 

@@ -2,16 +2,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { tagsOf } from '../../api/tags.ts';
-import { TextField } from '../../parts/field.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { toast } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { addTag, bulkSelection, tagNamed, untag } from './bulk-requests.ts';
 import { type BulkWork, changedIds } from './bulk-work.ts';
 import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
-import type { Selection } from '../../parts/rows/use-selection.ts';
+import type { Selection } from '../../ui/rows/use-selection.ts';
 
 export interface WorkDialogProps {
   readonly place: ListPlace;

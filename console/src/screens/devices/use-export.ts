@@ -1,7 +1,7 @@
 // Export of the device list: a CSV file of all that match, or of what is selected.
 import { useState } from 'react';
 import { csvLine, withoutFormula } from '../../../../src/structures/csv.ts';
-import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { readColumnKey, type StandardColumn } from './column-keys.ts';
 import { columnKeysOf } from './columns/column-order.ts';

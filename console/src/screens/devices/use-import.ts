@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { type BulkWork, changedIds, type Operation } from './bulk-work.ts';
 import {

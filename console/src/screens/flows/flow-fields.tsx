@@ -1,8 +1,8 @@
 // Flow fields: the sentence, name, description and retention, and the lanes, with what the platform said of them.
 import { useQuery } from '@tanstack/react-query';
 import { faultAt, faultsOf } from '../../api/field-faults.ts';
-import { TextField } from '../../parts/field.tsx';
-import { NameFields } from '../../parts/name-fields.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { NameFields } from '../../ui/name-fields.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import type { FlowDraft } from './flow-draft.ts';

@@ -1,6 +1,6 @@
 // Health of data flows in words: how many devices they have and when the last sample arrived.
-import { Ago } from '../../parts/ago.tsx';
-import { Dot, type DotTone } from '../../parts/chip.tsx';
+import { Ago } from '../../ui/ago.tsx';
+import { Dot, type DotTone } from '../../ui/chip.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { FlowItem } from './flow-requests.ts';
 import styles from './flows.module.css';

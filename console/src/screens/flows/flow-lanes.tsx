@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Cpu, Database, FileCode2, Plug, RadioTower, Send } from 'lucide-react';
 import { useState } from 'react';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { CheckField } from '../../parts/check-field.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
-import { LaneFrame } from '../../parts/lanes/lane-frame.tsx';
-import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
-import { NodeCard, type OpenCard } from '../../parts/lanes/node-card.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { CheckField } from '../../ui/check-field.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { LaneFrame } from '../../ui/lanes/lane-frame.tsx';
+import { AddForm, Lane } from '../../ui/lanes/lane.tsx';
+import { NodeCard, type OpenCard } from '../../ui/lanes/node-card.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { encodeFilter } from '../devices/device-search.ts';

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { ButtonLink } from '../../parts/button.tsx';
-import { PagedList } from '../../parts/paged-list.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { PagedList } from '../../ui/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { FlowHealth } from './flow-health.tsx';
 import { type FlowItem, flowsOf } from './flow-requests.ts';

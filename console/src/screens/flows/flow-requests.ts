@@ -1,7 +1,7 @@
 // Requests of data flows, device connectors and integrations.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask, platform } from '../../api/platform.ts';
-import type { ListSearch } from '../../parts/list-search.ts';
+import type { ListSearch } from '../../ui/list-search.ts';
 
 type Answer<F extends (...values: never[]) => unknown> = Awaited<ReturnType<F>>;
 export type Flow = Answer<typeof readFlow>;

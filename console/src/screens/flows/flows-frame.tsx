@@ -1,9 +1,9 @@
 // Frame of the section: title, tabs, search and actions around the lists.
 import type { ReactNode } from 'react';
-import { Tabs } from '../../parts/choice.tsx';
-import { CurlButton } from '../../parts/curl-button.tsx';
-import { Page } from '../../parts/page.tsx';
-import { ListSearchField } from '../../parts/paged-list.tsx';
+import { Tabs } from '../../ui/choice.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ListSearchField } from '../../ui/paged-list.tsx';
 import { useWords } from '../../words/language.tsx';
 import styles from './flows.module.css';
 import { flowsWords } from './flows-words.ts';

@@ -1,8 +1,8 @@
 // Secret value: dots until it is asked for, and a button that copies it without showing it.
 import { Eye, EyeOff } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import styles from './flows.module.css';
 
 interface SecretValueProps {

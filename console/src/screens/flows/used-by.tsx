@@ -1,10 +1,10 @@
 // Used by: the data flows of a connector, each with its health.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
-import { ListBones } from '../../parts/list-table.tsx';
-import { Answered, Empty } from '../../parts/states.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { ListBones } from '../../ui/list-table.tsx';
+import { Answered, Empty } from '../../ui/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { connectorWords } from './connectors/connector-words.ts';
 import { FlowHealth } from './flow-health.tsx';

@@ -1,6 +1,6 @@
 // Earlier samples: the newest ones of the devices that were heard last, from before the page was opened.
 import { ask, platform } from '../../api/platform.ts';
-import type { LiveSample } from '../../live/stream.ts';
+import type { LiveSample } from '../../api/stream.ts';
 
 /** The newest first, at most `count`; a device counts with its newest sample per topic. */
 export async function earlierSamples(

@@ -2,12 +2,12 @@
 import { useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Dot, type DotTone } from '../../parts/chip.tsx';
-import { late } from '../../parts/late.tsx';
-import { Page } from '../../parts/page.tsx';
-import { Spark } from '../../parts/spark.tsx';
-import { Bone, Failure } from '../../parts/states.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Dot, type DotTone } from '../../ui/chip.tsx';
+import { late } from '../../ui/late.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Spark } from '../../ui/spark.tsx';
+import { Bone, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { OutputItem } from '../outputs/output-requests.ts';
 import { Arriving } from './arriving.tsx';

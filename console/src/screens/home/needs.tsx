@@ -2,10 +2,10 @@
 import { Link } from '@tanstack/react-router';
 import { BatteryLow, CircleCheck, FileWarning, Send, ShieldX, WifiOff } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Ago } from '../../parts/ago.tsx';
-import { Card } from '../../parts/card.tsx';
-import { Chip } from '../../parts/chip.tsx';
-import { late } from '../../parts/late.tsx';
+import { Ago } from '../../ui/ago.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { late } from '../../ui/late.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { OutputItem } from '../outputs/output-requests.ts';
 import { DeviceLink } from './arriving.tsx';

@@ -1,7 +1,7 @@
 // Organization page: the frame of its tabs.
 import type { ReactNode } from 'react';
-import { Tabs } from '../../parts/choice.tsx';
-import { Page } from '../../parts/page.tsx';
+import { Tabs } from '../../ui/choice.tsx';
+import { Page } from '../../ui/page.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { organizationWords } from './organization-words.ts';

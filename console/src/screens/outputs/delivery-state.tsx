@@ -1,5 +1,5 @@
 // States of deliveries: their colors, always next to the word.
-import { Chip, type DotTone, type Tone } from '../../parts/chip.tsx';
+import { Chip, type DotTone, type Tone } from '../../ui/chip.tsx';
 import { useWords } from '../../words/language.tsx';
 import type { DeliveryState } from './output-search.ts';
 import { outputsWords } from './outputs-words.ts';

@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { aboutQuery } from '../../api/about.ts';
 import { faultAt, faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import { bodyOf, newDraft } from './output-draft.ts';
 import styles from './outputs.module.css';
-import { useAction } from '../../parts/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 
 interface MadeOutput {
   readonly id: string;

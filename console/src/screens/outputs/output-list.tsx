@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Dot } from '../../parts/chip.tsx';
-import { Segments } from '../../parts/choice.tsx';
-import { ListPage, ListSearchField, PagedList } from '../../parts/paged-list.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Dot } from '../../ui/chip.tsx';
+import { Segments } from '../../ui/choice.tsx';
+import { ListPage, ListSearchField, PagedList } from '../../ui/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { FailureReason } from './failure-reason.tsx';
 import { type OutputItem, outputsOf } from './output-requests.ts';

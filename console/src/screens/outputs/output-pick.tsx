@@ -1,5 +1,5 @@
 // Output pick: the outputs that can be added, each with its type.
-import { SelectField } from '../../parts/field.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { outputsWords } from './outputs-words.ts';
 import { typeNameOf, typeWords } from './type-words.ts';

@@ -1,6 +1,6 @@
 // Addresses of the outputs: filters and pages of the list and of the delivery log.
 import type { components } from '../../../generated/interface-types.ts';
-import { type ListSearch, readListSearch, readPage } from '../../parts/list-search.ts';
+import { type ListSearch, readListSearch, readPage } from '../../ui/list-search.ts';
 
 export type DeliveryState = components['schemas']['Delivery']['state'];
 export type OutputScope = components['schemas']['OutputConnector']['scope'];

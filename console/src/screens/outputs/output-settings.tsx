@@ -2,10 +2,10 @@
 import { useParams } from '@tanstack/react-router';
 import { faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { Sheet } from '../../parts/card.tsx';
-import { RemoveRecord } from '../../parts/remove-record.tsx';
-import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
-import { useEditor } from '../../parts/use-editor.ts';
+import { Sheet } from '../../ui/card.tsx';
+import { RemoveRecord } from '../../ui/remove-record.tsx';
+import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
+import { useEditor } from '../../ui/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import { changeOf, draftOf, type OutputDraft } from './output-draft.ts';

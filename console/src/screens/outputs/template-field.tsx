@@ -1,8 +1,8 @@
 // Template field: an editor with a preview, filled in with the last sample of a device.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ask, platform } from '../../api/platform.ts';
-import { useSettledValue } from '../../live/use-settled-value.ts';
-import { TextArea, TextField } from '../../parts/field.tsx';
+import { useSettledValue } from '../../ui/use-settled-value.ts';
+import { TextArea, TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import type { TemplatePlace } from './output-types.ts';

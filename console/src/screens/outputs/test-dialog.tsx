@@ -1,18 +1,18 @@
 // Test dialog: sends one message to the target now and shows what came back.
 import { useState } from 'react';
 import type { FoundDevice } from '../../api/devices-by-id.ts';
-import { ActionFailure } from '../../parts/action-failure.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dot } from '../../parts/chip.tsx';
-import { DevicePick } from '../../parts/device-pick.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { CodeBlock } from '../../parts/states.tsx';
+import { ActionFailure } from '../../ui/action-failure.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dot } from '../../ui/chip.tsx';
+import { DevicePick } from '../../ui/device-pick.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { CodeBlock } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { testOutput } from './output-requests.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { readable } from './readable.ts';
-import { useAction } from '../../parts/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 
 interface TestDialogProps {
   readonly outputId: string;

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { Button } from '../../ui/button.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import {

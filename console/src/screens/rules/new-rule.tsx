@@ -2,10 +2,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import { CurlButton } from '../../parts/curl-button.tsx';
-import { Page } from '../../parts/page.tsx';
-import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
-import { useEditor } from '../../parts/use-editor.ts';
+import { CurlButton } from '../../ui/curl-button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
+import { useEditor } from '../../ui/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import { RuleFields } from './rule-fields.tsx';

@@ -1,9 +1,9 @@
 // Rule editor: the sentence, the three lanes and the last runs; edits are kept until they are saved.
 import { useParams } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
-import { RemoveRecord } from '../../parts/remove-record.tsx';
-import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
-import { useEditor } from '../../parts/use-editor.ts';
+import { RemoveRecord } from '../../ui/remove-record.tsx';
+import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
+import { useEditor } from '../../ui/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import { RuleFields } from './rule-fields.tsx';

@@ -1,6 +1,6 @@
 // Rule fields: name, state, the sentence and the lanes, with what the platform said of them.
-import { CheckField } from '../../parts/check-field.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { CheckField } from '../../ui/check-field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { faultAt, faultsOf } from '../../api/field-faults.ts';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';

@@ -3,10 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { ask, platform } from '../../api/platform.ts';
-import { Ago } from '../../parts/ago.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { ListPage, ListSearchField, PagedList } from '../../parts/paged-list.tsx';
-import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { Ago } from '../../ui/ago.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { ListPage, ListSearchField, PagedList } from '../../ui/paged-list.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useMayDo } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
@@ -17,7 +17,7 @@ import { sentenceOf } from './rule-sentence.ts';
 import styles from './rules.module.css';
 import { rulesWords } from './rules-words.ts';
 import { OutcomeChip } from './run-rows.tsx';
-import { useAction } from '../../parts/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/rules';
 

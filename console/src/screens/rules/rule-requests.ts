@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import type { ListSearch } from '../../parts/list-search.ts';
+import type { ListSearch } from '../../ui/list-search.ts';
 
 export type RuleRun = components['schemas']['RuleRun'];
 

@@ -1,11 +1,11 @@
 // Runs of a rule: what it saw, what it did, and why not.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useLogEvents } from '../../live/use-workspace-events.ts';
-import { Card } from '../../parts/card.tsx';
-import { Dot } from '../../parts/chip.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { useLogEvents } from '../../session/use-workspace-events.ts';
+import { Card } from '../../ui/card.tsx';
+import { Dot } from '../../ui/chip.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Answered, Bone, Empty } from '../../ui/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { RuleFrame } from './rule-frame.tsx';
 import { runsKey, runsOf } from './rule-requests.ts';

@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Card } from '../../parts/card.tsx';
-import { Segments } from '../../parts/choice.tsx';
-import { hasDraft } from '../../parts/draft-places.ts';
-import { Answered, Empty } from '../../parts/states.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Segments } from '../../ui/choice.tsx';
+import { hasDraft } from '../../session/draft-places.ts';
+import { Answered, Empty } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { endOfDay, localOf } from '../../words/zone-times.ts';
 import { RuleFrame } from './rule-frame.tsx';

@@ -1,6 +1,6 @@
 // Rows of runs: when, which device, what the rule saw, what came of it and why.
 import { useDevicesById } from '../../api/devices-by-id.ts';
-import { Chip, type Tone } from '../../parts/chip.tsx';
+import { Chip, type Tone } from '../../ui/chip.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { RuleRun } from './rule-requests.ts';
 import styles from './rules.module.css';

@@ -1,5 +1,5 @@
 // Name field: the name of a tag, a custom field or a workspace, which is not only spaces.
-import { TextField } from '../../parts/field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { settingsWords } from './settings-words.ts';
 

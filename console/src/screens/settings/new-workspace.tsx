@@ -1,9 +1,9 @@
 // New workspace: its name and time zone; afterwards it is open, and its first device is offered.
 import { useNavigate } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
-import { SelectField } from '../../parts/field.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { useFormSave } from '../../parts/use-form-save.ts';
+import { SelectField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { useFormSave } from '../../ui/use-form-save.ts';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { NameField } from './name-field.tsx';

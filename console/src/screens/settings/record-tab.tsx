@@ -1,9 +1,9 @@
 // Record tab: a tab of the settings with a list of what describes assets, which are created, edited and deleted there.
 import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { type DataColumn, DataTable, RecordSheet } from '../../parts/data-table.tsx';
-import { type Answer, Empty } from '../../parts/states.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { type DataColumn, DataTable, RecordSheet } from '../../ui/data-table.tsx';
+import { type Answer, Empty } from '../../ui/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { SettingsFrame, type SettingsTab, useSettingsWorkspace } from './settings-frame.tsx';
 import { settingsWords } from './settings-words.ts';

@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { type Editor, useEditor } from '../../parts/use-editor.ts';
+import { type Editor, useEditor } from '../../ui/use-editor.ts';
 
 export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceUpdate = Omit<components['schemas']['WorkspaceUpdate'], 'id' | 'version'>;

@@ -2,7 +2,7 @@
 import type { FormEvent } from 'react';
 import { useLocation } from '@tanstack/react-router';
 import { answers } from '../../api/answers.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { account, discardSession, useAccount } from '../../session/session.ts';
 import { signingIn } from '../../session/sign-in-again.ts';
 import { useWords } from '../../words/language.tsx';

@@ -1,5 +1,5 @@
 // Payload proposal: what a pasted payload is, the keys it has, and the schema that declares them.
-import { type PayloadForm, readPayload } from '../device-type/payload.ts';
+import { type PayloadForm, readPayload } from '../device-types/payload.ts';
 
 export interface PayloadKey {
   /** Members of objects within are joined by a dot, as the platform names them. */

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { aboutQuery } from '../../api/about.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { useWords } from '../../words/language.tsx';
 import { connectivities, type Connectivity } from '../devices/register-requests.ts';
 import { OptionList } from './option-list.tsx';

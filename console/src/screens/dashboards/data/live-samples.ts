@@ -1,6 +1,6 @@
 // Live samples: what arrived since the page was opened, of the devices of a dashboard, in batches.
 import { useEffect, useRef, useState } from 'react';
-import { follow, type LiveSample } from '../../../live/stream.ts';
+import { follow, type LiveSample } from '../../../api/stream.ts';
 
 /** A burst of samples is drawn in one turn. */
 const batchMs = 100;

@@ -1,6 +1,6 @@
 // Tile values: what a tile shows of the data of its dashboard.
 import type { PlotLine, PlotValue } from '../../../charts/line-plot.ts';
-import type { LiveSample } from '../../../live/stream.ts';
+import type { LiveSample } from '../../../api/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
 import { withGaps } from '../../device/data/gaps.ts';
 import { colorOf } from '../../device/overview/value-colors.ts';

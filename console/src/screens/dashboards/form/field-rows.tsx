@@ -1,7 +1,7 @@
 // Field rows: a list of fields in a form, whose rows are added and removed.
 import { Plus, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Button } from '../../../parts/button.tsx';
+import { Button } from '../../../ui/button.tsx';
 import styles from './form.module.css';
 
 interface FieldRowsProps<T> {

@@ -1,7 +1,7 @@
 // Tile form: what a tile shows, of which devices, how it is summed up, and what its numbers mean.
 import { useState } from 'react';
-import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
-import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
+import { FormDialog } from '../../../ui/form-dialog.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { bucketLengths } from '../../device/data/time-range.ts';
 import {

@@ -1,7 +1,7 @@
 // Tile grid: the tiles of a dashboard in their places, to be read or to be arranged.
 import { useId } from 'react';
-import { toast } from '../../../parts/toasts.tsx';
-import { late } from '../../../parts/late.tsx';
+import { toast } from '../../../ui/toasts.tsx';
+import { late } from '../../../ui/late.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Tile } from '../dashboard-model.ts';
 import { BarTile, LineTile } from '../tiles/line-tile.tsx';

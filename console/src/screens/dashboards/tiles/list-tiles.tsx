@@ -1,6 +1,6 @@
 // Table and state tiles: the newest values of many series, as a list and as words.
-import { Ago } from '../../../parts/ago.tsx';
-import { Chip } from '../../../parts/chip.tsx';
+import { Ago } from '../../../ui/ago.tsx';
+import { Chip } from '../../../ui/chip.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { thresholdOf, type Tile } from '../dashboard-model.ts';
 import { newestValue } from '../data/tile-values.ts';

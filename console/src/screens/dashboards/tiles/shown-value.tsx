@@ -1,5 +1,5 @@
 // Shown value: a value of any type in a word, and the chip of the threshold that it reached.
-import { Chip, type Tone as ChipTone } from '../../../parts/chip.tsx';
+import { Chip, type Tone as ChipTone } from '../../../ui/chip.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import type { Threshold, Tone } from '../dashboard-model.ts';
 import { tileWords } from './tile-words.ts';

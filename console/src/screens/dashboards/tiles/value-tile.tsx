@@ -1,6 +1,6 @@
 // Value tile: the newest value with its unit, what it means, and its course over the range.
-import { Spark } from '../../../parts/spark.tsx';
-import { Bone } from '../../../parts/states.tsx';
+import { Spark } from '../../../ui/spark.tsx';
+import { Bone } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { thresholdOf, type Tile } from '../dashboard-model.ts';
 import { colorIn, newestValue, sparkOf } from '../data/tile-values.ts';

@@ -1,6 +1,6 @@
 // Command draft: the fields of the form, what is wrong with them, and the request that they mean.
 import type { components } from '../../../../generated/interface-types.ts';
-import { examplesIn } from '../../device-type/examples.ts';
+import { examplesIn } from '../../device-types/examples.ts';
 
 export interface CommandDraft {
   readonly form: 'json' | 'hex';

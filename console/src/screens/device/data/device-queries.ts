@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { type StoredState, storedStates } from '../../../api/stored-state.ts';
-import type { LiveSample } from '../../../live/stream.ts';
+import type { LiveSample } from '../../../api/stream.ts';
 import type { TopicSchemas } from './data-keys.ts';
 
 export type Device = components['schemas']['Device'];

@@ -1,6 +1,6 @@
 // Sample feed: history and live samples joined without repetition or gap.
 import { expect, test } from 'vitest';
-import type { LiveSample } from '../../../live/stream.ts';
+import type { LiveSample } from '../../../api/stream.ts';
 import { feedRows, newestByTopic, rowMatches } from './sample-feed.ts';
 
 const sample = (second: number, data: Record<string, unknown>, topic = 'default'): LiveSample => ({

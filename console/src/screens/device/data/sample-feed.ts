@@ -1,5 +1,5 @@
 // Sample feed: what a device sent before and since, as one list without repetition, newest first.
-import type { LiveSample } from '../../../live/stream.ts';
+import type { LiveSample } from '../../../api/stream.ts';
 
 export interface FeedRow {
   readonly id: string;

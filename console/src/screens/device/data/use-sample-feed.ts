@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { answers } from '../../../api/answers.ts';
-import type { LiveSample } from '../../../live/stream.ts';
-import { useStream } from '../../../live/use-stream.ts';
+import type { LiveSample } from '../../../api/stream.ts';
+import { useStream } from '../../../api/use-stream.ts';
 import { historyQuery } from './device-queries.ts';
 import { type FeedRow, feedMax, feedRows, type LiveRow } from './sample-feed.ts';
 

@@ -1,6 +1,6 @@
 // Zones of a device's times: its own, that of its workspace, and the browser's.
 import { useWorkspaces } from '../../../session/session.ts';
-import { type ZoneChoice, zoneChoices } from '../../../session/zone-choices.ts';
+import { type ZoneChoice, zoneChoices } from '../../../ui/zone-choices.ts';
 import { browserZone } from '../../../words/formats.ts';
 import { knownZone } from '../../../words/zone-times.ts';
 import type { Device } from './device-queries.ts';

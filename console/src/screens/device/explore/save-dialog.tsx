@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { SelectField, TextField } from '../../../parts/field.tsx';
-import { FormDialog } from '../../../parts/form-dialog.tsx';
-import { Failure } from '../../../parts/states.tsx';
+import { SelectField, TextField } from '../../../ui/field.tsx';
+import { FormDialog } from '../../../ui/form-dialog.tsx';
+import { Failure } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { dashboardsOf } from '../../dashboards/dashboard-requests.ts';
 import {
@@ -13,7 +13,7 @@ import {
   saveToNewDashboard,
 } from '../../dashboards/save-line.ts';
 import { exploreWords } from './explore-words.ts';
-import { useAction } from '../../../parts/use-action.ts';
+import { useAction } from '../../../ui/use-action.ts';
 
 interface SaveDialogProps {
   readonly workspaceId: string;

@@ -1,7 +1,7 @@
 // Table card: the values of the chart, the newest first, and the files of all of them.
 import { Download } from 'lucide-react';
-import { Button } from '../../../parts/button.tsx';
-import { Card } from '../../../parts/card.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Card } from '../../../ui/card.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import styles from './explore.module.css';
 import { exploreWords } from './explore-words.ts';

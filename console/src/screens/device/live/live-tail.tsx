@@ -1,11 +1,11 @@
 // Live tail: samples as they arrive, after the last before them, with pause, filter and their JSON.
 import { Pause, Play } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
-import { usePageActions } from '../../../palette/page-actions.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Card } from '../../../parts/card.tsx';
-import { Dot } from '../../../parts/chip.tsx';
-import { CodeBlock, Failure } from '../../../parts/states.tsx';
+import { usePageActions } from '../../../ui/page-actions.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Card } from '../../../ui/card.tsx';
+import { Dot } from '../../../ui/chip.tsx';
+import { CodeBlock, Failure } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type FeedRow, rowMatches } from '../data/sample-feed.ts';
 import type { SampleFeed } from '../data/use-sample-feed.ts';

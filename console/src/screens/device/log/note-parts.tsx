@@ -1,6 +1,6 @@
 // Parts of the lists of notes and uplinks: the button for older rows, and rows that are on their way.
-import { Button } from '../../../parts/button.tsx';
-import { Bone } from '../../../parts/states.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Bone } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { logWords } from './log-words.ts';
 import styles from './notes.module.css';

@@ -1,7 +1,7 @@
 // Before choice: whether charts also show the period before their range.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { CheckField } from '../../../parts/check-field.tsx';
+import { CheckField } from '../../../ui/check-field.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { deviceRoute } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';

@@ -1,8 +1,8 @@
 // Range choice: the range of a device's pages with its keys, and the zone of the times.
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useKey } from '../../../keys/use-key.ts';
-import { RangePicker, ZoneSelect } from '../../../parts/range-picker.tsx';
-import { zoneChoices } from '../../../session/zone-choices.ts';
+import { useKey } from '../../../ui/use-key.ts';
+import { RangePicker, ZoneSelect } from '../../../ui/range-picker.tsx';
+import { zoneChoices } from '../../../ui/zone-choices.ts';
 import { useWords } from '../../../words/language.tsx';
 import { changedRange, intervalOf, isoInterval, rangeDefault } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';

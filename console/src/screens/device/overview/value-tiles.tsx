@@ -1,9 +1,9 @@
 // Value tiles: the newest value of each data key with its unit and the course of 24 hours.
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { Spark } from '../../../parts/spark.tsx';
-import { Bone } from '../../../parts/states.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Spark } from '../../../ui/spark.tsx';
+import { Bone } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type DataKey, valueAt } from '../data/data-keys.ts';
 import { lastValuesQuery, newestQuery, seriesQuery } from '../data/device-queries.ts';

@@ -2,14 +2,14 @@
 import { RotateCw } from 'lucide-react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Chip, type Tone } from '../../../parts/chip.tsx';
-import { CodeBlock, Failure } from '../../../parts/states.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Chip, type Tone } from '../../../ui/chip.tsx';
+import { CodeBlock, Failure } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { useDeviceFrame } from '../device-frame.ts';
 import { logWords } from '../log/log-words.ts';
 import styles from '../log/notes.module.css';
-import { useAction } from '../../../parts/use-action.ts';
+import { useAction } from '../../../ui/use-action.ts';
 
 type RawUplink = components['schemas']['RawUplink'];
 type Replayed = components['schemas']['Replay']['uplinks'][number];

@@ -2,8 +2,8 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { Card } from '../../../parts/card.tsx';
-import { Answered, CodeBlock, Empty } from '../../../parts/states.tsx';
+import { Card } from '../../../ui/card.tsx';
+import { Answered, CodeBlock, Empty } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { olderRows, useOlder } from '../data/use-older.ts';
 import { useDeviceFrame } from '../device-frame.ts';

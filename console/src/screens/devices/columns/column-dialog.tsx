@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { GripVertical, X } from 'lucide-react';
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { columnKey, readColumnKey, standardColumns } from '../column-keys.ts';
 import type { ValueKey } from '../device-values.ts';

@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { usePageActions } from '../../../palette/page-actions.ts';
-import { Button } from '../../../parts/button.tsx';
-import { late } from '../../../parts/late.tsx';
+import { usePageActions } from '../../../ui/page-actions.ts';
+import { Button } from '../../../ui/button.tsx';
+import { late } from '../../../ui/late.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import {
   type DeviceSearch,

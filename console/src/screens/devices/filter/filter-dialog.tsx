@@ -2,11 +2,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { FolderPlus, Plus, Trash2, X } from 'lucide-react';
 import { useState } from 'react';
-import { useSettledValue } from '../../../live/use-settled-value.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Segments } from '../../../parts/choice.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
-import { Bone, CodeBlock, Failure } from '../../../parts/states.tsx';
+import { useSettledValue } from '../../../ui/use-settled-value.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Segments } from '../../../ui/choice.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Bone, CodeBlock, Failure } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { countDevices } from '../device-list.ts';
 import {

@@ -1,17 +1,17 @@
 // View dialog: name of a saved view, who sees it, its link, and its end.
 import { useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { Segments } from '../../../parts/choice.tsx';
-import { CopyButton } from '../../../parts/copy-button.tsx';
-import { TextField } from '../../../parts/field.tsx';
-import { FormDialog } from '../../../parts/form-dialog.tsx';
-import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Segments } from '../../../ui/choice.tsx';
+import { CopyButton } from '../../../ui/copy-button.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { FormDialog } from '../../../ui/form-dialog.tsx';
+import { toast, toastFailure } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { DeviceSearch } from '../device-search.ts';
 import { createView, deleteView, updateView, type View, useMayShare } from './views.ts';
 import { viewsWords } from './views-words.ts';
 import styles from './views.module.css';
-import { useAction } from '../../../parts/use-action.ts';
+import { useAction } from '../../../ui/use-action.ts';
 
 interface ViewDialogProps {
   readonly workspaceId: string;

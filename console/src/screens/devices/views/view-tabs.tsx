@@ -2,15 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Bookmark, RotateCcw, Save, Settings2, UsersRound } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { late } from '../../../parts/late.tsx';
-import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { late } from '../../../ui/late.tsx';
+import { toast, toastFailure } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { DeviceSearch } from '../device-search.ts';
 import { isChanged, searchOfView, updateView, type View, viewsOf, useMayShare } from './views.ts';
 import { viewsWords } from './views-words.ts';
 import styles from './views.module.css';
-import { useAction } from '../../../parts/use-action.ts';
+import { useAction } from '../../../ui/use-action.ts';
 
 const ViewDialog = late('ViewDialog', async () => (await import('./view-dialog.tsx')).ViewDialog);
 

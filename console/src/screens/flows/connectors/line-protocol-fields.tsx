@@ -1,8 +1,8 @@
 // Line protocol fields: which device and topic a point of an InfluxDB sender is of.
 import type { LineProtocolMapping } from '../../../../../src/model/connector-mappings.ts';
 import { faultAt, type FieldFaults } from '../../../api/field-faults.ts';
-import { CheckField } from '../../../parts/check-field.tsx';
-import { TextArea, TextField } from '../../../parts/field.tsx';
+import { CheckField } from '../../../ui/check-field.tsx';
+import { TextArea, TextField } from '../../../ui/field.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { connectorWords } from './connector-words.ts';
 

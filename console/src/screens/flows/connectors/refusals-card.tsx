@@ -2,18 +2,18 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { Ago } from '../../../parts/ago.tsx';
-import { Button, ButtonLink } from '../../../parts/button.tsx';
-import { Card } from '../../../parts/card.tsx';
-import { Chip } from '../../../parts/chip.tsx';
-import { ListTable } from '../../../parts/list-table.tsx';
-import { CodeBlock } from '../../../parts/states.tsx';
-import { toastFailure } from '../../../parts/toasts.tsx';
+import { Ago } from '../../../ui/ago.tsx';
+import { Button, ButtonLink } from '../../../ui/button.tsx';
+import { Card } from '../../../ui/card.tsx';
+import { Chip } from '../../../ui/chip.tsx';
+import { ListTable } from '../../../ui/list-table.tsx';
+import { CodeBlock } from '../../../ui/states.tsx';
+import { toastFailure } from '../../../ui/toasts.tsx';
 import { useMay } from '../../../session/permissions.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { connectorWords } from './connector-words.ts';
 import styles from '../flows.module.css';
-import { useAction } from '../../../parts/use-action.ts';
+import { useAction } from '../../../ui/use-action.ts';
 
 type Refusal = components['schemas']['Refusal'];
 

@@ -1,7 +1,7 @@
 // Integration form: name, description and the settings of its network server.
 import { faultAt, type FieldFaults } from '../../../api/field-faults.ts';
-import { TextField } from '../../../parts/field.tsx';
-import { NameFields } from '../../../parts/name-fields.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { NameFields } from '../../../ui/name-fields.tsx';
 import type { IntegrationType } from '../../../../../src/model/integration.ts';
 import { useWords } from '../../../words/language.tsx';
 import type { Integration } from '../flow-requests.ts';

@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { ButtonLink } from '../../../parts/button.tsx';
-import { Dot } from '../../../parts/chip.tsx';
-import { PagedList } from '../../../parts/paged-list.tsx';
+import { ButtonLink } from '../../../ui/button.tsx';
+import { Dot } from '../../../ui/chip.tsx';
+import { PagedList } from '../../../ui/paged-list.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type Integration, integrationsOf } from '../flow-requests.ts';
 import { FlowsFrame } from '../flows-frame.tsx';

@@ -4,12 +4,12 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type IntegrationType, integrationTypes } from '../../../../../src/model/integration.ts';
 import { faultsOf } from '../../../api/field-faults.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { Sheet } from '../../../parts/card.tsx';
-import { CurlButton } from '../../../parts/curl-button.tsx';
-import { SelectField } from '../../../parts/field.tsx';
-import { Page } from '../../../parts/page.tsx';
-import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
-import { useEditor } from '../../../parts/use-editor.ts';
+import { Sheet } from '../../../ui/card.tsx';
+import { CurlButton } from '../../../ui/curl-button.tsx';
+import { SelectField } from '../../../ui/field.tsx';
+import { Page } from '../../../ui/page.tsx';
+import { UnsavedBar } from '../../../ui/unsaved-bar.tsx';
+import { useEditor } from '../../../ui/use-editor.ts';
 import { useWords } from '../../../words/language.tsx';
 import type { Integration } from '../flow-requests.ts';
 import styles from '../flows.module.css';

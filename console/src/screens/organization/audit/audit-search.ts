@@ -1,5 +1,5 @@
 // Search of the audit log: the page, and the person and the kind of record that it is limited to.
-import { readPage } from '../../../parts/list-search.ts';
+import { readPage } from '../../../ui/list-search.ts';
 
 export interface AuditSearch {
   readonly page?: number;

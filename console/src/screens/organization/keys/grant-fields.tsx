@@ -1,7 +1,7 @@
 // Grant fields: workspaces, presets and the permission grid, for keys and for OAuth clients.
-import { Button } from '../../../parts/button.tsx';
-import { CheckField, toggled } from '../../../parts/check-field.tsx';
-import { Segments } from '../../../parts/choice.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { CheckField, toggled } from '../../../ui/check-field.tsx';
+import { Segments } from '../../../ui/choice.tsx';
 import { useWorkspaces } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';

@@ -1,7 +1,7 @@
 // Requests of custom logic blocks: the list, one block, and what changes it.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask, platform } from '../../../api/platform.ts';
-import type { ListSearch } from '../../../parts/list-search.ts';
+import type { ListSearch } from '../../../ui/list-search.ts';
 
 export type Logic = Awaited<ReturnType<typeof readLogic>>;
 export type LogicItem = Awaited<ReturnType<typeof listLogic>>['content'][number];

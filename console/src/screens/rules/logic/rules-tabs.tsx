@@ -1,5 +1,5 @@
 // Tabs of the section: rules, and the custom logic blocks that they use.
-import { Tabs } from '../../../parts/choice.tsx';
+import { Tabs } from '../../../ui/choice.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { rulesWords } from '../rules-words.ts';
 import { logicWords } from './logic-words.ts';

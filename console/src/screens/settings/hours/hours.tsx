@@ -1,11 +1,11 @@
 // Working hours: a week of bars and numbers, public holidays by region, and own days off (contract 3).
 import { Plus, Trash2 } from 'lucide-react';
 import { faultAt, faultsOf } from '../../../api/field-faults.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Card } from '../../../parts/card.tsx';
-import { CheckField } from '../../../parts/check-field.tsx';
-import { SelectField, TextField } from '../../../parts/field.tsx';
-import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Card } from '../../../ui/card.tsx';
+import { CheckField } from '../../../ui/check-field.tsx';
+import { SelectField, TextField } from '../../../ui/field.tsx';
+import { UnsavedBar } from '../../../ui/unsaved-bar.tsx';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';

@@ -2,7 +2,7 @@
 import { CopyCheck, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { type Weekday, weekdays } from '../../../../../src/model/workspace.ts';
-import { Button } from '../../../parts/button.tsx';
+import { Button } from '../../../ui/button.tsx';
 import { useLanguage, useWords } from '../../../words/language.tsx';
 import { weekdayNames } from '../../../words/zone-times.ts';
 import { settingsWords } from '../settings-words.ts';

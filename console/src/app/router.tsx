@@ -1,0 +1,77 @@
+// Router: every screen with its address; each screen is loaded when it is needed.
+import { createRoute, createRouter } from '@tanstack/react-router';
+import { ScreenFailure } from '../ui/late.tsx';
+import { accessRoutes } from './routes/access-routes.ts';
+import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
+import { deviceRoutes } from './routes/device-routes.ts';
+import { deviceTypeRoutes } from './routes/device-type-routes.ts';
+import { flowRoutes } from './routes/flow-routes.ts';
+import {
+  enrolment,
+  firstPassword,
+  root,
+  shell,
+  signedIn,
+  signIn,
+  signInScreen,
+  start,
+  welcome,
+  workspace,
+} from './routes/frame.ts';
+import { deviceMap } from './routes/map-routes.ts';
+import { organizationRoutes, ownAccount, ownSecurity } from './routes/organization-routes.ts';
+import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
+import { watchRoutes } from './routes/watch-routes.ts';
+import { hasSession } from '../session/session.ts';
+import { screen } from './routes/screen.ts';
+
+const homeScreen = screen(() => import('../screens/home/home.tsx'), 'Home');
+const home = createRoute({ getParentRoute: () => workspace, path: '/', component: homeScreen });
+
+/** Where most visits begin: loaded while the session is asked for. */
+const isForHome = /^\/(w\/[^/]+\/?)?$/.test(location.pathname);
+if (!hasSession()) void signInScreen.preload?.();
+else if (isForHome) void homeScreen.preload?.();
+
+const routeTree = root.addChildren([
+  signIn,
+  sharedDashboard,
+  ...accessRoutes,
+  signedIn.addChildren([
+    start,
+    enrolment,
+    firstPassword,
+    shell.addChildren([
+      welcome,
+      workspace.addChildren([
+        home,
+        ...dashboardRoutes,
+        deviceMap,
+        ...deviceRoutes,
+        ...deviceTypeRoutes,
+        ...flowRoutes,
+        ...outputRoutes,
+        ...ruleRoutes,
+        ...watchRoutes,
+        settingsRoutes,
+      ]),
+      organizationRoutes,
+      ownAccount,
+      ownSecurity,
+    ]),
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  defaultErrorComponent: ScreenFailure,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

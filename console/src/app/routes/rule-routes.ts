@@ -1,0 +1,111 @@
+// Routes of rules and of the outputs that they and the data flows have.
+import { createRoute, redirect } from '@tanstack/react-router';
+import { readListSearch, readPage } from '../../ui/list-search.ts';
+import { readNewOutput } from '../../screens/outputs/new-output-search.ts';
+import { readDeliverySearch, readOutputSearch } from '../../screens/outputs/output-search.ts';
+import { readSimulationSearch } from '../../screens/rules/rule-search.ts';
+import { workspace } from './frame.ts';
+import { screen } from './screen.ts';
+
+const outputs = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs',
+  validateSearch: readOutputSearch,
+  component: screen(() => import('../../screens/outputs/output-list.tsx'), 'Outputs'),
+});
+
+const newOutput = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/new',
+  validateSearch: readNewOutput,
+  component: screen(() => import('../../screens/outputs/new-output.tsx'), 'NewOutput'),
+});
+
+const output = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/outputs/$outputId/deliveries', params, throw: true }),
+});
+
+const outputDeliveries = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/deliveries',
+  validateSearch: readDeliverySearch,
+  component: screen(
+    () => import('../../screens/outputs/output-deliveries.tsx'),
+    'OutputDeliveries',
+  ),
+});
+
+const outputSettings = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/settings',
+  component: screen(() => import('../../screens/outputs/output-settings.tsx'), 'OutputSettings'),
+});
+
+const rules = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules',
+  validateSearch: readListSearch,
+  component: screen(() => import('../../screens/rules/rule-list.tsx'), 'Rules'),
+});
+
+const newRule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/new',
+  component: screen(() => import('../../screens/rules/new-rule.tsx'), 'NewRule'),
+});
+
+const rule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/rules/$ruleId/edit', params, throw: true }),
+});
+
+const ruleEdit = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/edit',
+  component: screen(() => import('../../screens/rules/rule-edit.tsx'), 'RuleEdit'),
+});
+
+const logicList = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/logic',
+  validateSearch: readListSearch,
+  component: screen(() => import('../../screens/rules/logic/logic-list.tsx'), 'LogicList'),
+});
+
+const logicPage = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/logic/$logicId',
+  component: screen(() => import('../../screens/rules/logic/logic-page.tsx'), 'LogicPage'),
+});
+
+const ruleRuns = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/runs',
+  validateSearch: readPage,
+  component: screen(() => import('../../screens/rules/rule-runs.tsx'), 'RuleRuns'),
+});
+
+const ruleSimulate = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/simulate',
+  validateSearch: readSimulationSearch,
+  component: screen(() => import('../../screens/rules/rule-simulate.tsx'), 'RuleSimulate'),
+});
+
+export const outputRoutes = [outputs, newOutput, output, outputDeliveries, outputSettings] as const;
+
+export const ruleRoutes = [
+  rules,
+  newRule,
+  logicList,
+  logicPage,
+  rule,
+  ruleEdit,
+  ruleRuns,
+  ruleSimulate,
+] as const;

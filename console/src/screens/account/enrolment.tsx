@@ -1,0 +1,41 @@
+// Enrolment: a member without the second factor that the organization demands sets one up, and continues.
+import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { Button } from '../../ui/button.tsx';
+import { toastFailure } from '../../ui/toasts.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { signOut, useAccount } from '../../session/session.ts';
+import { useWords } from '../../words/language.tsx';
+import { OutsideFrame } from '../sign-in/outside-frame.tsx';
+import { useReturn } from '../sign-in/use-entrance.ts';
+import { Passkeys } from './passkeys.tsx';
+import { secondFactorQuery } from './second-factor-query.ts';
+import { SecondFactor } from './second-factor.tsx';
+import { enrolmentWords } from './enrolment-words.ts';
+
+export function Enrolment() {
+  const words = useWords(enrolmentWords);
+  const { organizationId, organizations } = useAccount();
+  const { data: seen } = useQuery(secondFactorQuery);
+  const { to } = useSearch({ from: '/signed-in/second-factor' });
+  const goOn = useReturn(to);
+  const leave = useAction({ mutationFn: signOut, onError: toastFailure });
+  const own = organizations.find((one) => one.organizationId === organizationId);
+  const isDone = seen !== undefined && (seen.authenticatorApp !== null || seen.passkeys.length > 0);
+  const title = isDone ? words.isDone : words.title;
+  const lead = isDone ? undefined : words.lead(own?.name ?? '');
+  return (
+    <OutsideFrame title={title} lead={lead} name={words.title}>
+      {isDone && (
+        <Button look="primary" onClick={() => void goOn()}>
+          {words.goOn}
+        </Button>
+      )}
+      <SecondFactor />
+      <Passkeys />
+      <Button look="ghost" disabled={leave.isPending} onClick={() => leave.mutate()}>
+        {words.signOut}
+      </Button>
+    </OutsideFrame>
+  );
+}

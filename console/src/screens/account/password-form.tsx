@@ -1,0 +1,59 @@
+// Password form: the current one proves who asks; other sessions end.
+import { type FormEvent, useRef } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { useAccount } from '../../session/session.ts';
+import { useWords } from '../../words/language.tsx';
+import { securityWords } from './security-words.ts';
+import styles from './security.module.css';
+import { useAction } from '../../ui/use-action.ts';
+
+export function PasswordForm({ changed }: { readonly changed?: () => Promise<void> }) {
+  const words = useWords(securityWords);
+  const { email } = useAccount();
+  const form = useRef<HTMLFormElement>(null);
+  const change = useAction({
+    mutationFn: (body: { currentPassword: string; newPassword: string }) =>
+      ask(platform.PUT('/v3/auth/password', { body })),
+    onSuccess: () => {
+      form.current?.reset();
+      toast(words.changed);
+      return changed?.();
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    change.mutate({
+      currentPassword: String(given.get('current')),
+      newPassword: String(given.get('new')),
+    });
+  };
+  return (
+    <form ref={form} className={styles['form']} onSubmit={submit}>
+      {/* Says to a password manager whose password this is. */}
+      <input hidden readOnly name="username" autoComplete="username" value={email ?? ''} />
+      <TextField
+        label={words.currentPassword}
+        name="current"
+        type="password"
+        autoComplete="current-password"
+        required
+      />
+      <TextField
+        label={words.newPassword}
+        hint={words.passwordHint}
+        error={change.error?.message}
+        name="new"
+        type="password"
+        autoComplete="new-password"
+        required
+      />
+      <Button type="submit" disabled={change.isPending}>
+        {words.change}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,296 @@
+// Script tab: the code at the left, its trial at the right; for the decoder and for the encoder.
+import {
+  type Completion,
+  type CompletionSource,
+  snippetCompletion,
+} from '@codemirror/autocomplete';
+import { useQuery } from '@tanstack/react-query';
+import { Play } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { TextArea, TextField } from '../../ui/field.tsx';
+import { Failure } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { CodeEditor } from './code-editor.tsx';
+import { type DeviceType, lastRealEvent } from './device-type-requests.ts';
+import { deviceTypeWords } from './device-type-words.ts';
+import styles from './device-type.module.css';
+import { useEditedType } from './edited-type.tsx';
+import { ExampleList } from './example-list.tsx';
+import { examplesIn } from './examples.ts';
+import { readPayload, type ReadPayload, type ScriptPart } from './payload.ts';
+import { Results } from './results.tsx';
+import { declaredKeys } from './schema-keys.ts';
+import { problemOf } from './script-run.ts';
+import { type Trials, useTrials } from './use-trials.ts';
+
+export function DecoderTab() {
+  return <ScriptTab key="decoder" part="uplinkScript" />;
+}
+
+export function EncoderTab() {
+  return <ScriptTab key="encoder" part="downlinkScript" />;
+}
+
+function ScriptTab({ part }: { readonly part: ScriptPart }) {
+  const words = useWords(deviceTypeWords);
+  const { type, drafts, save } = useEditedType();
+  const draft = drafts[part];
+  const [typed, setPayload] = useState<string>();
+  const first = useFirstPayload(part);
+  const payload = typed ?? first;
+  const [port, setPort] = useState(1);
+  const [timestamp] = useState(() => new Date().toISOString());
+  const read = useMemo(
+    () => readPayload(payload, { part, port, timestamp }),
+    [payload, part, port, timestamp],
+  );
+  const trials = useTrials(type.sampleData, part);
+  // The newest code, also when a key of the editor is faster than the next render.
+  const code = useRef(draft.code);
+  useEffect(() => {
+    code.current = draft.code;
+  }, [draft.code]);
+  const run = () => trials.start(code.current, 'event' in read ? read.event : undefined);
+  const { schemas } = type;
+  const completions = useMemo(() => completionsOf(part, declaredKeys(schemas)), [part, schemas]);
+  const problem = useMemo(
+    () => (trials.run === undefined ? undefined : problemOf(trials.run)),
+    [trials.run],
+  );
+  const title = part === 'uplinkScript' ? words.decoder : words.encoder;
+  return (
+    <div className={styles['split']}>
+      <Card
+        title={title}
+        note={part === 'uplinkScript' ? words.decoderNote : words.encoderNote}
+        actions={<span className={styles['hint']}>{words.editorHint}</span>}
+      >
+        <CodeEditor
+          key={draft.revision}
+          label={title}
+          initialCode={draft.code}
+          problem={problem}
+          completions={completions}
+          run={run}
+          save={save}
+          change={(next) => {
+            code.current = next;
+            draft.change(next);
+          }}
+        />
+      </Card>
+      <TrialCard
+        part={part}
+        box={{ payload, setPayload, port, setPort, read }}
+        trials={trials}
+        run={run}
+      />
+    </div>
+  );
+}
+
+// Completion of scripts: members of the event, emits, Bits and Hex, and the keys that the type declares.
+
+const eventMembers: Readonly<Record<ScriptPart, readonly string[]>> = {
+  uplinkScript: [
+    'data',
+    'data.payloadHex',
+    'data.port',
+    'device',
+    'device.id',
+    'device.deviceId',
+    'device.name',
+    'device.customFields',
+    'device.tags',
+    'uplinkMetrics',
+    'topic',
+    'timestamp',
+    'state',
+  ],
+  downlinkScript: [
+    'payload',
+    'port',
+    'confirmed',
+    'topic',
+    'device',
+    'device.id',
+    'device.deviceId',
+    'device.name',
+    'device.customFields',
+    'device.tags',
+    'state',
+  ],
+};
+
+const emits: Readonly<Record<ScriptPart, readonly Completion[]>> = {
+  uplinkScript: [
+    snippet("emit('sample', { data: { #{} }, topic: '#{default}' });", "emit('sample')"),
+    snippet("emit('state', { #{} });", "emit('state')"),
+    snippet("emit('log', { #{} });", "emit('log')"),
+  ],
+  downlinkScript: [
+    snippet(
+      "emit('downlink', { port: #{1}, confirmed: false, payloadHex: #{} });",
+      "emit('downlink') LoRaWAN",
+    ),
+    snippet("emit('downlink', { topic: '#{}', payload: #{} });", "emit('downlink') MQTT"),
+    snippet("emit('log', { #{} });", "emit('log')"),
+  ],
+};
+
+const functions: readonly (readonly [label: string, detail: string])[] = [
+  ['Bits.hexToBits', '(hex)'],
+  ['Bits.bitsToHex', '(bits)'],
+  ['Bits.base64ToBits', '(base64)'],
+  ['Bits.bitsToBase64', '(bits)'],
+  ['Bits.base64ToBytes', '(base64)'],
+  ['Bits.bitsToUnsigned', '(bits)'],
+  ['Bits.bitsToSigned', '(bits)'],
+  ['Hex.hexToBytes', '(hex)'],
+  ['Hex.bytesToHex', '(bytes)'],
+  ['Hex.hexLittleEndianToBigEndian', '(hex, signed = true)'],
+];
+
+function snippet(template: string, label: string): Completion {
+  return snippetCompletion(template, { label, type: 'keyword', boost: 2 });
+}
+
+/** `keys` are the declared keys of the type. */
+function completionsOf(part: ScriptPart, keys: readonly string[]): CompletionSource {
+  const options: readonly Completion[] = [
+    ...emits[part],
+    ...eventMembers[part].map((name) => ({ label: `event.${name}`, type: 'property', boost: 1 })),
+    ...functions.map(([label, detail]) => ({ label, detail, type: 'function' })),
+    ...keys.map((label) => ({ label, type: 'property' })),
+  ];
+  return (context) => {
+    const word = context.matchBefore(/[\w.]+/);
+    if (word === null && !context.explicit) return null;
+    return { from: word?.from ?? context.pos, options, validFor: /^[\w.]*$/ };
+  };
+}
+
+// Trial card: the payload box with what it was recognized as, the results, and the examples.
+
+interface PayloadBox {
+  readonly payload: string;
+  readonly setPayload: (payload: string) => void;
+  readonly port: number;
+  readonly setPort: (port: number) => void;
+  readonly read: ReadPayload;
+}
+
+/** What the box holds at first: the first example, else the last real uplink, else one of the type's form. */
+function useFirstPayload(part: ScriptPart): string {
+  const { type, workspaceId } = useEditedType();
+  const [example] = examplesIn(type.sampleData, part);
+  const last = useQuery({
+    queryKey: ['last-real-event', workspaceId, type.id],
+    enabled: example === undefined && part === 'uplinkScript',
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await lastRealEvent(workspaceId, type.id)) ?? null,
+  });
+  const event = example?.event ?? last.data?.event;
+  if (event !== undefined) return JSON.stringify(event, null, 2);
+  return inventedPayload(type, part);
+}
+
+function inventedPayload({ meta }: DeviceType, part: ScriptPart): string {
+  if (part === 'downlinkScript') return '{\n  "on": true\n}';
+  return meta.encoding === 'HEX' ? '00e6' : '{\n  "temperature": 21.5,\n  "humidity": 48\n}';
+}
+
+interface TrialCardProps {
+  readonly part: ScriptPart;
+  readonly box: PayloadBox;
+  readonly trials: Trials;
+  readonly run: () => void;
+}
+
+function TrialCard({ part, box, trials, run }: TrialCardProps) {
+  const words = useWords(deviceTypeWords);
+  return (
+    <Card
+      title={words.tryIt}
+      actions={
+        <>
+          {part === 'uplinkScript' && <LastUplinkButton setPayload={box.setPayload} />}
+          <Button onClick={run} disabled={trials.isRunning || !('event' in box.read)}>
+            <Play aria-hidden="true" />
+            {words.run}
+            <kbd aria-hidden="true">Ctrl ↵</kbd>
+          </Button>
+        </>
+      }
+    >
+      <div className={styles['trial']}>
+        <PayloadFields part={part} box={box} />
+        {trials.error !== null && <Failure error={trials.error} retry={run} />}
+        <Results run={trials.run} before={trials.before} />
+        <ExampleList part={part} trials={trials} load={box.setPayload} />
+      </div>
+    </Card>
+  );
+}
+
+interface PayloadFieldsProps {
+  readonly part: ScriptPart;
+  readonly box: PayloadBox;
+}
+
+function PayloadFields({
+  part,
+  box: { payload, setPayload, port, setPort, read },
+}: PayloadFieldsProps) {
+  const words = useWords(deviceTypeWords);
+  const formats = useFormats();
+  const isRead = 'event' in read;
+  const hasPort = part === 'downlinkScript' || (isRead && read.bytes !== undefined);
+  return (
+    <div className={styles['payload']}>
+      <TextArea
+        label={part === 'uplinkScript' ? words.payload : words.payloadDown}
+        value={payload}
+        rows={6}
+        spellCheck={false}
+        onChange={({ target }) => setPayload(target.value)}
+        hint={isRead ? words.forms[read.form](formats.count(read.bytes ?? 0)) : undefined}
+        error={isRead ? undefined : words.notRead(read.problem)}
+      />
+      {hasPort && (
+        <TextField
+          label={words.port}
+          type="number"
+          min={1}
+          max={255}
+          value={port}
+          onChange={({ target }) => setPort(Number(target.value))}
+        />
+      )}
+    </div>
+  );
+}
+
+function LastUplinkButton({ setPayload }: Pick<PayloadBox, 'setPayload'>) {
+  const words = useWords(deviceTypeWords);
+  const formats = useFormats();
+  const { type, workspaceId } = useEditedType();
+  const last = useAction({
+    mutationFn: () => lastRealEvent(workspaceId, type.id),
+    onSuccess(found) {
+      if (found === undefined) return toast(words.noUplink);
+      setPayload(JSON.stringify(found.event, null, 2));
+      toast(words.lastUplinkOf(found.device.name, formats.instant(found.uplink.timestamp)));
+    },
+    onError: toastFailure,
+  });
+  return (
+    <Button look="ghost" disabled={last.isPending} onClick={() => last.mutate()}>
+      {words.lastUplink}
+    </Button>
+  );
+}
