@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../clients/typescript/client.ts';
+import { describeWith } from '../servers/server-tests.ts';
 
+const python = '/usr/bin/python3';
 const idleMs = 1_000;
 const parts = 8;
 const partEveryMs = 250;
@@ -60,18 +62,20 @@ test('TypeScript: the signal of the caller ends the body', async () => {
   await expect(answer.text()).rejects.toThrow('enough');
 });
 
-test('Python: the limit is for each part too', async () => {
-  const code = [
-    'from heliograph import Client',
-    `client = Client("${url}", timeout=${idleMs / 1_000}, tries_max=1)`,
-    'print(len(client.send("GET", "/v3/slow").read()))',
-    'try:',
-    '  client.send("GET", "/v3/stops").read()',
-    'except OSError as error: print("ended:", error)',
-  ].join('\n');
-  const env = { ...process.env, PYTHONPATH: join('clients', 'python', 'src') };
-  const { stdout } = await promisify(execFile)('python3', ['-c', code], { env });
-  expect(stdout).toBe(`${complete.length}\nended: timed out\n`);
+describeWith({ path: python, debianPackage: 'python3' }, 'Python client', () => {
+  test('Python: the limit is for each part too', async () => {
+    const code = [
+      'from heliograph import Client',
+      `client = Client("${url}", timeout=${idleMs / 1_000}, tries_max=1)`,
+      'print(len(client.send("GET", "/v3/slow").read()))',
+      'try:',
+      '  client.send("GET", "/v3/stops").read()',
+      'except OSError as error: print("ended:", error)',
+    ].join('\n');
+    const env = { ...process.env, PYTHONPATH: join('clients', 'python', 'src') };
+    const { stdout } = await promisify(execFile)(python, ['-c', code], { env });
+    expect(stdout).toBe(`${complete.length}\nended: timed out\n`);
+  });
 });
 
 function call(path: string, timeoutMs = idleMs, signal?: AbortSignal): Promise<Response> {
