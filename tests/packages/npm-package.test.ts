@@ -21,7 +21,7 @@ beforeAll(() => {
   });
   expect(packed).toMatchObject({ status: 0 });
   [archive = ''] = globSync('*.tgz', { cwd: folder }).map((name) => join(folder, name));
-}, 240_000);
+}, 400_000);
 
 test('the package has its locked versions, and packing leaves no file behind', () => {
   expect(existsSync(join(root, 'npm-shrinkwrap.json'))).toBe(false);
@@ -33,6 +33,16 @@ test('the package has its locked versions, and packing leaves no file behind', (
   const { packages } = JSON.parse(stdout) as { packages: Record<string, unknown> };
   expect(Object.keys(packages)).toContain('node_modules/fastify');
   expect(Object.keys(packages)).not.toContain('node_modules/vitest');
+});
+
+test("the packed console has React's production build, whatever NODE_ENV said", () => {
+  const { stdout } = spawnSync(
+    'tar',
+    ['-xzOf', archive, '--wildcards', 'package/dist/console/dist/assets/base-*.js'],
+    { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+  );
+  // The development build has messages of words instead.
+  expect(stdout).toContain('Minified React error #');
 });
 
 test('npx starts it, and the platform ends with npx', async () => {
