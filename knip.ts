@@ -51,6 +51,7 @@ export default {
   ignoreDependencies: [
     '@biomejs/biome',
     'oxlint',
+    'typescript-7',
     'oxlint-tsgolint',
     // Named by a style sheet, and read as text by a test.
     '@fontsource-variable/geist',

@@ -16,14 +16,14 @@ const assetFolders = ['src', 'clients/demo', 'demo', 'console/dist'];
  * Writes the output of the project at `root`. `compilerOptions` are added to those of
  * tsconfig.build.json.
  */
-export function writeOutput(
+export async function writeOutput(
   root: string,
   output: string,
   compilerOptions: readonly string[] = [],
-): ProgramRun {
+): Promise<ProgramRun> {
   rmSync(output, { recursive: true, force: true });
   const options = ['--project', 'tsconfig.build.json', '--outDir', output, ...compilerOptions];
-  const compiled = runInstalled('typescript', 'tsc', options, root);
+  const compiled = await runInstalled('typescript-7', 'tsc', options, root);
   if (!compiled.succeeded) return compiled;
   const rewritten = pointUrlsAtJavaScript(output);
   const copied = assetFolders.map((folder) => copyAssets(join(root, folder), join(output, folder)));

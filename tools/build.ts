@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeOutput } from './build-output.ts';
 
 const root = join(import.meta.dirname, '..');
-const { succeeded, output } = writeOutput(root, join(root, 'dist'));
+const { succeeded, output } = await writeOutput(root, join(root, 'dist'));
 
 if (succeeded) console.log(`dist/ written: ${output}`);
 else {

@@ -25,12 +25,12 @@ function deadCode(
   return runInstalled('knip', 'knip', ['--no-progress', '--no-config-hints'], planted);
 }
 
-test('a project in which everything is used passes', () => {
-  expect(deadCode({})).toEqual({ succeeded: true, output: '' });
+test('a project in which everything is used passes', async () => {
+  expect(await deadCode({})).toEqual({ succeeded: true, output: '' });
 });
 
-test('an unused export is caught', () => {
-  const run = deadCode({
+test('an unused export is caught', async () => {
+  const run = await deadCode({
     'src/model/a.ts':
       'export type Shape = number;\nexport const used = Number;\nexport const unused = 1;\n',
   });
@@ -38,8 +38,8 @@ test('an unused export is caught', () => {
   expect(run.output).toMatch(/Unused exports \(1\)\s+unused\s+src\/model\/a\.ts/);
 });
 
-test('an unused exported type is caught', () => {
-  const run = deadCode({
+test('an unused exported type is caught', async () => {
+  const run = await deadCode({
     'src/model/a.ts':
       'export type Shape = number;\nexport const used = Number;\nexport type Unused = string;\n',
   });
@@ -47,23 +47,25 @@ test('an unused exported type is caught', () => {
   expect(run.output).toContain('Unused');
 });
 
-test('a file that nothing reaches is caught', () => {
-  const run = deadCode({ 'src/model/dead.ts': 'export const dead = 1;\n' });
+test('a file that nothing reaches is caught', async () => {
+  const run = await deadCode({ 'src/model/dead.ts': 'export const dead = 1;\n' });
   expect(run.succeeded).toBe(false);
   expect(run.output).toMatch(/Unused files \(1\)\s+src\/model\/dead\.ts/);
 });
 
-test('a worker named by its address counts as reached', () => {
+test('a worker named by its address counts as reached', async () => {
   const worker =
     "import { Worker } from 'node:worker_threads';\nexport const used = (n: number) => new Worker(new URL('./worker.ts', import.meta.url), { workerData: n });\nexport type Shape = number;\n";
-  expect(deadCode({ 'src/model/a.ts': worker, 'src/model/worker.ts': 'export {};\n' })).toEqual({
+  expect(
+    await deadCode({ 'src/model/a.ts': worker, 'src/model/worker.ts': 'export {};\n' }),
+  ).toEqual({
     succeeded: true,
     output: '',
   });
 });
 
-test('a package that nothing imports is caught', () => {
-  const run = deadCode({}, { fastify: '1.0.0' });
+test('a package that nothing imports is caught', async () => {
+  const run = await deadCode({}, { fastify: '1.0.0' });
   expect(run.succeeded).toBe(false);
   expect(run.output).toMatch(/Unused dependencies \(1\)\s+fastify/);
 });

@@ -1,5 +1,5 @@
 // Programs of installed packages, run on the current Node, independent of shell and PATH.
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -10,21 +10,23 @@ export interface ProgramRun {
   readonly output: string;
 }
 
-/** Runs the command `name` of the package `packageName` in `cwd` and waits for its end. */
+/** Runs the command `name` of the package `packageName` in `cwd` until it ends. */
 export function runInstalled(
   packageName: string,
   name: string,
   args: readonly string[],
   cwd: string,
-): ProgramRun {
+): Promise<ProgramRun> {
   const command = [commandPath(packageName, name), ...args];
-  const ended = spawnSync(process.execPath, command, {
-    cwd,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
+  const options = { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const;
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, command, options, (error, stdout, stderr) => {
+      // A code that is a word says that the program did not run.
+      if (error !== null && typeof error.code === 'string')
+        reject(new Error(`${name} does not run`, { cause: error }));
+      else resolve({ succeeded: error === null, output: `${stdout}${stderr}`.trim() });
+    });
   });
-  if (ended.error !== undefined) throw ended.error;
-  return { succeeded: ended.status === 0, output: `${ended.stdout}${ended.stderr}`.trim() };
 }
 
 function commandPath(packageName: string, name: string): string {

@@ -6,7 +6,7 @@ import { plantedProject } from './fixture-project.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('each planted mistake is named, and a clean file is not', () => {
+test('each planted mistake is named, and a clean file is not', async () => {
   const planted = plantedProject({
     'tsconfig.json':
       '{ "compilerOptions": { "strict": true, "module": "NodeNext" }, "include": ["src"] }',
@@ -18,7 +18,7 @@ test('each planted mistake is named, and a clean file is not', () => {
     'src/loose.ts': 'export const two = (a: number): boolean => a == 2;\n',
   });
   const settings = ['--config', join(root, '.oxlintrc.json')];
-  const { succeeded, output } = runInstalled(
+  const { succeeded, output } = await runInstalled(
     'oxlint',
     'oxlint',
     ['--type-aware', '--format=unix', ...settings, 'src'],

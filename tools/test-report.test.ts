@@ -14,7 +14,7 @@ const broken = "throw new Error('outside');\n";
 const unhandled = `${start}test('d', () => {\n  void Promise.reject(new Error('nobody waits'));\n});\n`;
 
 /** Runs the tests of the files; `vitest` in them is the runner's own path. */
-function reportOf(files: Readonly<Record<string, string>>) {
+async function reportOf(files: Readonly<Record<string, string>>) {
   const root = plantedProject(
     Object.fromEntries(
       Object.entries(files).map(([path, text]) => [
@@ -24,7 +24,7 @@ function reportOf(files: Readonly<Record<string, string>>) {
     ),
   );
   const args = ['run', '--root', root, '--reporter=json', '--outputFile=report.json'];
-  const { succeeded } = runInstalled('vitest', 'vitest', args, root);
+  const { succeeded } = await runInstalled('vitest', 'vitest', args, root);
   return { root, succeeded, report: readFileSync(join(root, 'report.json'), 'utf8') };
 }
 
@@ -47,8 +47,8 @@ for (const [what, files, totals] of [
   ],
   ['no tests', { 'other.ts': '' }, { passed: 0, failed: 1, failures: ['no test ran'] }],
 ] as const)
-  test(`${what}: ${totals.passed} passed, ${totals.failed} failed`, () => {
-    const { root, succeeded, report } = reportOf(files);
+  test(`${what}: ${totals.passed} passed, ${totals.failed} failed`, async () => {
+    const { root, succeeded, report } = await reportOf(files);
     expect(succeeded).toBe(totals.failed === 0);
     const found = testTotals(report, succeeded);
     expect({ passed: found.passed, failed: found.failed }).toEqual({
@@ -58,10 +58,10 @@ for (const [what, files, totals] of [
     expect(found.failures.map((line) => line.replace(`${root}/`, ''))).toEqual(totals.failures);
   });
 
-test('files with a skipped test or suite', () => {
+test('files with a skipped test or suite', async () => {
   const skippedTest = `${start}test('a', () => {});\ntest.skipIf(true)('b', () => {});\n`;
   const skippedSuite = `${start.replace('test', 'describe, test')}describe.skipIf(true)('c', () => {\n  test('d', () => {});\n});\n`;
-  const { root, report } = reportOf({
+  const { root, report } = await reportOf({
     'passing.test.ts': passing,
     'failing.test.ts': failing,
     'one/skipped.test.ts': skippedTest,

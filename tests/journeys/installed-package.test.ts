@@ -26,11 +26,11 @@ const startWithinMs = 60_000;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-beforeAll(() => {
+beforeAll(async () => {
   for (const path of ['package.json', 'bin', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md'])
     cpSync(join(root, path), join(packed, path), { recursive: true });
   // Types are checked by `npm run check`.
-  const built = writeOutput(root, join(packed, 'dist'), ['--noCheck']);
+  const built = await writeOutput(root, join(packed, 'dist'), ['--noCheck']);
   expect(built).toMatchObject({ succeeded: true });
   run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], packed);
   mkdirSync(installed, { recursive: true });
