@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openDeliveryLog } from '../src/storage/delivery-log/delivery-log.ts';
+import { DeliveryLog } from '../src/storage/delivery-log/delivery-log.ts';
 import { loadDelivery } from '../src/deliveries/attempts/delivery-records.ts';
 import { createDeliverer } from '../src/deliveries/attempts/delivery-worker.ts';
 import { createDeliveryIntake } from '../src/deliveries/delivery-intake.ts';
@@ -41,7 +41,7 @@ async function measure(): Promise<void> {
     throw error;
   };
   const now = Date.now;
-  const log = await openDeliveryLog({
+  const log = await DeliveryLog.open({
     directory,
     now,
     setTimer,

@@ -29,7 +29,7 @@ import type { ConnectorServices, OrderDownlink } from '../outputs/connectors/con
 import { createConfiguredMails, type MailSender } from '../outputs/connectors/mail/mail-sender.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { createRuleBudget } from '../rules/rule-budget.ts';
-import { openDeliveryLog } from '../storage/delivery-log/delivery-log.ts';
+import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import {
   existingOutputConnectors,
   findOutputConnector,
@@ -149,7 +149,14 @@ async function loggedDeliveries(parts: Parts, targets: OpenTargets): Promise<Kep
     dropOld: async () => undefined,
     close: () =>
       closeInOrder(
-        ...[outputs.close, handover.close, deliverer.close, upkeep.close, counts.close, log.close],
+        ...[
+          outputs.close,
+          handover.close,
+          deliverer.close,
+          upkeep.close,
+          counts.close,
+          () => log.close(),
+        ],
       ),
   };
 }
@@ -160,7 +167,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   const failed = (error: unknown) => telemetry.backgroundFailed('keeping the delivery log', error);
   const { db } = records;
   const expected = (await findFollowerPosition(db, deliveryLogMark)) !== undefined;
-  const log = await openDeliveryLog({
+  const log = await DeliveryLog.open({
     expected,
     directory: join(config.dataDirectory, 'deliveries'),
     now,

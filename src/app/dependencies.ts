@@ -33,7 +33,7 @@ import {
 } from '../storage/data-folder/data-folder.ts';
 import { nodeIdOf, storedNodeId } from '../storage/data-folder/node-id.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
-import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/durable-mark.ts';
+import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { findOperation, unfinishedOperations } from '../storage/records/rows/operations.ts';

@@ -17,7 +17,7 @@ import {
   openClickHouseUplinks,
   removeClickHouseUplinks,
 } from '../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
-import { openEmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { EmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import type { OpenRawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import { hasDeviceTypes } from '../storage/records/rows/device-types.ts';
 import { placesByName } from '../storage/records/rows/devices.ts';
@@ -389,7 +389,7 @@ function failWithProblem(error: unknown): never {
 function embeddedUplinks(parts: Parts, directory: string): OpenRawUplinkStore {
   const { config, telemetry, now } = parts;
   return ({ followedFrom, isLost }) =>
-    openEmbeddedUplinks({
+    EmbeddedUplinks.open({
       directory,
       now,
       retentionMs: config.rawUplinkRetentionMs,

@@ -7,8 +7,8 @@ import { createShapeInterner } from '../storage/log/data-shape.ts';
 import { makeFolder, syncDirectory } from '../storage/log/durable-file.ts';
 import { missing } from '../structures/missing.ts';
 import { countUplinks, movedUplinks } from '../storage/raw-uplinks/clickhouse/moved-uplinks.ts';
-import { openEmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
-import { storedUplinks } from '../storage/raw-uplinks/embedded/stored-uplinks.ts';
+import { EmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { storedUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import { createUplinkSum } from '../storage/raw-uplinks/raw-uplink-line.ts';
 import { openClickHouseStore } from '../storage/samples/clickhouse/clickhouse-store.ts';
 import {
@@ -212,7 +212,7 @@ async function writeUplinks(
   const damaged = ({ path }: { readonly path: string }): void => {
     throw new DataFolderError(`${path} is damaged`);
   };
-  const target = await openEmbeddedUplinks({
+  const target = await EmbeddedUplinks.open({
     directory,
     damaged,
     followedFrom: undefined,

@@ -10,13 +10,13 @@ import { storedNodeId } from '../storage/data-folder/node-id.ts';
 import {
   type DeliveryLogFindings,
   verifyDeliveryLog,
-} from '../storage/delivery-log/verify-delivery-log.ts';
+} from '../storage/delivery-log/found-segments.ts';
 import type { StoreFindings } from '../storage/samples/verify-journal.ts';
-import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/durable-mark.ts';
+import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import {
   type RawUplinkFindings,
   verifyRawUplinks,
-} from '../storage/raw-uplinks/embedded/verify-raw-uplinks.ts';
+} from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import type { RecordsFindings } from '../storage/records/records-check.ts';
 import { recordsPlaceOf } from '../app/records.ts';
 import { verifySamples } from '../app/samples.ts';

@@ -16,7 +16,7 @@ import {
   expectAll,
   startOfRuns,
 } from '../../src/storage/raw-uplinks/conformance/testing-uplinks.ts';
-import { openEmbeddedUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { EmbeddedUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import { openClickHouseSamples } from '../../src/storage/samples/clickhouse/testing-clickhouse.ts';
 import {
   randomFrom,
@@ -122,7 +122,7 @@ async function pictureIn(
 }
 
 const uplinksIn = (folder: string) =>
-  openEmbeddedUplinks({
+  EmbeddedUplinks.open({
     directory: join(folder, 'uplinks'),
     followedFrom: undefined,
     now: () => startOfRuns,

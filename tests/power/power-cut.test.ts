@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifyDeliveryLog } from '../../src/storage/delivery-log/verify-delivery-log.ts';
-import { scanSegment } from '../../src/storage/log/journal-segments.ts';
-import { verifyRawUplinks } from '../../src/storage/raw-uplinks/embedded/verify-raw-uplinks.ts';
+import { verifyDeliveryLog } from '../../src/storage/delivery-log/found-segments.ts';
+import { scanFrames } from '../../src/storage/log/frame.ts';
+import { verifyRawUplinks } from '../../src/storage/raw-uplinks/embedded/stored-folder.ts';
 import { describeWithCompiler } from '../servers/server-tests.ts';
 import { fleetPowerRounds } from './fleet-power.ts';
 import { powerRounds } from './power-rounds.ts';
@@ -160,7 +160,7 @@ async function holesOf(folder: string): Promise<number> {
   const names = readdirSync(folder).filter((name) => /\.(?:deliveries|uplinks)$/.test(name));
   const path = join(folder, names.sort().at(-1) ?? '');
   let holes = 0;
-  for await (const { frames, damage } of scanSegment(path, 0, statSync(path).size))
+  for await (const { frames, damage } of scanFrames(path, 0, statSync(path).size))
     if (damage !== undefined && frames.length > 0) holes += 1;
   return holes;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { openTestLog, storedDelivery } from '../../src/storage/delivery-log/testing-log.ts';
 import { addUplinks } from '../../src/storage/raw-uplinks/conformance/testing-uplinks.ts';
-import { openEmbeddedUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { EmbeddedUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
 
 export interface TornEnds {
   readonly damage: readonly unknown[];
@@ -20,7 +20,7 @@ const deliveriesARound = 300;
 const folder = process.env['POWER_DATA'] ?? '';
 const [round, followedFrom] = process.argv.slice(2).map(Number) as [number, number];
 const damage: unknown[] = [];
-const uplinks = await openEmbeddedUplinks({
+const uplinks = await EmbeddedUplinks.open({
   directory: join(folder, 'uplinks'),
   now: () => 0,
   retentionMs: Number.POSITIVE_INFINITY,

@@ -1,170 +1,122 @@
 // Delivery log: outcomes of deliveries and deliveries that wait for long, in append-only segments (contract 35).
-import { setImmediate as pause } from 'node:timers/promises';
-import type { Disk } from '../log/disk.ts';
 import { makeFolder } from '../log/durable-file.ts';
-import type { EpochMs } from '../../model/instant.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
-import type { SetTimer } from '../../structures/timers.ts';
-import { compact, type Needs } from './compaction.ts';
+import { Compaction, type Needs } from './compaction.ts';
 import { type DeliveryLogLimits, deliveryLogLimits } from './format.ts';
-import { LogWriter } from './log-writer.ts';
-import { findSegments, unlessDiskFull } from './open-segments.ts';
-import { recordAt, type RecordPlace, type StoredDelivery } from './record.ts';
-import { createRowReader, type RowReader } from './row-reader.ts';
-import { type DeliveryLogDamage, readBlock, unreadableReason } from './segment.ts';
+import { findSegments, type FoundSegments, unlessDiskFull } from './found-segments.ts';
+import { LogReader, type Recovered } from './log-reader.ts';
+import { type DeliveryLogOptions, LogWriter } from './log-writer.ts';
+import type { RecordPlace, StoredDelivery } from './record.ts';
+import type { DeliveryRow } from './row-table.ts';
 
-export interface DeliveryLogOptions {
-  readonly directory: string;
-  readonly now: () => EpochMs;
-  readonly setTimer: SetTimer;
-  /** Whether the folder had files before, so that an empty one is damage. */
-  readonly expected: boolean;
-  /** Throws Problem `storageFull` while only the records may be written. */
-  readonly checkRoom?: () => void;
-  /** Called for damage at the start, and when a read encounters it. */
-  readonly damaged: (damage: DeliveryLogDamage) => void;
-  /** Called for every failed write in the background, which is retried. */
-  readonly failed: (error: unknown) => void;
-  readonly limits?: Partial<DeliveryLogLimits>;
-  readonly disk?: Disk;
-}
+export class DeliveryLog {
+  readonly #options: DeliveryLogOptions;
+  readonly #limits: DeliveryLogLimits;
+  readonly #writer: LogWriter;
+  readonly #reader: LogReader;
+  #isNoted = true;
 
-export interface DeliveryLog extends Pick<RowReader, 'endedOf' | 'find'> {
+  private constructor(options: DeliveryLogOptions, found: FoundSegments) {
+    this.#options = options;
+    this.#limits = { ...deliveryLogLimits, ...options.limits };
+    this.#writer = new LogWriter(options, this.#limits, found);
+    this.#reader = new LogReader(this.#writer, this.#limits.blocksCached, options.damaged);
+  }
+
+  /** Opens or creates the log of the folder. Throws OtherFormatError for files of another format. */
+  static async open(options: DeliveryLogOptions): Promise<DeliveryLog> {
+    const { directory, expected, damaged } = options;
+    await makeFolder(directory);
+    const found = await findSegments(directory, { repair: true, expected });
+    const { closed, open, damage } = found;
+    for (const place of damage) damaged(place);
+    const isNew = closed.length === 0 && open === undefined;
+    const log = new DeliveryLog(options, found);
+    if (isNew || damage.length > 0)
+      log.#isNoted = await unlessDiskFull(log.#writer.writeManifest());
+    return log;
+  }
+
   /** Whether the folder has files, which the next start can expect. */
-  readonly isNoted: boolean;
+  get isNoted(): boolean {
+    return this.#isNoted;
+  }
+
   /** Adds the newest state of a delivery. It is listed immediately and written soon. */
-  append(record: StoredDelivery): RecordPlace;
+  append(record: StoredDelivery): RecordPlace {
+    return this.#writer.append(record);
+  }
+
   /** Whether so much waits for the disk that no delivery should start. */
-  readonly isBehind: boolean;
+  get isBehind(): boolean {
+    return this.#writer.isBehind;
+  }
+
   /** Whether writing failed and is tried again by itself. */
-  readonly isStuck: boolean;
+  get isStuck(): boolean {
+    return this.#writer.isStuck;
+  }
+
   /** Whether something is not on the disk for certain. */
-  readonly isUnsynced: boolean;
+  get isUnsynced(): boolean {
+    return this.#writer.isUnsynced;
+  }
+
   /** Resolves when all that was added is in its file, where a kill of the process leaves it. */
-  write(): Promise<void>;
+  write(): Promise<void> {
+    return this.#writer.write();
+  }
+
   /** Resolves when all that was added is on the disk. */
-  sync(): Promise<void>;
+  sync(): Promise<void> {
+    return this.#writer.sync();
+  }
+
   /** Undefined when the record cannot be read, which is reported. */
-  read(place: RecordPlace): Promise<StoredDelivery | undefined>;
-  /** What a start must know, see `RowReader`. */
-  recover: RowReader['recover'];
+  read(place: RecordPlace): Promise<StoredDelivery | undefined> {
+    return this.#reader.read(place);
+  }
+
+  /**
+   * The newest row of ended deliveries of the connector, by id: of at least `min` that ended last,
+   * or of all.
+   */
+  endedOf(connectorId: string, min?: number): Promise<Map<string, DeliveryRow>> {
+    return this.#reader.endedOf(connectorId, min);
+  }
+
+  /** The newest row of a delivery. */
+  find(id: string): Promise<DeliveryRow | undefined> {
+    return this.#reader.find(id);
+  }
+
+  /** What a start must know. `from` is the journal position from which deliveries are repeated. */
+  recover(from: number): Promise<Recovered> {
+    return this.#reader.recover(from);
+  }
+
   /** Connectors with records. */
-  connectorIds(): ReadonlySet<string>;
-  readonly bytes: number;
+  connectorIds(): ReadonlySet<string> {
+    return this.#reader.connectorIds();
+  }
+
+  get bytes(): number {
+    const { closed, open } = this.#writer;
+    return closed.reduce((sum, { bytes }) => sum + bytes, open?.bytes ?? 0);
+  }
+
   /** Of all segments, those of one delivery counted one by one. */
-  readonly records: number;
+  get records(): number {
+    const { closed, open } = this.#writer;
+    return closed.reduce((sum, { records }) => sum + records, open?.records ?? 0);
+  }
+
   /** Removes segments that are no longer needed, after copying what is. */
-  compact(needs: Needs): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Opens or creates the log of the folder. Throws OtherFormatError for files of another format. */
-export async function openDeliveryLog(options: DeliveryLogOptions): Promise<DeliveryLog> {
-  const { directory, damaged } = options;
-  const limits: DeliveryLogLimits = { ...deliveryLogLimits, ...options.limits };
-  await makeFolder(directory);
-  const { closed, open, nextNumber, damage } = await findSegments(directory, {
-    repair: true,
-    expected: options.expected,
-  });
-  for (const place of damage) damaged(place);
-  const { now, setTimer, failed, checkRoom = () => undefined, disk } = options;
-  const writer = new LogWriter({
-    directory,
-    limits,
-    now,
-    setTimer,
-    failed,
-    checkRoom,
-    closed,
-    nextNumber,
-    resume: open,
-    ...(disk !== undefined && { disk }),
-  });
-  const isNew = closed.length === 0 && open === undefined;
-  const isNoted = isNew || damage.length > 0 ? await unlessDiskFull(writer.writeManifest()) : true;
-  const blocks = createBlockCache(limits.blocksCached, damaged);
-  const rows = createRowReader({ closed, writer, pause });
-
-  async function read(place: RecordPlace): Promise<StoredDelivery | undefined> {
-    if (place.waiting !== undefined) return place.waiting;
-    const { segment, offset, at } = place;
-    const path = [...closed, ...(writer.open === undefined ? [] : [writer.open])].find(
-      ({ number }) => number === segment,
-    )?.path;
-    const block = path === undefined ? undefined : await blocks.read(path, offset);
-    // It was moved while it was looked for.
-    if (block === undefined && place.segment !== segment) return read(place);
-    return block && recordAt(block, at);
+  compact(needs: Needs): Promise<void> {
+    const { now } = this.#options;
+    return new Compaction(needs, this.#writer, this.#reader, this.#limits, now).run();
   }
 
-  return {
-    isNoted,
-    append: (record) => writer.append(record),
-    get isBehind() {
-      return writer.isBehind;
-    },
-    get isStuck() {
-      return writer.isStuck;
-    },
-    get isUnsynced() {
-      return writer.isUnsynced;
-    },
-    write: () => writer.write(),
-    sync: () => writer.sync(),
-    read,
-    endedOf: rows.endedOf,
-    find: rows.find,
-    recover: rows.recover,
-    connectorIds: () => rows.connectorIds(),
-    get bytes() {
-      return closed.reduce((sum, { bytes }) => sum + bytes, writer.open?.bytes ?? 0);
-    },
-    get records() {
-      return closed.reduce((sum, { records }) => sum + records, writer.open?.records ?? 0);
-    },
-    compact: (needs) => compact(needs, { closed, writer, rows, read, limits, now }),
-    close: () => writer.close(),
-  };
-}
-
-// Block cache: the unpacked blocks that were read last, since neighbors are often read next.
-
-interface BlockCache {
-  /** Undefined when the block cannot be read, which is reported, or its segment was removed. */
-  read(path: string, offset: number): Promise<Buffer | undefined>;
-}
-
-function createBlockCache(
-  blocksMax: number,
-  damaged: (damage: DeliveryLogDamage) => void,
-): BlockCache {
-  const blocks = createBoundedMap<string, Promise<Buffer | undefined>>(blocksMax);
-
-  async function load(path: string, offset: number): Promise<Buffer | undefined> {
-    try {
-      const block = await readBlock(path, offset);
-      if (block === undefined) damaged({ path, reason: unreadableReason(offset, 1) });
-      return block;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+  close(): Promise<void> {
+    return this.#writer.close();
   }
-
-  return {
-    read(path, offset) {
-      const key = `${path} ${offset}`;
-      const known = blocks.use(key);
-      if (known !== undefined) return known;
-      const block = load(path, offset);
-      blocks.set(key, block);
-      // What failed is tried again.
-      block.then(
-        (found) => found === undefined && blocks.delete(key),
-        () => blocks.delete(key),
-      );
-      return block;
-    },
-  };
 }

@@ -1,29 +1,27 @@
 // Writer of the delivery log: collects records in blocks and appends blocks to the open segment.
-import { type FileHandle, open, truncate } from 'node:fs/promises';
 import type { EpochMs } from '../../model/instant.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import { type Disk, isDiskFull, realDisk } from '../log/disk.ts';
-import { syncDirectory } from '../log/durable-file.ts';
+import { SegmentAppender } from '../block-log/segment-appender.ts';
+import { type Disk, realDisk } from '../log/disk.ts';
 import type { DeliveryLogLimits } from './format.ts';
-import { type ClosedSegment, closedSegment, writeManifest } from './open-segments.ts';
+import { type FoundSegments, writeManifest } from './found-segments.ts';
 import { RecordBlock, type RecordPlace, type StoredDelivery } from './record.ts';
-import { writeIndex } from './segment-index.ts';
-import { emptySegment, enter, frameOf, type Segment } from './segment.ts';
+import { blockOf, ClosedSegment, type DeliveryLogDamage, Segment, segmentPath } from './segment.ts';
 
-export interface LogWriterParts {
+export interface DeliveryLogOptions {
   readonly directory: string;
-  readonly limits: DeliveryLogLimits;
   readonly now: () => EpochMs;
   readonly setTimer: SetTimer;
-  /** Throws when nothing may be written at present. */
-  readonly checkRoom: () => void;
+  /** Whether the folder had files before, so that an empty one is damage. */
+  readonly expected: boolean;
+  /** Throws Problem `storageFull` while only the records may be written. */
+  readonly checkRoom?: () => void;
+  /** Called for damage at the start, and when a read encounters it. */
+  readonly damaged: (damage: DeliveryLogDamage) => void;
+  /** Called for every failed write in the background, which is retried. */
   readonly failed: (error: unknown) => void;
-  /** The shared list of closed segments. */
-  readonly closed: ClosedSegment[];
-  /** The segment to continue. */
-  readonly resume: Segment | undefined;
-  readonly nextNumber: number;
+  readonly limits?: Partial<DeliveryLogLimits>;
   readonly disk?: Disk;
 }
 
@@ -50,11 +48,15 @@ const reusedBytesMax = 1024 * 1024;
 const retryDelaysMs = [1_000, 5_000, 30_000] as const;
 
 export class LogWriter {
-  readonly #parts: LogWriterParts;
+  readonly #options: DeliveryLogOptions;
+  readonly #limits: DeliveryLogLimits;
   readonly #disk: Disk;
   readonly #turns = createSerialQueue();
+  /** Complete segments, ascending by number. */
+  readonly #closed: ClosedSegment[];
   #open: Segment | undefined;
-  #file: FileHandle | undefined;
+  /** The file of the open segment; undefined before something is written to it. */
+  #file: SegmentAppender<Segment> | undefined;
   #nextNumber: number;
   #next = newBatch();
   /** Full batches, oldest first. The first one may be in progress. */
@@ -65,15 +67,19 @@ export class LogWriter {
   #isUnsynced = false;
   /** Consecutive failures to write in the background. */
   #failures = 0;
-  /** Why nothing can be synced until the next start. */
-  #stopped: Error | undefined;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(parts: LogWriterParts) {
-    this.#parts = parts;
-    this.#disk = parts.disk ?? realDisk;
-    this.#open = parts.resume;
-    this.#nextNumber = parts.nextNumber;
+  constructor(options: DeliveryLogOptions, limits: DeliveryLogLimits, found: FoundSegments) {
+    this.#options = options;
+    this.#limits = limits;
+    this.#disk = options.disk ?? realDisk;
+    this.#closed = found.closed;
+    this.#open = found.open;
+    this.#nextNumber = found.nextNumber;
+  }
+
+  get closed(): readonly ClosedSegment[] {
+    return this.#closed;
   }
 
   /** The segment that is being written; undefined before its first record. */
@@ -81,16 +87,19 @@ export class LogWriter {
     return this.#open;
   }
 
+  /** Whether nothing can be synced until the next start. */
+  get #isStopped(): boolean {
+    return this.#file?.isStopped ?? false;
+  }
+
   /** Whether so much waits for the disk, or the disk has failed, that nothing should be added. */
   get isBehind(): boolean {
-    return (
-      this.#stopped !== undefined || this.#unwrittenBytes > this.#parts.limits.unwrittenBytesMax
-    );
+    return this.#isStopped || this.#unwrittenBytes > this.#limits.unwrittenBytesMax;
   }
 
   /** Whether writing failed and is tried again by itself. */
   get isStuck(): boolean {
-    return this.#failures > 0 || this.#stopped !== undefined;
+    return this.#failures > 0 || this.#isStopped;
   }
 
   /** Whether something is not on the disk for certain. */
@@ -110,10 +119,10 @@ export class LogWriter {
     const place: RecordPlace = { segment: 0, offset: 0, at: block.add(record), waiting: record };
     waiting.push({ record, place });
     this.#unwrittenBytes += block.length - before;
-    if (block.length >= this.#parts.limits.blockBytes) {
+    if (block.length >= this.#limits.blockBytes) {
       this.#endBatch();
       this.#writeSoon(0);
-    } else this.#writeSoon(this.#parts.limits.blockMsMax);
+    } else this.#writeSoon(this.#limits.blockMsMax);
     return place;
   }
 
@@ -130,12 +139,12 @@ export class LogWriter {
 
   #writeIn(delayMs: number): void {
     this.#cancelTimer?.();
-    this.#cancelTimer = this.#parts.setTimer(() => {
+    this.#cancelTimer = this.#options.setTimer(() => {
       this.#cancelTimer = undefined;
       this.write().then(
         () => (this.#failures = 0),
         (error: unknown) => {
-          this.#parts.failed(error);
+          this.#options.failed(error);
           const retryMs = retryDelaysMs[this.#failures] ?? retryDelaysMs.at(-1);
           this.#failures += 1;
           this.#writeIn(retryMs ?? retryDelaysMs[0]);
@@ -154,9 +163,12 @@ export class LogWriter {
     return this.#turns.run(() => this.#syncAll());
   }
 
-  /** Runs the task while nothing is written. */
-  alone<T>(task: () => Promise<T>): Promise<T> {
-    return this.#turns.run(task);
+  /** Notes that the log goes on without these segments, whose files can go then. */
+  removed(segments: ReadonlySet<ClosedSegment>): Promise<void> {
+    return this.#turns.run(async () => {
+      for (const segment of segments) this.#closed.splice(this.#closed.indexOf(segment), 1);
+      await this.writeManifest();
+    });
   }
 
   /** Closes the open segment, so that it can be copied. */
@@ -174,7 +186,7 @@ export class LogWriter {
     await this.#turns.run(async () => {
       try {
         await this.#syncAll();
-        if (this.#open !== undefined) await writeIndex(this.#open);
+        await this.#open?.writeIndex();
       } finally {
         await this.#file?.close();
         this.#file = undefined;
@@ -191,93 +203,67 @@ export class LogWriter {
       this.#unwrittenBytes -= batch.block.length;
       batch.block.clear();
       if (batch.block.capacity <= reusedBytesMax) this.#spare = batch.block;
-      const { limits } = this.#parts;
       const { bytes = 0, records = 0 } = this.#open ?? {};
-      if (bytes >= limits.segmentBytes || records >= limits.segmentRecords)
+      if (bytes >= this.#limits.segmentBytes || records >= this.#limits.segmentRecords)
         await this.#closeSegment();
     }
   }
 
   async #writeBatch({ block, waiting }: Batch): Promise<void> {
-    const { limits, now, checkRoom } = this.#parts;
-    checkRoom();
+    this.#options.checkRoom?.();
     const position = waiting.reduce(
       (last, { record }) => Math.max(last, Math.floor(record.sequence)),
       0,
     );
-    const frame = await frameOf(block.bytes, { position, storedAt: now() }, limits.packedBytesMin);
-    const segment = (this.#open ??= emptySegment(this.#parts.directory, this.#nextNumber));
+    const head = { position, storedAt: this.#options.now() };
+    const frame = await blockOf(block.bytes, head, this.#limits.packedBytesMin);
+    const segment = (this.#open ??= this.#newSegment());
     this.#file ??= await this.#openFile(segment);
-    // A write that failed before is overwritten.
-    await this.#disk.write(this.#file.fd, frame, segment.bytes);
+    const offset = await this.#file.append(frame);
     this.#isUnsynced = true;
     for (const { record, place } of waiting) {
       place.segment = segment.number;
-      place.offset = segment.bytes;
+      place.offset = offset;
       place.waiting = undefined;
-      enter(segment, record, place);
+      segment.add(record, place);
     }
-    segment.bytes += frame.length;
   }
 
-  async #openFile({ path, number, bytes }: Segment): Promise<FileHandle> {
-    if (bytes > 0) {
-      // A torn end would be taken for damage once something follows it.
-      await truncate(path, bytes);
-      return open(path, 'r+');
-    }
-    const file = await open(path, 'w+');
-    await syncDirectory(this.#parts.directory);
-    this.#nextNumber = number + 1;
+  #newSegment(): Segment {
+    const number = this.#nextNumber;
+    return new Segment(segmentPath(this.#options.directory, number), number);
+  }
+
+  async #openFile(segment: Segment): Promise<SegmentAppender<Segment>> {
+    const file = await SegmentAppender.open(segment, this.#disk);
+    this.#nextNumber = Math.max(this.#nextNumber, segment.number + 1);
     return file;
   }
 
   async #syncAll(): Promise<void> {
     await this.#writeAll();
     if (!this.#isUnsynced) return;
-    await this.#syncFile();
+    await this.#file?.sync();
     await this.writeManifest();
     this.#isUnsynced = false;
   }
 
-  /**
-   * After a sync that failed the next one may succeed although bytes are lost. So it is never tried
-   * again: the journal keeps its entries, and the next start continues with what is on the disk.
-   */
-  async #syncFile(): Promise<void> {
-    if (this.#stopped !== undefined) throw this.#stopped;
-    const segment = this.#open;
-    if (this.#file === undefined || segment === undefined) return;
-    const { bytes } = segment;
-    try {
-      await this.#disk.sync(this.#file.fd);
-      segment.synced = bytes;
-    } catch (error) {
-      if (!isDiskFull(error))
-        this.#stopped = new Error('The delivery log cannot be flushed until the next start', {
-          cause: error,
-        });
-      throw error;
-    }
-  }
-
   /** Notes the segments that there are now. */
   async writeManifest(): Promise<void> {
-    const { closed, directory } = this.#parts;
-    const segments = closed.map(({ number, bytes }) => [number, bytes] as const);
+    const segments = this.#closed.map(({ number, bytes }) => [number, bytes] as const);
     if (this.#open !== undefined) segments.push([this.#open.number, this.#open.synced]);
-    await writeManifest(directory, { segments });
+    await writeManifest(this.#options.directory, { segments });
   }
 
   async #closeSegment(): Promise<void> {
     const segment = this.#open;
     if (segment === undefined || segment.bytes === 0) return;
-    await this.#syncFile();
-    const head = await writeIndex(segment);
+    await this.#file?.sync();
+    const head = await segment.writeIndex();
     await this.#file?.close();
     this.#file = undefined;
     this.#open = undefined;
-    this.#parts.closed.push(closedSegment(this.#parts.directory, segment.number, head));
+    this.#closed.push(new ClosedSegment(segment.path, segment.number, head));
     this.#nextNumber = Math.max(this.#nextNumber, segment.number + 1);
     await this.writeManifest();
     this.#isUnsynced = false;

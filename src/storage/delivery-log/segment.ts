@@ -1,196 +1,294 @@
-// Segment of the delivery log: its file of blocks, and what is known of its records.
-import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
+// Segment of the delivery log: blocks of records, the rows of each connector, and the index file that has them.
+// Index file: the head, then the rows of each connector.
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
-import { frameHeaderBytes, readFrame, writeFrame } from '../log/frame.ts';
-import { scanSegment } from '../log/journal-segments.ts';
-import { blockTypes, refuseOtherBlock } from './format.ts';
+import { IndexFile, indexHead, writeIndexFile } from '../block-log/index-file.ts';
+import type { GrowingSegment } from '../block-log/segment-appender.ts';
+import {
+  type BlockDamage,
+  blockBytes,
+  compressBlock,
+  decompressBlock,
+  indexPath,
+  openExisting,
+  readBlock,
+  scanBlocks,
+  segmentDigits,
+} from '../block-log/segment-files.ts';
+import { frameOf, unreadableText } from '../log/frame.ts';
+import {
+  blockTypes,
+  deliveryLogFormat,
+  refuseOtherBlock,
+  refuseOtherDeliveries,
+} from './format.ts';
 import { idMark, type RecordPlace, recordsOf, type StoredDelivery } from './record.ts';
-import { Owners, RowTable } from './row-table.ts';
+import { type Owner, Owners, rowBytes, type RowCounts, RowTable } from './row-table.ts';
 
-/** Bytes of a file that cannot be read; what they held is lost. */
+export const segmentSuffix = 'deliveries';
+
+/** Something that was written and cannot be read; what it held is lost. */
 export interface DeliveryLogDamage {
   readonly path: string;
   readonly reason: string;
 }
 
-export interface Segment {
-  readonly number: number;
-  readonly path: string;
-  bytes: number;
-  /** Bytes that are on the disk for certain. */
-  synced: number;
-  records: number;
-  /** The largest journal position of its records; -1 without any. */
-  lastPosition: number;
-  /** Time of its newest record. */
-  updated: EpochMs;
-  /** Whether some ids do not begin with the mark of their connector. */
-  hasForeignIds: boolean;
-  readonly owners: Owners;
-  /** By connector; undefined while they are in the index file only. */
-  tables: Map<string, RowTable> | undefined;
+export function unreadable({ path, ...damage }: BlockDamage): DeliveryLogDamage {
+  return { path, reason: unreadableText(damage) };
 }
 
-const namePattern = /^(\d{10})\.deliveries$/;
+/** The table of a connector in the index file. */
+interface TablePlace {
+  readonly counts: RowCounts;
+  readonly offset: number;
+  readonly checksum: number;
+}
+
+/** What of a segment is kept in memory. */
+export interface SegmentHead {
+  readonly format: number;
+  /** Of the segment; what is longer was written after the index. */
+  readonly bytes: number;
+  readonly records: number;
+  readonly lastPosition: number;
+  readonly updated: number;
+  readonly hasForeignIds: boolean;
+  readonly owners: readonly Owner[];
+  /** By connector; offsets count from the end of the head. */
+  readonly tables: readonly (readonly [string, TablePlace])[];
+}
 
 export function segmentPath(directory: string, number: number): string {
-  return join(directory, `${String(number).padStart(10, '0')}.deliveries`);
+  return join(directory, `${segmentDigits(number)}.${segmentSuffix}`);
 }
 
-export const indexPath = (path: string): string => path.replace(/\.deliveries$/, '.index');
+/** A segment with its rows in memory. */
+export class Segment implements GrowingSegment {
+  readonly number: number;
+  readonly path: string;
+  bytes = 0;
+  synced = 0;
+  records = 0;
+  /** The largest journal position of its records; -1 without any. */
+  lastPosition = -1;
+  /** Time of its newest record. */
+  updated: EpochMs = 0;
+  /** Whether some ids do not begin with the mark of their connector. */
+  hasForeignIds = false;
+  owners = new Owners();
+  /** By connector. */
+  tables = new Map<string, RowTable>();
 
-/** Numbers of the segments in the folder, ascending. */
-export async function listSegments(directory: string): Promise<number[]> {
-  const names = await readdir(directory);
-  return names
-    .flatMap((name) => namePattern.exec(name)?.[1] ?? [])
-    .map(Number)
-    .sort((a, b) => a - b);
-}
-
-export function emptySegment(directory: string, number: number): Segment {
-  return {
-    number,
-    path: segmentPath(directory, number),
-    bytes: 0,
-    synced: 0,
-    records: 0,
-    lastPosition: -1,
-    updated: 0,
-    hasForeignIds: false,
-    owners: new Owners(),
-    tables: new Map(),
-  };
-}
-
-/** Enters a record into what is known of its segment, whose tables are in memory. */
-export function enter(segment: Segment, record: StoredDelivery, place: RecordPlace): void {
-  const tables = (segment.tables ??= new Map<string, RowTable>());
-  let table = tables.get(record.connectorId);
-  if (table === undefined) {
-    table = new RowTable();
-    tables.set(record.connectorId, table);
+  constructor(path: string, number: number) {
+    this.path = path;
+    this.number = number;
   }
-  table.add(record, place, segment.owners);
-  segment.records += 1;
-  segment.lastPosition = Math.max(segment.lastPosition, Math.floor(record.sequence));
-  segment.updated = Math.max(segment.updated, record.updated);
-  segment.hasForeignIds ||= isForeign(record);
+
+  /** Enters a record that is written. */
+  add(record: StoredDelivery, place: RecordPlace): void {
+    let table = this.tables.get(record.connectorId);
+    if (table === undefined) {
+      table = new RowTable();
+      this.tables.set(record.connectorId, table);
+    }
+    table.add(record, place, this.owners);
+    this.records += 1;
+    this.lastPosition = Math.max(this.lastPosition, Math.floor(record.sequence));
+    this.updated = Math.max(this.updated, record.updated);
+    this.hasForeignIds ||= !record.id.startsWith(idMark(record.connectorId));
+  }
+
+  /**
+   * Reads the blocks between two offsets and enters their records. A torn end is behind `end` and
+   * not damage, nor is what cannot be read behind the synced bytes: the blocks end before it. Throws
+   * OtherFormatError for blocks of another format.
+   */
+  async scan(
+    from: number,
+    to: number,
+  ): Promise<{ readonly end: number; readonly damage: readonly DeliveryLogDamage[] }> {
+    const { path, number: segment, synced } = this;
+    const { end, damage } = await scanBlocks(path, { from, to, synced }, (frame, offset) => {
+      refuseOtherBlock(path, frame.type);
+      for (const { at, record } of recordsOf(unpacked(frame)))
+        this.add(record, { segment, offset, at, waiting: undefined });
+      return true;
+    });
+    return { end, damage: damage.map(unreadable) };
+  }
+
+  /** Takes over what an index covers, and returns how many bytes that is: 0 when it is damaged. */
+  async takeIndex(head: SegmentHead): Promise<number> {
+    const tables = await readTables(this.path);
+    if (tables === undefined) return 0;
+    this.tables = tables;
+    this.records = head.records;
+    this.lastPosition = head.lastPosition;
+    this.updated = head.updated;
+    this.hasForeignIds = head.hasForeignIds;
+    this.owners = new Owners(head.owners);
+    return head.bytes;
+  }
+
+  head(): SegmentHead {
+    const tables: [string, TablePlace][] = [];
+    let offset = 0;
+    for (const [connectorId, { bytes, counts }] of this.tables) {
+      tables.push([connectorId, { counts: { ...counts }, offset, checksum: crc32(bytes) }]);
+      offset += bytes.length;
+    }
+    const { bytes, records, lastPosition, updated, hasForeignIds, owners } = this;
+    return {
+      format: deliveryLogFormat,
+      bytes,
+      records,
+      lastPosition,
+      updated,
+      hasForeignIds,
+      tables,
+      owners: owners.list,
+    };
+  }
+
+  /** Writes the index of what there is; durable when it resolves. */
+  async writeIndex(): Promise<SegmentHead> {
+    const head = this.head();
+    const rows = [...this.tables.values()].map(({ bytes }) => bytes);
+    await writeIndexFile(indexPath(this.path), [indexHead(head), ...rows]);
+    return head;
+  }
 }
 
-function isForeign({ id, connectorId }: StoredDelivery): boolean {
-  return !id.startsWith(idMark(connectorId));
-}
+/** A complete segment: its rows are in its index file. */
+export class ClosedSegment {
+  readonly number: number;
+  readonly path: string;
+  readonly bytes: number;
+  readonly records: number;
+  readonly lastPosition: number;
+  readonly updated: number;
+  readonly hasForeignIds: boolean;
+  readonly owners: readonly Owner[];
+  /** By connector. */
+  readonly counts: ReadonlyMap<string, RowCounts>;
 
-const pack = promisify(zstdCompress);
-const unpack = promisify(zstdDecompress);
+  constructor(path: string, number: number, head: SegmentHead) {
+    this.path = path;
+    this.number = number;
+    this.bytes = head.bytes;
+    this.records = head.records;
+    this.lastPosition = head.lastPosition;
+    this.updated = head.updated;
+    this.hasForeignIds = head.hasForeignIds;
+    this.owners = head.owners;
+    this.counts = new Map(head.tables.map(([connectorId, { counts }]) => [connectorId, counts]));
+  }
+
+  /** The rows of a connector; an index that is lost or damaged is rebuilt. */
+  async tableOf(connectorId: string): Promise<RowTable> {
+    const { path } = this;
+    const table = await readTable(path, connectorId);
+    if (table !== undefined) return table;
+    try {
+      const anew = new Segment(path, this.number);
+      const { size } = await stat(path);
+      await anew.scan(0, size);
+      anew.bytes = size;
+      await anew.writeIndex();
+      return anew.tables.get(connectorId) ?? new RowTable();
+    } catch (error) {
+      // It was removed meanwhile, and what was needed of it is elsewhere.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new RowTable();
+      throw error;
+    }
+  }
+}
 
 /** The frame of a block. */
-export async function frameOf(
+export async function blockOf(
   block: Buffer,
   head: { readonly position: number; readonly storedAt: EpochMs },
   packedBytesMin: number,
 ): Promise<Buffer> {
-  const isPacked = block.length >= packedBytesMin;
-  const payload = isPacked
-    ? await pack(block, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
-    : block;
-  const frame = Buffer.allocUnsafeSlow(frameHeaderBytes + payload.length);
-  const type = isPacked ? blockTypes.packed : blockTypes.plain;
-  writeFrame(frame, 0, { type, ...head }, payload);
-  return frame;
+  if (block.length < packedBytesMin) return frameOf({ type: blockTypes.plain, ...head }, block);
+  return frameOf({ type: blockTypes.packed, ...head }, await compressBlock(block));
 }
 
-/** The unpacked block at the offset; undefined when its bytes are not what was written. */
-export async function readBlock(path: string, offset: number): Promise<Buffer | undefined> {
-  const file = await open(path, 'r');
+/**
+ * The unpacked block at the offset; `damaged` when its bytes are not what was written, undefined
+ * when the segment was removed.
+ */
+export async function readRecords(
+  path: string,
+  offset: number,
+): Promise<Buffer | 'damaged' | undefined> {
+  const file = await openExisting(path);
+  if (file === undefined) return undefined;
   try {
-    const head = await readBytes(file, offset, frameHeaderBytes);
-    if (head === undefined) return undefined;
-    const { size } = await file.stat();
-    const length = head.readUInt32LE(8);
-    if (offset + frameHeaderBytes + length > size) return undefined;
-    const bytes = await readBytes(file, offset, frameHeaderBytes + length);
-    const frame = bytes && readFrame(bytes, 0);
-    if (frame === undefined || frame === 'short' || frame === 'bad') return undefined;
-    return await unpacked(frame);
+    const bytes = await blockBytes(file, offset);
+    const frame = bytes === undefined ? undefined : await readBlock(file, offset, bytes);
+    return frame === undefined ? 'damaged' : unpacked(frame);
   } finally {
     await file.close();
   }
 }
 
-async function readBytes(file: FileHandle, offset: number, length: number) {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  const { bytesRead } = await file.read(bytes, 0, length, offset);
-  return bytesRead === length ? bytes : undefined;
+function unpacked({ type, payload }: { readonly type: number; readonly payload: Buffer }): Buffer {
+  return type % 2 === blockTypes.packed % 2 ? decompressBlock(payload) : payload;
 }
 
-async function unpacked({ type, payload }: { readonly type: number; readonly payload: Buffer }) {
-  return type % 2 === blockTypes.packed % 2 ? unpack(payload) : payload;
+/** Checks the blocks of the first bytes without entering their records; all of them are synced. */
+export async function checkBlocks(path: string, to: number): Promise<DeliveryLogDamage[]> {
+  const range = { from: 0, to, synced: Number.POSITIVE_INFINITY };
+  const { damage, tail } = await scanBlocks(path, range, () => true);
+  return [...damage, ...tail].map(unreadable);
 }
 
-export interface ScannedSegment {
-  /** Behind the last whole block. */
-  readonly end: number;
-  readonly damage: readonly DeliveryLogDamage[];
+/** Undefined without an index or with a damaged one. Throws OtherFormatError for one of another format. */
+export async function readHead(segment: string): Promise<SegmentHead | undefined> {
+  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+    return (await headIn(segment, index))?.head;
+  });
 }
 
-/**
- * Reads the blocks between two offsets and enters their records. A torn end is behind `end` and not
- * damage, nor is what cannot be read behind the synced bytes: the blocks end before it. Throws OtherFormatError for blocks of another format.
- */
-export async function scanBlocks(
-  segment: Segment,
-  from: number,
-  to: number,
-): Promise<ScannedSegment> {
-  const damage: DeliveryLogDamage[] = [];
-  let end = from;
-  for await (const batch of scanSegment(segment.path, from, to, segment.synced)) {
-    if (batch.frames.length === 0) break;
-    if (batch.damage !== undefined) damage.push(unreadable(segment.path, batch.damage));
-    let { offset } = batch;
-    for (const frame of batch.frames) {
-      refuseOtherBlock(segment.path, frame.type);
-      const block = await unpacked(frame);
-      for (const { at, record } of recordsOf(block))
-        enter(segment, record, { segment: segment.number, offset, at, waiting: undefined });
-      offset += frameHeaderBytes + frame.payload.length;
+async function headIn(segment: string, index: IndexFile<SegmentHead>) {
+  const found = await index.head();
+  if (found !== undefined) refuseOtherDeliveries(indexPath(segment), found.head.format);
+  return found;
+}
+
+/** All tables of an index; undefined when one of them is damaged. */
+async function readTables(segment: string): Promise<Map<string, RowTable> | undefined> {
+  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+    const found = await headIn(segment, index);
+    if (found === undefined) return undefined;
+    const tables = new Map<string, RowTable>();
+    for (const [connectorId, place] of found.head.tables) {
+      const table = await tableIn(index, found.end, place);
+      if (table === undefined) return undefined;
+      tables.set(connectorId, table);
     }
-    end = batch.end;
-  }
-  return { end, damage };
+    return tables;
+  });
 }
 
-/** Checks the blocks between two offsets without entering their records. */
-export async function checkBlocks(path: string, from: number, to: number): Promise<ScannedSegment> {
-  const damage: DeliveryLogDamage[] = [];
-  let end = from;
-  for await (const batch of scanSegment(path, from, to)) {
-    if (batch.damage !== undefined) damage.push(unreadable(path, batch.damage));
-    if (batch.frames.length > 0) end = batch.end;
-  }
-  return { end, damage };
+/** The rows of a connector; undefined when they are damaged. */
+async function readTable(segment: string, connectorId: string): Promise<RowTable | undefined> {
+  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+    const found = await headIn(segment, index);
+    if (found === undefined) return undefined;
+    const place = found.head.tables.find(([id]) => id === connectorId)?.[1];
+    return place === undefined ? new RowTable() : tableIn(index, found.end, place);
+  });
 }
 
-function unreadable(
-  path: string,
-  { offset, bytes }: { readonly offset: number; readonly bytes: number },
-): DeliveryLogDamage {
-  return { path, reason: unreadableReason(offset, bytes) };
-}
-
-export function unreadableReason(offset: number, bytes: number): string {
-  return `${bytes} bytes from ${offset} on cannot be read`;
-}
-
-export async function removeSegment({ path }: Pick<Segment, 'path'>): Promise<void> {
-  for (const file of [path, indexPath(path)]) {
-    await unlink(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
-  }
+async function tableIn(
+  index: IndexFile<SegmentHead>,
+  from: number,
+  { counts, offset, checksum }: TablePlace,
+): Promise<RowTable | undefined> {
+  const bytes = await index.read(from + offset, counts.rows * rowBytes, checksum);
+  return bytes && new RowTable(bytes, counts);
 }

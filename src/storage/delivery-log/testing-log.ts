@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DeliveryLog, type DeliveryLogOptions, openDeliveryLog } from './delivery-log.ts';
+import { DeliveryLog } from './delivery-log.ts';
+import type { DeliveryLogOptions } from './log-writer.ts';
 import { setTimer } from '../../structures/timers.ts';
 import type { StoredDelivery } from './record.ts';
 
@@ -47,7 +48,7 @@ export async function openTestLog(
 ): Promise<TestLog> {
   const damage: TestLog['damage'] = [];
   const failures: unknown[] = [];
-  const log = await openDeliveryLog({
+  const log = await DeliveryLog.open({
     directory,
     now: () => 0,
     setTimer,

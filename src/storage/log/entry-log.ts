@@ -4,19 +4,14 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import { problem } from '../../model/problem.ts';
 import type { StoredSample } from '../../model/sample.ts';
+import { unreadableText } from './frame.ts';
 import type { ShapeInterner } from './data-shape.ts';
 import { createEntryDecoder, type EntryDecoder, type EntryKey } from './entry-decoding.ts';
 import { type ColumnsToEncode, createEntryEncoder, type EntryToEncode } from './entry-encoding.ts';
 import { type FollowerPositions, openFollowerPositions } from './follower-positions.ts';
 import type { Appended } from './journal-writer.ts';
 import { type Journal, type JournalOptions, openJournal } from './journal.ts';
-import {
-  durableTo,
-  type JournalEndSeen,
-  type LogDamage,
-  logDamage,
-  unreadableText,
-} from './journal-recovery.ts';
+import { durableTo, type JournalEndSeen, type LogDamage, logDamage } from './journal-recovery.ts';
 import type { ReadEntry } from './logged-entry.ts';
 import { createRowKinds } from './row-kind.ts';
 
@@ -142,8 +137,7 @@ export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> 
     visitFrom: options.replayFrom,
     visit: (entries) => options.replay(entries.map(decoder.logged)),
     acknowledgedTo: durableTo(followers, seen),
-    damaged: (path, { offset, bytes }) =>
-      damaged({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
+    damaged: (path, damage) => damaged({ kind: 'journal', path, reason: unreadableText(damage) }),
   });
   for (const place of logDamage(journal.damage, followers, directory, seen)) damaged(place);
   const release = createRelease(journal, followers, options);

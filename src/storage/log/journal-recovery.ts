@@ -4,16 +4,9 @@ import { join } from 'node:path';
 import type { EpochMs } from '../../model/instant.ts';
 import { syncDirectory } from './durable-file.ts';
 import type { FollowerPositions } from './follower-positions.ts';
-import { type Frame, frameBytes } from './frame.ts';
+import { type Frame, frameBytes, type ScannedFrames, scanFrames, unreadableText } from './frame.ts';
 import { entriesOf, entryCountOf, groupOf, type KeptEntry } from './journal-block.ts';
-import {
-  addMark,
-  listSegments,
-  readSegmentStart,
-  type ScannedFrames,
-  scanSegment,
-  type Segment,
-} from './journal-segments.ts';
+import { addMark, listSegments, readSegmentStart, type Segment } from './journal-segments.ts';
 
 /**
  * How many positions are skipped behind an end that was lost: more than are acknowledged between
@@ -164,7 +157,7 @@ async function recoverSegment(
   const { path, firstPosition } = segment;
   noteGap(progress, { path, position: firstPosition, offset: 0, lostTo: start?.lostTo });
   let groupEnd = 0;
-  for await (const batch of scanSegment(segment.path, 0, fileBytes)) {
+  for await (const batch of scanFrames(segment.path, 0, fileBytes)) {
     if (batch.damage !== undefined) {
       const firstPosition = progress.position ?? segment.firstPosition;
       const isTorn =
@@ -244,7 +237,7 @@ async function isInLastGroup(
   const hole = scanned.damage?.offset ?? scanned.offset;
   if (hole < groupEnd && fileBytes > groupEnd) return false;
   if (hasGroupBehind(scanned, hole)) return false;
-  for await (const batch of scanSegment(path, scanned.end, fileBytes))
+  for await (const batch of scanFrames(path, scanned.end, fileBytes))
     if (hasGroupBehind(batch, hole)) return false;
   return true;
 }
@@ -319,11 +312,6 @@ export function durableTo(followers: FollowerPositions, seen: JournalEndSeen | u
   return Math.max(followers.newest(), seen?.acknowledgedTo ?? 0, seen?.uplinksTo ?? 0);
 }
 
-/** The same sentence whether a start or a reader finds the damage, so that it is reported once. */
-export function unreadableText(bytes: number, offset: number): string {
-  return `${bytes} bytes from ${offset} on cannot be read`;
-}
-
 /** What opening the journal found, but for a torn tail, and what is known of its followers. */
 export function logDamage(
   found: readonly JournalDamage[],
@@ -345,7 +333,7 @@ export function logDamage(
     if (kind === 'tornTail') continue;
     const what =
       kind === 'unreadableBytes'
-        ? unreadableText(bytes, offset)
+        ? unreadableText({ offset, bytes })
         : `${entries} journal entries are missing from position ${firstPosition}`;
     damage.push({ kind: 'journal', path, reason: what });
   }

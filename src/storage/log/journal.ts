@@ -3,11 +3,11 @@ import { unlink } from 'node:fs/promises';
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import { type Disk, realDisk } from './disk.ts';
 import { makeFolder, syncDirectory } from './durable-file.ts';
-import { frameTypes } from './frame.ts';
+import { type FrameDamage, frameTypes, scanFrames } from './frame.ts';
 import { type EncodedEntry, entriesOf, type KeptEntry } from './journal-block.ts';
 import { type JournalDamage, recoverJournal } from './journal-recovery.ts';
 import { type Appended, JournalWriter, type WriterOptions } from './journal-writer.ts';
-import { offsetBefore, scanSegment, type Segment, type SegmentDamage } from './journal-segments.ts';
+import { offsetBefore, type Segment } from './journal-segments.ts';
 
 const journalLimits = {
   /**
@@ -42,7 +42,7 @@ export interface JournalOptions {
   /** A segment is closed when it is longer; the unit in which the journal is dropped. */
   readonly segmentBytes: number;
   /** Called when a reader steps over bytes that cannot be read, at every reading. */
-  readonly damaged?: (path: string, damage: SegmentDamage) => void;
+  readonly damaged?: (path: string, damage: FrameDamage) => void;
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
   readonly disk?: Disk;
@@ -153,7 +153,7 @@ async function* readKept(
       if (segment === undefined) return;
       const { bytes } = segment;
       const offset = offsetBefore(segment, (mark) => mark.position <= reader.position);
-      for await (const batch of scanSegment(segment.path, offset, bytes)) {
+      for await (const batch of scanFrames(segment.path, offset, bytes)) {
         if (batch.damage !== undefined) damaged?.(segment.path, batch.damage);
         const entries = batch.frames
           .flatMap(entriesOf)
@@ -188,7 +188,7 @@ async function positionAt(
     if (next !== undefined && segment.lastStoredAt !== undefined && segment.lastStoredAt < storedAt)
       continue;
     const offset = offsetBefore(segment, (mark) => mark.storedAt < storedAt);
-    for await (const { frames } of scanSegment(segment.path, offset, segment.bytes))
+    for await (const { frames } of scanFrames(segment.path, offset, segment.bytes))
       for (const frame of frames) {
         // The header of a segment carries the time of the newest entry before it.
         if (

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { dayMs } from '../../../model/instant.ts';
+import { realDisk } from '../../log/disk.ts';
 import { describeRawUplinkStore } from '../conformance/raw-uplink-store.conformance.ts';
 import {
   addUplinks,
@@ -22,8 +23,8 @@ import {
   uplinksOf,
 } from '../conformance/testing-uplinks.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
-import { type EmbeddedUplinksOptions, openEmbeddedUplinks } from './embedded-uplinks.ts';
-import { verifyRawUplinks } from './verify-raw-uplinks.ts';
+import { type EmbeddedUplinksOptions, EmbeddedUplinks } from './embedded-uplinks.ts';
+import { verifyRawUplinks } from './stored-folder.ts';
 
 const small = {
   blockBytes: 1_500,
@@ -42,7 +43,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function open(more: Partial<EmbeddedUplinksOptions> = {}): Promise<RawUplinkStore> {
-  return openEmbeddedUplinks({
+  return EmbeddedUplinks.open({
     directory,
     now: () => clock.now,
     retentionMs: 7 * dayMs,
@@ -190,4 +191,28 @@ describe('dropping', () => {
     await store.close();
     expect(segments().filter((name) => name.includes('.1.'))).toEqual([]);
   });
+});
+
+test('a sync that failed is not tried again: nothing after it counts as durable before the next start', async () => {
+  const disk = { ...realDisk };
+  let store = await open({ disk });
+  const added = await addUplinks(store, clock, { from: 0, to: 20 });
+  clock.now += small.unsyncedMsMax;
+  await store.syncWhenDue();
+  const { durable } = store;
+  expect(durable).toBe(20);
+  added.push(...(await addUplinks(store, clock, { from: 20, to: 30 })));
+  disk.sync = () => Promise.reject(new Error('EIO'));
+  clock.now += small.unsyncedMsMax;
+  await expect(store.syncWhenDue()).rejects.toThrow('EIO');
+  // A later sync succeeds although the kernel dropped what the failed one did not write.
+  disk.sync = realDisk.sync;
+  await expect(store.syncWhenDue()).rejects.toThrow('until the next start');
+  expect(store.durable).toBe(durable);
+  await expectAll(store, added);
+  await expect(store.close()).rejects.toThrow('until the next start');
+  store = await open({ followedFrom: durable });
+  await store.add(added.slice(durable), 30);
+  await expectAll(store, added);
+  await store.close();
 });

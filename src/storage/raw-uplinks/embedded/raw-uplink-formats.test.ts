@@ -6,10 +6,10 @@ import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { replaceChecked } from '../../log/durable-file.ts';
 import { readFrame, writeFrame } from '../../log/frame.ts';
-import { positionBehindUplinks } from './durable-mark.ts';
+import { positionBehindUplinks } from './stored-folder.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
-import { type EmbeddedUplinksOptions, openEmbeddedUplinks } from './embedded-uplinks.ts';
-import { verifyRawUplinks } from './verify-raw-uplinks.ts';
+import { type EmbeddedUplinksOptions, EmbeddedUplinks } from './embedded-uplinks.ts';
+import { verifyRawUplinks } from './stored-folder.ts';
 
 const deviceId = '0200000000000001';
 let directory: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function open(more: Partial<EmbeddedUplinksOptions> = {}): Promise<RawUplinkStore> {
-  return openEmbeddedUplinks({
+  return EmbeddedUplinks.open({
     directory,
     now: () => 1_000,
     retentionMs: 1e9,

@@ -1,21 +1,18 @@
 // Index of a closed segment: its blocks, and the uplinks per device in each block.
-// File: CRC32 u32 and length u32 of the head, the head as JSON, CRC32 of the table, the table of
-// devices, then for each device its pairs.
-import { type FileHandle, open } from 'node:fs/promises';
+// File: the head, CRC32 u32 of the table, the table of devices, then for each device its pairs.
 import { crc32 } from 'node:zlib';
+import { IndexFile, indexHead, writeIndexFile } from '../../block-log/index-file.ts';
+import { indexPath, type SegmentName } from '../../block-log/segment-files.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import { rawUplinkFormat, refuseOtherUplinks } from './block.ts';
+import {
+  type BlockCount,
+  type BlockPlace,
+  rawUplinkFormat,
+  refuseOtherUplinks,
+  type SegmentContents,
+} from './uplink-segment.ts';
 
-export interface BlockPlace {
-  /** Of its frame in the file. */
-  readonly offset: number;
-  readonly bytes: number;
-  readonly from: EpochMs;
-  /** Inclusive. */
-  readonly to: EpochMs;
-}
-
-export interface SegmentHead {
+interface SegmentHead {
   /** Of the index and its segment. */
   readonly format: number;
   readonly blocks: readonly BlockPlace[];
@@ -24,47 +21,41 @@ export interface SegmentHead {
   readonly lastPosition: number;
 }
 
-/** Which block has how many uplinks of a device, ascending. */
-export interface BlockCount {
-  readonly block: number;
-  readonly count: number;
+/** A segment that is complete: its index has the rest. */
+export interface ClosedSegment extends SegmentName {
+  readonly head: SegmentHead;
+  readonly bytes: number;
+  /** When its newest uplink was received. */
+  readonly to: EpochMs;
 }
 
-/**
- * What is known of a segment while it is being written, and whole when it is read from its file.
- */
-export interface SegmentContents {
-  readonly blocks: BlockPlace[];
-  readonly devices: Map<string, BlockCount[]>;
-  uplinks: number;
-  lastPosition: number;
-}
-
-export function emptyContents(): SegmentContents {
-  return { blocks: [], devices: new Map(), uplinks: 0, lastPosition: -1 };
+/** The segment of a head that was written or read. */
+export function closedSegment(
+  { number, generation, path }: SegmentName,
+  head: SegmentHead,
+  bytes: number,
+): ClosedSegment {
+  const to = head.blocks.reduce((newest, block) => Math.max(newest, block.to), 0);
+  return { number, generation, path, head, bytes, to };
 }
 
 const rowBytes = 32;
 const idBytes = 16;
-const prefixBytes = 8;
 const pairBytes = 8;
 
-export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentContents): Buffer {
+/** Writes the index of a segment that is complete; durable when it resolves. */
+export async function closeSegment(
+  name: SegmentName,
+  contents: SegmentContents,
+  bytes: number,
+): Promise<ClosedSegment> {
+  const { blocks, devices, uplinks, lastPosition } = contents;
   const rows = [...devices].toSorted(byId);
-  const head: SegmentHead = {
-    format: rawUplinkFormat,
-    blocks,
-    devices: rows.length,
-    uplinks,
-    lastPosition,
-  };
-  const headBytes = Buffer.from(JSON.stringify(head));
-  const prefix = Buffer.alloc(prefixBytes);
-  prefix.writeUInt32LE(crc32(headBytes), 0);
-  prefix.writeUInt32LE(headBytes.length, 4);
+  const head = { format: rawUplinkFormat, blocks, devices: rows.length, uplinks, lastPosition };
+  const headBytes = indexHead(head);
   const table = Buffer.alloc(rows.length * rowBytes);
   const pairs: Buffer[] = [];
-  let offset = prefixBytes + headBytes.length + 4 + table.length;
+  let offset = headBytes.length + 4 + table.length;
   for (const [row, [id, counts]] of rows.entries()) {
     const own = pairsOf(counts);
     table.write(id.padEnd(idBytes, '\0'), row * rowBytes, 'latin1');
@@ -76,7 +67,8 @@ export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentC
   }
   const tableCrc = Buffer.alloc(4);
   tableCrc.writeUInt32LE(crc32(table));
-  return Buffer.concat([prefix, headBytes, tableCrc, table, ...pairs]);
+  await writeIndexFile(indexPath(name.path), [headBytes, tableCrc, table, ...pairs]);
+  return closedSegment(name, head, bytes);
 }
 
 function byId([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
@@ -93,48 +85,83 @@ function pairsOf(counts: readonly BlockCount[]): Buffer {
 }
 
 /**
- * The head of an index file; undefined when there is none or it is damaged. Throws OtherFormatError
- * for one of another format.
+ * The head of the index of a segment; undefined when there is none or it is damaged. Throws
+ * OtherFormatError for one of another format.
  */
-export async function readHead(path: string): Promise<SegmentHead | undefined> {
-  return withFile(path, async (file) => {
-    const found = await headOf(file);
+export async function readHead(segment: string): Promise<SegmentHead | undefined> {
+  const path = indexPath(segment);
+  return IndexFile.use(path, async (index: IndexFile<SegmentHead>) => {
+    const found = await index.head();
     if (found !== undefined) refuseOtherUplinks(path, found.head.format);
     return found?.head;
   });
 }
 
-/** The table of devices of an index file; undefined when it is damaged. */
-export async function readTable(path: string): Promise<Buffer | undefined> {
-  return withFile(path, async (file) => {
-    const found = await headOf(file);
-    if (found === undefined) return undefined;
-    const bytes = await readBytes(file, found.end, 4 + found.head.devices * rowBytes);
-    const table = bytes?.subarray(4);
-    return table !== undefined && crc32(table) === bytes?.readUInt32LE(0) ? table : undefined;
-  });
-}
+/** Reads indexes of closed segments; keeps the tables of devices that were read last. */
+export class SegmentIndexes {
+  readonly #tables = new Map<string, Buffer>();
+  readonly #bytesMax: number;
+  #bytes = 0;
 
-/**
- * The blocks of one device; empty when it has none, undefined when what the table points to is
- * damaged.
- */
-export async function readCounts(
-  path: string,
-  table: Buffer,
-  deviceId: string,
-): Promise<BlockCount[] | undefined> {
-  const row = findRow(table, deviceId);
-  if (row === undefined) return [];
-  return withFile(path, async (file) => {
-    const offset = table.readUInt32LE(row + idBytes);
-    const pairs = await readBytes(file, offset, table.readUInt32LE(row + idBytes + 4));
-    if (pairs === undefined || crc32(pairs) !== table.readUInt32LE(row + idBytes + 8))
-      return undefined;
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Forgets a segment that is removed. */
+  forget(segment: string): void {
+    this.#bytes -= this.#tables.get(segment)?.length ?? 0;
+    this.#tables.delete(segment);
+  }
+
+  /** Whether the segment may have uplinks of some of the devices: a damaged index hides them. */
+  async mayHave(segment: string, deviceIds: ReadonlySet<string>): Promise<boolean> {
+    const table = await this.#table(segment);
+    return table === undefined || [...deviceIds].some((id) => table.includes(id, 0, 'latin1'));
+  }
+
+  /** The blocks with uplinks of the device; undefined when the index cannot be read. */
+  async countsOf(segment: string, deviceId: string): Promise<BlockCount[] | undefined> {
+    const table = await this.#table(segment);
+    if (table === undefined) return undefined;
+    const row = findRow(table, deviceId);
+    if (row === undefined) return [];
+    const pairs = await IndexFile.use(indexPath(segment), (index) =>
+      index.read(
+        table.readUInt32LE(row + idBytes),
+        table.readUInt32LE(row + idBytes + 4),
+        table.readUInt32LE(row + idBytes + 8),
+      ),
+    );
+    if (pairs === undefined) return undefined;
     return Array.from({ length: pairs.length / pairBytes }, (_, at) => ({
       block: pairs.readUInt32LE(at * pairBytes),
       count: pairs.readUInt32LE(at * pairBytes + 4),
     }));
+  }
+
+  /** Undefined when the table cannot be read. */
+  async #table(segment: string): Promise<Buffer | undefined> {
+    const table = this.#tables.get(segment) ?? (await readTable(segment));
+    if (table === undefined) return undefined;
+    this.forget(segment);
+    this.#tables.set(segment, table);
+    this.#bytes += table.length;
+    for (const oldest of this.#tables.keys()) {
+      if (this.#bytes <= this.#bytesMax || oldest === segment) break;
+      this.forget(oldest);
+    }
+    return table;
+  }
+}
+
+async function readTable(segment: string): Promise<Buffer | undefined> {
+  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+    const found = await index.head();
+    if (found === undefined) return undefined;
+    const checksum = await index.bytes(found.end, 4);
+    return (
+      checksum && index.read(found.end + 4, found.head.devices * rowBytes, checksum.readUInt32LE(0))
+    );
   });
 }
 
@@ -150,42 +177,4 @@ function findRow(table: Buffer, deviceId: string): number | undefined {
     else high = middle - 1;
   }
   return undefined;
-}
-
-async function headOf(file: FileHandle): Promise<{ head: SegmentHead; end: number } | undefined> {
-  const prefix = await readBytes(file, 0, prefixBytes);
-  const length = prefix?.readUInt32LE(4) ?? 0;
-  const bytes =
-    length > (await file.stat()).size ? undefined : await readBytes(file, prefixBytes, length);
-  if (bytes === undefined || prefix === undefined || crc32(bytes) !== prefix.readUInt32LE(0))
-    return undefined;
-  return { head: JSON.parse(bytes.toString('utf8')) as SegmentHead, end: prefixBytes + length };
-}
-
-async function withFile<T>(
-  path: string,
-  use: (file: FileHandle) => Promise<T>,
-): Promise<T | undefined> {
-  let file: FileHandle;
-  try {
-    file = await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return await use(file);
-  } finally {
-    await file.close();
-  }
-}
-
-async function readBytes(
-  file: FileHandle,
-  offset: number,
-  length: number,
-): Promise<Buffer | undefined> {
-  const bytes = Buffer.alloc(length);
-  const { bytesRead } = await file.read(bytes, 0, length, offset);
-  return bytesRead === length ? bytes : undefined;
 }

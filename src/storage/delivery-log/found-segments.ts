@@ -1,41 +1,20 @@
-// Segments of a start: those of the manifest, their indexes, and the end of the newest one; damage is reported.
-import { existsSync } from 'node:fs';
+// Segments of a start or a check: those of the manifest, their indexes, and the end of the newest one; damage is reported.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskFull } from '../../model/errors.ts';
+import { listSegments } from '../block-log/segment-files.ts';
 import { readChecked, replaceChecked } from '../log/durable-file.ts';
 import { deliveryLogFormat, refuseOtherDeliveries } from './format.ts';
-import type { Owners, RowCounts } from './row-table.ts';
-import {
-  headOf,
-  ownersOf,
-  readHead,
-  readTables,
-  type SegmentHead,
-  writeIndex,
-} from './segment-index.ts';
 import {
   checkBlocks,
+  ClosedSegment,
   type DeliveryLogDamage,
-  emptySegment,
-  listSegments,
-  scanBlocks,
-  type Segment,
+  readHead,
+  Segment,
+  type SegmentHead,
   segmentPath,
+  segmentSuffix,
 } from './segment.ts';
-
-/** A complete segment: its rows are in its index file. */
-export interface ClosedSegment {
-  readonly number: number;
-  readonly path: string;
-  readonly bytes: number;
-  readonly records: number;
-  readonly lastPosition: number;
-  readonly updated: number;
-  readonly hasForeignIds: boolean;
-  readonly owners: Owners;
-  readonly counts: ReadonlyMap<string, RowCounts>;
-}
 
 export interface FoundSegments {
   /** Ascending by number. */
@@ -47,7 +26,7 @@ export interface FoundSegments {
 }
 
 /** How the files are read. */
-export interface FindOptions {
+interface FindOptions {
   /** Whether indexes that are missing are written, which a check does not. */
   readonly repair: boolean;
   /** Whether the folder had files before, so that an empty one is damage. */
@@ -59,27 +38,28 @@ export async function findSegments(
   directory: string,
   { repair, expected }: FindOptions,
 ): Promise<FoundSegments> {
-  const numbers = existsSync(directory) ? await listSegments(directory) : [];
+  const names = await listSegments(directory, segmentSuffix);
+  const numbers = names.map(({ number }) => number);
   const damage: DeliveryLogDamage[] = [];
   const written = await writtenBytes(directory, { numbers, expected }, damage);
   const closed: ClosedSegment[] = [];
   let open: Segment | undefined;
-  for (const number of numbers) {
+  for (const { number, path } of names) {
     const isLast = number === numbers.at(-1);
     // Segments before the last one are synced as a whole; without a manifest nobody knows of that one.
     const synced = isLast ? (written?.get(number) ?? (written ? 0 : Infinity)) : Infinity;
-    const found = await findSegment(directory, number, { isLast, synced });
-    const short = shortOf(found, written?.get(number) ?? 0);
+    const found = await findSegment(new Segment(path, number), { isLast, synced });
+    const short = shortOf(path, found, written?.get(number) ?? 0);
     damage.push(...found.damage, ...short);
     const isHarmed = found.damage.length + short.length > 0;
-    if (found.segment === undefined) closed.push(closedSegment(directory, number, found.head));
+    if (found.segment === undefined) closed.push(new ClosedSegment(path, number, found.head));
     else if (isLast && !isHarmed) open = found.segment;
     else {
       // What cannot be read stays in the file for a repair.
       found.segment.bytes = found.size;
-      const head = headOf(found.segment);
-      if (repair) await unlessDiskFull(writeIndex(found.segment));
-      closed.push(closedSegment(directory, number, head));
+      const head = found.segment.head();
+      if (repair) await unlessDiskFull(found.segment.writeIndex());
+      closed.push(new ClosedSegment(path, number, head));
     }
   }
   const known = [...numbers, ...(written?.keys() ?? [])];
@@ -92,18 +72,17 @@ async function writtenBytes(
   { numbers, expected }: { readonly numbers: readonly number[]; readonly expected: boolean },
   damage: DeliveryLogDamage[],
 ): Promise<ReadonlyMap<number, number> | undefined> {
-  const manifest = existsSync(directory) ? await readManifest(directory) : 'missing';
+  const manifest = await readManifest(directory);
   if (manifest === 'missing' && (expected || numbers.length > 0))
     damage.push({ path: directory, reason: 'the manifest is missing' });
   if (manifest !== 'missing' && 'damaged' in manifest)
     damage.push({ path: manifest.damaged, reason: 'it cannot be read' });
   if (manifest === 'missing' || 'damaged' in manifest) return undefined;
-  const { segments }: Manifest = manifest;
-  for (const [number] of segments) {
+  for (const [number] of manifest.segments) {
     if (!numbers.includes(number))
       damage.push({ path: segmentPath(directory, number), reason: 'the segment is missing' });
   }
-  return new Map(segments);
+  return new Map(manifest.segments);
 }
 
 /** A start does not fail because the disk is full: the next one writes it. */
@@ -118,7 +97,6 @@ export async function unlessDiskFull(write: Promise<unknown>): Promise<boolean> 
 }
 
 interface Found {
-  readonly path: string;
   /** Bytes that the index on the disk covers. */
   readonly indexed: number;
   /** Undefined when the index says everything. */
@@ -131,62 +109,34 @@ interface Found {
 }
 
 /** Reports a segment of which less can be read than was written. */
-function shortOf({ path, indexed, end }: Found, written: number): DeliveryLogDamage[] {
+function shortOf(path: string, { indexed, end }: Found, written: number): DeliveryLogDamage[] {
   const wanted = Math.max(written, indexed);
   if (end >= wanted) return [];
   return [{ path, reason: `${wanted} bytes were written and ${end} can be read` }];
 }
 
 async function findSegment(
-  directory: string,
-  number: number,
+  segment: Segment,
   { isLast, synced }: { readonly isLast: boolean; readonly synced: number },
 ): Promise<Found> {
-  const path = segmentPath(directory, number);
+  const { path } = segment;
   const { size } = await stat(path);
   const head = await readHead(path);
   if (!isLast && head !== undefined && head.bytes === size)
-    return { path, indexed: size, segment: undefined, head, size, end: size, damage: [] };
-  const segment = emptySegment(directory, number);
-  const covered = head !== undefined && head.bytes <= size ? await resumed(segment, head) : 0;
-  const checked = await checkBlocks(path, 0, covered);
+    return { indexed: size, segment: undefined, head, size, end: size, damage: [] };
+  const covered = head !== undefined && head.bytes <= size ? await segment.takeIndex(head) : 0;
+  const checked = await checkBlocks(path, covered);
   segment.synced = Math.max(synced, covered);
-  const scanned = await scanBlocks(segment, covered, size);
+  const scanned = await segment.scan(covered, size);
   segment.bytes = scanned.end;
   segment.synced = Math.min(segment.synced, scanned.end);
   return {
-    path,
     indexed: head?.bytes ?? 0,
     segment,
     size,
-    head: headOf(segment),
+    head: segment.head(),
     end: scanned.end,
-    damage: [...checked.damage, ...scanned.damage],
-  };
-}
-
-/** Takes over what the index covers; returns how many bytes of the segment that is. */
-async function resumed(segment: Segment, head: SegmentHead): Promise<number> {
-  const tables = await readTables(segment.path);
-  if (tables === undefined) return 0;
-  const { records, lastPosition, updated, hasForeignIds } = head;
-  Object.assign(segment, { tables, records, lastPosition, updated, hasForeignIds });
-  Object.assign(segment, { owners: ownersOf(head) });
-  return head.bytes;
-}
-
-export function closedSegment(directory: string, number: number, head: SegmentHead): ClosedSegment {
-  const { bytes, records, lastPosition, updated, hasForeignIds, tables } = head;
-  return {
-    number,
-    path: segmentPath(directory, number),
-    bytes,
-    records,
-    lastPosition,
-    updated,
-    hasForeignIds,
-    owners: ownersOf(head),
-    counts: new Map(tables.map(([connectorId, { counts }]) => [connectorId, counts])),
+    damage: [...checked, ...scanned.damage],
   };
 }
 
@@ -216,4 +166,26 @@ async function readManifest(
   const manifest = JSON.parse(found.text) as Manifest & { readonly format: number };
   refuseOtherDeliveries(path, manifest.format);
   return manifest;
+}
+
+// Check of a data folder: reads every block, changes nothing.
+
+export interface DeliveryLogFindings {
+  readonly records: number;
+  /** Without a torn end, whose deliveries are sent again. */
+  readonly damage: readonly DeliveryLogDamage[];
+}
+
+/** `expected`: whether the folder had files before. */
+export async function verifyDeliveryLog(
+  directory: string,
+  expected: boolean,
+): Promise<DeliveryLogFindings> {
+  const { closed, open, damage } = await findSegments(directory, { repair: false, expected });
+  const found = [...damage];
+  const told = new Set(damage.map(({ path }) => path));
+  for (const { path, bytes } of closed)
+    if (!told.has(path)) found.push(...(await checkBlocks(path, bytes)));
+  const records = closed.reduce((sum, segment) => sum + segment.records, open?.records ?? 0);
+  return { records, damage: found };
 }
