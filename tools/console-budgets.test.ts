@@ -23,8 +23,6 @@ const chunkLimits: Readonly<Record<string, number>> = {
   // Outlines of the world, with few and with more details; only maps load them.
   'countries-110m': 40,
   'countries-50m': 235,
-  // What a dashboard and a shared one have in common: grid, data and all kinds of tiles.
-  'range-bar': 16,
   // Every step of the first run, its programs, and their words.
   welcome: 13,
 };

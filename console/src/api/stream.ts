@@ -1,6 +1,7 @@
 // Live stream of the page: one socket for all listeners; after a break it continues from the last cursor.
+import { useEffect, useRef } from 'react';
 import { connection } from './connection.ts';
-import { createWatchedValue } from './watched-value.ts';
+import { createWatchedValue, useWatchedValue } from './watched-value.ts';
 
 /** A stored sample as the stream sends it (interface 6). */
 export interface LiveSample {
@@ -58,7 +59,7 @@ const longestWaitMs = 15_000;
 const pingMs = 30_000;
 
 const followed = new Map<string, Followed>();
-export const streamStatus = createWatchedValue<StreamStatus>({ state: 'idle' });
+const streamStatus = createWatchedValue<StreamStatus>({ state: 'idle' });
 let socket: WebSocket | undefined;
 let cursor: string | undefined;
 let waitMs = firstWaitMs;
@@ -168,4 +169,27 @@ function itemOf(interest: Interest): object {
 
 function send(message: object): void {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}
+
+// Hooks on the live stream: listeners that live as long as the part that shows what they hear.
+
+/** Listens while the part is shown; a changed interest is followed instead of the earlier one. */
+export function useStream(interest: Interest | undefined, listener: Listener): void {
+  const latest = useRef(listener);
+  useEffect(() => {
+    latest.current = listener;
+  });
+  const key = interest === undefined ? undefined : JSON.stringify(interest);
+  useEffect(() => {
+    if (key === undefined) return undefined;
+    return follow(JSON.parse(key) as Interest, {
+      onJoin: () => latest.current.onJoin?.(),
+      onSample: (sample) => latest.current.onSample?.(sample),
+      onEvent: (event) => latest.current.onEvent?.(event),
+    });
+  }, [key]);
+}
+
+export function useStreamStatus(): StreamStatus {
+  return useWatchedValue(streamStatus);
 }

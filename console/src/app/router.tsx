@@ -1,15 +1,15 @@
 // Router: every screen with its address; each screen is loaded when it is needed.
 import { createRoute, createRouter } from '@tanstack/react-router';
+import { hasSession } from '../session/session.ts';
 import { ScreenFailure } from '../ui/late.tsx';
-import { accessRoutes } from './routes/access-routes.ts';
-import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
-import { deviceRoutes } from './routes/device-routes.ts';
-import { deviceTypeRoutes } from './routes/device-type-routes.ts';
+import { deviceRoutes, deviceTypeRoutes } from './routes/device-routes.ts';
 import { flowRoutes } from './routes/flow-routes.ts';
 import {
+  accessRoutes,
   enrolment,
   firstPassword,
   root,
+  screen,
   shell,
   signedIn,
   signIn,
@@ -18,13 +18,14 @@ import {
   welcome,
   workspace,
 } from './routes/frame.ts';
-import { deviceMap } from './routes/map-routes.ts';
-import { organizationRoutes, ownAccount, ownSecurity } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
-import { settingsRoutes } from './routes/settings-routes.ts';
-import { watchRoutes } from './routes/watch-routes.ts';
-import { hasSession } from '../session/session.ts';
-import { screen } from './routes/screen.ts';
+import {
+  organizationRoutes,
+  ownAccount,
+  ownSecurity,
+  settingsRoutes,
+} from './routes/settings-routes.ts';
+import { dashboardRoutes, deviceMap, sharedDashboard, watchRoutes } from './routes/watch-routes.ts';
 
 const homeScreen = screen(() => import('../screens/home/home.tsx'), 'Home');
 const home = createRoute({ getParentRoute: () => workspace, path: '/', component: homeScreen });

@@ -2,9 +2,37 @@
 import { onlineManager, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import type { components } from '../../generated/interface-types.ts';
 import { answers } from '../api/answers.ts';
-import { ask, csrfToken, platform } from '../api/platform.ts';
+import { ask, csrfToken, endedSession, platform } from '../api/platform.ts';
 import { discardStream } from '../api/stream.ts';
+import { createWatchedValue } from '../api/watched-value.ts';
 import { discardDrafts } from './draft-places.ts';
+
+// Signing in again: a session that ended while the page was open is begun anew over the page.
+
+class SigningIn {
+  readonly isAsked = createWatchedValue(false);
+  #answers: ((isSignedIn: boolean) => void)[] = [];
+
+  /** Called by the part that shows the form; returns how to take it back. */
+  offer(): () => void {
+    endedSession.begin = () => {
+      this.isAsked.set(true);
+      // Several requests at once ask once.
+      return new Promise((resolve) => this.#answers.push(resolve));
+    };
+    return () => {
+      delete endedSession.begin;
+      this.end(false);
+    };
+  }
+
+  end(isSignedIn: boolean): void {
+    this.isAsked.set(false);
+    for (const answer of this.#answers.splice(0)) answer(isSignedIn);
+  }
+}
+
+export const signingIn = new SigningIn();
 
 const workspacesMax = 1_000;
 

@@ -1,9 +1,9 @@
 // Workspace events: alarms, runs of rules and deliveries as they happen, and what is asked again after them.
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { type Alarm, alarmsKey } from '../api/alarms.ts';
+import { type Listener, type LiveEvent, useStream } from '../api/stream.ts';
 import { useMay } from './permissions.ts';
-import type { Listener, LiveEvent } from '../api/stream.ts';
-import { useStream } from '../api/use-stream.ts';
 
 const refreshMs = 1_000;
 
@@ -12,7 +12,7 @@ const scopes = { ALARM: 'rule', DELIVERY: 'dataFlow', RULE_RUN: 'rule' } as cons
 type FollowedKind = keyof typeof scopes;
 
 /** Events of one kind in one workspace. Nothing is heard without permission to read them. */
-export function useWorkspaceEvents(
+function useWorkspaceEvents(
   workspaceId: string,
   kind: FollowedKind,
   { onEvent, ...listener }: Pick<Listener, 'onEvent' | 'onJoin'>,
@@ -27,7 +27,7 @@ export function useWorkspaceEvents(
 }
 
 /** Returns what asks again for the answers with these keys, at most once a second. */
-export function useRefresh(keys: readonly QueryKey[]): () => void {
+function useRefresh(keys: readonly QueryKey[]): () => void {
   const known = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(
@@ -64,4 +64,25 @@ export function useLogEvents({ workspaceId, kind, isOf, key }: LogOptions): void
       if ('leftOut' in event || isOf(event)) refresh();
     },
   });
+}
+
+// Alarm events of a workspace: each refreshes what is shown of its alarms, at most once a second.
+
+interface AlarmEvent {
+  readonly change: string;
+  readonly alarm: Alarm;
+}
+
+/** Calls `happened` for each event. Nothing is heard without permission to read alarms. */
+export function useAlarmEvents(workspaceId: string, happened: (event: AlarmEvent) => void): void {
+  useWorkspaceEvents(workspaceId, 'ALARM', {
+    onEvent({ change, alarm }) {
+      if (alarm !== undefined) happened({ change: String(change), alarm: alarm as Alarm });
+    },
+  });
+}
+
+/** Asks again for the alarms and the figures of the workspace after events; once for the page. */
+export function useAlarmRefresh(workspaceId: string): void {
+  useAlarmEvents(workspaceId, useRefresh([alarmsKey(workspaceId), ['overview', workspaceId]]));
 }

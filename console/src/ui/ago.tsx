@@ -1,5 +1,5 @@
-// Times that have passed: in words, with the exact instant on the element.
-import { useNow } from './use-now.ts';
+// Times that have passed: in words, by one clock for the page.
+import { useSyncExternalStore } from 'react';
 import { useFormats, useWords } from '../words/language.tsx';
 import { partWords } from './part-words.ts';
 
@@ -13,4 +13,32 @@ export function Ago({ at }: { readonly at: string | null | undefined }) {
       {formats.ago(at, now)}
     </time>
   );
+}
+
+// The present: one clock for everything on the page that says how long ago something was.
+
+const tickMs = 1_000;
+const watchers = new Set<() => void>();
+let nowMs = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** Epoch milliseconds, new every second while a part of the page shows it. */
+export function useNow(): number {
+  return useSyncExternalStore(watch, () => nowMs);
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  timer ??= setInterval(tick, tickMs);
+  return () => {
+    watchers.delete(watcher);
+    if (watchers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function tick(): void {
+  nowMs = Date.now();
+  for (const watcher of watchers) watcher();
 }

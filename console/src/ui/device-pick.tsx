@@ -1,7 +1,7 @@
 // Device pick: a search field whose list of matches is walked with the arrow keys.
 import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import type { FoundDevice } from '../api/devices-by-id.ts';
+import type { FoundDevice } from '../api/workspace-records.ts';
 import { ask, platform } from '../api/platform.ts';
 import { useSettledValue } from './use-settled-value.ts';
 import { useWords } from '../words/language.tsx';

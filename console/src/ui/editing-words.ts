@@ -1,5 +1,26 @@
-// Words of editing any record: kept, saved, left, changed by others, deleted.
+// Words of editing any record, and of choosing a time range.
 import { wordSet } from '../words/word-set.ts';
+
+// Words of choosing a range of time.
+
+export const rangeWords = wordSet(
+  {
+    range: 'Time range',
+    custom: 'Custom',
+    from: 'From',
+    to: 'To',
+    show: 'Apply',
+    zoomBack: 'Reset zoom',
+  },
+  {
+    range: 'Zeitraum',
+    custom: 'Benutzerdefiniert',
+    from: 'Von',
+    to: 'Bis',
+    show: 'Anwenden',
+    zoomBack: 'Zoom zurücksetzen',
+  },
+);
 
 export const editingWords = wordSet(
   {

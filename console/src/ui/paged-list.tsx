@@ -1,13 +1,16 @@
 // Paged list: the rows of one page, with search and pager in the address, or an empty state.
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { Fragment, type ReactNode } from 'react';
-import { useFormats } from '../words/language.tsx';
+import { useFormats, useWords } from '../words/language.tsx';
+import { IconButton } from './button.tsx';
 import { Sheet } from './card.tsx';
-import { CurlButton } from './curl-button.tsx';
-import { ListBones, ListTable, type ListTableProps } from './list-table.tsx';
+import { CurlButton } from './copy-button.tsx';
 import { readListSearch } from './list-search.ts';
+import { ListBones, ListTable, type ListTableProps } from './list-table.tsx';
 import { Page } from './page.tsx';
-import { Pager } from './pager.tsx';
+import styles from './pager.module.css';
+import { partWords } from './part-words.ts';
 import { SearchField } from './search-field.tsx';
 import { type Answer, Answered, Bone, Empty } from './states.tsx';
 
@@ -117,4 +120,37 @@ function useListAddress() {
     void navigate({ to: '.', search: changed as never, ...options });
   };
   return { q, page, change };
+}
+
+// Pager: the current page of a long list, and links to the next and previous page.
+
+interface PagerProps {
+  /** From 0. */
+  readonly page: number;
+  readonly pages: number;
+  readonly go: (page: number) => void;
+}
+
+/** Nothing for a list of one page. */
+export function Pager({ page, pages, go }: PagerProps) {
+  const words = useWords(partWords);
+  const { count } = useFormats();
+  if (pages <= 1) return null;
+  return (
+    <div className={styles['pager']}>
+      <IconButton
+        label={words.earlier}
+        icon={ChevronLeft}
+        disabled={page === 0}
+        onClick={() => go(page - 1)}
+      />
+      <span className="num">{words.pageOf(count(page + 1), count(pages))}</span>
+      <IconButton
+        label={words.later}
+        icon={ChevronRight}
+        disabled={page + 1 >= pages}
+        onClick={() => go(page + 1)}
+      />
+    </div>
+  );
 }

@@ -3,9 +3,9 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answers } from '../api/answers.ts';
 import { ask, platform } from '../api/platform.ts';
 import { Refusal } from '../api/refusal.ts';
+import type { Language } from '../words/word-set.ts';
 import type { ThemeChoice } from './theme.ts';
 import { toastFailure } from './toasts.tsx';
-import type { Language } from '../words/word-set.ts';
 import type { ZoneChoice } from './zone-choices.ts';
 
 /** Something that was open before, for the palette. */

@@ -6,9 +6,9 @@ import { instantOfLocal, localOf } from '../words/zone-times.ts';
 import { IconButton } from './button.tsx';
 import { Segments } from './choice.tsx';
 import { TextField } from './field.tsx';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog } from './dialog.tsx';
 import styles from './range-picker.module.css';
-import { rangeWords } from './range-words.ts';
+import { rangeWords } from './editing-words.ts';
 
 /** ISO-8601 instants. */
 interface CustomRange {

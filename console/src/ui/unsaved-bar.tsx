@@ -1,12 +1,12 @@
-// Unsaved bar: save and discard, what is not saved yet, and the questions that edits raise.
+// Unsaved bar: save and discard, and the notices around edits: leaving, other editors, missing permission.
+import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
-import { type Need, useMayDo } from '../session/permissions.ts';
+import { type Need, useMay, useMayDo } from '../session/permissions.ts';
 import { useWords } from '../words/language.tsx';
 import { ActionFailure } from './action-failure.tsx';
 import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
 import { editingWords } from './editing-words.ts';
-import { LeaveWarning } from './leave-warning.tsx';
-import { StaleNotice } from './stale-notice.tsx';
 import styles from './unsaved-bar.module.css';
 import type { Editor } from './use-editor.ts';
 
@@ -86,4 +86,74 @@ function useSaveKey(isReady: boolean, save: () => void): void {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+}
+
+// Leave warning: asks before a page with edits that are not saved is left.
+
+interface LeaveWarningProps {
+  readonly isChanged: boolean;
+  /** Pages below this path share the edits, so that the way between them is free. */
+  readonly within?: string;
+}
+
+/** Edits stay in the browser either way; staying is the main answer because it is what undoes a slip. */
+export function LeaveWarning({ isChanged, within }: LeaveWarningProps) {
+  const words = useWords(editingWords);
+  const blocker = useBlocker({
+    withResolver: true,
+    enableBeforeUnload: isChanged,
+    shouldBlockFn: ({ current, next }) => {
+      const isFree = within !== undefined && `${next.pathname}/`.startsWith(`${within}/`);
+      return isChanged && !isFree && current.pathname !== next.pathname;
+    },
+  });
+  if (blocker.status !== 'blocked') return null;
+  return (
+    <Dialog
+      title={words.leaveTitle}
+      close={blocker.reset}
+      footer={
+        <>
+          <Button onClick={blocker.proceed}>{words.leave}</Button>
+          <Button look="primary" onClick={blocker.reset}>
+            {words.stay}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.leaveNote}</p>
+    </Dialog>
+  );
+}
+
+// Stale notice: someone else saved the record while it was edited here, and one of both must win.
+
+interface StaleNoticeProps {
+  readonly discard: () => void;
+  readonly save: (isForced: boolean) => void;
+}
+
+export function StaleNotice({ discard, save }: StaleNoticeProps) {
+  const words = useWords(editingWords);
+  return (
+    <div className={styles['stale']} role="alert">
+      <span className="grow">{words.staleTitle}</span>
+      <Button onClick={discard}>{words.takeTheirs}</Button>
+      <Button onClick={() => save(true)}>{words.keepMine}</Button>
+    </div>
+  );
+}
+
+// Read-only note: says before an edit that it would be refused, and what it needs.
+
+interface ReadOnlyNoteProps {
+  readonly workspaceId: string;
+  readonly scope: string;
+  readonly verb: Parameters<typeof useMay>[2];
+}
+
+export function ReadOnlyNote({ workspaceId, scope, verb }: ReadOnlyNoteProps) {
+  const words = useWords(editingWords);
+  if (useMay(workspaceId, scope, verb)) return null;
+  return <p className={styles['notice']}>{words.readOnly(`${scope}: ${verb}`)}</p>;
 }

@@ -11,7 +11,7 @@ const sources = import.meta.glob<string>(
 );
 
 test('review console M10: every change is sent by an action', () => {
-  expect(Object.keys(sources).length).toBeGreaterThan(400);
+  expect(Object.keys(sources).length).toBeGreaterThan(300);
   const others = Object.entries(sources).filter(([, source]) => /\buseMutation\b/.test(source));
   expect(others.map(([file]) => file)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // Key table: every key of the console, for what listens, for the help, and for the names of buttons.
 import { type Place, placeGroups } from '../shell/navigation.ts';
 import type { keyWords } from '../../ui/key-words.ts';
-import type { KeyName } from '../../ui/use-key.ts';
+import type { KeyName } from '../../ui/keys.ts';
 
 export type KeyGroupName = keyof (typeof keyWords)['en']['groups'];
 

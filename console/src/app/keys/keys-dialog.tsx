@@ -8,7 +8,7 @@ import { useWords } from '../../words/language.tsx';
 import { controlName, goKey, type KeyGroup, keyGroups, type KeyRow } from './key-table.ts';
 import { keyWords } from '../../ui/key-words.ts';
 import styles from './keys.module.css';
-import { hasSingleKeys } from '../../ui/single-keys.ts';
+import { hasSingleKeys } from '../../ui/keys.ts';
 
 export function KeysDialog({ close }: { readonly close: () => void }) {
   const words = useWords(keyWords);

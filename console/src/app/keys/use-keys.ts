@@ -1,11 +1,10 @@
 // Keys of the whole console: one listener, which asks the table of keys what a key means.
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef } from 'react';
-import { openPalette } from '../palette/palette-state.ts';
 import { useWorkspaceId } from '../../session/last-workspace.ts';
+import { actionOf, hasSingleKeys, isTyping, type KeyName } from '../../ui/keys.ts';
+import { openPalette } from '../palette/palette-state.ts';
 import { goKey, keyGroups, placeOfKey } from './key-table.ts';
-import { hasSingleKeys, isTyping } from '../../ui/single-keys.ts';
-import { actionOf, type KeyName } from '../../ui/use-key.ts';
 
 // Row steps: `j` and `k` in the list of a page, whichever kind of table it is.
 

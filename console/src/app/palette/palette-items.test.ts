@@ -1,7 +1,7 @@
 // Items of the palette: each is found by the words of its label, and by those that people type instead.
 import { Plus } from 'lucide-react';
 import { expect, test } from 'vitest';
-import { matching } from './palette-items.ts';
+import { matching } from './palette-search.ts';
 
 const labels = ['Create rule', 'Rules', 'Sign out'];
 const group = {

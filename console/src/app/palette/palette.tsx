@@ -2,12 +2,17 @@
 import { Check, LoaderCircle, Search } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Refusal } from '../../api/refusal.ts';
+import { useWorkspaceId } from '../../session/last-workspace.ts';
 import { partWords } from '../../ui/part-words.ts';
 import { useModal } from '../../ui/use-modal.ts';
-import { useWorkspaceId } from '../../session/last-workspace.ts';
 import { useWords } from '../../words/language.tsx';
-import type { PaletteGroup, PaletteItem } from './palette-items.ts';
-import { exactHit, useFound, wantedOf } from './palette-search.ts';
+import {
+  exactHit,
+  type PaletteGroup,
+  type PaletteItem,
+  useFound,
+  wantedOf,
+} from './palette-search.ts';
 import { closePalette } from './palette-state.ts';
 import { paletteWords } from './palette-words.ts';
 import styles from './palette.module.css';

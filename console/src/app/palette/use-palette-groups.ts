@@ -28,22 +28,30 @@ import {
   Zap,
 } from 'lucide-react';
 import { useMemo } from 'react';
-import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
-import { hasSingleKeys, turnSingleKeys } from '../../ui/single-keys.ts';
-import { toastFailure } from '../../ui/toasts.tsx';
 import { useWorkspaceId } from '../../session/last-workspace.ts';
 import { useGate } from '../../session/permissions.ts';
-import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { signOut, useAccount, useWorkspaces } from '../../session/session.ts';
+import { pageActions } from '../../ui/page-actions.ts';
+import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { zoneChoices } from '../../ui/zone-choices.ts';
-import { placeGroups } from '../shell/navigation.ts';
-import { shellWords } from '../shell/shell-words.ts';
+import { hasSingleKeys, turnSingleKeys } from '../../ui/keys.ts';
+import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
+import { toastFailure } from '../../ui/toasts.tsx';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';
-import { type Hit, hitPlaces } from './hit-places.ts';
-import { pageActions } from '../../ui/page-actions.ts';
-import { matching, type PaletteGroup, type PaletteItem, withItems } from './palette-items.ts';
-import { exactHit, type Found, type Wanted } from './palette-search.ts';
+import { placeGroups } from '../shell/navigation.ts';
+import { shellWords } from '../shell/shell-words.ts';
+import {
+  exactHit,
+  type Found,
+  type Hit,
+  hitPlaces,
+  matching,
+  type PaletteGroup,
+  type PaletteItem,
+  type Wanted,
+  withItems,
+} from './palette-search.ts';
 import { showKeys } from './palette-state.ts';
 import { paletteWords } from './palette-words.ts';
 import { type RecentPage, recentPageOf } from './use-recents.ts';

@@ -1,12 +1,72 @@
-// Routes of devices: the list, new ones, and the pages of one.
+// Routes of devices and device types: lists, new ones, and the tabs of one.
 import { createRoute, redirect } from '@tanstack/react-router';
-import { readExploreSearch } from '../../screens/device/explore/explore-search.ts';
+import { readReplaySearch, readTypeSearch } from '../../screens/device-types/type-search.ts';
 import { readPageSearch } from '../../screens/device/device-search.ts';
-import { readDeviceSearch } from '../../screens/devices/device-search.ts';
-import { readRegisterSearch } from '../../screens/devices/register-search.ts';
+import { readExploreSearch } from '../../screens/device/explore/explore-search.ts';
+import { readDeviceSearch, readRegisterSearch } from '../../screens/devices/device-search.ts';
 import { PartOfScreenFailure } from '../../ui/late.tsx';
-import { workspace } from './frame.ts';
-import { screen } from './screen.ts';
+import { screen, workspace } from './frame.ts';
+
+// Routes of device types: the list, and the tabs of one.
+
+const deviceTypes = createRoute({
+  getParentRoute: () => workspace,
+  path: '/types',
+  validateSearch: readTypeSearch,
+  component: screen(() => import('../../screens/device-types/device-types.tsx'), 'DeviceTypes'),
+});
+
+const deviceType = createRoute({
+  getParentRoute: () => workspace,
+  path: '/types/$typeId',
+  component: screen(() => import('../../screens/device-types/device-type.tsx'), 'DeviceType'),
+});
+
+const scriptTab = () => import('../../screens/device-types/script-tab.tsx');
+
+const deviceTypeTabs = [
+  createRoute({
+    getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
+    path: '/',
+    beforeLoad: ({ params }) => {
+      redirect({ to: '/w/$workspaceId/types/$typeId/decoder', params, replace: true, throw: true });
+    },
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
+    path: '/decoder',
+    component: screen(scriptTab, 'DecoderTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
+    path: '/encoder',
+    component: screen(scriptTab, 'EncoderTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
+    path: '/schema',
+    component: screen(() => import('../../screens/device-types/schema-tab.tsx'), 'SchemaTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
+    path: '/replay',
+    validateSearch: readReplaySearch,
+    component: screen(() => import('../../screens/device-types/replay-tab.tsx'), 'ReplayTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
+    path: '/use',
+    component: screen(() => import('../../screens/device-types/use-tab.tsx'), 'UseTab'),
+  }),
+] as const;
+
+export const deviceTypeRoutes = [deviceTypes, deviceType.addChildren(deviceTypeTabs)] as const;
 
 const devices = createRoute({
   getParentRoute: () => workspace,
@@ -53,19 +113,19 @@ const devicePages = [
     getParentRoute: () => device,
     errorComponent: PartOfScreenFailure,
     path: '/live',
-    component: screen(() => import('../../screens/device/live/live.tsx'), 'Live'),
+    component: screen(() => import('../../screens/device/live-tail.tsx'), 'Live'),
   }),
   createRoute({
     getParentRoute: () => device,
     errorComponent: PartOfScreenFailure,
     path: '/uplinks',
-    component: screen(() => import('../../screens/device/uplinks/uplinks.tsx'), 'Uplinks'),
+    component: screen(() => import('../../screens/device/uplinks.tsx'), 'Uplinks'),
   }),
   createRoute({
     getParentRoute: () => device,
     errorComponent: PartOfScreenFailure,
     path: '/log',
-    component: screen(() => import('../../screens/device/log/log.tsx'), 'Log'),
+    component: screen(() => import('../../screens/device/log.tsx'), 'Log'),
   }),
   createRoute({
     getParentRoute: () => device,
@@ -78,13 +138,13 @@ const devicePages = [
     getParentRoute: () => device,
     errorComponent: PartOfScreenFailure,
     path: '/commands',
-    component: screen(() => import('../../screens/device/commands/commands.tsx'), 'Commands'),
+    component: screen(() => import('../../screens/device/commands.tsx'), 'Commands'),
   }),
   createRoute({
     getParentRoute: () => device,
     errorComponent: PartOfScreenFailure,
     path: '/settings',
-    component: screen(() => import('../../screens/device/settings/settings.tsx'), 'Settings'),
+    component: screen(() => import('../../screens/device/device-settings.tsx'), 'Settings'),
   }),
 ] as const;
 

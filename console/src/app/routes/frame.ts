@@ -1,14 +1,40 @@
 // Frame of the routes: the sign-in, the session check, and the shell around every screen.
-import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { answers } from '../../api/answers.ts';
+import { loadCode } from '../../api/missing-code.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { firstRunOf } from '../../session/first-run.ts';
 import { lastWorkspace, rememberWorkspace } from '../../session/last-workspace.ts';
 import { account, hasSession, isClosed, workspacesOf } from '../../session/session.ts';
-import { NoWorkspace } from '../shell/no-workspace.tsx';
-import { NotFound } from '../shell/not-found.tsx';
+import { NotFound, NoWorkspace } from '../shell/not-found.tsx';
 import { Shell } from '../shell/shell.tsx';
-import { screen } from './screen.ts';
+
+// Screen: a component whose code is loaded when its route is opened; what is missing is told in its place.
+
+export const screen: typeof lazyRouteComponent = (load, name) =>
+  lazyRouteComponent(() => loadCode(String(name), load), name);
+
+// Routes of mailed links: accept an invitation, ask for a new password and choose it. None needs a session.
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitations/$token',
+  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'Invitation'),
+});
+
+const forgotten = createRoute({
+  getParentRoute: () => root,
+  path: '/password-reset',
+  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'Forgotten'),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/password-reset/$token',
+  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'NewPassword'),
+});
+
+export const accessRoutes = [invitation, forgotten, newPassword] as const;
 
 export const root = createRootRoute({ notFoundComponent: NotFound });
 
@@ -86,7 +112,7 @@ export const firstPassword = createRoute({
     const { passwordChangeRequired } = await answers.ensureQueryData(account);
     if (passwordChangeRequired !== true) redirect({ to: '/', throw: true });
   },
-  component: screen(() => import('../../screens/account/first-password.tsx'), 'FirstPassword'),
+  component: screen(() => import('../../screens/account/enrolment.tsx'), 'FirstPassword'),
 });
 
 /** The last workspace that was open, else the first; undefined when none is in reach. */

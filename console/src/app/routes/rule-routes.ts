@@ -1,11 +1,13 @@
 // Routes of rules and of the outputs that they and the data flows have.
 import { createRoute, redirect } from '@tanstack/react-router';
-import { readListSearch, readPage } from '../../ui/list-search.ts';
-import { readNewOutput } from '../../screens/outputs/new-output-search.ts';
-import { readDeliverySearch, readOutputSearch } from '../../screens/outputs/output-search.ts';
+import {
+  readDeliverySearch,
+  readNewOutput,
+  readOutputSearch,
+} from '../../screens/outputs/output-search.ts';
 import { readSimulationSearch } from '../../screens/rules/rule-search.ts';
-import { workspace } from './frame.ts';
-import { screen } from './screen.ts';
+import { readListSearch, readPage } from '../../ui/list-search.ts';
+import { screen, workspace } from './frame.ts';
 
 const outputs = createRoute({
   getParentRoute: () => workspace,
@@ -54,7 +56,7 @@ const rules = createRoute({
 const newRule = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/new',
-  component: screen(() => import('../../screens/rules/new-rule.tsx'), 'NewRule'),
+  component: screen(() => import('../../screens/rules/rule-edit.tsx'), 'NewRule'),
 });
 
 const rule = createRoute({

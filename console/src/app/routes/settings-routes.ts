@@ -1,7 +1,57 @@
-// Routes of a workspace's settings: one for each tab.
+// Routes of settings: those of a workspace, of the organization, and of the account.
 import { createRoute, redirect } from '@tanstack/react-router';
-import { workspace } from './frame.ts';
-import { screen } from './screen.ts';
+import { readAuditSearch } from '../../screens/activity/activity-search.ts';
+import { NotFound } from '../shell/not-found.tsx';
+import { screen, shell, workspace } from './frame.ts';
+
+// Routes of the organization and of the own account.
+
+const organization = createRoute({
+  getParentRoute: () => shell,
+  path: '/o/$organizationId/settings',
+  notFoundComponent: NotFound,
+});
+
+const people = createRoute({
+  getParentRoute: () => organization,
+  path: '/members',
+  component: screen(() => import('../../screens/organization/members.tsx'), 'Members'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => organization,
+  path: '/keys',
+  component: screen(() => import('../../screens/organization/keys.tsx'), 'Keys'),
+});
+
+const clients = createRoute({
+  getParentRoute: () => organization,
+  path: '/clients',
+  validateSearch: ({ client }: Record<string, unknown>): { client?: string } =>
+    typeof client === 'string' ? { client } : {},
+  component: screen(() => import('../../screens/organization/clients.tsx'), 'Clients'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => organization,
+  path: '/audit',
+  validateSearch: readAuditSearch,
+  component: screen(() => import('../../screens/organization/audit.tsx'), 'Audit'),
+});
+
+export const ownAccount = createRoute({
+  getParentRoute: () => shell,
+  path: '/me',
+  component: screen(() => import('../../screens/account/account.tsx'), 'Account'),
+});
+
+export const ownSecurity = createRoute({
+  getParentRoute: () => shell,
+  path: '/me/security',
+  component: screen(() => import('../../screens/account/security.tsx'), 'Security'),
+});
+
+export const organizationRoutes = organization.addChildren([people, keys, clients, audit]);
 
 const settings = createRoute({ getParentRoute: () => workspace, path: '/settings' });
 
@@ -16,7 +66,7 @@ const start = createRoute({
 const general = createRoute({
   getParentRoute: () => settings,
   path: '/general',
-  component: screen(() => import('../../screens/settings/general/general.tsx'), 'General'),
+  component: screen(() => import('../../screens/settings/general.tsx'), 'General'),
 });
 
 const hours = createRoute({
@@ -28,31 +78,31 @@ const hours = createRoute({
 const retention = createRoute({
   getParentRoute: () => settings,
   path: '/retention',
-  component: screen(() => import('../../screens/settings/retention/retention.tsx'), 'Retention'),
+  component: screen(() => import('../../screens/settings/retention.tsx'), 'Retention'),
 });
 
 const usage = createRoute({
   getParentRoute: () => settings,
   path: '/usage',
-  component: screen(() => import('../../screens/settings/usage/usage.tsx'), 'Usage'),
+  component: screen(() => import('../../screens/settings/usage.tsx'), 'Usage'),
 });
 
 const tags = createRoute({
   getParentRoute: () => settings,
   path: '/tags',
-  component: screen(() => import('../../screens/settings/tags/tags.tsx'), 'Tags'),
+  component: screen(() => import('../../screens/settings/tags.tsx'), 'Tags'),
 });
 
 const fields = createRoute({
   getParentRoute: () => settings,
   path: '/fields',
-  component: screen(() => import('../../screens/settings/fields/fields.tsx'), 'Fields'),
+  component: screen(() => import('../../screens/settings/fields.tsx'), 'Fields'),
 });
 
 const members = createRoute({
   getParentRoute: () => settings,
   path: '/members',
-  component: screen(() => import('../../screens/settings/members/members.tsx'), 'WorkspaceMembers'),
+  component: screen(() => import('../../screens/settings/members.tsx'), 'WorkspaceMembers'),
 });
 
 const tabs = [start, general, hours, retention, usage, tags, fields, members] as const;

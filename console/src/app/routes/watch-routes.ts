@@ -1,9 +1,48 @@
-// Routes of what is watched: the alarms of a workspace, and what changed in it.
+// Routes of what is watched: alarms, activity, dashboards, and the map.
 import { createRoute } from '@tanstack/react-router';
 import { readActivitySearch } from '../../screens/activity/activity-search.ts';
 import { readAlarmSearch } from '../../screens/alarms/alarm-search.ts';
-import { workspace } from './frame.ts';
-import { screen } from './screen.ts';
+import { readDashboardSearch } from '../../screens/dashboards/dashboard-search.ts';
+import { readMapSearch } from '../../screens/map/map-search.ts';
+import { readListSearch } from '../../ui/list-search.ts';
+import { root, screen, workspace } from './frame.ts';
+
+// Routes of dashboards: the list, one of them, and one that a link shows without an account.
+
+const dashboards = createRoute({
+  getParentRoute: () => workspace,
+  path: '/dashboards',
+  validateSearch: readListSearch,
+  component: screen(() => import('../../screens/dashboards/dashboard-list.tsx'), 'Dashboards'),
+});
+
+const dashboard = createRoute({
+  getParentRoute: () => workspace,
+  path: '/dashboards/$dashboardId',
+  validateSearch: readDashboardSearch,
+  component: screen(() => import('../../screens/dashboards/dashboard.tsx'), 'DashboardPage'),
+});
+
+export const sharedDashboard = createRoute({
+  getParentRoute: () => root,
+  path: '/shared/dashboards/$dashboardId',
+  validateSearch: readDashboardSearch,
+  component: screen(
+    () => import('../../screens/dashboards/share/shared-dashboard.tsx'),
+    'SharedDashboard',
+  ),
+});
+
+export const dashboardRoutes = [dashboards, dashboard] as const;
+
+// Routes of the map.
+
+export const deviceMap = createRoute({
+  getParentRoute: () => workspace,
+  path: '/map',
+  validateSearch: readMapSearch,
+  component: screen(() => import('../../screens/map/map.tsx'), 'DeviceMap'),
+});
 
 const alarms = createRoute({
   getParentRoute: () => workspace,

@@ -1,7 +1,7 @@
 // Alarm bell: how many alarms are open, and a way to the newest ones from every page.
 import { Bell } from 'lucide-react';
 import { useId, useState } from 'react';
-import { useAlarmRefresh } from '../../session/use-alarm-events.ts';
+import { useAlarmRefresh } from '../../session/use-workspace-events.ts';
 import { late } from '../../ui/late.tsx';
 import { useWorkspaceId } from '../../session/last-workspace.ts';
 import { useFormats, useWords } from '../../words/language.tsx';

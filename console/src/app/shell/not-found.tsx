@@ -1,4 +1,4 @@
-// Not found: an address of the console without a screen.
+// Pages without a screen: an unknown address, and a member without a workspace.
 import { ButtonLink } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -19,5 +19,16 @@ export function NotFound() {
         }
       />
     </Page>
+  );
+}
+
+// No workspace: shown to a member of the organization who is in none of its workspaces.
+
+export function NoWorkspace() {
+  const words = useWords(shellWords);
+  return (
+    <main>
+      <Empty title={words.noWorkspace} note={words.noWorkspaceNote} />
+    </main>
   );
 }

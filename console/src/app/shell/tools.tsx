@@ -1,19 +1,27 @@
 // Tools of the shell: keys, palette and preferences, loaded after the page that they serve.
-import { useCallback, useEffect, useState } from 'react';
-import { chooseTheme, themeChoice, themeEvent } from '../../ui/theme.ts';
-import { turnSingleKeys } from '../../ui/single-keys.ts';
-import { useKeys } from '../keys/use-keys.ts';
+import { useLocation } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { connection } from '../../api/connection.ts';
+import { tryNow, useStreamStatus } from '../../api/stream.ts';
 import { useWatchedValue } from '../../api/watched-value.ts';
+import { useWorkspaceId } from '../../session/last-workspace.ts';
+import { signingIn, useWorkspaces } from '../../session/session.ts';
+import { useNow } from '../../ui/ago.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { late } from '../../ui/late.tsx';
+import { changePreferences, usePreferences } from '../../ui/preferences.ts';
+import type { ZoneChoice } from '../../ui/zone-choices.ts';
+import { chooseTheme, themeChoice, themeEvent } from '../../ui/theme.ts';
+import { turnSingleKeys } from '../../ui/keys.ts';
+import { focusTrail, trailOf } from '../../ui/use-modal.ts';
+import { browserZone } from '../../words/formats.ts';
+import { useFormats, useLanguage, useWords } from '../../words/language.tsx';
+import { useKeys } from '../keys/use-keys.ts';
 import { usePaletteText, watchShowKeys } from '../palette/palette-state.ts';
 import { useNotedRecents } from '../palette/use-recents.ts';
-import { focusTrail, trailOf } from '../../ui/focus.ts';
-import { late } from '../../ui/late.tsx';
-import { useWorkspaceId } from '../../session/last-workspace.ts';
-import { changePreferences, usePreferences } from '../../ui/preferences.ts';
-import { useWorkspaces } from '../../session/session.ts';
-import { signingIn } from '../../session/sign-in-again.ts';
-import type { ZoneChoice } from '../../ui/zone-choices.ts';
-import { useLanguage } from '../../words/language.tsx';
+import styles from './tools.module.css';
+import { shellWords } from './shell-words.ts';
+import { connectionWords, zoneWords } from './tools-words.ts';
 
 // Kept focus: when what had the focus is gone, it goes to what is nearest, and not to the page's start.
 
@@ -95,9 +103,6 @@ function nameWhole(element: HTMLElement): void {
 }
 
 export { AlarmBell } from './alarm-bell.tsx';
-export { ZoneNote } from './zone-note.tsx';
-export { MenuDialog } from './menu-dialog.tsx';
-export { ConnectionBar } from './connection-bar.tsx';
 
 const Palette = late('Palette', async () => (await import('../palette/palette.tsx')).Palette);
 const KeysDialog = late(
@@ -170,4 +175,67 @@ function useZone(choice: ZoneChoice | undefined): void {
         ? 'UTC'
         : (ofWorkspace ?? 'UTC');
   useEffect(() => showZone(zone), [zone, showZone]);
+}
+
+// Zone note: names the zone of the times shown, where it is not that of the browser.
+
+export function ZoneNote() {
+  const { zone } = useFormats();
+  const words = useWords(zoneWords);
+  if (zone === browserZone) return null;
+  return (
+    <small className="faint" title={words.why(browserZone)}>
+      {words.times(zone)}
+    </small>
+  );
+}
+
+// Menu dialog: every section of the side bar, on a screen that has no room for it.
+
+interface MenuDialogProps {
+  readonly close: () => void;
+  readonly children: ReactNode;
+}
+
+export function MenuDialog({ close, children }: MenuDialogProps) {
+  const words = useWords(shellWords);
+  const { pathname } = useLocation();
+  const opened = useRef(pathname);
+  useEffect(() => {
+    if (pathname !== opened.current) close();
+  }, [pathname, close]);
+  return (
+    <Dialog title={words.menu} close={close}>
+      <nav className={styles['menu']} aria-label={words.menu}>
+        {children}
+      </nav>
+    </Dialog>
+  );
+}
+
+// Connection bar: says that the platform does not answer, since when, and when it is tried again.
+
+export function ConnectionBar() {
+  const words = useWords(connectionWords);
+  const formats = useFormats();
+  const stream = useStreamStatus();
+  const requests = useWatchedValue(connection.state);
+  const { lostAtMs, nextTryMs = 0 } = requests.lostAtMs === undefined ? stream : requests;
+  const now = useNow();
+  if (lostAtMs === undefined) return null;
+  const seconds = Math.max(0, Math.ceil((nextTryMs - now) / 1_000));
+  return (
+    <div className={styles['lost']}>
+      <span>{words.lost(formats.clock(new Date(lostAtMs).toISOString()), seconds)}</span>
+      <button
+        type="button"
+        onClick={() => {
+          tryNow();
+          void connection.tryNow();
+        }}
+      >
+        {words.tryNow}
+      </button>
+    </div>
+  );
 }

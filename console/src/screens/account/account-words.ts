@@ -1,5 +1,189 @@
-// Words of the own account.
-import { wordSet } from '../../words/word-set.ts';
+// Words of the account: preferences, security, and second factor.
+import { grouped } from '../../words/formats.ts';
+import { plural, wordSet } from '../../words/word-set.ts';
+
+// Words of the second factor of the own account.
+
+export const secondFactorWords = wordSet(
+  {
+    title: 'Multi-factor authentication',
+    none: 'Use an authenticator app to get a six-digit code when you sign in.',
+    on: 'You enter a code from your authenticator app when you sign in.',
+    left: (count: number) =>
+      `${grouped(count)} ${plural(count, 'recovery code', 'recovery codes')} left. Use one if you lose your phone.`,
+    setUp: 'Set up authenticator app',
+    next: 'Continue',
+    password: 'Your password',
+    passwordHint: "Confirms that it's you",
+    scan: 'Scan the QR code with your authenticator app, or enter the key. Then enter the six-digit code.',
+    qrCode: 'QR code for your authenticator app. The key below is the same.',
+    key: 'Key',
+    copyKey: 'Copy key',
+    code: 'Code',
+    turnOn: 'Turn on',
+    isOn: 'MFA is on. Your other sessions were ended.',
+    recoveryTitle: 'Recovery codes',
+    recoveryNote:
+      "Store these codes somewhere safe, away from your phone. You won't be able to see them again. Each can be used once.",
+    copyCodes: 'Copy all',
+    done: "I've saved my codes",
+    renew: 'Generate new recovery codes',
+    create: 'Generate',
+    remove: 'Remove authenticator app',
+    removeNote: "You'll sign in with just your password. Your recovery codes stop working.",
+    removed: 'Authenticator app removed',
+    passkeys: 'Passkeys',
+    yourPasskeys: 'Your passkeys',
+    passkey: 'Passkey',
+    noPasskey: 'A passkey signs you in with your fingerprint, face, or PIN instead of a password.',
+    newPasskey: 'Add passkey',
+    passkeyCreated: 'Passkey added',
+    notCreated: "The browser didn't create a passkey",
+    name: 'Name',
+    created: 'Created',
+    lastUsed: 'Last used',
+    never: 'Never',
+    actions: 'Actions',
+    rename: (name: string) => `Rename ${name}`,
+    save: 'Save',
+    end: (name: string) => `Remove ${name}`,
+    endNote:
+      'You can no longer sign in with it. Remove it from your device or password manager too.',
+    endIt: 'Remove',
+    ended: 'Passkey removed',
+  },
+  {
+    title: 'Multi-Faktor-Authentifizierung',
+    none: 'Mit einer Authenticator-App erhalten Sie bei der Anmeldung einen sechsstelligen Code.',
+    on: 'Bei der Anmeldung geben Sie einen Code aus Ihrer Authenticator-App ein.',
+    left: (count: number) =>
+      `${grouped(count)} ${plural(count, 'Wiederherstellungscode', 'Wiederherstellungscodes')} übrig. Verwenden Sie einen, wenn Sie Ihr Telefon verlieren.`,
+    setUp: 'Authenticator-App einrichten',
+    next: 'Weiter',
+    password: 'Ihr Passwort',
+    passwordHint: 'Bestätigt, dass Sie es sind',
+    scan: 'Scannen Sie den QR-Code mit Ihrer Authenticator-App, oder geben Sie den Schlüssel ein. Geben Sie dann den sechsstelligen Code ein.',
+    qrCode: 'QR-Code für Ihre Authenticator-App. Der Schlüssel darunter ist derselbe.',
+    key: 'Schlüssel',
+    copyKey: 'Schlüssel kopieren',
+    code: 'Code',
+    turnOn: 'Einschalten',
+    isOn: 'MFA ist eingeschaltet. Ihre anderen Sitzungen wurden beendet.',
+    recoveryTitle: 'Wiederherstellungscodes',
+    recoveryNote:
+      'Bewahren Sie diese Codes sicher und getrennt von Ihrem Telefon auf. Sie werden nicht noch einmal angezeigt. Jeder kann einmal verwendet werden.',
+    copyCodes: 'Alle kopieren',
+    done: 'Ich habe meine Codes gesichert',
+    renew: 'Neue Wiederherstellungscodes erzeugen',
+    create: 'Erzeugen',
+    remove: 'Authenticator-App entfernen',
+    removeNote:
+      'Sie melden sich dann nur mit Ihrem Passwort an. Ihre Wiederherstellungscodes gelten nicht mehr.',
+    removed: 'Authenticator-App entfernt',
+    passkeys: 'Passkeys',
+    yourPasskeys: 'Ihre Passkeys',
+    passkey: 'Passkey',
+    noPasskey:
+      'Mit einem Passkey melden Sie sich mit Fingerabdruck, Gesicht oder PIN statt mit einem Passwort an.',
+    newPasskey: 'Passkey hinzufügen',
+    passkeyCreated: 'Passkey hinzugefügt',
+    notCreated: 'Der Browser hat keinen Passkey erstellt',
+    name: 'Name',
+    created: 'Erstellt',
+    lastUsed: 'Zuletzt verwendet',
+    never: 'Nie',
+    actions: 'Aktionen',
+    rename: (name: string) => `${name} umbenennen`,
+    save: 'Speichern',
+    end: (name: string) => `${name} entfernen`,
+    endNote:
+      'Sie können sich nicht mehr damit anmelden. Entfernen Sie ihn auch von Ihrem Gerät oder aus Ihrem Passwortmanager.',
+    endIt: 'Entfernen',
+    ended: 'Passkey entfernt',
+  },
+);
+
+// Words of the security of the own account.
+
+export const securityWords = wordSet(
+  {
+    password: 'Password',
+    currentPassword: 'Current password',
+    newPassword: 'New password',
+    passwordHint: 'Use at least 10 characters. A few unrelated words work well.',
+    change: 'Change password',
+    changed: 'Password changed. Your other sessions were ended.',
+    sessions: 'Sessions',
+    sessionList: 'Active sessions',
+    browser: 'Browser',
+    unknownBrowser: 'Unknown browser',
+    thisBrowser: 'this browser',
+    signedInBy: 'Method',
+    kinds: { PASSWORD: 'Password', PASSKEY: 'Passkey', PROVIDER: 'Identity provider' },
+    address: 'IP address',
+    signedIn: 'Signed in',
+    lastSeen: 'Last active',
+    actions: 'Actions',
+    end: (browser: string) => `End session in ${browser}`,
+    endOthers: 'End other sessions',
+    confirmEnd: 'Confirm with your password',
+    confirm: 'End session',
+    firstPassword: 'Choose your password',
+    firstPasswordLead:
+      'Your current password was printed in the log at the first start. Replace it to continue.',
+    endAll: 'Sign out everywhere',
+    ended: (count: number) => `${grouped(count)} ${plural(count, 'session', 'sessions')} ended`,
+  },
+  {
+    password: 'Passwort',
+    currentPassword: 'Aktuelles Passwort',
+    newPassword: 'Neues Passwort',
+    passwordHint:
+      'Mindestens 10 Zeichen. Gut sind mehrere Wörter, die nichts miteinander zu tun haben.',
+    change: 'Passwort ändern',
+    changed: 'Passwort geändert. Ihre anderen Sitzungen wurden beendet.',
+    sessions: 'Sitzungen',
+    sessionList: 'Aktive Sitzungen',
+    browser: 'Browser',
+    unknownBrowser: 'Unbekannter Browser',
+    thisBrowser: 'dieser Browser',
+    signedInBy: 'Methode',
+    kinds: { PASSWORD: 'Passwort', PASSKEY: 'Passkey', PROVIDER: 'Identitätsanbieter' },
+    address: 'IP-Adresse',
+    signedIn: 'Angemeldet',
+    lastSeen: 'Zuletzt aktiv',
+    actions: 'Aktionen',
+    end: (browser: string) => `Sitzung in ${browser} beenden`,
+    endOthers: 'Andere Sitzungen beenden',
+    confirmEnd: 'Mit Ihrem Passwort bestätigen',
+    confirm: 'Sitzung beenden',
+    firstPassword: 'Wählen Sie Ihr Passwort',
+    firstPasswordLead:
+      'Ihr aktuelles Passwort wurde beim ersten Start ins Log geschrieben. Ersetzen Sie es, um fortzufahren.',
+    endAll: 'Überall abmelden',
+    ended: (count: number) => `${grouped(count)} ${plural(count, 'Sitzung', 'Sitzungen')} beendet`,
+  },
+);
+
+// Words of the page where a member gets the second factor that an organization demands.
+
+export const enrolmentWords = wordSet(
+  {
+    title: 'Set up multi-factor authentication',
+    lead: (organization: string) => `${organization} requires MFA. Set it up to continue.`,
+    isDone: 'MFA is on',
+    goOn: 'Continue',
+    signOut: 'Sign out',
+  },
+  {
+    title: 'Multi-Faktor-Authentifizierung einrichten',
+    lead: (organization: string) =>
+      `${organization} verlangt MFA. Richten Sie sie ein, um fortzufahren.`,
+    isDone: 'MFA ist eingeschaltet',
+    goOn: 'Weiter',
+    signOut: 'Abmelden',
+  },
+);
 
 export const accountWords = wordSet(
   {

@@ -1,11 +1,11 @@
 // Account: the preferences of the signed-in user, which follow to every browser.
 import { useState } from 'react';
-import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
-import { turnSingleKeys } from '../../ui/single-keys.ts';
 import { Card } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { zoneChoices } from '../../ui/zone-choices.ts';
+import { turnSingleKeys } from '../../ui/keys.ts';
+import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';
 import { AccountPage } from './account-page.tsx';

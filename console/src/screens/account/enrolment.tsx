@@ -1,17 +1,18 @@
-// Enrolment: a member without the second factor that the organization demands sets one up, and continues.
+// Entry pages: a member sets up the second factor that the organization demands, the owner a first password.
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
+import { signOut, useAccount } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { signOut, useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { OutsideFrame } from '../sign-in/outside-frame.tsx';
 import { useReturn } from '../sign-in/use-entrance.ts';
+import { enrolmentWords, securityWords } from './account-words.ts';
 import { Passkeys } from './passkeys.tsx';
-import { secondFactorQuery } from './second-factor-query.ts';
+import { PasswordForm } from './password-form.tsx';
+import { secondFactorQuery } from './recovery-codes.tsx';
 import { SecondFactor } from './second-factor.tsx';
-import { enrolmentWords } from './enrolment-words.ts';
 
 export function Enrolment() {
   const words = useWords(enrolmentWords);
@@ -36,6 +37,23 @@ export function Enrolment() {
       <Button look="ghost" disabled={leave.isPending} onClick={() => leave.mutate()}>
         {words.signOut}
       </Button>
+    </OutsideFrame>
+  );
+}
+
+// First password: the owner replaces the password that the first start printed, and continues.
+
+export function FirstPassword() {
+  const words = useWords(securityWords);
+  const { to } = useSearch({ from: '/signed-in/first-password' });
+  const goOn = useReturn(to);
+  return (
+    <OutsideFrame
+      title={words.firstPassword}
+      lead={words.firstPasswordLead}
+      name={words.firstPassword}
+    >
+      <PasswordForm changed={goOn} />
     </OutsideFrame>
   );
 }

@@ -11,16 +11,15 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
+import { secondFactorWords } from './account-words.ts';
 import { browserNameOf } from './browser-name.ts';
 import { PasswordDialog } from './password-dialog.tsx';
-import { RecoveryCodes } from './recovery-codes.tsx';
-import { secondFactorQuery } from './second-factor-query.ts';
-import { secondFactorWords } from './second-factor-words.ts';
+import { RecoveryCodes, secondFactorQuery } from './recovery-codes.tsx';
 import styles from './security.module.css';
-import { useAction } from '../../ui/use-action.ts';
 
 type Passkey = components['schemas']['Passkey'];
 

@@ -1,9 +1,9 @@
 // Password dialog: asks for the own password before something that protects the account changes.
 import { TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { secondFactorWords } from './second-factor-words.ts';
+import { secondFactorWords } from './account-words.ts';
 import { useAction } from '../../ui/use-action.ts';
 
 interface PasswordDialogProps {

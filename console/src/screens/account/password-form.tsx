@@ -6,7 +6,7 @@ import { TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { securityWords } from './security-words.ts';
+import { securityWords } from './account-words.ts';
 import styles from './security.module.css';
 import { useAction } from '../../ui/use-action.ts';
 

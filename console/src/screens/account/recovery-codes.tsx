@@ -1,9 +1,11 @@
-// Recovery codes: shown once, to be saved elsewhere.
+// Recovery codes: shown once, to be saved elsewhere; and the state of the second factor.
+import { queryOptions } from '@tanstack/react-query';
+import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useWords } from '../../words/language.tsx';
-import { secondFactorWords } from './second-factor-words.ts';
+import { secondFactorWords } from './account-words.ts';
 import styles from './security.module.css';
 
 interface RecoveryCodesProps {
@@ -37,3 +39,12 @@ export function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
     </Dialog>
   );
 }
+
+// Second factor query: what the own account shows besides the password.
+
+export const secondFactorPath = '/v3/auth/second-factor';
+
+export const secondFactorQuery = queryOptions({
+  queryKey: ['second-factor'],
+  queryFn: ({ signal }) => ask(platform.GET(secondFactorPath, { signal })),
+});

@@ -22,7 +22,7 @@ import { Passkeys } from './passkeys.tsx';
 import { PasswordDialog } from './password-dialog.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { SecondFactor } from './second-factor.tsx';
-import { securityWords } from './security-words.ts';
+import { securityWords } from './account-words.ts';
 import styles from './security.module.css';
 
 export function Security() {

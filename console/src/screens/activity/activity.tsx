@@ -1,27 +1,83 @@
 // Activity: who changed what in the workspace, one line for each request, by day.
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ChevronRight, X } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
-import { useNow } from '../../ui/use-now.ts';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import { useAccount } from '../../session/session.ts';
+import { useNow } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CopyButton, CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import { Pager } from '../../ui/paged-list.tsx';
 import { Answered, Bone, Empty, Failure } from '../../ui/states.tsx';
-import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { ChangeList } from '../organization/audit/change-list.tsx';
-import { type Activity, activityOf, activityQuery, entriesOf } from './activity-requests.ts';
-import { activityRanges, type ActivitySearch } from './activity-search.ts';
+import { ChangeList } from '../organization/change-list.tsx';
+import { type ActivityRange, activityRanges, type ActivitySearch } from './activity-search.ts';
 import { activityWords } from './activity-words.ts';
 import styles from './activity.module.css';
 
-const route = getRouteApi('/signed-in/shell/w/$workspaceId/activity');
+// Requests of the activity: a page of it, and what one request changed in full.
+
+type Activity = components['schemas']['Activity'];
+
+const pageRows = 50;
+const refreshMs = 15_000;
+const minuteMs = 60_000;
 const dayMs = 86_400_000;
+const spansMs: Readonly<Record<ActivityRange, number>> = {
+  '24h': dayMs,
+  '7d': 7 * dayMs,
+  '30d': 30 * dayMs,
+};
+
+/** The query of `GET /v3/activity`; a range begins on a full minute. */
+function activityQuery(workspaceId: string, search: ActivitySearch, nowMs: number) {
+  const { by, range, page = 0 } = search;
+  const minute = Math.floor(nowMs / minuteMs) * minuteMs;
+  return {
+    workspaceId,
+    page,
+    size: pageRows,
+    ...(by === undefined ? {} : { actorId: by }),
+    ...(range === undefined ? {} : { from: new Date(minute - spansMs[range]).toISOString() }),
+  };
+}
+
+const activityOf = (workspaceId: string, search: ActivitySearch) => {
+  const { open: _, ...shown } = search;
+  return queryOptions({
+    queryKey: ['activity', workspaceId, shown],
+    refetchInterval: refreshMs,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = activityQuery(workspaceId, search, Date.now());
+      return ask(platform.GET('/v3/activity', { signal, params: { query } }));
+    },
+  });
+};
+
+const entriesMax = 200;
+
+/** Entries of the audit log of the same request, with values before and after. */
+const entriesOf = (organizationId: string, activity: Activity) =>
+  queryOptions({
+    queryKey: ['audit', 'of', activity.id, activity.timestamp],
+    queryFn: async ({ signal }) => {
+      const { started, timestamp, actor, workspaceId, requestId } = activity;
+      const to = new Date(Date.parse(timestamp) + 1).toISOString();
+      const query = { organizationId, from: started, to, actorId: actor.id, size: entriesMax };
+      const { content } = await ask(platform.GET('/v3/audit-logs', { signal, params: { query } }));
+      return content.filter(
+        (entry) => entry.workspaceId === workspaceId && entry.requestId === requestId,
+      );
+    },
+  });
+
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/activity');
 
 export function ActivityPage() {
   const words = useWords(activityWords);

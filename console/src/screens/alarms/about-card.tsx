@@ -1,13 +1,14 @@
 // About card: where an alarm comes from, and the values of its last trigger.
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
+import { ask, platform } from '../../api/platform.ts';
 import { Card } from '../../ui/card.tsx';
 import { CodeBlock } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';
-import { useExists } from './use-exists.ts';
+import styles from './alarms.module.css';
 
 export function AboutCard({ alarm }: { readonly alarm: Alarm }) {
   const words = useWords(alarmsWords);
@@ -130,4 +131,29 @@ export function ValuesCard({ alarm: { data } }: { readonly alarm: Alarm }) {
       {!isPlain && <CodeBlock code={JSON.stringify(data, null, 2)} />}
     </Card>
   );
+}
+
+// Existence of a record: an alarm outlives its device, its rule and its output.
+
+type Kind = 'DEVICE' | 'OUTPUT_CONNECTOR' | 'RULE';
+
+/** Asked of the search, because a request for a deleted record would be an error of the page. */
+export function useExists(
+  workspaceId: string,
+  kind: Kind,
+  id: string | undefined,
+): boolean | undefined {
+  const { data } = useQuery({
+    queryKey: ['exists', kind, id],
+    enabled: id !== undefined,
+    staleTime: 60_000,
+    queryFn: ({ signal }) =>
+      ask(
+        platform.GET('/v3/search', {
+          signal,
+          params: { query: { q: id ?? '', workspaceId, kinds: kind } },
+        }),
+      ),
+  });
+  return data?.hits.some((hit) => hit.id === id);
 }

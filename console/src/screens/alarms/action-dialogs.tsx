@@ -1,7 +1,7 @@
 // Dialogs of alarms: the reason for clearing, and a comment.
 import { useState } from 'react';
 import { TextArea, TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { useWords } from '../../words/language.tsx';
 import { alarmsWords } from './alarms-words.ts';
 

@@ -2,13 +2,14 @@
 import { Link } from '@tanstack/react-router';
 import { Check, CircleCheckBig } from 'lucide-react';
 import type { Alarm } from '../../api/alarms.ts';
+import { createWatchedValue, useWatchedPart } from '../../api/watched-value.ts';
+import { useAlarmEvents } from '../../session/use-workspace-events.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';
-import { FreshMark } from './fresh-alarms.tsx';
+import styles from './alarms.module.css';
 
 function AlarmLink({ alarm: { id, name, workspaceId } }: { readonly alarm: Alarm }) {
   return (
@@ -128,4 +129,31 @@ export function ActionsCell({ alarm, acknowledge, clear }: ActionsProps) {
       )}
     </span>
   );
+}
+
+// Fresh alarms: those that changed a moment ago, so that their rows can glow once.
+
+/** The glow begins when the list has the row, up to a second after the event. */
+const freshMs = 3_200;
+
+const fresh = createWatchedValue(new Set<string>());
+
+/** Takes note of what opens or is triggered again while the list is shown. */
+export function useFreshAlarms(workspaceId: string): void {
+  useAlarmEvents(workspaceId, ({ change, alarm: { id } }) => {
+    if (change !== 'OPENED' && change !== 'UPDATED' && change !== 'ESCALATED') return;
+    const ids = fresh.get();
+    ids.add(id);
+    fresh.set(ids);
+    setTimeout(() => {
+      ids.delete(id);
+      fresh.set(ids);
+    }, freshMs);
+  });
+}
+
+/** An invisible mark in a row; the table glows where one is set. */
+function FreshMark({ id }: { readonly id: string }) {
+  const isFresh = useWatchedPart(fresh, (ids) => ids.has(id));
+  return isFresh ? <span data-fresh hidden /> : null;
 }

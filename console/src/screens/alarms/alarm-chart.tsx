@@ -22,7 +22,7 @@ import type { Operator } from '../rules/rule-model.ts';
 import { ruleOf } from '../rules/rule-requests.ts';
 import { alarmsWords } from './alarms-words.ts';
 import styles from './alarms.module.css';
-import { useExists } from './use-exists.ts';
+import { useExists } from './about-card.tsx';
 
 /** More would not fit above the chart. */
 const keysMax = 5;

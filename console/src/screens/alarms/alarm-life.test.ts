@@ -1,7 +1,7 @@
 // Life of an alarm: its events in order, and the time that its chart shows.
 import { expect, test } from 'vitest';
 import type { Alarm } from '../../api/alarms.ts';
-import { lifeOf } from './alarm-life.ts';
+import { lifeOf } from './alarm-actions.ts';
 import { spanOf } from './alarm-chart.tsx';
 
 const by = { type: 'USER', id: 'u', name: 'Ann' } as const;

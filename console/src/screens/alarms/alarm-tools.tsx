@@ -1,22 +1,25 @@
 // Tools of the alarm list: counted states, severities, words, and the device or rule of the address.
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
-import { alarmSeverities } from '../../api/alarms.ts';
+import { alarmSeverities, alarmsKey } from '../../api/alarms.ts';
+import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { Segments } from '../../ui/choice.tsx';
+import { pageRows } from '../../ui/rows/use-pages.ts';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Severity } from '../../ui/severity.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { countOf, fetchAlarms } from './alarm-list.ts';
 import {
+  alarmFilter,
   type AlarmSearch,
+  type AlarmTab,
   alarmTabs,
   readAlarmSearch,
   severitiesIn,
   withSeverity,
 } from './alarm-search.ts';
-import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';
+import styles from './alarms.module.css';
 
 interface ToolsProps {
   readonly workspaceId: string;
@@ -116,4 +119,32 @@ function Filter({ what, remove }: { readonly what: string; readonly remove: () =
       <X aria-hidden="true" />
     </Button>
   );
+}
+
+// Alarm list: its pages, and how many alarms each state has under the same filter.
+
+export function fetchAlarms(workspaceId: string, search: AlarmSearch) {
+  const filter = alarmFilter(workspaceId, search);
+  return (page: number, signal: AbortSignal) => {
+    const query = { ...filter, page, size: pageRows };
+    return ask(platform.GET('/v3/alarms', { signal, params: { query } }));
+  };
+}
+
+const countOf = (workspaceId: string, search: AlarmSearch, tab: AlarmTab) => {
+  const filter = alarmFilter(workspaceId, search, tab);
+  return queryOptions({
+    queryKey: [...alarmsKey(workspaceId), 'count', filter],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { ...filter, size: 1, fields: 'id' };
+      return ask(platform.GET('/v3/alarms', { signal, params: { query } }));
+    },
+    select: ({ totalElements }) => totalElements,
+  });
+};
+
+/** Path of the same list, for a terminal. */
+export function pathOf(workspaceId: string, search: AlarmSearch): string {
+  return `/v3/alarms?${new URLSearchParams(alarmFilter(workspaceId, search))}`;
 }

@@ -13,26 +13,24 @@ import { type ReactNode, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { type Alarm, alarmOf } from '../../api/alarms.ts';
 import { ask, platform } from '../../api/platform.ts';
+import { useMay } from '../../session/permissions.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
 import { Bone, Failure } from '../../ui/states.tsx';
-import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DeliveryChip } from '../outputs/delivery-state.tsx';
 import { outputOf } from '../outputs/output-requests.ts';
-import { AboutCard, ValuesCard } from './about-card.tsx';
+import { AboutCard, useExists, ValuesCard } from './about-card.tsx';
 import { ClearDialog } from './action-dialogs.tsx';
-import { type AlarmActions, useAlarmActions } from './alarm-actions.ts';
+import { type AlarmActions, type LifeEvent, lifeOf, useAlarmActions } from './alarm-actions.ts';
 import { AlarmChart } from './alarm-chart.tsx';
-import { type LifeEvent, lifeOf } from './alarm-life.ts';
 import { alarmsWords } from './alarms-words.ts';
 import styles from './alarms.module.css';
-import { useExists } from './use-exists.ts';
 
 // Messages card: whom the output of the alarm notifies of which change, and how each delivery went.
 

@@ -7,26 +7,34 @@ import { type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { selectColumn } from '../../ui/rows/select-column.tsx';
-import { SelectableTable } from '../../ui/rows/selectable-table.tsx';
+import {
+  SelectableTable,
+  selectColumn,
+  type Selection,
+  useSelection,
+} from '../../ui/rows/selectable-table.tsx';
 import { useNarrow } from '../../ui/rows/use-narrow.ts';
 import { type Pages, usePages } from '../../ui/rows/use-pages.ts';
-import { type Selection, useSelection } from '../../ui/rows/use-selection.ts';
 import type { Column } from '../../ui/rows/windowed-table.tsx';
 import { Severity } from '../../ui/severity.tsx';
 import { Bone, Empty, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { ClearDialog, CommentDialog } from './action-dialogs.tsx';
 import { type AlarmActions, type AlarmTargets, useAlarmActions } from './alarm-actions.ts';
-import { ActionsCell, DeviceCell, NameCell, RuleCell, StackedCell } from './alarm-cells.tsx';
-import { fetchAlarms, pathOf } from './alarm-list.ts';
+import {
+  ActionsCell,
+  DeviceCell,
+  NameCell,
+  RuleCell,
+  StackedCell,
+  useFreshAlarms,
+} from './alarm-cells.tsx';
 import { alarmFilter, type AlarmSearch, isNarrowed } from './alarm-search.ts';
-import { AlarmTools } from './alarm-tools.tsx';
+import { AlarmTools, fetchAlarms, pathOf } from './alarm-tools.tsx';
 import { alarmsWords } from './alarms-words.ts';
 import styles from './alarms.module.css';
-import { useFreshAlarms } from './fresh-alarms.tsx';
 
 // Selection bar of alarms: acknowledge, clear or comment what is selected.
 

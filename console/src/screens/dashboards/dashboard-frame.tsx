@@ -1,13 +1,16 @@
 // Dashboard frame: the data of all tiles for one range and zone, around what shows them.
 import { type ReactNode, useMemo } from 'react';
-import { Failure } from '../../ui/states.tsx';
 import { Sheet } from '../../ui/card.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Bone, Failure } from '../../ui/states.tsx';
+import { usePageZone, useWords } from '../../words/language.tsx';
 import type { Configuration, Tile } from './dashboard-model.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
+import { dashboardsWords } from './dashboards-words.ts';
+import styles from './dashboards.module.css';
 import { intervalShown, savedRange } from './data/dashboard-range.ts';
 import { type ShownRange, useDashboardData } from './data/use-dashboard-data.ts';
 import { TileFrameProvider } from './tiles/tile-data.ts';
-import { usePageZone } from '../../words/language.tsx';
 
 interface DashboardFrameProps {
   readonly workspaceId: string;
@@ -56,5 +59,37 @@ function useRange(search: DashboardSearch, configuration: Configuration, zone: s
     }),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the range follows from these
     [zone, from, to, range, last],
+  );
+}
+
+// Dashboard bones: what is shown while a dashboard or the list of them is on the way.
+
+export function DashboardBones() {
+  return (
+    <div className={styles['bones']}>
+      <Bone width="100%" />
+      <Bone width="70%" />
+      <Bone width="85%" />
+    </div>
+  );
+}
+
+// Dashboard name: the field of its name in every dialog that asks for it.
+
+interface DashboardNameProps {
+  readonly value: string;
+  readonly change: (name: string) => void;
+}
+
+export function DashboardName({ value, change }: DashboardNameProps) {
+  const words = useWords(dashboardsWords);
+  return (
+    <TextField
+      label={words.name}
+      required
+      maxLength={200}
+      value={value}
+      onChange={({ target }) => change(target.value)}
+    />
   );
 }

@@ -1,10 +1,13 @@
-// Requests of dashboards: the list, one of them, and its changes.
+// Requests of dashboards, as a session or with the token of a link, and the edits that they save.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import createClient from 'openapi-fetch';
+import { createContext, use } from 'react';
+import type { paths } from '../../../generated/interface-types.ts';
 import { answers } from '../../api/answers.ts';
 import { ask, platform } from '../../api/platform.ts';
 import type { ListSearch } from '../../ui/list-search.ts';
+import { type Editor, useEditor } from '../../ui/use-editor.ts';
 import type { Configuration, Dashboard } from './dashboard-model.ts';
-import type { Reader } from './data/reader.tsx';
 
 /** Members of a row: a configuration may be a megabyte. */
 const rowFields = ['id', 'name', 'description', 'created', 'updated', 'version'] as const;
@@ -63,4 +66,56 @@ export function changeDashboard(id: string, body: DashboardChange): Promise<Dash
 
 export function refreshLists(): Promise<void> {
   return answers.invalidateQueries({ queryKey: ['dashboards'] });
+}
+
+// Reader: who asks for a dashboard: the session of the console, or the token of a shared link.
+
+export interface Reader {
+  readonly requests: Pick<typeof platform, 'GET' | 'POST'>;
+  /** Part of the keys of the cache, so that no answer is shown to another reader. */
+  readonly name: string;
+  /** Only a session has the live stream and the records of devices. */
+  readonly isShared: boolean;
+}
+
+const own: Reader = { requests: platform, name: 'session', isShared: false };
+
+const ReaderContext = createContext<Reader>(own);
+export const ReaderProvider = ReaderContext;
+
+export function useReader(): Reader {
+  return use(ReaderContext);
+}
+
+/** The token is sent as a bearer token; a session that the browser also has is not. */
+export function sharedReader(token: string): Reader {
+  const requests = createClient<paths>({
+    baseUrl: '',
+    credentials: 'omit',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return { requests, name: token, isShared: true };
+}
+
+// Hook on the edits of a dashboard: kept until they are saved, and never saved over those of another.
+
+export interface DashboardEdit {
+  readonly name: string;
+  readonly description: string | null;
+  readonly configuration: Configuration;
+}
+
+export function useDashboardEdit(
+  dashboard: Dashboard,
+  configuration: Configuration,
+): Editor<DashboardEdit> {
+  const { id, name, description, version } = dashboard;
+  return useEditor<DashboardEdit, Dashboard>({
+    key: `dashboard ${id}`,
+    saved: { name, description, configuration },
+    version,
+    record: dashboardOf(id, useReader()).queryKey,
+    list: ['dashboards'],
+    send: (edit, from) => changeDashboard(id, { ...edit, ...from }),
+  });
 }

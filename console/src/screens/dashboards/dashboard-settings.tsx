@@ -1,13 +1,13 @@
 // Dashboard settings: its name, what it is for, and the range and zone that it opens with.
 import { useState } from 'react';
 import { SelectField, TextArea } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { useWords } from '../../words/language.tsx';
-import { DashboardName } from './dashboard-name.tsx';
+import { DashboardName } from './dashboard-frame.tsx';
 import { rangeNames } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import { isoOfRange, savedRange } from './data/dashboard-range.ts';
-import type { DashboardEdit } from './use-dashboard-edit.ts';
+import type { DashboardEdit } from './dashboard-requests.ts';
 import { zoneNames } from '../../words/zone-times.ts';
 
 interface DashboardSettingsProps {

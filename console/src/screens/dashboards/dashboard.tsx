@@ -1,18 +1,37 @@
 // Dashboard: one page of tiles, found by its id, with its loading and error states.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Expand, Pencil, Plus, Share2, Shrink, SlidersHorizontal, Undo2 } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
+import { useWorkspaces } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
+import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
+import { useNarrow } from '../../ui/rows/use-narrow.ts';
 import { Answered, Empty } from '../../ui/states.tsx';
+import { ReadOnlyNote, UnsavedBar } from '../../ui/unsaved-bar.tsx';
+import type { Editor } from '../../ui/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
-import { DashboardBones } from './dashboard-bones.tsx';
-import { DashboardEditor } from './dashboard-editor.tsx';
-import { readConfiguration } from './dashboard-model.ts';
-import { dashboardOf } from './dashboard-requests.ts';
+import { DashboardBones, DashboardFrame } from './dashboard-frame.tsx';
+import {
+  type Configuration,
+  type Dashboard,
+  firstSizes,
+  freeId,
+  readConfiguration,
+  type Tile,
+} from './dashboard-model.ts';
+import { dashboardOf, useDashboardEdit, useReader } from './dashboard-requests.ts';
+import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
-import { useReader } from './data/reader.tsx';
+import styles from './dashboards.module.css';
+import { zoneShown } from './data/dashboard-range.ts';
+import { arranged, freePlace } from './grid/layout.ts';
+import { TileEditor, TileGrid } from './grid/tile-grid.tsx';
+import { RangeBar, RangeSentence } from './range-bar.tsx';
 
 export function DashboardPage() {
   const words = useWords(dashboardsWords);
@@ -50,4 +69,335 @@ export function DashboardPage() {
       list={list}
     />
   );
+}
+
+// Undo: takes back the edits of a dashboard one by one, until it is saved or left.
+
+const stepsMax = 50;
+
+interface Undoable<T> extends Editor<T> {
+  /** Undefined without an edit to take back. */
+  readonly undo: (() => void) | undefined;
+}
+
+function useUndo<T>(editor: Editor<T>): Undoable<T> {
+  const [past, setPast] = useState<readonly T[]>([]);
+  // What was saved or discarded is not taken back any more.
+  const kept = editor.isChanged ? past : [];
+  const last = kept.at(-1);
+  return {
+    ...editor,
+    change: (value) => {
+      setPast([...kept, editor.value].slice(-stepsMax));
+      editor.change(value);
+    },
+    undo:
+      last === undefined
+        ? undefined
+        : () => {
+            setPast(kept.slice(0, -1));
+            editor.change(last);
+          },
+  };
+}
+
+/** Also Ctrl Z or Cmd Z, outside of a field. */
+function UndoButton({ undo }: Pick<Undoable<unknown>, 'undo'>) {
+  const words = useWords(dashboardsWords);
+  const latest = useRef(undo);
+  useEffect(() => {
+    latest.current = undo;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isKey = event.key === 'z' && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+      const isField = (event.target as Element).closest('input, textarea, select') !== null;
+      if (!isKey || isField || latest.current === undefined) return;
+      event.preventDefault();
+      latest.current();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <Button disabled={undo === undefined} aria-keyshortcuts="Control+Z Meta+Z" onClick={undo}>
+      <Undo2 aria-hidden="true" />
+      {words.undo}
+    </Button>
+  );
+}
+
+const DashboardSettings = late('DashboardSettings', async () => {
+  return (await import('./dashboard-settings.tsx')).DashboardSettings;
+});
+const ShareDialog = late(
+  'ShareDialog',
+  async () => (await import('./share/share-dialog.tsx')).ShareDialog,
+);
+const TileForm = late('TileForm', async () => (await import('./form/tile-form.tsx')).TileForm);
+
+interface DashboardEditorProps {
+  readonly dashboard: Dashboard;
+  readonly configuration: Configuration;
+  readonly list: ReactNode;
+}
+
+type Open = 'share' | 'settings' | Tile | undefined;
+
+function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
+  const { id, workspaceId } = dashboard;
+  const [open, setOpen] = useState<Open>();
+  const { undo, ...editor } = useUndo(useDashboardEdit(dashboard, configuration));
+  const { name, description, configuration: shown } = editor.value;
+  const { search, change, zone, ownZone } = useShown(shown, workspaceId);
+  const isNarrow = useNarrow();
+  const isEditing = search.edit === true && !isNarrow;
+  const setTiles = (tiles: Tile[]) =>
+    editor.change({ ...editor.value, configuration: { ...shown, tiles } });
+  const parts = { configuration: shown, search, zone, ownZone, change };
+  return (
+    <Page
+      title={name}
+      name={name}
+      path={[list, name]}
+      isWide={search.kiosk === true}
+      lead={<RangeSentence {...parts} />}
+      actions={
+        search.kiosk === true ? null : (
+          <>
+            <RangeBar {...parts} />
+            <Actions
+              dashboard={dashboard}
+              isEditing={isEditing}
+              change={(part) => change({ ...search, ...part })}
+              open={(what) => setOpen(what === 'tile' ? newTile(shown.tiles) : what)}
+              leave={() => change(withoutEdit(search))}
+            />
+          </>
+        )
+      }
+    >
+      {isEditing && <ReadOnlyNote workspaceId={workspaceId} scope="dashboard" verb="update" />}
+      {description !== null && description !== '' && <p className="mute">{description}</p>}
+      <DashboardFrame
+        workspaceId={workspaceId}
+        dashboardId={id}
+        configuration={shown}
+        tiles={shown.tiles}
+        search={search}
+        zone={zone}
+        show={({ from, to }) => change(zoomed(search, from, to))}
+      >
+        {shown.tiles.length === 0 ? (
+          <NoTiles add={() => setOpen(newTile([]))} />
+        ) : isEditing ? (
+          <TileEditor tiles={shown.tiles} change={setTiles} settings={setOpen} />
+        ) : (
+          <TileGrid tiles={shown.tiles} />
+        )}
+      </DashboardFrame>
+      {editor.isChanged && (
+        <div className={styles['editBar']}>
+          <UnsavedBar
+            needs="dashboard: update"
+            editor={editor}
+            within={`/w/${workspaceId}/dashboards/${id}`}
+          >
+            <UndoButton undo={undo} />
+          </UnsavedBar>
+        </div>
+      )}
+      {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}
+      {open === 'share' && <ShareDialog dashboard={dashboard} close={() => setOpen(undefined)} />}
+      {open === 'settings' && (
+        <DashboardSettings
+          edit={editor.value}
+          change={editor.change}
+          zone={ownZone}
+          close={() => setOpen(undefined)}
+        />
+      )}
+      {typeof open === 'object' && (
+        <TileForm
+          workspaceId={workspaceId}
+          tile={open}
+          isNew={!shown.tiles.some((tile) => tile.id === open.id)}
+          save={(tile) => {
+            setTiles(withTile(shown.tiles, tile));
+            if (!isEditing) change({ ...search, edit: true });
+          }}
+          close={() => setOpen(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+function useShown(configuration: Configuration, workspaceId: string) {
+  const search = useSearch({ from: '/signed-in/shell/w/$workspaceId/dashboards/$dashboardId' });
+  const navigate = useNavigate({ from: '/w/$workspaceId/dashboards/$dashboardId' });
+  const workspaces = useWorkspaces();
+  const workspace = workspaces.data?.content.find(({ id }) => id === workspaceId);
+  const workspaceZone = workspace?.settings?.timezone ?? undefined;
+  return {
+    search,
+    zone: zoneShown(search, configuration, workspaceZone),
+    ownZone: zoneShown({}, configuration, workspaceZone),
+    change: (next: DashboardSearch) => void navigate({ search: next, resetScroll: false }),
+  };
+}
+
+interface ActionsProps {
+  readonly dashboard: Dashboard;
+  readonly isEditing: boolean;
+  readonly change: (part: Partial<DashboardSearch>) => void;
+  readonly open: (what: 'share' | 'settings' | 'tile') => void;
+  readonly leave: () => void;
+}
+
+function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
+  const words = useWords(dashboardsWords);
+  const isNarrow = useNarrow();
+  return (
+    <>
+      {isEditing ? (
+        <>
+          <Button needs="dashboard: update" onClick={() => open('tile')}>
+            <Plus aria-hidden="true" />
+            {words.addTile}
+          </Button>
+          <Button needs="dashboard: update" onClick={() => open('settings')}>
+            <SlidersHorizontal aria-hidden="true" />
+            {words.dashboardSettings}
+          </Button>
+        </>
+      ) : (
+        <>
+          <CurlButton request={{ path: `/v3/dashboards/${dashboard.id}` }} />
+          <Button needs="dashboard: update" onClick={() => open('share')}>
+            <Share2 aria-hidden="true" />
+            {words.share}
+          </Button>
+          <Button onClick={() => change({ kiosk: true })}>
+            <Expand aria-hidden="true" />
+            {words.kiosk}
+          </Button>
+        </>
+      )}
+      {!isNarrow && (
+        <Button
+          needs="dashboard: update"
+          look={isEditing ? 'primary' : 'plain'}
+          onClick={() => (isEditing ? leave() : change({ edit: true }))}
+        >
+          {!isEditing && <Pencil aria-hidden="true" />}
+          {isEditing ? words.done : words.edit}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function NoTiles({ add }: { readonly add: () => void }) {
+  const words = useWords(dashboardsWords);
+  return (
+    <Sheet>
+      <Empty
+        title={words.noTiles}
+        note={words.noTilesNote}
+        actions={
+          <Button needs="dashboard: update" look="primary" onClick={add}>
+            <Plus aria-hidden="true" />
+            {words.addTile}
+          </Button>
+        }
+      />
+    </Sheet>
+  );
+}
+
+function newTile(tiles: readonly Tile[]): Tile {
+  const [width, height] = firstSizes.value;
+  return { id: freeId(tiles), kind: 'value', ...freePlace(tiles, [width, height]), series: [] };
+}
+
+/** A changed tile keeps its place; one of another kind has been given another size. */
+function withTile(tiles: readonly Tile[], tile: Tile): Tile[] {
+  const isKnown = tiles.some(({ id }) => id === tile.id);
+  if (isKnown) return arranged(tiles.map((one) => (one.id === tile.id ? tile : one)));
+  return [...tiles, { ...tile, ...freePlace(tiles, [tile.width, tile.height]) }];
+}
+
+function zoomed({ from: _, to: __, ...kept }: DashboardSearch, from?: string, to?: string) {
+  return from === undefined || to === undefined ? kept : { ...kept, from, to };
+}
+
+function withoutEdit({ edit: _, ...kept }: DashboardSearch): DashboardSearch {
+  return kept;
+}
+
+function withoutKiosk({ kiosk: _, ...kept }: DashboardSearch): DashboardSearch {
+  return kept;
+}
+
+// Kiosk: the tiles without the bars of the console, on a screen that stays on.
+
+function Kiosk({ leave }: { readonly leave: () => void }) {
+  const words = useWords(dashboardsWords);
+  useHiddenBars();
+  useScreenOn();
+  const latest = useRef(leave);
+  useEffect(() => {
+    latest.current = leave;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      // Elsewhere this key leads back to the page before.
+      event.stopPropagation();
+      latest.current();
+    };
+    addEventListener('keydown', onKey, true);
+    return () => removeEventListener('keydown', onKey, true);
+  }, []);
+  return (
+    <div className={styles['kioskOut']}>
+      <Button onClick={leave}>
+        <Shrink aria-hidden="true" />
+        {words.leaveKiosk}
+      </Button>
+    </div>
+  );
+}
+
+function useHiddenBars(): void {
+  useEffect(() => {
+    document.documentElement.dataset['kiosk'] = 'true';
+    return () => {
+      delete document.documentElement.dataset['kiosk'];
+    };
+  }, []);
+}
+
+/** The browser gives the lock back whenever the page is hidden, and offers none without https. */
+function useScreenOn(): void {
+  useEffect(() => {
+    let lock: WakeLockSentinel | undefined;
+    let isOver = false;
+    const request = async () => {
+      if (document.visibilityState !== 'visible' || !('wakeLock' in navigator)) return;
+      // Refused on a low battery: the screen then goes dark as it usually does.
+      const granted = await navigator.wakeLock.request('screen').catch(() => undefined);
+      if (isOver) void granted?.release();
+      else lock = granted;
+    };
+    const again = () => void request();
+    again();
+    document.addEventListener('visibilitychange', again);
+    return () => {
+      isOver = true;
+      document.removeEventListener('visibilitychange', again);
+      void lock?.release();
+    };
+  }, []);
 }

@@ -1,5 +1,71 @@
-// Words of dashboards: the list, the page, its range and its settings.
+// Words of dashboards: the list, the page, its range, its settings, and its links.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
+
+// Words of sharing: links for people without an account, and the page that such a link opens.
+
+export const shareWords = wordSet(
+  {
+    title: (name: string) => `Share ${name}`,
+    what: "Anyone with the link can view this dashboard and the data of its devices without signing in. They can't change anything.",
+    expires: 'Expires after',
+    spans: {
+      day: '1 day',
+      week: '7 days',
+      month: '30 days',
+      always: 'Never',
+    },
+    make: 'Create link',
+    made: "Copy the link now. You won't be able to see it again.",
+    link: 'Link',
+    copy: 'Copy link',
+    valid: 'Active links',
+    none: 'No active links',
+    since: 'Created',
+    until: 'Expires',
+    always: 'never',
+    revoke: 'Revoke all links',
+    revoked: (count: number) => plural(count, 'Link revoked', `${grouped(count)} links revoked`),
+    confirm: 'Revoke all links?',
+    confirmNote: 'Everyone who uses them loses access immediately.',
+    cancel: 'Cancel',
+    invalid: 'This link is no longer valid',
+    invalidNote: 'It was revoked or has expired. Ask the person who shared it for a new link.',
+    loading: 'Loading dashboard…',
+    shared: 'Shared dashboard (read-only)',
+  },
+  {
+    title: (name: string) => `${name} teilen`,
+    what: 'Wer den Link hat, kann dieses Dashboard und die Daten seiner Geräte ohne Anmeldung ansehen, aber nichts ändern.',
+    expires: 'Gültig für',
+    spans: {
+      day: '1 Tag',
+      week: '7 Tage',
+      month: '30 Tage',
+      always: 'Unbegrenzt',
+    },
+    make: 'Link erstellen',
+    made: 'Kopieren Sie den Link jetzt. Er wird nicht noch einmal angezeigt.',
+    link: 'Link',
+    copy: 'Link kopieren',
+    valid: 'Aktive Links',
+    none: 'Keine aktiven Links',
+    since: 'Erstellt',
+    until: 'Läuft ab:',
+    always: 'nie',
+    revoke: 'Alle Links widerrufen',
+    revoked: (count: number) =>
+      plural(count, 'Link widerrufen', `${grouped(count)} Links widerrufen`),
+    confirm: 'Alle Links widerrufen?',
+    confirmNote: 'Wer sie verwendet, verliert sofort den Zugriff.',
+    cancel: 'Abbrechen',
+    invalid: 'Dieser Link ist nicht mehr gültig',
+    invalidNote:
+      'Er wurde widerrufen oder ist abgelaufen. Bitten Sie die Person, die ihn geteilt hat, um einen neuen Link.',
+    loading: 'Dashboard wird geladen…',
+    shared: 'Geteiltes Dashboard (schreibgeschützt)',
+  },
+);
 
 export const dashboardsWords = wordSet(
   {

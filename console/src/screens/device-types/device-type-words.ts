@@ -1,5 +1,189 @@
 // Words of a device type: its editor, its tests, its replay and what uses it.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
+
+// Words of what uses a device type, and of its record.
+
+export const usageWords = wordSet(
+  {
+    flows: 'Data flows',
+    flowsNote: 'in this workspace',
+    noFlow: 'No data flows use this type',
+    noFlowNote: 'Select this type in a data flow to decode its uplinks.',
+    devices: 'Devices',
+    newest: (count: string, many: number) =>
+      many > 20
+        ? `20 most recently seen of ${count}`
+        : `${count} ${plural(many, 'device', 'devices')}`,
+    noDevice: 'No devices use this type',
+    noDeviceNote: 'Devices get their type from their data flow.',
+    record: 'Details',
+    id: 'ID',
+    version: 'Version',
+    manufacturer: 'Manufacturer',
+    connectivity: 'Connectivity',
+    libraryPath: 'Library path',
+    copy: 'Duplicate',
+    copyOf: (name: string) => `${name} (copy)`,
+    copied: (name: string) => `${name} created`,
+    remove: 'Delete device type',
+    removed: (name: string) => `${name} deleted`,
+    removeTitle: (name: string) => `Delete ${name}?`,
+    removeNote:
+      "Deletes its scripts, schemas, and test cases. A type that is used by a data flow can't be deleted.",
+    cancel: 'Cancel',
+  },
+  {
+    flows: 'Datenflüsse',
+    flowsNote: 'in diesem Arbeitsbereich',
+    noFlow: 'Kein Datenfluss verwendet diesen Typ',
+    noFlowNote: 'Wählen Sie diesen Typ in einem Datenfluss, um dessen Uplinks zu decodieren.',
+    devices: 'Geräte',
+    newest: (count: string, many: number) =>
+      many > 20
+        ? `die 20 zuletzt gesehenen von ${count}`
+        : `${count} ${plural(many, 'Gerät', 'Geräte')}`,
+    noDevice: 'Kein Gerät verwendet diesen Typ',
+    noDeviceNote: 'Geräte erhalten ihren Typ vom Datenfluss.',
+    record: 'Details',
+    id: 'ID',
+    version: 'Version',
+    manufacturer: 'Hersteller',
+    connectivity: 'Verbindung',
+    libraryPath: 'Pfad in der Bibliothek',
+    copy: 'Duplizieren',
+    copyOf: (name: string) => `${name} (Kopie)`,
+    copied: (name: string) => `${name} erstellt`,
+    remove: 'Gerätetyp löschen',
+    removed: (name: string) => `${name} gelöscht`,
+    removeTitle: (name: string) => `${name} löschen?`,
+    removeNote:
+      'Löscht auch Skripte, Schemas und Testfälle. Ein Typ, den ein Datenfluss verwendet, kann nicht gelöscht werden.',
+    cancel: 'Abbrechen',
+  },
+);
+
+// Words of the schema of a device type.
+
+export const schemaWords = wordSet(
+  {
+    title: 'Schema',
+    empty: 'No schema yet',
+    emptyNote:
+      'A schema declares the data keys of a topic and their units. Charts, rules, and exports use them. Add a topic to start.',
+    keys: (many: number) => `${grouped(many)} ${plural(many, 'key', 'keys')}`,
+    key: 'Key',
+    type: 'Type',
+    unit: 'Unit',
+    counter: 'Counter',
+    counterHint: 'Determines how values become consumption or averages',
+    label: 'Title',
+    actions: 'Actions',
+    required: 'Required',
+    noKey: 'No keys declared for this topic',
+    addKey: 'Add key',
+    removeKey: (key: string) => `Remove ${key}`,
+    keySaved: (key: string) => `${key} saved`,
+    keyRemoved: (key: string) => `${key} removed`,
+    json: 'JSON Schema',
+    jsonOf: (topic: string) => `JSON Schema for ${topic}`,
+    save: 'Save',
+    newTopic: 'New topic',
+    addTopic: 'Add topic',
+    removeTopic: (topic: string) => `Remove topic ${topic}`,
+    topicAdded: (topic: string) => `Topic ${topic} added`,
+    topicSaved: (topic: string) => `Topic ${topic} saved`,
+    topicRemoved: (topic: string) => `Topic ${topic} removed`,
+    undone: 'Previous schemas restored',
+  },
+  {
+    title: 'Schema',
+    empty: 'Noch kein Schema',
+    emptyNote:
+      'Ein Schema deklariert die Datenschlüssel eines Topics und ihre Einheiten. Diagramme, Regeln und Exporte verwenden sie. Fügen Sie zuerst ein Topic hinzu.',
+    keys: (many: number) => `${grouped(many)} Schlüssel`,
+    key: 'Schlüssel',
+    type: 'Typ',
+    unit: 'Einheit',
+    counter: 'Zähler',
+    counterHint: 'Bestimmt, wie aus Werten ein Verbrauch oder Durchschnitt wird',
+    label: 'Titel',
+    actions: 'Aktionen',
+    required: 'Erforderlich',
+    noKey: 'Für dieses Topic sind keine Schlüssel deklariert',
+    addKey: 'Schlüssel hinzufügen',
+    removeKey: (key: string) => `${key} entfernen`,
+    keySaved: (key: string) => `${key} gespeichert`,
+    keyRemoved: (key: string) => `${key} entfernt`,
+    json: 'JSON-Schema',
+    jsonOf: (topic: string) => `JSON-Schema für ${topic}`,
+    save: 'Speichern',
+    newTopic: 'Neues Topic',
+    addTopic: 'Topic hinzufügen',
+    removeTopic: (topic: string) => `Topic ${topic} entfernen`,
+    topicAdded: (topic: string) => `Topic ${topic} hinzugefügt`,
+    topicSaved: (topic: string) => `Topic ${topic} gespeichert`,
+    topicRemoved: (topic: string) => `Topic ${topic} entfernt`,
+    undone: 'Vorige Schemas wiederhergestellt',
+  },
+);
+
+// Words of the replay of stored uplinks.
+
+export const replayWords = wordSet(
+  {
+    title: 'Replay',
+    edited: 'Uses your unsaved decoder. Nothing is stored.',
+    stored: 'Uses the saved decoder. Nothing is stored.',
+    howMany: 'Uplinks to replay',
+    again: 'Replay again',
+    summary: (same: string, different: string) => `${same} match, ${different} differ`,
+    errors: (count: string, many: number) => `${count} ${plural(many, 'error', 'errors')}`,
+    took: (uplinks: number, devices: number, ms: string) =>
+      `${grouped(uplinks)} ${plural(uplinks, 'uplink', 'uplinks')} from ${grouped(devices)} ${plural(devices, 'device', 'devices')} in ${ms} ms`,
+    incomplete: 'Incomplete: time limit reached',
+    show: 'Show',
+    verdicts: {
+      SAME: 'Match',
+      DIFFERENT: 'Different',
+      ERROR: 'Error',
+      UNKNOWN: 'Not comparable',
+    },
+    none: 'No matching uplinks',
+    more: 'Show more',
+    storedSamples: 'Stored',
+    newSamples: 'This decoder',
+    unknownNote: 'The stored samples were too large to keep with their uplink.',
+    empty: 'No uplinks to replay',
+    emptyNote: 'Replay uses recent uplinks from devices of this type.',
+  },
+  {
+    title: 'Replay',
+    edited: 'Verwendet Ihren nicht gespeicherten Decoder. Nichts wird gespeichert.',
+    stored: 'Verwendet den gespeicherten Decoder. Nichts wird gespeichert.',
+    howMany: 'Anzahl Uplinks',
+    again: 'Replay wiederholen',
+    summary: (same: string, different: string) => `${same} gleich, ${different} verschieden`,
+    errors: (count: string, many: number) => `${count} ${plural(many, 'Fehler', 'Fehler')}`,
+    took: (uplinks: number, devices: number, ms: string) =>
+      `${grouped(uplinks)} ${plural(uplinks, 'Uplink', 'Uplinks')} von ${grouped(devices)} ${plural(devices, 'Gerät', 'Geräten')} in ${ms} ms`,
+    incomplete: 'Unvollständig: Zeitlimit erreicht',
+    show: 'Anzeigen',
+    verdicts: {
+      SAME: 'Gleich',
+      DIFFERENT: 'Verschieden',
+      ERROR: 'Fehler',
+      UNKNOWN: 'Nicht vergleichbar',
+    },
+    none: 'Keine passenden Uplinks',
+    more: 'Mehr anzeigen',
+    storedSamples: 'Gespeichert',
+    newSamples: 'Dieser Decoder',
+    unknownNote: 'Die gespeicherten Messwerte waren zu groß, um sie beim Uplink aufzubewahren.',
+    empty: 'Keine Uplinks für ein Replay',
+    emptyNote: 'Ein Replay verwendet die letzten Uplinks von Geräten dieses Typs.',
+  },
+);
 
 export const deviceTypeWords = wordSet(
   {

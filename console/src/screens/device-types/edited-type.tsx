@@ -3,8 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useState } from 'react';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { type Draft, useDraft } from '../../ui/use-draft.ts';
-import { isStaleRefusal } from '../../ui/use-editor.ts';
+import { type Draft, isStaleRefusal, useDraft } from '../../ui/use-editor.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import {
   devicesOfType,

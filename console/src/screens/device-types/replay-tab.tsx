@@ -11,12 +11,12 @@ import { Chip, type Tone } from '../../ui/chip.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { Answered, Bone, Empty } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { DiffBlock } from './diff-block.tsx';
+import { DiffBlock } from './results.tsx';
 import { useEditedType } from './edited-type.tsx';
 import { type DiffLine, diffLines, linesOf } from './json-lines.ts';
-import { replayLimits, type Verdict } from './replay-search.ts';
+import { replayLimits, type Verdict } from './type-search.ts';
 import styles from './replay.module.css';
-import { replayWords } from './replay-words.ts';
+import { replayWords } from './device-type-words.ts';
 
 // Replay: the edited decoder on the newest stored uplinks of the type's devices; nothing is stored.
 

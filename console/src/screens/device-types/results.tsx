@@ -1,10 +1,9 @@
 // Results of a run: a card for each emit, with what differs from the run before it.
 import { Chip, type Tone } from '../../ui/chip.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import styles from './device-type.module.css';
 import { deviceTypeWords } from './device-type-words.ts';
-import { DiffBlock } from './diff-block.tsx';
-import { diffLines, linesOf } from './json-lines.ts';
+import styles from './device-type.module.css';
+import { type DiffLine, diffLines, linesOf } from './json-lines.ts';
 import type { Emit, ScriptProblem, ScriptRun } from './script-run.ts';
 
 interface ResultsProps {
@@ -102,5 +101,31 @@ function ErrorResult({ problem: { message, line, column }, input }: ErrorResultP
         <DiffBlock lines={linesOf(input).map((text) => ({ kind: 'same', text }))} />
       </details>
     </>
+  );
+}
+
+// Difference block: lines of JSON, marked with a sign and a color where they are gone or new.
+
+const signs = { same: '', gone: '−', new: '+' } as const;
+
+interface DiffBlockProps {
+  readonly lines: readonly DiffLine[];
+  /** For a screen reader, where the block is one of two. */
+  readonly label?: string;
+}
+
+export function DiffBlock({ lines, label }: DiffBlockProps) {
+  const name = label === undefined ? {} : { role: 'group', 'aria-label': label };
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus
+    <code className={styles['diff']} tabIndex={0} {...name}>
+      {lines.map(({ kind, text }, at) => (
+        // oxlint-disable-next-line react/no-array-index-key -- lines have no other identity
+        <span key={at} className={styles[kind]}>
+          {kind !== 'same' && <b>{signs[kind]}</b>}
+          {text}
+        </span>
+      ))}
+    </code>
   );
 }

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useMayDo } from '../../session/permissions.ts';
@@ -18,7 +18,7 @@ import {
   withoutKey,
 } from './schema-keys.ts';
 import styles from './schema.module.css';
-import { schemaWords } from './schema-words.ts';
+import { schemaWords } from './device-type-words.ts';
 
 export function SchemaTab() {
   const words = useWords(schemaWords);

@@ -1,4 +1,4 @@
-// Search of the device type list, as the address says it.
+// Addresses of device types: the list, and the replay of one.
 
 export const typeSources = ['manual', 'library'] as const;
 type TypeSource = (typeof typeSources)[number];
@@ -14,5 +14,26 @@ export function readTypeSearch(search: Record<string, unknown>): TypeSearch {
   return {
     ...(typeof search['q'] === 'string' && search['q'] !== '' ? { q: search['q'] } : {}),
     ...(source === undefined ? {} : { source }),
+  };
+}
+
+// Replay search: what the address of a replay says.
+
+export const replayLimits = [100, 500, 1_000] as const;
+const verdicts = ['DIFFERENT', 'ERROR', 'UNKNOWN', 'SAME'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** What the address of the replay says. */
+interface ReplaySearch {
+  readonly limit?: number;
+  readonly show?: Verdict;
+}
+
+export function readReplaySearch(search: Record<string, unknown>): ReplaySearch {
+  const limit = replayLimits.find((one) => one === search['limit']);
+  const show = verdicts.find((one) => one === search['show']);
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(show === undefined ? {} : { show }),
   };
 }

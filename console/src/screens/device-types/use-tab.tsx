@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Copy, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
+import { useAccount } from '../../session/session.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -12,13 +13,16 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Answered, Bone, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { flowsOf } from './type-list.ts';
-import { copyDeviceType, devicesOfType, devicesOfTypeBody } from './device-type-requests.ts';
+import {
+  copyDeviceType,
+  devicesOfType,
+  devicesOfTypeBody,
+  flowsOf,
+} from './device-type-requests.ts';
+import { usageWords } from './device-type-words.ts';
 import { useEditedType } from './edited-type.tsx';
 import styles from './use.module.css';
-import { usageWords } from './use-words.ts';
 
 const devicesShown = 20;
 

@@ -4,18 +4,16 @@ import { Link, Outlet, useParams, useSearch } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Chip, Dot, type DotTone, type Tone } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton, CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Bone, Failure } from '../../ui/states.tsx';
 import { usePreferences } from '../../ui/preferences.ts';
+import { Bone, Failure } from '../../ui/states.tsx';
 import { useFormats, usePageZone, useWords } from '../../words/language.tsx';
-import { useStoredState, type Device as DeviceRecord, deviceQuery } from './data/device-queries.ts';
-import { type SampleFeed, useSampleFeed } from './data/use-sample-feed.ts';
-import { useZones, zoneShown } from './data/use-zones.ts';
-import { DeviceFrameProvider } from './device-frame.ts';
-import { deviceWords } from './device-words.ts';
+import { deviceQuery, type Device as DeviceRecord, useStoredState } from './data/device-queries.ts';
+import { type SampleFeed, useSampleFeed } from './data/sample-feed.ts';
+import { DeviceFrameProvider, useZones, zoneShown } from './device-frame.ts';
 import { deviceRoute } from './device-search.ts';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { deviceWords } from './device-words.ts';
 
 const address = '/w/$workspaceId/devices/$deviceId';
 const pageNames = [

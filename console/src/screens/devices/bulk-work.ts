@@ -3,8 +3,14 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
+import type { Selection } from '../../ui/rows/selectable-table.tsx';
 import { toastFailure } from '../../ui/toasts.tsx';
-import type { FilterExpression } from './device-search.ts';
+import {
+  type DeviceSearch,
+  expressionOf,
+  type FilterExpression,
+  type FilterLeaf,
+} from './device-search.ts';
 
 export type Operation = components['schemas']['Operation'];
 
@@ -17,7 +23,7 @@ export interface BulkSelection {
 }
 
 /** The platform asks for an expression: this one holds for all devices. */
-export const everyDevice: FilterExpression = { field: 'id', predicate: 'IS_NOT_NULL' };
+const everyDevice: FilterExpression = { field: 'id', predicate: 'IS_NOT_NULL' };
 
 const pollMs = 400;
 /** The longest page that the platform answers. */
@@ -115,4 +121,83 @@ export function changedIds({ actions }: Operation): string[] {
 
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+// Bulk requests: what the selection bar asks of the platform.
+
+export function bulkSelection(
+  workspaceId: string,
+  search: DeviceSearch,
+  { isAll, rows }: Pick<Selection<{ readonly id: string }>, 'isAll' | 'rows'>,
+): BulkSelection {
+  if (!isAll) return { workspaceId, deviceIds: rows.map(({ id }) => id) };
+  const expression = expressionOf(search) ?? everyDevice;
+  return { workspaceId, expression, ...(search.q === undefined ? {} : { search: search.q }) };
+}
+
+/** Tags those that do not have the tag yet, so that an undo takes it from no other device. */
+export async function addTag(
+  selection: BulkSelection,
+  tagId: string,
+  tagged: ReadonlySet<string>,
+): Promise<Operation> {
+  const body = { ...untagged(selection, tagId, tagged), addTagIds: [tagId] };
+  return ask(platform.POST('/v3/devices/bulk/tag', { body }));
+}
+
+function untagged(
+  { expression, deviceIds, ...selection }: BulkSelection,
+  tagId: string,
+  tagged: ReadonlySet<string>,
+): BulkSelection {
+  if (deviceIds !== undefined)
+    return { ...selection, deviceIds: deviceIds.filter((id) => !tagged.has(id)) };
+  const lacks: FilterLeaf = {
+    field: 'tags.id',
+    predicate: 'CONTAINS_NONE',
+    values: [tagId],
+  };
+  const expressions = expression === undefined ? [lacks] : [lacks, expression];
+  return { ...selection, expression: { operator: 'AND', expressions } };
+}
+
+/** Takes the tag from the devices that the operation gave it. */
+export function untag(operation: Operation, tagId: string): Promise<Operation> {
+  const { workspaceId } = operation;
+  const body = { workspaceId, deviceIds: changedIds(operation), removeTagIds: [tagId] };
+  return ask(platform.POST('/v3/devices/bulk/tag', { body }));
+}
+
+export function deleteDevices(body: BulkSelection): Promise<Operation> {
+  return ask(platform.POST('/v3/devices/bulk/delete', { body }));
+}
+
+export function switchDevices(
+  body: BulkSelection,
+  work: 'activate' | 'deactivate',
+): Promise<Operation> {
+  return work === 'activate'
+    ? ask(platform.POST('/v3/devices/bulk/activate', { body }))
+    : ask(platform.POST('/v3/devices/bulk/deactivate', { body }));
+}
+
+interface MoveTarget {
+  readonly targetWorkspaceId: string;
+  readonly dataFlowId: string;
+}
+
+export function moveDevices(selection: BulkSelection, target: MoveTarget): Promise<Operation> {
+  return ask(platform.POST('/v3/devices/bulk/move', { body: { ...selection, ...target } }));
+}
+
+/** The id of the tag with the name; creates it if it does not exist. */
+export async function tagNamed(
+  workspaceId: string,
+  name: string,
+  known: readonly { readonly id: string; readonly name: string }[],
+): Promise<string> {
+  const tag = known.find((one) => one.name === name);
+  if (tag !== undefined) return tag.id;
+  const made = await ask(platform.POST('/v3/tags', { body: { workspaceId, name } }));
+  return made.id;
 }

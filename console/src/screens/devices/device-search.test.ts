@@ -1,7 +1,6 @@
 // Address of the device list: filters survive it, mistakes in it are dropped, and bodies say what it means.
 import { describe, expect, test } from 'vitest';
-import { columnKey, readColumnKey, standardColumns } from './column-keys.ts';
-import { columnKeysOf } from './columns/column-order.ts';
+import { columnKey, columnKeysOf, readColumnKey, standardColumns } from './columns/column-order.ts';
 import {
   decodeFilter,
   encodeFilter,

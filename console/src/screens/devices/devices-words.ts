@@ -1,5 +1,148 @@
 // Words of the list of devices.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
+
+// Words of saved views.
+
+export const viewsWords = wordSet(
+  {
+    views: 'Views',
+    all: 'All devices',
+    shared: 'Shared',
+    save: 'Save view',
+    saveAs: 'Save as new view',
+    saveChanges: 'Save changes',
+    reset: 'Reset',
+    settings: 'View settings',
+    newTitle: 'New view',
+    name: 'Name',
+    nameHint: 'Saves the search, filter, sort order, and columns.',
+    sharing: 'Visible to',
+    onlyMe: 'Only me',
+    workspace: 'Everyone in the workspace',
+    mayNotShare: 'Sharing requires `workspace: update`. Ask an owner.',
+    copyLink: 'Copy link',
+    remove: 'Delete view',
+    removed: (name: string) => `${name} deleted`,
+    saved: (name: string) => `${name} created`,
+    changed: (name: string) => `${name} saved`,
+    keep: 'Save',
+    notYours: 'Shared by someone else. Save your changes as a new view.',
+    failed: "Couldn't load views",
+  },
+  {
+    views: 'Ansichten',
+    all: 'Alle Geräte',
+    shared: 'Geteilt',
+    save: 'Ansicht speichern',
+    saveAs: 'Als neue Ansicht speichern',
+    saveChanges: 'Änderungen speichern',
+    reset: 'Zurücksetzen',
+    settings: 'Ansichtseinstellungen',
+    newTitle: 'Neue Ansicht',
+    name: 'Name',
+    nameHint: 'Speichert Suche, Filter, Sortierung und Spalten.',
+    sharing: 'Sichtbar für',
+    onlyMe: 'Nur ich',
+    workspace: 'Alle im Arbeitsbereich',
+    mayNotShare:
+      'Zum Teilen ist `workspace: update` erforderlich. Wenden Sie sich an einen Eigentümer.',
+    copyLink: 'Link kopieren',
+    remove: 'Ansicht löschen',
+    removed: (name: string) => `${name} gelöscht`,
+    saved: (name: string) => `${name} erstellt`,
+    changed: (name: string) => `${name} gespeichert`,
+    keep: 'Speichern',
+    notYours: 'Von jemand anderem geteilt. Speichern Sie Ihre Änderungen als neue Ansicht.',
+    failed: 'Ansichten konnten nicht geladen werden',
+  },
+);
+
+// Words of the column chooser.
+
+export const columnWords = wordSet(
+  {
+    columns: 'Columns',
+    title: 'Columns',
+    note: 'Drag columns or move them with the arrow keys. The device column always comes first.',
+    moved: (name: string, place: number, of: number) =>
+      `${name} moved to position ${grouped(place)} of ${grouped(of)}`,
+    move: (name: string) => `Move ${name}`,
+    width: (name: string) => `Width of ${name}`,
+    automatic: 'Auto',
+    remove: (name: string) => `Hide ${name}`,
+    add: 'Add column',
+    choose: 'Select…',
+    standard: 'Standard',
+    fields: 'Custom fields',
+    values: 'Values',
+    none: 'Only the device column',
+    reset: 'Reset to default',
+    done: 'Done',
+    resize: (name: string) => `Drag to change the width of ${name}`,
+  },
+  {
+    columns: 'Spalten',
+    title: 'Spalten',
+    note: 'Ziehen Sie Spalten, oder verschieben Sie sie mit den Pfeiltasten. Die Gerätespalte steht immer vorn.',
+    moved: (name: string, place: number, of: number) =>
+      `${name} an Position ${grouped(place)} von ${grouped(of)} verschoben`,
+    move: (name: string) => `${name} verschieben`,
+    width: (name: string) => `Breite von ${name}`,
+    automatic: 'Auto',
+    remove: (name: string) => `${name} ausblenden`,
+    add: 'Spalte hinzufügen',
+    choose: 'Auswählen…',
+    standard: 'Standard',
+    fields: 'Eigene Felder',
+    values: 'Werte',
+    none: 'Nur die Gerätespalte',
+    reset: 'Auf Standard zurücksetzen',
+    done: 'Fertig',
+    resize: (name: string) => `Ziehen, um die Breite von ${name} zu ändern`,
+  },
+);
+
+// Words of the export of samples.
+
+export const sampleExportWords = wordSet(
+  {
+    title: 'Export samples',
+    begin: 'Start export',
+    format: 'Format',
+    from: 'From',
+    fromHint: 'Leave empty to start with the oldest sample',
+    to: 'To',
+    toHint: 'Leave empty to export up to now',
+    progress: (done: string, total: string, samples: string) =>
+      `${done} of ${total} devices, ${samples} samples`,
+    goesOn: 'You can close this dialog. The export continues in the background.',
+    kept: 'The file is deleted automatically after a few days.',
+    incomplete: "Some samples couldn't be read and are missing from the file.",
+    download: (megabytes: string) => `Download (${megabytes} MB)`,
+    cancel: 'Cancel export',
+    remove: 'Delete file',
+    close: 'Close',
+  },
+  {
+    title: 'Messwerte exportieren',
+    begin: 'Export starten',
+    format: 'Format',
+    from: 'Von',
+    fromHint: 'Leer lassen, um mit dem ältesten Messwert zu beginnen',
+    to: 'Bis',
+    toHint: 'Leer lassen, um bis jetzt zu exportieren',
+    progress: (done: string, total: string, samples: string) =>
+      `${done} von ${total} Geräten, ${samples} Messwerte`,
+    goesOn: 'Sie können diesen Dialog schließen. Der Export läuft im Hintergrund weiter.',
+    kept: 'Die Datei wird nach einigen Tagen automatisch gelöscht.',
+    incomplete: 'Einige Messwerte konnten nicht gelesen werden und fehlen in der Datei.',
+    download: (megabytes: string) => `Herunterladen (${megabytes} MB)`,
+    cancel: 'Export abbrechen',
+    remove: 'Datei löschen',
+    close: 'Schließen',
+  },
+);
 
 export const devicesWords = wordSet(
   {

@@ -2,6 +2,68 @@
 import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
+// Words of the page that registers a device.
+
+export const registerWords = wordSet(
+  {
+    title: 'Add device',
+    devices: 'Devices',
+    name: 'Name',
+    deviceId: 'Device ID',
+    deviceIdHint:
+      'The ID the device sends, such as its EUI or serial number. Unique in the organization.',
+    flow: 'Data flow',
+    flowHint: 'Defines how payloads are received, decoded, and forwarded.',
+    newFlow: 'New data flow…',
+    connectivity: 'Protocol',
+    deviceType: 'Device type',
+    typeHint: "Decodes the device's payloads",
+    noType: 'None (store JSON as is)',
+    description: 'Description',
+    register: 'Add device',
+    cancel: 'Cancel',
+    needed: 'Required',
+    lora: 'Add LoRaWAN devices through their integration or a CSV import.',
+    registered: (name: string) => `${name} added`,
+    firstReading: 'Send the first sample:',
+    mqttTopic: 'Publish JSON to this topic, using the device ID and uplink secret:',
+    coapPath: 'POST JSON to this CoAP path:',
+    noSecret: 'You need permission to update data flows to see the uplink secret.',
+    open: 'Open device',
+    another: 'Add another',
+    list: 'Back to devices',
+  },
+  {
+    title: 'Gerät hinzufügen',
+    devices: 'Geräte',
+    name: 'Name',
+    deviceId: 'Geräte-ID',
+    deviceIdHint:
+      'Die ID, die das Gerät sendet, etwa seine EUI oder Seriennummer. In der Organisation eindeutig.',
+    flow: 'Datenfluss',
+    flowHint: 'Legt fest, wie Payloads empfangen, decodiert und weitergeleitet werden.',
+    newFlow: 'Neuer Datenfluss…',
+    connectivity: 'Protokoll',
+    deviceType: 'Gerätetyp',
+    typeHint: 'Decodiert die Payloads des Geräts',
+    noType: 'Keiner (JSON unverändert speichern)',
+    description: 'Beschreibung',
+    register: 'Gerät hinzufügen',
+    cancel: 'Abbrechen',
+    needed: 'Erforderlich',
+    lora: 'Fügen Sie LoRaWAN-Geräte über ihre Integration oder einen CSV-Import hinzu.',
+    registered: (name: string) => `${name} hinzugefügt`,
+    firstReading: 'Senden Sie den ersten Messwert:',
+    mqttTopic: 'Veröffentlichen Sie JSON auf diesem Topic, mit Geräte-ID und Uplink-Secret:',
+    coapPath: 'Senden Sie JSON per POST an diesen CoAP-Pfad:',
+    noSecret:
+      'Um das Uplink-Secret zu sehen, brauchen Sie die Berechtigung, Datenflüsse zu ändern.',
+    open: 'Gerät öffnen',
+    another: 'Weiteres hinzufügen',
+    list: 'Zurück zu den Geräten',
+  },
+);
+
 export const importWords = wordSet(
   {
     title: 'Import devices',

@@ -2,16 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
+import { useWorkspaces } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { useWorkspaces } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { bulkSelection, moveDevices } from './bulk-requests.ts';
-import { changedIds } from './bulk-work.ts';
+import { bulkSelection, changedIds, moveDevices } from './bulk-work.ts';
 import { devicesWords } from './devices-words.ts';
-import type { WorkDialogProps } from './tag-dialog.tsx';
+import type { WorkDialogProps } from './bulk-dialogs.tsx';
 
 const flowsMax = 1_000;
 

@@ -21,7 +21,7 @@ import {
   registerDevice,
   type Registration,
 } from './register-requests.ts';
-import { registerWords } from './register-words.ts';
+import { registerWords } from './import-words.ts';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices/new');
 const newFlow = '';

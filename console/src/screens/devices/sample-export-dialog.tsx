@@ -2,16 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import { Button, FileLink } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { useFormats, useWords } from '../../words/language.tsx';
-import type { BulkSelection } from './bulk-work.ts';
-import { sampleExportWords } from './sample-export-words.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
-import { instantOfLocal } from '../../words/zone-times.ts';
+import { Button, FileLink } from '../../ui/button.tsx';
+import { Dialog, FormDialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { useAction } from '../../ui/use-action.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { instantOfLocal } from '../../words/zone-times.ts';
+import type { BulkSelection } from './bulk-work.ts';
+import { sampleExportWords } from './devices-words.ts';
 
 const pollMs = 500;
 const bytesOfMegabyte = 1_000_000;

@@ -1,23 +1,27 @@
 // Selection bar: what can be done with the selected devices, and how far it is.
 import { Download, FileDown, FolderInput, Power, PowerOff, Tag, Trash2, X } from 'lucide-react';
 import { useMemo } from 'react';
-import { type PageAction, usePageActions } from '../../ui/page-actions.ts';
 import { Button } from '../../ui/button.tsx';
+import { type PageAction, usePageActions } from '../../ui/page-actions.ts';
+import type { Selection } from '../../ui/rows/selectable-table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { bulkSelection, deleteDevices, switchDevices } from './bulk-requests.ts';
-import { type BulkWork, changedIds, type Progress } from './bulk-work.ts';
-import { DeleteDialog } from './bulk-dialogs.tsx';
+import { DeleteDialog, TagDialog } from './bulk-dialogs.tsx';
+import {
+  bulkSelection,
+  type BulkWork,
+  changedIds,
+  deleteDevices,
+  type Progress,
+  switchDevices,
+} from './bulk-work.ts';
 import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
-import { devicesWords } from './devices-words.ts';
+import { devicesWords, sampleExportWords } from './devices-words.ts';
 import styles from './devices.module.css';
 import { MoveDialog } from './move-dialog.tsx';
 import { SampleExportDialog } from './sample-export-dialog.tsx';
-import { sampleExportWords } from './sample-export-words.ts';
-import { TagDialog } from './tag-dialog.tsx';
 import type { Export } from './use-export.ts';
-import type { Selection } from '../../ui/rows/use-selection.ts';
 
 export type Asked = 'tag' | 'move' | 'delete' | 'samples';
 

@@ -1,6 +1,6 @@
 // Flow drafts: a data flow as its lanes edit it, and the bodies that save it.
 import { databaseConnectorId } from '../../../../src/model/ids.ts';
-import type { Wire } from '../../ui/lanes/wires.tsx';
+import type { Wire } from '../../ui/lanes.tsx';
 import type { Flow } from './flow-requests.ts';
 
 export interface FlowOutput {

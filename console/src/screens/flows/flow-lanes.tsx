@@ -2,21 +2,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Cpu, Database, FileCode2, Plug, RadioTower, Send } from 'lucide-react';
 import { useState } from 'react';
-import { Button, ButtonLink } from '../../ui/button.tsx';
-import { CheckField } from '../../ui/check-field.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
-import { LaneFrame } from '../../ui/lanes/lane-frame.tsx';
-import { AddForm, Lane } from '../../ui/lanes/lane.tsx';
-import { NodeCard, type OpenCard } from '../../ui/lanes/node-card.tsx';
+import { faultAt, faultsOf } from '../../api/field-faults.ts';
 import { useAccount } from '../../session/session.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
+import { NameFields } from '../../ui/name-fields.tsx';
+import { AddForm, Lane, LaneFrame, NodeCard, type OpenCard } from '../../ui/lanes.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { encodeFilter } from '../devices/device-search.ts';
+import { TestDialog } from '../outputs/output-frame.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
-import { TestDialog } from '../outputs/test-dialog.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
-import { kindOf } from './connectors/connector-kinds.ts';
-import { connectorWords } from './connectors/connector-words.ts';
-import { NewConnector } from './connectors/new-connector.tsx';
+import { kindOf } from './connector-kinds.ts';
+import { connectorWords } from './connector-words.ts';
+import { NewConnector } from './new-connector.tsx';
 import {
   type FlowDraft,
   type FlowOutput,
@@ -35,9 +34,9 @@ import {
   outputChoice,
   typeChoice,
 } from './flow-requests.ts';
-import { flowWords } from './flow-words.ts';
+import { flowWords } from './flows-words.ts';
 import styles from './flows.module.css';
-import { serverNames } from './server-names.ts';
+import { serverNames } from './network-servers.ts';
 
 export interface LaneProps extends OpenCard {
   readonly workspaceId: string;
@@ -49,7 +48,7 @@ export interface LaneProps extends OpenCard {
   readonly connector: Connector | undefined;
 }
 
-export function FlowLanes(props: Omit<LaneProps, keyof OpenCard | 'connector'>) {
+function FlowLanes(props: Omit<LaneProps, keyof OpenCard | 'connector'>) {
   const words = useWords(flowWords);
   const [open, setOpen] = useState<string>();
   const { connectorId } = props.draft;
@@ -399,4 +398,78 @@ function AddOutput({ workspaceId, add }: AddOutputProps) {
       </ButtonLink>
     </>
   );
+}
+
+// Flow fields: the sentence, name, description and retention, and the lanes, with what the platform said of them.
+
+interface FlowFieldsProps {
+  readonly workspaceId: string;
+  /** As it is saved; none while it is not created. */
+  readonly flow: Flow | undefined;
+  readonly draft: FlowDraft;
+  readonly change: (draft: FlowDraft) => void;
+  readonly error: Error | null;
+}
+
+export function FlowFields({ workspaceId, flow, draft, change, error }: FlowFieldsProps) {
+  const words = useWords(flowWords);
+  const faults = faultsOf(error);
+  return (
+    <>
+      <Sentence workspaceId={workspaceId} flow={flow} draft={draft} />
+      <div className={styles['head']}>
+        <NameFields draft={draft} change={change} faults={faults} />
+        <TextField
+          label={words.retention}
+          hint={words.retentionHint}
+          error={faultAt(faults, 'retentionDays')}
+          inputMode="numeric"
+          value={draft.retentionDays}
+          onChange={(event) => change({ ...draft, retentionDays: event.currentTarget.value })}
+        />
+      </div>
+      <FlowLanes workspaceId={workspaceId} flow={flow} draft={draft} change={change} />
+    </>
+  );
+}
+
+type SentenceProps = Pick<FlowFieldsProps, 'workspaceId' | 'flow' | 'draft'>;
+
+/** The way of a payload as one would say it. */
+function Sentence({ workspaceId, flow, draft }: SentenceProps) {
+  const words = useWords(flowWords);
+  const { organizationId } = useAccount();
+  const connectors = useQuery(connectorChoice(workspaceId)).data ?? [];
+  const types = useQuery(typeChoice(organizationId)).data ?? [];
+  const outputs = useQuery(outputChoice(workspaceId)).data ?? [];
+  const { connectorId, typeId, isPassThrough } = draft;
+  const connector = nameIn(connectorId, [...connectors, ...namesOf(flow?.deviceConnector)]);
+  const type = nameIn(typeId, [...types, ...namesOf(flow?.deviceType ?? undefined)]);
+  const known = [...outputs, ...(flow?.outputConnectors ?? [])];
+  const sent = draft.outputs.map(({ id, topic }) => {
+    const name = nameIn(id, known) ?? id;
+    return topic.trim() === '*' ? words.allTo(name) : words.topicTo(topic, name);
+  });
+  return (
+    <p className={styles['sentence']}>
+      {words.sentence(
+        connector ?? words.someConnector,
+        type === undefined || isPassThrough ? words.notDecoded : words.decodedBy(type),
+        sent.length === 0 ? words.toNothing : sent.join(', '),
+      )}
+    </p>
+  );
+}
+
+interface NamedRecord {
+  readonly id: string;
+  readonly name: string;
+}
+
+function namesOf(one: NamedRecord | undefined): readonly NamedRecord[] {
+  return one === undefined ? [] : [one];
+}
+
+function nameIn(id: string, known: readonly NamedRecord[]): string | undefined {
+  return known.find((one) => one.id === id)?.name;
 }

@@ -1,6 +1,6 @@
 // Flow page: one data flow as the way of a payload, edited in place, with what arrives through it.
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
@@ -8,7 +8,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { ListBones } from '../../ui/list-table.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RemoveRecord } from '../../ui/remove-record.tsx';
@@ -16,15 +16,13 @@ import { Answered, Bone, Empty } from '../../ui/states.tsx';
 import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
 import { useEditor } from '../../ui/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
-import { changeOf, draftOf, type FlowDraft } from './flow-draft.ts';
-import { FlowFields } from './flow-fields.tsx';
-import { FlowHealth } from './flow-health.tsx';
+import { bodyOf, changeOf, draftOf, type FlowDraft, newFlow } from './flow-draft.ts';
+import { FlowFields } from './flow-lanes.tsx';
 import { devicesOf, type Flow, flowHealthOf, flowOf, inFlows } from './flow-requests.ts';
-import { flowWords } from './flow-words.ts';
-import { flowsWords } from './flows-words.ts';
+import { flowsWords, flowWords } from './flows-words.ts';
 import styles from './flows.module.css';
-import { SampleValues } from './sample-values.tsx';
 import { SendDialog } from './send-dialog.tsx';
+import { FlowHealth, SampleValues } from './flow-parts.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/flows/$flowId';
 
@@ -272,4 +270,53 @@ function useNotes(devices: readonly Heard[]) {
         .toSorted((a, b) => Number(a.timestamp < b.timestamp) - Number(a.timestamp > b.timestamp))
         .slice(0, shownMax),
   });
+}
+
+// New data flow: the same lanes, with the connector to choose; saving creates it.
+
+const newRoute = '/signed-in/shell/w/$workspaceId/flows/new';
+
+export function NewFlow() {
+  const words = useWords(flowWords);
+  const { workspaceId } = useParams({ from: newRoute });
+  const navigate = useNavigate();
+  const [first] = useState(() => newFlow(words.firstName));
+  const editor = useEditor<FlowDraft, Flow>({
+    key: `new data flow ${workspaceId}`,
+    saved: first,
+    list: ['data-flows'],
+    send: (draft) => ask(platform.POST('/v3/data-flows', { body: bodyOf(draft, workspaceId) })),
+    savedMessage: ({ name }) => words.created(name),
+    onSaved: ({ id }) =>
+      navigate({
+        to: '/w/$workspaceId/flows/$flowId',
+        params: { workspaceId, flowId: id },
+        ignoreBlocker: true,
+      }),
+  });
+  const body = bodyOf(editor.value, workspaceId);
+  return (
+    <Page
+      isWide
+      title={words.newTitle}
+      name={words.newTitle}
+      path={[<FlowsLink key="flows" workspaceId={workspaceId} />, words.newTitle]}
+      actions={<CurlButton request={{ method: 'POST', path: '/v3/data-flows', body }} />}
+    >
+      <FlowFields
+        key={editor.edition}
+        workspaceId={workspaceId}
+        flow={undefined}
+        draft={editor.value}
+        change={editor.change}
+        error={editor.error}
+      />
+      <UnsavedBar
+        needs="dataFlow: create"
+        editor={editor}
+        createLabel={words.create}
+        isBlocked={editor.value.connectorId === ''}
+      />
+    </Page>
+  );
 }

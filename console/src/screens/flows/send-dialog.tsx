@@ -1,7 +1,8 @@
 // Send dialog: a payload is handled like a real one, and the dialog shows its effects.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useId, useState } from 'react';
+import { ask, platform } from '../../api/platform.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dot } from '../../ui/chip.tsx';
@@ -12,20 +13,12 @@ import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
 import { outputTones } from '../outputs/delivery-state.tsx';
 import { deliveriesOf } from '../outputs/output-requests.ts';
-import { commandFor } from './connectors/connector-kinds.ts';
-import { type Connector, devicesOf, flowOf } from './flow-requests.ts';
-import { flowWords } from './flow-words.ts';
+import { commandFor } from './connector-kinds.ts';
+import { type Connector, devicesOf, flowOf, integrationOf } from './flow-requests.ts';
+import { flowWords } from './flows-words.ts';
 import styles from './flows.module.css';
-import { SampleValues } from './sample-values.tsx';
-import {
-  lastPayloadOf,
-  notesOf,
-  type Payload,
-  sendPayload,
-  type StoredSample,
-  useServerOf,
-} from './send-requests.ts';
-import { serverMessage } from './server-messages.ts';
+import { type ServerKind, serverMessage } from './network-servers.ts';
+import { SampleValues } from './flow-parts.tsx';
 
 const devicesMax = 100;
 
@@ -262,3 +255,88 @@ function Delivered({ workspaceId, outputId, name, correlationId }: DeliveredProp
     </li>
   );
 }
+
+// Requests of a payload that the console sends: the payload itself, and its effects.
+
+const exampleBody = { temperature: 21.5 };
+const lastRows = 20;
+const noteMs = 2_000;
+
+/** JSON that a device may send. */
+type Payload = Readonly<Record<string, unknown>> | readonly unknown[];
+
+/** The network server that speaks for the devices of a connector; undefined without one. */
+export function useServerOf(connector: Connector): ServerKind | undefined {
+  const { integrationId, decodingType } = connector;
+  const integration = useQuery({
+    ...integrationOf(integrationId ?? ''),
+    enabled: integrationId !== null,
+  });
+  if (integrationId !== null) return integration.data?.type;
+  return decodingType === 'NONE' ? undefined : decodingType;
+}
+
+/** What the device sent last, or an example where it never sent or it was not kept. */
+const lastPayloadOf = (deviceId: string) =>
+  queryOptions({
+    queryKey: ['last payload', deviceId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: deviceId }, query: { size: 1 } };
+      const uplinks = await ask(platform.GET('/v3/devices/{id}/uplinks', { signal, params }));
+      return uplinks.content[0]?.payload ?? exampleBody;
+    },
+  });
+
+interface Sent {
+  readonly connector: Connector;
+  readonly secret: string;
+  readonly device: { readonly id: string; readonly deviceId: string };
+  /** Speaks for the device and names it in its message. */
+  readonly server: ServerKind | undefined;
+  readonly body: Payload;
+}
+
+interface StoredSample {
+  readonly topic: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Sends a payload; resolves with its id and the samples that were stored meanwhile. */
+async function sendPayload({ device, ...sent }: Sent) {
+  const before = new Set((await lastSamplesOf(device.id)).map((one) => JSON.stringify(one)));
+  const { id } = await capture({ device, ...sent });
+  const after = await lastSamplesOf(device.id);
+  return { id, samples: after.filter((one) => !before.has(JSON.stringify(one))) };
+}
+
+/** Sends as a device or network server does: the secret is the only credential. */
+function capture({ connector: { integrationId }, secret, device, server, body }: Sent) {
+  // The document knows that JSON is sent, not which.
+  const json = body as never;
+  if (integrationId !== null) {
+    const params = { path: { integrationId }, query: { secret } };
+    return ask(platform.POST('/v3/capture/lora/{integrationId}', { params, body: json }));
+  }
+  const named = server === undefined ? { deviceId: device.deviceId } : {};
+  const params = { query: { secret, ...named } };
+  return ask(platform.POST('/v3/capture', { params, body: json }));
+}
+
+function lastSamplesOf(deviceId: string): Promise<readonly StoredSample[]> {
+  const params = { path: { deviceId }, query: { topic: '*', limit: lastRows } };
+  return ask(platform.GET('/v3/devices/{deviceId}/query', { params }));
+}
+
+/** Notes of one payload; some are written after it was acknowledged. */
+const notesOf = (deviceId: string, correlationId: string) =>
+  queryOptions({
+    queryKey: ['notes of payload', deviceId, correlationId],
+    refetchInterval: noteMs,
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: deviceId }, query: { size: lastRows } };
+      const path = '/v3/devices/{id}/processing-logs';
+      const { content } = await ask(platform.GET(path, { signal, params }));
+      return content.filter((note) => note.correlationId === correlationId);
+    },
+  });

@@ -17,7 +17,7 @@ import { openAlarms, type Overview, useRefusals } from './overview.ts';
 const AlarmNeeds = late('AlarmNeeds', async () => (await import('./alarm-needs.tsx')).AlarmNeeds);
 const FailureReason = late(
   'FailureReason',
-  async () => (await import('../outputs/failure-reason.tsx')).FailureReason,
+  async () => (await import('../outputs/delivery-state.tsx')).FailureReason,
 );
 
 interface Need {

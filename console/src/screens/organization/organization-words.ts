@@ -1,6 +1,109 @@
-// Words of the organization: members, keys and audit log.
+// Words of the organization: members, second factors, keys, clients, and audit log.
 import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
+
+// Words of the second factor that an organization demands of its members, and of its reset.
+
+export const memberFactorWords = wordSet(
+  {
+    title: 'Multi-factor authentication',
+    required: 'Require MFA',
+    hint: 'Applies to members who sign in with a password. The identity provider enforces its own policy.',
+    on: 'Members must use MFA',
+    off: 'Members can sign in with just a password',
+    demandTitle: 'Require MFA for all members?',
+    demandNote:
+      'Members without MFA can only access their own account until they set it up, even in open sessions.',
+    demand: 'Require MFA',
+    cancel: 'Cancel',
+    demanded: 'MFA is now required',
+    released: 'MFA is no longer required',
+    reset: (name: string) => `Reset MFA of ${name}`,
+    resetTitle: (name: string) => `Reset MFA of ${name}?`,
+    resetNote:
+      'Removes the authenticator app, passkeys, and recovery codes, and ends all sessions. The member can then sign in with just a password, so verify who is asking.',
+    resetIt: 'Reset',
+    isReset: (name: string) => `MFA of ${name} reset`,
+  },
+  {
+    title: 'Multi-Faktor-Authentifizierung',
+    required: 'MFA verlangen',
+    hint: 'Gilt für Mitglieder, die sich mit einem Passwort anmelden. Für andere gilt die Richtlinie des Identitätsanbieters.',
+    on: 'Mitglieder müssen MFA verwenden',
+    off: 'Mitglieder können sich nur mit einem Passwort anmelden',
+    demandTitle: 'MFA von allen Mitgliedern verlangen?',
+    demandNote:
+      'Mitglieder ohne MFA erreichen nur ihr eigenes Konto, bis sie MFA eingerichtet haben, auch in offenen Sitzungen.',
+    demand: 'MFA verlangen',
+    cancel: 'Abbrechen',
+    demanded: 'MFA wird jetzt verlangt',
+    released: 'MFA wird nicht mehr verlangt',
+    reset: (name: string) => `MFA von ${name} zurücksetzen`,
+    resetTitle: (name: string) => `MFA von ${name} zurücksetzen?`,
+    resetNote:
+      'Entfernt Authenticator-App, Passkeys und Wiederherstellungscodes und beendet alle Sitzungen. Das Mitglied kann sich dann nur mit dem Passwort anmelden. Prüfen Sie, wer darum bittet.',
+    resetIt: 'Zurücksetzen',
+    isReset: (name: string) => `MFA von ${name} zurückgesetzt`,
+  },
+);
+
+// Words of the OAuth clients.
+
+export const clientWords = wordSet(
+  {
+    create: 'Create OAuth client',
+    name: 'Name',
+    nameHint: 'For example “Reporting service”',
+    description: 'Description',
+    noDescription: 'Optional',
+    empty: 'No OAuth clients yet',
+    emptyNote:
+      'An OAuth client lets a program get 15-minute access tokens with the permissions you grant.',
+    clientId: 'Client ID',
+    copyId: (name: string) => `Copy client ID of ${name}`,
+    secret: 'Client secret',
+    secretNote: "Copy the secret now. You won't be able to see it again.",
+    copySecret: 'Copy secret',
+    getToken: 'Get an access token',
+    useToken: 'Use the token',
+    details: (name: string) => `Permissions of ${name}`,
+    rotate: 'Rotate secret',
+    rotateOf: (name: string) => `Rotate secret of ${name}`,
+    rotateTitle: (name: string) => `Rotate the secret of ${name}?`,
+    rotateNote:
+      'The current secret stops working immediately. Issued tokens remain valid for up to 15 minutes.',
+    removeOf: (name: string) => `Delete ${name}`,
+    removeTitle: (name: string) => `Delete ${name}?`,
+    removeNote: "It can't get new tokens, and its issued tokens stop working within a minute.",
+  },
+  {
+    create: 'OAuth-Client erstellen',
+    name: 'Name',
+    nameHint: 'Zum Beispiel „Berichtsdienst“',
+    description: 'Beschreibung',
+    noDescription: 'Optional',
+    empty: 'Noch keine OAuth-Clients',
+    emptyNote:
+      'Ein OAuth-Client gibt einem Programm 15 Minuten gültige Zugriffstoken mit den Berechtigungen, die Sie erteilen.',
+    clientId: 'Client-ID',
+    copyId: (name: string) => `Client-ID von ${name} kopieren`,
+    secret: 'Client-Secret',
+    secretNote: 'Kopieren Sie das Secret jetzt. Es wird nicht noch einmal angezeigt.',
+    copySecret: 'Secret kopieren',
+    getToken: 'Zugriffstoken abrufen',
+    useToken: 'Token verwenden',
+    details: (name: string) => `Berechtigungen von ${name}`,
+    rotate: 'Secret rotieren',
+    rotateOf: (name: string) => `Secret von ${name} rotieren`,
+    rotateTitle: (name: string) => `Secret von ${name} rotieren?`,
+    rotateNote:
+      'Das aktuelle Secret gilt sofort nicht mehr. Ausgestellte Token bleiben bis zu 15 Minuten gültig.',
+    removeOf: (name: string) => `${name} löschen`,
+    removeTitle: (name: string) => `${name} löschen?`,
+    removeNote:
+      'Er kann keine neuen Token abrufen, und ausgestellte Token gelten innerhalb einer Minute nicht mehr.',
+  },
+);
 
 export const organizationWords = wordSet(
   {

@@ -3,14 +3,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ChevronRight, RotateCw } from 'lucide-react';
 import { useId, useState } from 'react';
-import { useDevicesById } from '../../api/devices-by-id.ts';
+import { useDevicesById } from '../../api/workspace-records.ts';
 import { useLogEvents } from '../../session/use-workspace-events.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { ListBones } from '../../ui/list-table.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import { Pager } from '../../ui/paged-list.tsx';
 import { Answered, CodeBlock, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
@@ -21,13 +21,13 @@ import {
   deliveriesKey,
   deliveriesOf,
   type Delivery,
+  readable,
   resendFailed,
   resendOne,
 } from './output-requests.ts';
 import { type DeliverySearch, deliveryStates } from './output-search.ts';
 import { outputsWords } from './outputs-words.ts';
 import styles from './outputs.module.css';
-import { readable } from './readable.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/outputs/$outputId/deliveries';
 

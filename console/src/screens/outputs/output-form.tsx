@@ -2,11 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { faultAt, type FieldFaults } from '../../api/field-faults.ts';
-import type { FoundDevice } from '../../api/devices-by-id.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { CheckField } from '../../ui/check-field.tsx';
+import type { FoundDevice } from '../../api/workspace-records.ts';
 import { DevicePick } from '../../ui/device-pick.tsx';
-import { TextArea, TextField } from '../../ui/field.tsx';
+import { CheckField, TextArea, TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import type { OutputDraft } from './output-draft.ts';

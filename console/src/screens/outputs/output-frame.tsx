@@ -3,18 +3,24 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import type { FoundDevice } from '../../api/workspace-records.ts';
+import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
 import { Sheet } from '../../ui/card.tsx';
+import { Dot } from '../../ui/chip.tsx';
+import { Tabs } from '../../ui/choice.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
+import { DevicePick } from '../../ui/device-pick.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Answered, Bone, Empty } from '../../ui/states.tsx';
-import { useWords } from '../../words/language.tsx';
-import { outputOf } from './output-requests.ts';
+import { Answered, Bone, CodeBlock, Empty } from '../../ui/states.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { outputOf, readable, testOutput } from './output-requests.ts';
 import { targetOf } from './output-target.ts';
 import type { OutputConnector } from './output-types.ts';
 import { outputsWords } from './outputs-words.ts';
-import { TestDialog } from './test-dialog.tsx';
+import styles from './outputs.module.css';
 import { typeNameOf, typeWords } from './type-words.ts';
 
 interface FrameProps {
@@ -117,5 +123,68 @@ function OutputTabs({ workspaceId, outputId }: { workspaceId: string; outputId: 
         },
       ]}
     />
+  );
+}
+
+// Test dialog: sends one message to the target now and shows what came back.
+
+interface TestDialogProps {
+  readonly outputId: string;
+  readonly workspaceId: string;
+  readonly close: () => void;
+}
+
+export function TestDialog({ outputId, workspaceId, close }: TestDialogProps) {
+  const words = useWords(outputsWords);
+  const [device, setDevice] = useState<FoundDevice>();
+  const test = useAction({ mutationFn: () => testOutput(outputId, device?.id) });
+  return (
+    <Dialog
+      title={words.testTitle}
+      close={close}
+      footer={
+        <Button look="primary" disabled={test.isPending} onClick={() => test.mutate()}>
+          {test.isPending ? words.testing : words.test}
+        </Button>
+      }
+    >
+      <p className="mute">{words.testNote}</p>
+      <DevicePick
+        workspaceId={workspaceId}
+        label={words.testDevice}
+        chosen={device?.name ?? words.testInvented}
+        choose={setDevice}
+      />
+      <div aria-live="polite">
+        {test.data !== undefined && <Outcome outcome={test.data} />}
+        <ActionFailure error={test.error} />
+      </div>
+    </Dialog>
+  );
+}
+
+type OutcomeOf = Awaited<ReturnType<typeof testOutput>>;
+
+function Outcome({ outcome }: { readonly outcome: OutcomeOf }) {
+  const words = useWords(outputsWords);
+  const { count } = useFormats();
+  const { ok, answer, reason, payload, durationMs } = outcome;
+  const said = ok ? words.testOk(count(durationMs)) : words.testFailed(count(durationMs));
+  return (
+    <div className={styles['outcome']}>
+      <strong className={styles['state']}>
+        <Dot tone={ok ? 'ok' : 'bad'} />
+        {said}
+      </strong>
+      {reason !== null && <CodeBlock code={reason} />}
+      <h3>{words.answer}</h3>
+      {answer === null || answer === '' ? words.saidNothing : <CodeBlock code={answer} />}
+      {payload !== null && (
+        <>
+          <h3>{words.payload}</h3>
+          <CodeBlock code={readable(payload)} />
+        </>
+      )}
+    </div>
   );
 }

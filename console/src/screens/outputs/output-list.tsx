@@ -7,7 +7,7 @@ import { Dot } from '../../ui/chip.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { ListPage, ListSearchField, PagedList } from '../../ui/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { FailureReason } from './failure-reason.tsx';
+import { FailureReason } from './delivery-state.tsx';
 import { type OutputItem, outputsOf } from './output-requests.ts';
 import type { OutputSearch } from './output-search.ts';
 import { targetOf } from './output-target.ts';

@@ -1,4 +1,4 @@
-// Addresses of the outputs: filters and pages of the list and of the delivery log.
+// Addresses of outputs: the list, the delivery log, and a new output.
 import type { components } from '../../../generated/interface-types.ts';
 import { type ListSearch, readListSearch, readPage } from '../../ui/list-search.ts';
 
@@ -30,4 +30,19 @@ export interface DeliverySearch {
 export function readDeliverySearch(search: Record<string, unknown>): DeliverySearch {
   const state = deliveryStates.find((one) => one === search['state']);
   return { ...(state === undefined ? {} : { state }), ...readPage(search) };
+}
+
+// Address of a new output: its type and its use.
+
+/** What the address says: type and use, so that other pages can lead to the right form. */
+interface NewOutputSearch {
+  readonly type?: string;
+  readonly scope?: OutputScope;
+}
+
+export function readNewOutput(search: Record<string, unknown>): NewOutputSearch {
+  const { type } = search;
+  const scope = outputScopes.find((one) => one === search['scope']);
+  const isKnown = typeof type === 'string' && /^[A-Z_]{1,40}$/.test(type);
+  return { ...(isKnown ? { type } : {}), ...(scope === undefined ? {} : { scope }) };
 }

@@ -2,13 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import { useDevicesById } from '../../api/devices-by-id.ts';
 import { ask, platform } from '../../api/platform.ts';
+import { useDevicesById } from '../../api/workspace-records.ts';
 import { Button } from '../../ui/button.tsx';
-import { CheckField } from '../../ui/check-field.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
-import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
-import { secondsOfIso } from '../../words/iso-duration.ts';
+import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { secondsOfIso } from '../../words/formats.ts';
 import { useWords } from '../../words/language.tsx';
 import { formWords, wordAt } from './form-words.ts';
 import { alarmMail, MailInPlace } from './mail-in-place.tsx';

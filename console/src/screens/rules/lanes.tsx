@@ -2,15 +2,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Clock, Cpu, GitBranch, Plus, Tag } from 'lucide-react';
 import { useState } from 'react';
-import { tagsOf } from '../../api/tags.ts';
+import { tagsOf } from '../../api/workspace-records.ts';
 import { Button } from '../../ui/button.tsx';
-import { CheckField, toggled } from '../../ui/check-field.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
-import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
-import { LaneFrame } from '../../ui/lanes/lane-frame.tsx';
-import { AddButton, AddForm, Lane } from '../../ui/lanes/lane.tsx';
-import { NodeCard, type OpenCard } from '../../ui/lanes/node-card.tsx';
-import type { Wire } from '../../ui/lanes/wires.tsx';
+import { CheckField, SelectField, TextArea, TextField, toggled } from '../../ui/field.tsx';
+import {
+  AddButton,
+  AddForm,
+  Lane,
+  LaneFrame,
+  NodeCard,
+  type OpenCard,
+  type Wire,
+} from '../../ui/lanes.tsx';
 import { useWords } from '../../words/language.tsx';
 import { ConditionForm } from './condition-form.tsx';
 import { editorWords } from './editor-words.ts';

@@ -1,4 +1,4 @@
-// Rule frame: title, state, tabs and actions around the pages of one rule.
+// Rule frame: title, tabs, and actions around the pages of one rule, and the tabs of the section.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
@@ -8,10 +8,11 @@ import { Ago } from '../../ui/ago.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
 import { useWords } from '../../words/language.tsx';
+import { logicWords } from './logic/logic-words.ts';
 import type { Rule } from './rule-model.ts';
 import { ruleOf, runsOf } from './rule-requests.ts';
 import { rulesWords } from './rules-words.ts';
@@ -92,6 +93,23 @@ function RuleTabs(params: { readonly workspaceId: string; readonly ruleId: strin
         { label: words.edit, link: { to: '/w/$workspaceId/rules/$ruleId/edit', params } },
         { label: words.runs, link: { to: '/w/$workspaceId/rules/$ruleId/runs', params } },
         { label: words.simulate, link: { to: '/w/$workspaceId/rules/$ruleId/simulate', params } },
+      ]}
+    />
+  );
+}
+
+// Tabs of the section: rules, and the custom logic blocks that they use.
+
+export function RulesTabs({ workspaceId }: { readonly workspaceId: string }) {
+  const rules = useWords(rulesWords).title;
+  const logic = useWords(logicWords).title;
+  const params = { workspaceId };
+  return (
+    <Tabs
+      label={rules}
+      tabs={[
+        { label: rules, link: { to: '/w/$workspaceId/rules', params } },
+        { label: logic, link: { to: '/w/$workspaceId/rules/logic', params } },
       ]}
     />
   );

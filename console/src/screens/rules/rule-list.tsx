@@ -10,13 +10,13 @@ import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useMayDo } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
-import { RulesTabs } from './logic/rules-tabs.tsx';
+import { RulesTabs } from './rule-frame.tsx';
 import { draftOf, type Rule } from './rule-model.ts';
 import { type RuleItem, rulesOf } from './rule-requests.ts';
 import { sentenceOf } from './rule-sentence.ts';
 import styles from './rules.module.css';
 import { rulesWords } from './rules-words.ts';
-import { OutcomeChip } from './run-rows.tsx';
+import { OutcomeChip } from './rule-runs.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/rules';

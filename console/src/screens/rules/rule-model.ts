@@ -1,6 +1,6 @@
 // Rule model: a rule as the editor changes it, and the bodies that save it.
 import type { components } from '../../../generated/interface-types.ts';
-import type { OpenCard } from '../../ui/lanes/node-card.tsx';
+import type { OpenCard } from '../../ui/lanes.tsx';
 
 export type Rule = components['schemas']['Rule'];
 export type RuleInput = Pick<

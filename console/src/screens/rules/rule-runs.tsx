@@ -1,16 +1,102 @@
 // Runs of a rule: what it saw, what it did, and why not.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useDevicesById } from '../../api/workspace-records.ts';
 import { useLogEvents } from '../../session/use-workspace-events.ts';
 import { Card } from '../../ui/card.tsx';
-import { Dot } from '../../ui/chip.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import { Chip, Dot, type Tone } from '../../ui/chip.tsx';
+import { Pager } from '../../ui/paged-list.tsx';
 import { Answered, Bone, Empty } from '../../ui/states.tsx';
-import { useWords } from '../../words/language.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
 import { RuleFrame } from './rule-frame.tsx';
-import { runsKey, runsOf } from './rule-requests.ts';
+import { type RuleRun, runsKey, runsOf } from './rule-requests.ts';
 import { rulesWords } from './rules-words.ts';
-import { RunRows } from './run-rows.tsx';
+import styles from './rules.module.css';
+
+const tones: Readonly<Record<RuleRun['outcome'], Tone>> = {
+  FIRED: 'sun',
+  NOT_FIRED: 'plain',
+  SUPPRESSED: 'plain',
+  ABORTED: 'warn',
+  FAILED: 'bad',
+  DROPPED: 'warn',
+  LATE: 'plain',
+};
+
+export function OutcomeChip({ outcome }: { readonly outcome: RuleRun['outcome'] }) {
+  const words = useWords(rulesWords);
+  return <Chip tone={tones[outcome]}>{words.outcomes[outcome]}</Chip>;
+}
+
+interface RunRowsProps {
+  readonly workspaceId: string;
+  readonly runs: readonly RuleRun[];
+}
+
+export function RunRows({ workspaceId, runs }: RunRowsProps) {
+  const words = useWords(rulesWords);
+  const { instant } = useFormats();
+  const devices = useDevicesById(
+    workspaceId,
+    runs.map(({ deviceId }) => deviceId),
+  );
+  return (
+    <ul className={styles['runs']}>
+      {runs.map((run, at) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a run has no id, and two may share a time
+        <li key={`${run.timestamp} ${at}`}>
+          <time className="num mute" dateTime={run.timestamp}>
+            {instant(run.timestamp)}
+          </time>
+          <span className="cut">
+            {run.deviceId === null
+              ? words.timer
+              : (devices.get(run.deviceId)?.name ?? run.deviceId)}
+          </span>
+          <span className="cut mono mute">{seenIn(run)}</span>
+          <span className="cut faint">{reasonOf(run, words)}</span>
+          <OutcomeChip outcome={run.outcome} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The values that a run read, as in `leak = false`. */
+function seenIn({ inputs }: RuleRun): string {
+  return inputs
+    .map(
+      ({ dataKey, value }) => `${dataKey} = ${value === undefined ? '?' : JSON.stringify(value)}`,
+    )
+    .join(', ');
+}
+
+type RunWords = typeof rulesWords.en;
+
+/** What the platform says in English of a run, in the words of the console. */
+const reasons: readonly (readonly [RegExp, (words: RunWords, part: string) => string])[] = [
+  [/^no condition was met$/, (words) => words.noBlock],
+  [/^logic block (\d+) was true$/, (words, place) => words.block(place)],
+  [/^true, but no action is configured$/, (words) => words.noAction],
+  [/^no value for (.+)$/, (words, names) => words.noValue(names)],
+  [/^inside the geofence$/, (words) => words.inside],
+  [/^outside the geofence$/, (words) => words.outside],
+  [/^the script emitted no action$/, (words) => words.noEmit],
+  [/^the script emitted (\d+) actions$/, (words, count) => words.emitted(count)],
+  [/^the sample is of .*older than the newest/, (words) => words.late],
+  [/^the sample timestamp .* is more than a day in the future/, (words) => words.ahead],
+];
+
+/** The platform's own text where it is none of the known ones, such as an error of a script. */
+function reasonOf({ reason }: Pick<RuleRun, 'reason'>, words: RunWords): string {
+  for (const [pattern, said] of reasons) {
+    const found = pattern.exec(reason);
+    if (found !== null) return said(words, found[1] ?? '');
+  }
+  return reason;
+}
+
+// Runs of a rule: what it saw, what it did, and why not.
 
 const route = '/signed-in/shell/w/$workspaceId/rules/$ruleId/runs';
 const runRows = 50;

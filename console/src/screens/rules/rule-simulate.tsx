@@ -14,7 +14,7 @@ import { simulationOf } from './rule-requests.ts';
 import { simulatedDays } from './rule-search.ts';
 import { rulesWords } from './rules-words.ts';
 import styles from './rules.module.css';
-import { RunRows } from './run-rows.tsx';
+import { RunRows } from './rule-runs.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/$ruleId/simulate';
 const dayMs = 86_400_000;

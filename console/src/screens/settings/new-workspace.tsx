@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
 import { SelectField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { useFormSave } from '../../ui/use-form-save.ts';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';

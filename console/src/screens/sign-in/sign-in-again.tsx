@@ -1,10 +1,9 @@
 // Signing in again: over the page whose session has ended, so that nothing on it is lost.
-import type { FormEvent } from 'react';
 import { useLocation } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
 import { answers } from '../../api/answers.ts';
+import { account, discardSession, signingIn, useAccount } from '../../session/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { account, discardSession, useAccount } from '../../session/session.ts';
-import { signingIn } from '../../session/sign-in-again.ts';
 import { useWords } from '../../words/language.tsx';
 import type { OutsideFrameProps } from './outside-frame.tsx';
 import { SignInForm } from './sign-in-form.tsx';

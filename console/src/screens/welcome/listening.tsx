@@ -1,16 +1,19 @@
 // Listening: rings until the first sample, which becomes a value, then its chart and what comes next.
+import { useQuery } from '@tanstack/react-query';
 import { BellPlus, UserPlus } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import { LineChart } from '../../charts/line-chart.tsx';
 import type { LiveSample } from '../../api/stream.ts';
+import { LineChart } from '../../charts/line-chart.tsx';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Failure } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import type { SampleFeed } from '../device/data/use-sample-feed.ts';
-import type { FirstDevice } from './use-first-device.ts';
+import { deviceQuery } from '../device/data/device-queries.ts';
+import type { SampleFeed } from '../device/data/sample-feed.ts';
+import { connectivities, type Connectivity } from '../devices/register-requests.ts';
+import type { Sender } from './send-code.ts';
 import { welcomeWords } from './welcome-words.ts';
 import styles from './welcome.module.css';
 
@@ -219,4 +222,51 @@ function leaves(data: object, path: string): SampleValue[] {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
     return leaves(value, `${key}.`);
   });
+}
+
+// Hook on the device of the first run: its record, its data flow, and how it sends.
+
+export interface FirstDevice {
+  /** Service device id. */
+  readonly id: string;
+  readonly name: string;
+  readonly workspaceId: string;
+  readonly typeName: string | undefined;
+  readonly isPassThrough: boolean;
+  /** Undefined when the caller cannot read the secret. */
+  readonly sender: Omit<Sender, 'payload'> | undefined;
+  readonly connectivity: Connectivity;
+}
+
+export function useFirstDevice(deviceId: string): {
+  readonly device: FirstDevice | undefined;
+  readonly error: Error | null;
+  readonly retry: () => void;
+} {
+  const record = useQuery(deviceQuery(deviceId));
+  const flowId = record.data?.dataFlowId;
+  const flow = useQuery({
+    queryKey: ['flow', flowId],
+    enabled: flowId !== undefined,
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/data-flows/{id}', { signal, params: { path: { id: flowId ?? '' } } })),
+  });
+  const failed = record.error === null ? flow : record;
+  const retry = () => void failed.refetch();
+  if (record.data === undefined || flow.data === undefined)
+    return { device: undefined, error: failed.error, retry };
+  const { id, name, workspaceId, deviceId: physicalId } = record.data;
+  const { deviceConnector, deviceType, passThrough } = flow.data;
+  const connectivity = connectivities.find((one) => one === deviceConnector.connectivity) ?? 'HTTP';
+  const secret = deviceConnector.uplinkSecret ?? undefined;
+  const sender =
+    secret === undefined
+      ? undefined
+      : { connectivity, deviceId: physicalId, connectorId: deviceConnector.id, secret };
+  const typeName = deviceType?.name;
+  return {
+    device: { id, name, workspaceId, typeName, isPassThrough: passThrough, sender, connectivity },
+    error: null,
+    retry,
+  };
 }

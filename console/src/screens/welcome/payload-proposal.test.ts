@@ -1,6 +1,6 @@
 // Payload proposals: JSON with its keys and schema, bytes in hex or base64, and what is neither.
 import { describe, expect, test } from 'vitest';
-import { proposalOf } from './payload-proposal.ts';
+import { proposalOf } from './setup-requests.ts';
 
 describe('a pasted payload', () => {
   test('of JSON has its keys, those within objects by their path, and a schema', () => {

@@ -2,25 +2,30 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
+import { aboutQuery } from '../../api/about.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { useSettledValue } from '../../ui/use-settled-value.ts';
+import { rememberFirstDevice } from '../../session/first-run.ts';
+import { useAccount } from '../../session/session.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
 import { Bone, Failure } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { rememberFirstDevice } from '../../session/first-run.ts';
-import { useAccount } from '../../session/session.ts';
+import { useSettledValue } from '../../ui/use-settled-value.ts';
 import { useWords } from '../../words/language.tsx';
-import { runScript } from '../device-types/script-run.ts';
 import { firstCode } from '../device-types/first-code.ts';
-import type { Connectivity } from '../devices/register-requests.ts';
-import { firstPayload, keepSetup } from './kept-setup.ts';
-import { OptionList } from './option-list.tsx';
-import { type Proposal, proposalOf } from './payload-proposal.ts';
-import { ProtocolForm } from './protocol-form.tsx';
-import { type Decoding, type Made, makeFirst } from './setup-requests.ts';
-import { Step } from './step.tsx';
+import { runScript } from '../device-types/script-run.ts';
+import { connectivities, type Connectivity } from '../devices/register-requests.ts';
+import {
+  type Decoding,
+  firstPayload,
+  keepSetup,
+  type Made,
+  makeFirst,
+  type Proposal,
+  proposalOf,
+} from './setup-requests.ts';
+import { OptionList, Step } from './step.tsx';
 import { welcomeWords } from './welcome-words.ts';
 import styles from './welcome.module.css';
 
@@ -378,4 +383,48 @@ async function tryType(type: DeviceType, payloadHex: string, port: number): Prom
     .filter(([, value]) => value !== null && typeof value !== 'object')
     .map(([key, value]) => `${key} ${String(value)}`);
   return { id, name, result: values.length === 0 ? 'empty' : values.slice(0, valuesMax) };
+}
+
+// Protocol form: HTTP, MQTT or CoAP, as far as they are on in this installation.
+
+interface ProtocolFormProps {
+  readonly chosen: Connectivity;
+  readonly next: (chosen: Connectivity) => void;
+}
+
+function ProtocolForm({ chosen, next }: ProtocolFormProps) {
+  const words = useWords(welcomeWords);
+  const [connectivity, setConnectivity] = useState(chosen);
+  const about = useAbout();
+  const isOn = { HTTP: true, MQTT: about?.features.mqtt, COAP: about?.features.coap };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    next(connectivity);
+  };
+  return (
+    <form className={styles['form']} onSubmit={submit}>
+      <OptionList
+        label={words.talkStep}
+        name="protocol"
+        value={connectivity}
+        choose={setConnectivity}
+        options={connectivities.map((one) => ({
+          value: one,
+          title: words.protocolNames[one],
+          note: isOn[one] === false ? words.isOff : words.protocols[one],
+          isDisabled: isOn[one] !== true,
+        }))}
+      />
+      <div>
+        <Button type="submit" look="primary">
+          {words.next}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** What the installation has; undefined until it answered. */
+export function useAbout() {
+  return useQuery(aboutQuery).data;
 }

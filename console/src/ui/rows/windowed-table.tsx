@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { hasSingleKeys } from '../single-keys.ts';
+import { hasSingleKeys } from '../keys.ts';
 import styles from './rows.module.css';
 import type { Window } from './use-pages.ts';
 

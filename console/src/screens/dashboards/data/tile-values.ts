@@ -3,7 +3,7 @@ import type { PlotLine, PlotValue } from '../../../charts/line-plot.ts';
 import type { LiveSample } from '../../../api/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
 import { withGaps } from '../../device/data/gaps.ts';
-import { colorOf } from '../../device/overview/value-colors.ts';
+import { colorOf } from '../../device/data/data-keys.ts';
 import type { Tile } from '../dashboard-model.ts';
 import { type DeviceSeries, seriesKey, tileSeriesOf } from './data-plan.ts';
 import { liveKey } from './live-samples.ts';

@@ -16,7 +16,7 @@ import {
   tagsOf,
 } from './data-plan.ts';
 import { type LiveSamples, useLiveSamples } from './live-samples.ts';
-import { type Reader, useReader } from './reader.tsx';
+import { type Reader, useReader } from '../dashboard-requests.ts';
 
 type MetricSeries = components['schemas']['MetricSeries'];
 type LatestPage = components['schemas']['DeviceLatestSamplesPage'];

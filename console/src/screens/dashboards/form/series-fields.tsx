@@ -1,9 +1,11 @@
 // Series fields: the values of a tile, each with its device or tag and a data key.
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Plus, X } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { answers } from '../../../api/answers.ts';
-import { useDevicesById } from '../../../api/devices-by-id.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { tagsOf } from '../../../api/tags.ts';
+import { tagsOf, useDevicesById } from '../../../api/workspace-records.ts';
+import { Button } from '../../../ui/button.tsx';
 import { DevicePick } from '../../../ui/device-pick.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { useWords } from '../../../words/language.tsx';
@@ -18,7 +20,6 @@ import {
   type TileSeries,
   topicOf,
 } from '../dashboard-model.ts';
-import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 
@@ -255,4 +256,62 @@ function blankOf(kind: TileKind, source: Pick<TileSeries, 'tagId'>): TileSeries 
 /** A name that a person typed stays; that of the device before does not. */
 function labelAfter({ label }: TileSeries, before: string | undefined, name: string): string {
   return label === null || label === undefined || label === '' || label === before ? name : label;
+}
+
+// Field rows: a list of fields in a form, whose rows are added and removed.
+
+interface FieldRowsProps<T> {
+  readonly legend: string;
+  readonly rows: readonly T[];
+  readonly least: number;
+  readonly most: number;
+  readonly addLabel: string;
+  readonly newRow: () => T;
+  /** Numbers begin with 1. */
+  readonly rowLabel: (number: number) => string;
+  readonly removeLabel: (number: number) => string;
+  readonly change: (rows: readonly T[]) => void;
+  readonly children: (row: T, change: (row: T) => void) => ReactNode;
+}
+
+export function FieldRows<T>(props: FieldRowsProps<T>) {
+  const { legend, rows, least, most, addLabel, newRow, change, children } = props;
+  const { rowLabel, removeLabel } = props;
+  return (
+    <fieldset className={styles['group']}>
+      <legend>{legend}</legend>
+      {rows.map((row, at) => (
+        <div
+          // Its place in a list of this length: after a removal the fields are rebuilt.
+          key={`${at} of ${rows.length}`}
+          className={styles['row']}
+          role="group"
+          aria-label={rowLabel(at + 1)}
+        >
+          {children(row, (changed) => change(rows.with(at, changed)))}
+          {rows.length > least && (
+            <span className={styles['remove']}>
+              <Button
+                look="ghost"
+                isIcon
+                aria-label={removeLabel(at + 1)}
+                title={removeLabel(at + 1)}
+                onClick={() => change(rows.toSpliced(at, 1))}
+              >
+                <X aria-hidden="true" />
+              </Button>
+            </span>
+          )}
+        </div>
+      ))}
+      {rows.length < most && (
+        <div>
+          <Button onClick={() => change([...rows, newRow()])}>
+            <Plus aria-hidden="true" />
+            {addLabel}
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
 }

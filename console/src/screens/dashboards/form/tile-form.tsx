@@ -1,7 +1,7 @@
 // Tile form: what a tile shows, of which devices, how it is summed up, and what its numbers mean.
 import { useState } from 'react';
 import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
-import { FormDialog } from '../../../ui/form-dialog.tsx';
+import { FormDialog } from '../../../ui/dialog.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { bucketLengths } from '../../device/data/time-range.ts';
 import {
@@ -15,13 +15,12 @@ import {
   tileKinds,
   type Tone,
 } from '../dashboard-model.ts';
-import { bucketOf } from '../data/tile-buckets.ts';
+import { bucketOf } from '../data/data-plan.ts';
 import { columns } from '../grid/layout.ts';
 import { tileWords } from '../tiles/tile-words.ts';
-import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
-import { blankSeries, SeriesFields } from './series-fields.tsx';
+import { blankSeries, FieldRows, SeriesFields } from './series-fields.tsx';
 
 interface TileFormProps {
   readonly workspaceId: string;

@@ -1,19 +1,210 @@
 // Tile grid: the tiles of a dashboard in their places, to be read or to be arranged.
-import { useId } from 'react';
-import { toast } from '../../../ui/toasts.tsx';
+import { Link } from '@tanstack/react-router';
+import { ChartLine, GripVertical, Settings2, Trash2 } from 'lucide-react';
+import { type CSSProperties, type ReactNode, useId } from 'react';
+import type { CurlRequest } from '../../../api/curl.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CurlButton } from '../../../ui/copy-button.tsx';
 import { late } from '../../../ui/late.tsx';
+import { toast } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
+import { isoInterval } from '../../device/data/time-range.ts';
+import type { DeviceSearch } from '../../device/device-search.ts';
+import { accumulatorNames, type ExploreSearch } from '../../device/explore/explore-search.ts';
 import type { Tile } from '../dashboard-model.ts';
+import { useReader } from '../dashboard-requests.ts';
+import { latestBodies, seriesBody, seriesPlan } from '../data/data-plan.ts';
+import { bucketShown, shownSeries } from '../data/tile-values.ts';
+import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { BarTile, LineTile } from '../tiles/line-tile.tsx';
-import { StateTile, TableTile } from '../tiles/list-tiles.tsx';
+import { StateTile, TableTile, ValueTile } from '../tiles/value-tiles.tsx';
 import { TextTile } from '../tiles/text-tile.tsx';
-import { useTitleOf } from '../tiles/tile-data.ts';
-import { ValueTile } from '../tiles/value-tile.tsx';
-import { gridWords } from './grid-words.ts';
-import styles from './grid.module.css';
-import { inReadingOrder, without } from './layout.ts';
-import { TileBox } from './tile-box.tsx';
+import { useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
+import { gridWords, tileWords } from '../tiles/tile-words.ts';
+import styles from '../tiles/tiles.module.css';
+import { type Box, inReadingOrder, without } from './layout.ts';
 import { type GridEdit, useGridEdit } from './use-grid-edit.ts';
+
+// Tile box: the frame of a tile with its title, its actions, and its handles while it is edited.
+
+interface TileEdit {
+  readonly grid: GridEdit;
+  /** Element that says how the keyboard moves a tile. */
+  readonly helpId: string;
+  readonly settings: (tile: Tile) => void;
+  readonly remove: (tile: Tile) => void;
+}
+
+interface TileBoxProps {
+  readonly tile: Tile;
+  readonly edit: TileEdit | undefined;
+  readonly children: ReactNode;
+}
+
+const unframed: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'text']);
+
+function TileBox({ tile, edit, children }: TileBoxProps) {
+  const { data } = useTileFrame();
+  const heading = useId();
+  const title = useTitleOf()(tile);
+  const [first] = shownSeries(tile, data);
+  const hasUnit = first !== undefined && (tile.kind === 'line' || tile.kind === 'bar');
+  const hasHead = tile.kind !== 'text' || edit !== undefined || (tile.title ?? '') !== '';
+  return (
+    <section
+      className={styles['tile']}
+      style={placeOf(tile)}
+      data-framed={!unframed.has(tile.kind)}
+      data-editing={edit !== undefined}
+      data-grabbed={edit?.grid.grabbedId === tile.id}
+      aria-labelledby={heading}
+    >
+      <header className={hasHead ? styles['head'] : 'sr'}>
+        <h2 id={heading} title={title}>
+          {title}
+        </h2>
+        {hasUnit && <span className={styles['headUnit']}>{first.unit}</span>}
+        <span className={styles['actions']}>
+          {edit === undefined ? (
+            <TileActions tile={tile} title={title} />
+          ) : (
+            <EditActions tile={tile} title={title} edit={edit} />
+          )}
+        </span>
+      </header>
+      <div className={styles['body']}>{children}</div>
+      {edit !== undefined && (
+        <span className={styles['corner']} aria-hidden="true" {...edit.grid.corner(tile)} />
+      )}
+    </section>
+  );
+}
+
+function placeOf({ x, y, width, height }: Box): CSSProperties {
+  return {
+    '--column': x + 1,
+    '--columns': width,
+    '--row': y + 1,
+    '--rows': height,
+  } as CSSProperties;
+}
+
+function TileActions({ tile, title }: { readonly tile: Tile; readonly title: string }) {
+  const words = useWords(tileWords);
+  const { isShared } = useReader();
+  const { workspaceId, data } = useTileFrame();
+  if (isShared || tile.kind === 'text') return null;
+  const explore = exploreOf(tile, data);
+  const request = requestOf(tile, data);
+  return (
+    <>
+      {explore !== undefined && (
+        <Link
+          to="/w/$workspaceId/devices/$deviceId/explore"
+          params={{ workspaceId, deviceId: explore.deviceId }}
+          search={explore.search}
+          className={styles['open']}
+          aria-label={words.explore(title)}
+          title={words.explore(title)}
+        >
+          <ChartLine aria-hidden="true" />
+        </Link>
+      )}
+      {request !== undefined && <CurlButton request={request} />}
+    </>
+  );
+}
+
+interface EditActionsProps {
+  readonly tile: Tile;
+  readonly title: string;
+  readonly edit: TileEdit;
+}
+
+function EditActions({ tile, title, edit }: EditActionsProps) {
+  const words = useWords(gridWords);
+  const { grid, helpId, settings, remove } = edit;
+  return (
+    <>
+      <span className={styles['handle']}>
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.move(title)}
+          title={words.move(title)}
+          aria-describedby={helpId}
+          aria-pressed={grid.grabbedId === tile.id}
+          {...grid.handle(tile)}
+        >
+          <GripVertical aria-hidden="true" />
+        </Button>
+      </span>
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={words.settings(title)}
+        title={words.settings(title)}
+        onClick={() => settings(tile)}
+      >
+        <Settings2 aria-hidden="true" />
+      </Button>
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={words.remove(title)}
+        title={words.remove(title)}
+        onClick={() => remove(tile)}
+      >
+        <Trash2 aria-hidden="true" />
+      </Button>
+    </>
+  );
+}
+
+// Tile links: the exploration that a tile leads to, and the request for its values.
+
+interface ExploreLink {
+  readonly deviceId: string;
+  readonly search: DeviceSearch & ExploreSearch;
+}
+
+/** The values of one topic, because an exploration has one. Undefined for a tile without values. */
+function exploreOf(tile: Tile, data: DashboardData): ExploreLink | undefined {
+  const all = shownSeries(tile, data);
+  const [first] = all;
+  if (first === undefined || tile.kind === 'map') return undefined;
+  const { bucket, isOwn } = bucketShown(tile, data);
+  const series = all.filter(({ topic }) => topic === first.topic);
+  const keys = [...new Set(series.map(({ dataKey }) => dataKey))].slice(0, 12);
+  const others = new Set(series.map(({ deviceId }) => deviceId));
+  others.delete(first.deviceId);
+  const acc = accumulatorNames.find((one) => one === first.accumulator);
+  return {
+    deviceId: first.deviceId,
+    search: {
+      topic: first.topic,
+      key: first.dataKey,
+      keys,
+      ...isoInterval(data.interval),
+      ...(others.size === 0 ? {} : { with: [...others].slice(0, 12) }),
+      ...(acc === undefined || acc === 'AVG' ? {} : { acc }),
+      ...(isOwn && bucket !== undefined ? { bucket: bucket.iso } : {}),
+    },
+  };
+}
+
+function requestOf(tile: Tile, data: DashboardData): CurlRequest | undefined {
+  const [request] = seriesPlan([tile], data.tagDevices, data.interval);
+  if (request !== undefined && tile.kind !== 'value') {
+    const { series, bucket } = request;
+    const body = seriesBody(series, { bucket, interval: data.interval, zone: data.zone });
+    return { method: 'POST', path: '/v3/devices/query/batch/time-series', body };
+  }
+  const [body] = latestBodies([tile]);
+  return body === undefined
+    ? undefined
+    : { method: 'POST', path: '/v3/devices/query/latest', body };
+}
 
 const MapTile = late('MapTile', async () => (await import('../tiles/map-tile.tsx')).MapTile);
 

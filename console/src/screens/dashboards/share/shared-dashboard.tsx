@@ -1,24 +1,21 @@
 // Shared dashboard: what a link shows to someone without an account; only this dashboard, only to read.
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useMemo, type ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Refusal } from '../../../api/refusal.ts';
 import { Sheet } from '../../../ui/card.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { Answered, Empty } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
-import { DashboardBones } from '../dashboard-bones.tsx';
-import { DashboardFrame } from '../dashboard-frame.tsx';
+import { DashboardBones, DashboardFrame } from '../dashboard-frame.tsx';
 import { type Configuration, type Dashboard, readConfiguration } from '../dashboard-model.ts';
-import { dashboardOf } from '../dashboard-requests.ts';
+import { dashboardOf, ReaderProvider, sharedReader, useReader } from '../dashboard-requests.ts';
 import type { DashboardSearch } from '../dashboard-search.ts';
+import { dashboardsWords, shareWords } from '../dashboards-words.ts';
 import styles from '../dashboards.module.css';
-import { dashboardsWords } from '../dashboards-words.ts';
 import { zoneShown } from '../data/dashboard-range.ts';
-import { ReaderProvider, sharedReader, useReader } from '../data/reader.tsx';
 import { TileGrid } from '../grid/tile-grid.tsx';
 import { RangeBar, RangeSentence } from '../range-bar.tsx';
-import { shareWords } from './share-words.ts';
 
 const refreshMs = 60_000;
 

@@ -10,7 +10,7 @@ import { WorldMap } from '../../../map/world-map.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Tile } from '../dashboard-model.ts';
 import { type DeviceSeries, seriesOfDevice } from '../data/data-plan.ts';
-import { useReader } from '../data/reader.tsx';
+import { useReader } from '../dashboard-requests.ts';
 import { newestValue } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { useTileFrame, useTileSeries } from './tile-data.ts';

@@ -1,10 +1,10 @@
 // Tile data: what the dashboard around a tile knows, and the names of its series.
 import { createContext, use } from 'react';
-import { useDevicesById } from '../../../api/devices-by-id.ts';
+import { useDevicesById } from '../../../api/workspace-records.ts';
 import { useWords } from '../../../words/language.tsx';
 import { seriesOf, type Tile, titleOf } from '../dashboard-model.ts';
 import { type DeviceSeries, linesMax } from '../data/data-plan.ts';
-import { useReader } from '../data/reader.tsx';
+import { useReader } from '../dashboard-requests.ts';
 import { shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { tileWords } from './tile-words.ts';

@@ -1,5 +1,9 @@
 // Sample feed: what a device sent before and since, as one list without repetition, newest first.
-import type { LiveSample } from '../../../api/stream.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { answers } from '../../../api/answers.ts';
+import { type LiveSample, useStream } from '../../../api/stream.ts';
+import { historyQuery } from './device-queries.ts';
 
 export interface FeedRow {
   readonly id: string;
@@ -14,7 +18,7 @@ export interface LiveRow {
 }
 
 /** Rows that are kept; what is older is in the platform. */
-export const feedMax = 500;
+const feedMax = 500;
 
 /**
  * The rows of both: history may contain what arrived live too, and after a break what did not.
@@ -64,4 +68,63 @@ export function rowMatches({ sample }: FeedRow, words: string): boolean {
 
 function identityOf({ topic, timestamp, data }: LiveSample): string {
   return `${topic} ${Date.parse(timestamp)} ${JSON.stringify(data)}`;
+}
+
+// Hook on the sample feed of a device: history, then live samples in batches, with when it began.
+
+/** A burst of samples is drawn in one turn. */
+const batchMs = 80;
+
+export interface SampleFeed {
+  readonly rows: readonly FeedRow[];
+  /** Samples that arrived since the page was opened. */
+  readonly liveCount: number;
+  readonly since: string;
+  readonly isLoading: boolean;
+  readonly error: Error | null;
+  readonly retry: () => void;
+}
+
+interface Arrived {
+  readonly rows: readonly LiveRow[];
+  readonly count: number;
+}
+
+export function useSampleFeed(deviceId: string): SampleFeed {
+  const history = useQuery(historyQuery(deviceId));
+  const [since] = useState(() => new Date().toISOString());
+  const [{ rows: live, count }, setArrived] = useState<Arrived>({ rows: [], count: 0 });
+  const waiting = useRef<LiveSample[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const flush = () => {
+    timer.current = undefined;
+    const batch = waiting.current.splice(0);
+    setArrived((before) => ({
+      rows: [
+        ...batch.map((sample, at) => ({ id: before.count + at, sample })).toReversed(),
+        ...before.rows,
+      ].slice(0, feedMax),
+      count: before.count + batch.length,
+    }));
+  };
+  useStream(
+    { assetId: deviceId },
+    {
+      onJoin: () => void answers.invalidateQueries(historyQuery(deviceId)),
+      onSample(sample) {
+        waiting.current.push(sample);
+        timer.current ??= setTimeout(flush, batchMs);
+      },
+    },
+  );
+  const rows = useMemo(() => feedRows(live, history.data ?? []), [live, history.data]);
+  return {
+    rows,
+    liveCount: count,
+    since,
+    isLoading: history.isPending,
+    error: history.error,
+    retry: () => void history.refetch(),
+  };
 }

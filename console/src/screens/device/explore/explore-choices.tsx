@@ -6,9 +6,8 @@ import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Sheet } from '../../../ui/card.tsx';
-import { CheckField, toggled } from '../../../ui/check-field.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { CheckField, SelectField, TextField, toggled } from '../../../ui/field.tsx';
 import { Answered, Bone } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import type { DataKey } from '../data/data-keys.ts';
@@ -22,8 +21,8 @@ import {
   type ReadPlan,
   sourceNames,
 } from './explore-search.ts';
-import styles from './explore.module.css';
 import { exploreWords } from './explore-words.ts';
+import styles from './explore.module.css';
 
 const foundMax = 20;
 

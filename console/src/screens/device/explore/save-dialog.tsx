@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { SelectField, TextField } from '../../../ui/field.tsx';
-import { FormDialog } from '../../../ui/form-dialog.tsx';
+import { FormDialog } from '../../../ui/dialog.tsx';
 import { Failure } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { dashboardsOf } from '../../dashboards/dashboard-requests.ts';

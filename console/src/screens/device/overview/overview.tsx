@@ -12,7 +12,7 @@ import { Segments } from '../../../ui/choice.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { Answered, Bone, CodeBlock, Empty } from '../../../ui/states.tsx';
-import { coordinates } from '../../../words/coordinates.ts';
+import { coordinates } from '../../../words/formats.ts';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
 import type { Language } from '../../../words/word-set.ts';
 import { type DataKey, dataKeysOf, type TopicSchemas, topicsOf } from '../data/data-keys.ts';
@@ -20,7 +20,7 @@ import { type Device, schemaQuery, useStoredState } from '../data/device-queries
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
-import { LiveTail } from '../live/live-tail.tsx';
+import { LiveTail } from '../live-tail.tsx';
 import { firstReading } from './first-reading.ts';
 import styles from './overview.module.css';
 import { ValueChart } from './value-chart.tsx';

@@ -5,13 +5,12 @@ import { Button } from '../../../ui/button.tsx';
 import { Spark } from '../../../ui/spark.tsx';
 import { Bone } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { type DataKey, valueAt } from '../data/data-keys.ts';
+import { colorOf, type DataKey, valueAt } from '../data/data-keys.ts';
 import { lastValuesQuery, newestQuery, seriesQuery } from '../data/device-queries.ts';
 import { type FeedRow, newestByTopic } from '../data/sample-feed.ts';
 import { intervalOf, isoInterval } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceWords } from '../device-words.ts';
-import { colorOf } from './value-colors.ts';
 import styles from './overview.module.css';
 
 const firstTiles = 12;

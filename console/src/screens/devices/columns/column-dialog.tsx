@@ -5,12 +5,18 @@ import { type KeyboardEvent, useRef, useState } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { useWords } from '../../../words/language.tsx';
-import { columnKey, readColumnKey, standardColumns } from '../column-keys.ts';
 import type { ValueKey } from '../device-values.ts';
-import { devicesWords } from '../devices-words.ts';
+import { columnWords, devicesWords } from '../devices-words.ts';
 import { filterOptions } from '../filter/filter-options.ts';
-import { type ChosenColumn, movedColumn, resizedColumn, widthLimits } from './column-order.ts';
-import { columnWords } from './column-words.ts';
+import {
+  type ChosenColumn,
+  columnKey,
+  movedColumn,
+  readColumnKey,
+  resizedColumn,
+  standardColumns,
+  widthLimits,
+} from './column-order.ts';
 import styles from './columns.module.css';
 
 interface ColumnDialogProps {

@@ -1,7 +1,13 @@
 // Column order: columns with widths survive the address, and mistakes in it are dropped.
 import { expect, test } from 'vitest';
-import { standardColumns } from '../column-keys.ts';
-import { colsOf, columnsOf, movedColumn, resizedColumn, withColumns } from './column-order.ts';
+import {
+  colsOf,
+  columnsOf,
+  movedColumn,
+  resizedColumn,
+  standardColumns,
+  withColumns,
+} from './column-order.ts';
 
 const columns = [{ key: 'type' }, { key: 'field:a%40b', widthPx: 150 }, { key: 'seen' }];
 

@@ -4,12 +4,12 @@ import { Button } from '../../../ui/button.tsx';
 import { Segments } from '../../../ui/choice.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { TextField } from '../../../ui/field.tsx';
-import { FormDialog } from '../../../ui/form-dialog.tsx';
+import { FormDialog } from '../../../ui/dialog.tsx';
 import { toast, toastFailure } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { DeviceSearch } from '../device-search.ts';
 import { createView, deleteView, updateView, type View, useMayShare } from './views.ts';
-import { viewsWords } from './views-words.ts';
+import { viewsWords } from '../devices-words.ts';
 import styles from './views.module.css';
 import { useAction } from '../../../ui/use-action.ts';
 

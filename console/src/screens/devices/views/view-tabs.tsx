@@ -8,7 +8,7 @@ import { toast, toastFailure } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { DeviceSearch } from '../device-search.ts';
 import { isChanged, searchOfView, updateView, type View, viewsOf, useMayShare } from './views.ts';
-import { viewsWords } from './views-words.ts';
+import { viewsWords } from '../devices-words.ts';
 import styles from './views.module.css';
 import { useAction } from '../../../ui/use-action.ts';
 

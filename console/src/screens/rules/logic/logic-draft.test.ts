@@ -1,7 +1,6 @@
 // Logic drafts: what was read is sent back unchanged, and values keep their type.
 import { expect, test } from 'vitest';
-import { bodyOf, draftOf, exampleEvent, newLogic, valueOf } from './logic-draft.ts';
-import type { Logic } from './logic-requests.ts';
+import { bodyOf, draftOf, exampleEvent, type Logic, newLogic, valueOf } from './logic-draft.ts';
 
 const source = {
   name: 'value',

@@ -4,22 +4,21 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
+import { useAccount } from '../../../session/session.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { CurlButton } from '../../../ui/curl-button.tsx';
+import { CurlButton } from '../../../ui/copy-button.tsx';
 import { TextField } from '../../../ui/field.tsx';
-import { FormDialog } from '../../../ui/form-dialog.tsx';
+import { FormDialog } from '../../../ui/dialog.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { ListSearchField, PagedList } from '../../../ui/paged-list.tsx';
 import { useFormSave } from '../../../ui/use-form-save.ts';
-import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { rulesWords } from '../rules-words.ts';
-import { bodyOf, newLogic } from './logic-draft.ts';
-import { type LogicItem, logicsOf } from './logic-requests.ts';
+import { bodyOf, type LogicItem, logicsOf, newLogic } from './logic-draft.ts';
 import { logicWords } from './logic-words.ts';
 import styles from './logic.module.css';
-import { RulesTabs } from './rules-tabs.tsx';
+import { RulesTabs } from '../rule-frame.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/logic';
 

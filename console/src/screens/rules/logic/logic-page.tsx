@@ -7,10 +7,9 @@ import { faultAt, faultsOf, type FieldFaults } from '../../../api/field-faults.t
 import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
-import { CheckField } from '../../../ui/check-field.tsx';
 import { Chip } from '../../../ui/chip.tsx';
-import { CurlButton } from '../../../ui/curl-button.tsx';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { CurlButton } from '../../../ui/copy-button.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { NameFields } from '../../../ui/name-fields.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { RemoveRecord } from '../../../ui/remove-record.tsx';
@@ -21,14 +20,15 @@ import { useFormats, useWords } from '../../../words/language.tsx';
 import {
   bodyOf,
   draftOf,
+  type Logic,
   type LogicDraft,
   type LogicInput,
+  logicOf,
   type LogicProperty,
   newInput,
   newProperty,
   propertyTypes,
 } from './logic-draft.ts';
-import { type Logic, logicOf } from './logic-requests.ts';
 import { LogicScript } from './logic-script.tsx';
 import { logicWords } from './logic-words.ts';
 import styles from './logic.module.css';

@@ -3,17 +3,15 @@ import { Plus, Trash2 } from 'lucide-react';
 import { faultAt, faultsOf } from '../../../api/field-faults.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
-import { CheckField } from '../../../ui/check-field.tsx';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { UnsavedBar } from '../../../ui/unsaved-bar.tsx';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';
 import styles from '../settings.module.css';
 import { useWorkspaceEditor, type Workspace, type WorkspaceUpdate } from '../workspace-requests.ts';
-import { holidayCountries } from './holiday-countries.ts';
 import { WeekBars } from './week-bars.tsx';
-import { totalHours, type Week, weekOf, workingDaysOf } from './week.ts';
+import { holidayCountries, totalHours, type Week, weekOf, workingDaysOf } from './week.ts';
 
 export function Hours() {
   return (

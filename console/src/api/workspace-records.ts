@@ -1,0 +1,61 @@
+// Records of a workspace that many screens ask for: tags, custom fields, and devices by their IDs.
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import type { components } from '../../generated/interface-types.ts';
+import { ask, platform } from './platform.ts';
+
+/** More than these are chosen by search, on the screen of tags. */
+const tagsMax = 1_000;
+
+export const tagsOf = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ['tags', workspaceId],
+    queryFn: ({ signal }) => {
+      const query = { workspaceId, size: tagsMax, sort: 'name,asc' };
+      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
+    },
+  });
+
+// Custom fields of a workspace: asked for once by all screens that show them.
+
+const fieldsMax = 1_000;
+
+export const customFieldsOf = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ['custom-fields', workspaceId],
+    queryFn: ({ signal }) => {
+      const query = { workspaceId, size: fieldsMax, sort: 'name,asc' };
+      return ask(platform.GET('/v3/custom-fields/meta', { signal, params: { query } }));
+    },
+  });
+
+// Devices by their ids: names for rows that only carry an id, asked for together.
+
+export type FoundDevice = Pick<components['schemas']['Device'], 'id' | 'name' | 'deviceId'>;
+
+const idsMax = 100;
+const fields = ['id', 'name', 'deviceId'].join();
+
+/** Devices that exist and may be read, by service device id. */
+export function useDevicesById(
+  workspaceId: string,
+  ids: readonly (string | null)[],
+): ReadonlyMap<string, FoundDevice> {
+  const wanted = [...new Set(ids)]
+    .filter((id): id is string => id !== null && id !== '')
+    .toSorted((a, b) => Number(a > b) - Number(a < b));
+  const asked = wanted.slice(0, idsMax);
+  const found = useQuery({
+    queryKey: ['devices by id', workspaceId, asked],
+    enabled: asked.length > 0,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const query = { workspaceId, assetIds: asked.join(), fields, size: idsMax };
+      const { content } = await ask(platform.GET('/v3/assets', { signal, params: { query } }));
+      return new Map(content.map((device) => [device.id, device as FoundDevice]));
+    },
+  });
+  return found.data ?? nothing;
+}
+
+const nothing: ReadonlyMap<string, FoundDevice> = new Map();

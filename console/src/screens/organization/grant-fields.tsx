@@ -1,0 +1,156 @@
+// Grant fields: workspaces, presets, and one box for each scope and verb.
+import {
+  type Permissions,
+  type Scope,
+  scopes,
+  type Verb,
+  verbs,
+  verbsOfScope,
+} from '../../../../src/model/permission.ts';
+import { useWorkspaces } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Segments } from '../../ui/choice.tsx';
+import { CheckField, toggled } from '../../ui/field.tsx';
+import { useWords } from '../../words/language.tsx';
+import { organizationWords } from './organization-words.ts';
+import {
+  type Grant,
+  grantedByVerb,
+  type Grantee,
+  presetNames,
+  presets,
+  withVerb,
+} from './grant.ts';
+import styles from './grant-fields.module.css';
+
+interface PermissionGridProps {
+  readonly permissions: Permissions;
+  readonly change: (permissions: Permissions) => void;
+}
+
+function PermissionGrid({ permissions, change }: PermissionGridProps) {
+  const words = useWords(organizationWords);
+  return (
+    <div className={styles['scroll']} role="region" aria-label={words.permissions} tabIndex={0}>
+      <table className={styles['grid']}>
+        <thead>
+          <tr>
+            <th scope="col">{words.scope}</th>
+            {verbs.map((verb) => (
+              <th key={verb} scope="col">
+                {words.verbs[verb]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {scopes.map((scope) => (
+            <tr key={scope}>
+              <th scope="row">{scope}</th>
+              {verbs.map((verb) => (
+                <td key={verb}>
+                  <GrantBox {...{ scope, verb, permissions, change }} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface GrantBoxProps extends PermissionGridProps {
+  readonly scope: Scope;
+  readonly verb: Verb;
+}
+
+function GrantBox({ scope, verb, permissions, change }: GrantBoxProps) {
+  const words = useWords(organizationWords);
+  if (!verbsOfScope[scope].includes(verb)) return null;
+  return (
+    <input
+      type="checkbox"
+      aria-label={`${scope} ${words.verbs[verb]}`}
+      checked={permissions[scope]?.includes(verb) === true}
+      onChange={() => change(withVerb(permissions, scope, verb))}
+    />
+  );
+}
+
+interface PermissionSentenceProps {
+  readonly grantee: Grantee;
+  readonly permissions: Permissions;
+}
+
+/** What the permissions allow, said as one would say it. */
+export function PermissionSentence({ grantee, permissions }: PermissionSentenceProps) {
+  const words = useWords(organizationWords);
+  const may = words.may[grantee];
+  const said = [...grantedByVerb(permissions)].map(
+    ([verb, granted]) => `${words.verbs[verb]} ${granted.join(', ')}`,
+  );
+  return (
+    <p className={styles['sentence']} aria-live="polite">
+      {said.length === 0 ? may.nothing : may.do(said.join('; '))}
+    </p>
+  );
+}
+
+// Grant fields: workspaces, presets and the permission grid, for keys and for OAuth clients.
+
+interface GrantFieldsProps {
+  readonly grantee: Grantee;
+  readonly grant: Grant;
+  readonly change: (part: Partial<Grant>) => void;
+}
+
+export function GrantFields({ grantee, grant, change }: GrantFieldsProps) {
+  const words = useWords(organizationWords);
+  return (
+    <>
+      <WorkspaceChoice grant={grant} change={change} />
+      <div className={styles['presets']}>
+        <span>{words.preset}</span>
+        {presetNames.map((name) => (
+          <Button key={name} onClick={() => change({ permissions: presets[name] })}>
+            {words.presets[name]}
+          </Button>
+        ))}
+      </div>
+      <PermissionGrid
+        permissions={grant.permissions}
+        change={(permissions) => change({ permissions })}
+      />
+      <PermissionSentence grantee={grantee} permissions={grant.permissions} />
+    </>
+  );
+}
+
+function WorkspaceChoice({ grant, change }: Omit<GrantFieldsProps, 'grantee'>) {
+  const words = useWords(organizationWords);
+  const workspaces = useWorkspaces().data?.content ?? [];
+  return (
+    <fieldset className={styles['workspaces']}>
+      <legend>{words.workspaces}</legend>
+      <Segments
+        label={words.workspaces}
+        value={grant.allWorkspaces ? 'all' : 'these'}
+        options={[
+          { value: 'all', label: words.allWorkspaces },
+          { value: 'these', label: words.onlyThese },
+        ]}
+        choose={(value) => change({ allWorkspaces: value === 'all' })}
+      />
+      {!grant.allWorkspaces &&
+        workspaces.map(({ id, name }) => (
+          <CheckField
+            key={id}
+            label={name}
+            isOn={grant.workspaceIds.includes(id)}
+            change={(isOn) => change({ workspaceIds: toggled(grant.workspaceIds, id, isOn) })}
+          />
+        ))}
+    </fieldset>
+  );
+}
