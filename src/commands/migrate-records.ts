@@ -2,10 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { recordsPlaceOf } from '../app/records.ts';
-import { refuseUnsupported } from '../app/supported-settings.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { claimDataFolder, DataFolderError } from '../storage/data-folder/data-folder.ts';
+import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { storedNodeId } from '../storage/data-folder/node-id.ts';
 import { openPostgresCopy } from '../storage/records/postgres/postgres-copy.ts';
 import {
@@ -18,6 +17,7 @@ import {
 } from '../storage/records/records-copy.ts';
 import { keptSecretsKey } from '../storage/records/secret-encryption.ts';
 import { openSqliteCopy } from '../storage/records/sqlite/sqlite-copy.ts';
+import { onStoppedFolder } from './stopped-folder.ts';
 
 export type RecordsEngineName = 'postgresql' | 'sqlite';
 
@@ -55,18 +55,8 @@ export async function migrateRecords(
     throw new ConfigError(
       'RECORDS_URL is not set. Set it to a PostgreSQL URL such as postgres://user:password@host/heliograph.',
     );
-  refuseUnsupported(config);
-  if (!existsSync(dataDirectory))
-    throw new DataFolderError(`The data folder ${dataDirectory} does not exist`);
-  const startedAt = performance.now();
-  const folder = claimDataFolder(dataDirectory);
-  try {
-    const moved = { dataDirectory, recordsUrl, secretsKey };
-    const result = await migrateClaimed(moved, migration, copied);
-    return { ...result, seconds: (performance.now() - startedAt) / 1_000 };
-  } finally {
-    folder.release();
-  }
+  const moved = { dataDirectory, recordsUrl, secretsKey };
+  return onStoppedFolder(config, () => migrateClaimed(moved, migration, copied));
 }
 
 async function migrateClaimed(

@@ -2,14 +2,21 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  endMove,
+  type MovedParts,
+  type MoveFile,
+  moveFolder,
+  type SamplesMove,
+  setAside,
+} from '../app/samples-move.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { createShapeInterner } from '../storage/log/data-shape.ts';
+import { createShapeInterner, type ShapeInterner } from '../storage/log/data-shape.ts';
 import { makeFolder, syncDirectory } from '../storage/log/durable-file.ts';
-import { missing } from '../structures/missing.ts';
 import { countUplinks, movedUplinks } from '../storage/raw-uplinks/clickhouse/moved-uplinks.ts';
 import { EmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import { storedUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
-import { createUplinkSum } from '../storage/raw-uplinks/raw-uplink-line.ts';
+import type { RawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import { openClickHouseStore } from '../storage/samples/clickhouse/clickhouse-store.ts';
 import {
   countStored,
@@ -32,93 +39,179 @@ import {
   writeManifest,
 } from '../storage/samples/embedded/segments/manifest.ts';
 import {
-  createMovedEntries,
   createSums,
   differingParts,
+  type MovedSample,
   type PartSums,
 } from '../storage/samples/moved-samples.ts';
 import { openSamples } from '../storage/samples/samples.ts';
-import {
-  endMove,
-  type MovedCounts,
-  type MovedParts,
-  type MoveFile,
-  moveFolder,
-  openMove,
-  readMove,
-  setAside,
-} from '../app/samples-move.ts';
+import { missing } from '../structures/missing.ts';
+import type { MoveDirection, RowTarget, UplinkBatch } from './sample-mover.ts';
 
-/**
- * Entries of the move have positions below those of the journal, so that a start of the platform
- * takes none of the journal for one of them.
- */
-const firstPosition = -(2 ** 50);
 /** Noted ahead of what is written, so that after a kill it is known what may be there. */
 const notedEntries = 2_000;
 
-/** As `moveToClickHouse`, in the other direction. */
-export async function moveToFolder(parts: MovedParts): Promise<MovedCounts> {
-  const samples = join(parts.dataDirectory, 'samples');
-  const begun = await readMove(samples);
-  if (begun !== undefined && begun.to !== 'embedded')
-    throw new DataFolderError(
-      'A migration to ClickHouse is incomplete. Finish it first with --to clickhouse.',
-    );
-  if (begun?.isCompared === true) {
-    await useFolder(parts, await openMove(samples, begun));
-    return { samples: 0, uplinks: 0, differing: [], unreadable: [] };
-  }
-  const state = await shipAll(parts, samples);
-  const { shipped: position, journal } = state;
-  const startedAt = begun?.startedAt ?? parts.now();
-  const file = await openMove(samples, {
-    to: 'embedded',
-    startedAt,
-    position,
-    journal,
-    isCompared: false,
-    writtenTo: begun?.writtenTo ?? firstPosition,
-  });
-  const kept = keptCondition(state);
-  const count = await writeSegments(parts, file, kept);
-  const uplinks = await writeUplinks(parts, file);
-  const parted = differingParts(
-    await segmentSums(file, samples),
-    await storedSums(parts.clickHouse, kept),
-  );
-  const differing = parted.map((part) => `devices of partition ${part}`);
-  if (!uplinks.areSame) differing.push('raw uplinks');
-  if (differing.length === 0) {
-    await file.update({ isCompared: true });
-    await useFolder(parts, file);
-  }
-  const { others } = await countUplinks(parts.clickHouse, journal);
-  const unreadable =
-    others === 0 ? [] : [`${others} raw uplinks of other data folders, which stay in ClickHouse`];
-  return { samples: count, uplinks: uplinks.count, differing, unreadable };
-}
+export class ToFolder implements MoveDirection {
+  readonly to = 'embedded';
+  /**
+   * Entries of the move have positions below those of the journal, so that a start of the platform
+   * takes none of the journal for one of them.
+   */
+  readonly firstPosition = -(2 ** 50);
+  readonly #parts: MovedParts;
+  readonly #samples: string;
+  /** Condition of the rows that are moved. */
+  #kept = '';
 
-/** Afterwards the journal has nothing that ClickHouse has not. */
-async function shipAll({ clickHouse, now }: MovedParts, samples: string): Promise<ShippingState> {
-  const before = await readState(join(samples, shippingFile));
-  if (before === undefined || existsSync(join(samples, 'segments')))
-    throw new DataFolderError(
-      `The samples of ${samples} are not in ClickHouse; there is nothing to move`,
-    );
-  const opened = await openSamples({
-    directory: samples,
-    now,
-    openStore: (surroundings) =>
-      openClickHouseStore({ directory: samples, clickhouse: clickHouse, now, ...surroundings }),
-  });
-  try {
-    await opened.store.flush();
-  } finally {
-    await opened.close();
+  constructor(parts: MovedParts) {
+    this.#parts = parts;
+    this.#samples = join(parts.dataDirectory, 'samples');
   }
-  const state = await readState(join(samples, shippingFile));
-  return state === undefined || state === 'damaged' ? missing('shipping state') : state;
+
+  async begin(begun: SamplesMove | undefined): Promise<SamplesMove> {
+    const state = await this.#flushedState();
+    this.#kept = keptCondition(state);
+    return {
+      to: this.to,
+      startedAt: begun?.startedAt ?? this.#parts.now(),
+      position: state.shipped,
+      journal: state.journal,
+      isCompared: false,
+      writtenTo: begun?.writtenTo ?? this.firstPosition,
+    };
+  }
+
+  /** Afterwards the journal has nothing that ClickHouse has not. */
+  async #flushedState(): Promise<ShippingState> {
+    const { clickHouse, now } = this.#parts;
+    const directory = this.#samples;
+    const before = await readState(join(directory, shippingFile));
+    if (before === undefined || existsSync(join(directory, 'segments')))
+      throw new DataFolderError(
+        `The samples of ${directory} are not in ClickHouse; there is nothing to move`,
+      );
+    const opened = await openSamples({
+      directory,
+      now,
+      openStore: (surroundings) =>
+        openClickHouseStore({ directory, clickhouse: clickHouse, now, ...surroundings }),
+    });
+    try {
+      await opened.store.flush();
+    } finally {
+      await opened.close();
+    }
+    const state = await readState(join(directory, shippingFile));
+    return state === undefined || state === 'damaged' ? missing('shipping state') : state;
+  }
+
+  total(): Promise<number> {
+    return countStored(this.#parts.clickHouse, this.#kept);
+  }
+
+  batches(): AsyncIterable<readonly MovedSample[]> {
+    return movedSamples(this.#parts.clickHouse, this.#kept);
+  }
+
+  async openRows(file: MoveFile, shapes: ShapeInterner): Promise<RowTarget> {
+    const { store, check } = await openSegments(this.#samples, this.firstPosition, shapes);
+    const { writtenTo: doubtfulTo } = file.move;
+    return {
+      from: await store.replayFrom(),
+      async write(entry) {
+        if (entry.position >= file.move.writtenTo)
+          await file.update({ writtenTo: entry.position + notedEntries });
+        await store.write([entry], entry.position < doubtfulTo ? 'replayed' : 'new');
+        await store.ends([]);
+        check();
+      },
+      async finish() {
+        await store.sealAll();
+        check();
+      },
+      close: () => store.close(),
+    };
+  }
+
+  get #uplinkFolder(): string {
+    return join(this.#samples, moveFolder, 'uplinks');
+  }
+
+  async openUplinks(): Promise<RawUplinkStore> {
+    const directory = this.#uplinkFolder;
+    await rm(directory, { recursive: true, force: true });
+    return EmbeddedUplinks.open({
+      directory,
+      damaged: refuseDamaged,
+      followedFrom: undefined,
+      now: this.#parts.now,
+      retentionMs: Number.POSITIVE_INFINITY,
+      bytesMax: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  async *uplinks({ journal, position }: SamplesMove): AsyncGenerator<UplinkBatch> {
+    for await (const uplinks of movedUplinks(this.#parts.clickHouse, journal))
+      yield {
+        uplinks: uplinks.filter((uplink) => uplink.position < position),
+        through: position,
+      };
+  }
+
+  storedUplinks() {
+    return storedUplinks(this.#uplinkFolder, refuseDamaged);
+  }
+
+  async differing(): Promise<readonly number[]> {
+    const stored = await storedSums(this.#parts.clickHouse, this.#kept);
+    return differingParts(await this.#writtenSums(), stored);
+  }
+
+  /** Reads the segments again, as they are on the disk. */
+  async #writtenSums(): Promise<PartSums> {
+    const shapes = createShapeInterner();
+    const { store, check } = await openSegments(this.#samples, this.firstPosition, shapes);
+    try {
+      const sums = createSums();
+      for (const deviceId of store.deviceIds())
+        for await (const batch of store.exportMoved(deviceId)) sums.add(batch.samples);
+      check();
+      return sums.sums();
+    } finally {
+      await store.close();
+    }
+  }
+
+  async left({ journal }: SamplesMove): Promise<readonly string[]> {
+    const { others } = await countUplinks(this.#parts.clickHouse, journal);
+    return others === 0
+      ? []
+      : [`${others} raw uplinks of other data folders, which stay in ClickHouse`];
+  }
+
+  /** The journal of the folder then continues behind its segments. */
+  async use({ position, startedAt }: SamplesMove): Promise<void> {
+    const { dataDirectory } = this.#parts;
+    const written = join(this.#samples, moveFolder, 'segments');
+    if (existsSync(written)) {
+      const manifest = await readManifest(written);
+      if (typeof manifest === 'string')
+        throw new DataFolderError(`The manifest of ${written} is ${manifest}`);
+      await writeManifest(written, { ...manifest, replayFrom: position });
+      await rename(written, join(this.#samples, 'segments'));
+    }
+    if (existsSync(this.#uplinkFolder)) {
+      await setAside(dataDirectory, 'uplinks', `uplinks-until-${startedAt}`);
+      await rename(this.#uplinkFolder, join(dataDirectory, 'uplinks'));
+      await syncDirectory(dataDirectory);
+    }
+    await setAside(this.#samples, shippingFile, `shipping-until-${startedAt}.json`);
+    await endMove(this.#samples);
+  }
+
+  async close(): Promise<void> {
+    // ClickHouse is of the command.
+  }
 }
 
 interface OpenedSegments {
@@ -127,7 +220,11 @@ interface OpenedSegments {
   readonly check: () => void;
 }
 
-async function openSegments(samples: string): Promise<OpenedSegments> {
+async function openSegments(
+  samples: string,
+  firstPosition: number,
+  shapes: ShapeInterner,
+): Promise<OpenedSegments> {
   const directory = join(samples, moveFolder, 'segments');
   await makeFolder(directory);
   if ((await readManifest(directory)) === 'missing')
@@ -138,7 +235,7 @@ async function openSegments(samples: string): Promise<OpenedSegments> {
   };
   const store = await openEmbeddedStore({
     directory,
-    shapes: createShapeInterner(),
+    shapes,
     logStart: undefined,
     failed,
     damaged: ({ path, reason }) => failed(new DataFolderError(`${path} is corrupted: ${reason}`)),
@@ -152,108 +249,6 @@ async function openSegments(samples: string): Promise<OpenedSegments> {
   };
 }
 
-/** Returns how many samples the tables have. Entries that an interrupted move wrote are skipped. */
-async function writeSegments(
-  { dataDirectory, clickHouse, progress }: MovedParts,
-  file: MoveFile,
-  kept: string,
-): Promise<number> {
-  const { store, check } = await openSegments(join(dataDirectory, 'samples'));
-  try {
-    const from = await store.replayFrom();
-    const { writtenTo: doubtfulTo, startedAt: storedAt } = file.move;
-    const shapes = createShapeInterner();
-    const entries = createMovedEntries({ shapes, position: firstPosition, storedAt });
-    const total = await countStored(clickHouse, kept);
-    let samples = 0;
-    for await (const batch of movedSamples(clickHouse, kept)) {
-      const [first = missing('sample')] = batch;
-      const entry = entries.next(first.deviceId, batch);
-      samples += batch.length;
-      if (entry.position < from) continue;
-      if (entry.position >= file.move.writtenTo)
-        await file.update({ writtenTo: entry.position + notedEntries });
-      await store.write([entry], entry.position < doubtfulTo ? 'replayed' : 'new');
-      // Waits for room.
-      await store.ends([]);
-      check();
-      progress({ samples, total });
-    }
-    await store.sealAll();
-    check();
-    return samples;
-  } finally {
-    await store.close();
-  }
-}
-
-/** Reads the segments again, as they are on the disk. */
-async function segmentSums(_file: MoveFile, samples: string): Promise<PartSums> {
-  const { store, check } = await openSegments(samples);
-  try {
-    const sums = createSums();
-    for (const deviceId of store.deviceIds())
-      for await (const batch of store.exportMoved(deviceId)) sums.add(batch.samples);
-    check();
-    return sums.sums();
-  } finally {
-    await store.close();
-  }
-}
-
-async function writeUplinks(
-  { dataDirectory, clickHouse, movesUplinks, now }: MovedParts,
-  { move }: MoveFile,
-): Promise<{ readonly count: number; readonly areSame: boolean }> {
-  const directory = join(dataDirectory, 'samples', moveFolder, 'uplinks');
-  // Begun again as a whole: there are few days of them.
-  await rm(directory, { recursive: true, force: true });
-  if (!movesUplinks) return { count: 0, areSame: true };
-  const damaged = ({ path }: { readonly path: string }): void => {
-    throw new DataFolderError(`${path} is damaged`);
-  };
-  const target = await EmbeddedUplinks.open({
-    directory,
-    damaged,
-    followedFrom: undefined,
-    now,
-    retentionMs: Number.POSITIVE_INFINITY,
-    bytesMax: Number.POSITIVE_INFINITY,
-  });
-  const sent = createUplinkSum();
-  try {
-    for await (const uplinks of movedUplinks(clickHouse, move.journal)) {
-      const before = uplinks.filter(({ position }) => position < move.position);
-      await target.add(before, move.position);
-      for (const uplink of before) sent.add(uplink);
-    }
-  } finally {
-    await target.close();
-  }
-  const stored = createUplinkSum();
-  for await (const uplinks of storedUplinks(directory, damaged))
-    for (const uplink of uplinks) stored.add(uplink);
-  return { count: sent.count(), areSame: sent.text() === stored.text() };
-}
-
-/** From here on the samples of the folder are in its segments, and its journal continues from there. */
-async function useFolder({ dataDirectory }: MovedParts, { move }: MoveFile): Promise<void> {
-  const samples = join(dataDirectory, 'samples');
-  const { position, startedAt } = move;
-  const written = join(samples, moveFolder, 'segments');
-  if (existsSync(written)) {
-    const manifest = await readManifest(written);
-    if (typeof manifest === 'string')
-      throw new DataFolderError(`The manifest of ${written} is ${manifest}`);
-    await writeManifest(written, { ...manifest, replayFrom: position });
-    await rename(written, join(samples, 'segments'));
-  }
-  const uplinks = join(samples, moveFolder, 'uplinks');
-  if (existsSync(uplinks)) {
-    await setAside(dataDirectory, 'uplinks', `uplinks-until-${startedAt}`);
-    await rename(uplinks, join(dataDirectory, 'uplinks'));
-    await syncDirectory(dataDirectory);
-  }
-  await setAside(samples, shippingFile, `shipping-until-${startedAt}.json`);
-  await endMove(samples);
+function refuseDamaged({ path }: { readonly path: string }): void {
+  throw new DataFolderError(`${path} is damaged`);
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { migrateSamples, type SamplesMigration } from '../../src/commands/migrate-samples.ts';
+import { openMove } from '../../src/app/samples-move.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { claimDataFolder } from '../../src/storage/data-folder/data-folder.ts';
 import { samplesText } from '../../src/commands/migration-report.ts';
@@ -200,6 +201,20 @@ function mustMove(databaseUrl: () => string): void {
     await move(folder, url, toClickHouse);
     await expect(move(other, url, toClickHouse)).rejects.toThrow(/already contains samples/);
     expect(existsSync(join(other, 'samples/segments'))).toBe(true);
+  });
+
+  test('the other direction is refused until an interrupted move is finished', async () => {
+    const [folder, url] = [newFolder(), databaseUrl()];
+    const store = await inFolder(folder);
+    await fill(store, ['d1'], 1);
+    await store.close();
+    await move(folder, url, toClickHouse);
+    // As it is when everything is there, and the files are not renamed yet.
+    const numbers = { startedAt: now(), position: 1, journal: 1, writtenTo: 0 };
+    await openMove(join(folder, 'samples'), { to: 'embedded', isCompared: true, ...numbers });
+    const refused =
+      /migration to the data folder is incomplete. Finish it first with --to embedded/;
+    await expect(move(folder, url, toClickHouse)).rejects.toThrow(refused);
   });
 }
 
