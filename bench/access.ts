@@ -15,7 +15,7 @@ import { everyPermission } from '../src/model/permission.ts';
 import type { RecordChange } from '../src/model/record.ts';
 import { openRecords } from '../src/storage/records/records.ts';
 import { sqliteEngine } from '../src/storage/records/sqlite/sqlite-engine.ts';
-import { findUser } from '../src/storage/records/rows/users.ts';
+import { userRows } from '../src/storage/records/rows/users.ts';
 import { figure, markdownTable } from './measure.ts';
 
 const checks = Number(process.argv[2] ?? 500_000);
@@ -50,7 +50,7 @@ const place = {
   id: 'd',
 };
 const grant = { name: 'k', organizationId: made.organizationId, permissions: everyPermission };
-const user = (await findUser(records.db, made.userId))!;
+const user = (await userRows.find(records.db, made.userId))!;
 const session = await startSession(records, user, { now: Date.now(), signInKind: 'PASSWORD' });
 const owner = (await access.sessions.current(session.session.id))!;
 const keys: { id: string; secret: string }[] = [];

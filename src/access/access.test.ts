@@ -8,8 +8,8 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Place } from '../model/record.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { findApiKey, removeApiKey } from '../storage/records/rows/credentials.ts';
-import { findUser } from '../storage/records/rows/users.ts';
+import { apiKeyRows } from '../storage/records/rows/credentials.ts';
+import { userRows } from '../storage/records/rows/users.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { identify } from './authenticator.ts';
 import { authorize } from './authorize.ts';
@@ -61,7 +61,7 @@ const refusal = async (work: () => unknown) => {
 };
 
 test('the first start makes an owner with a random password, and a second start makes nothing', async () => {
-  const owner = (await findUser(records.db, made.userId))!;
+  const owner = (await userRows.find(records.db, made.userId))!;
   expect(owner.email).toBe('me@example.org');
   expect(await isPassword(made.generatedPassword!, owner.passwordHash!)).toBe(true);
   expect(await isPassword('guess', owner.passwordHash!)).toBe(false);
@@ -107,7 +107,7 @@ test('interface 2.7: the first key has every verb in every scope and every works
 test('contract 23: the last use is written on demand', async () => {
   await keys.authenticate(secret);
   await keys.saveUses();
-  expect((await findApiKey(records.db, made.apiKeyId!))?.lastUsed).toBe(now);
+  expect((await apiKeyRows.find(records.db, made.apiKeyId!))?.lastUsed).toBe(now);
 });
 
 const principal = (
@@ -236,7 +236,7 @@ test('interface 5 rule 6: a deleted key is refused at once, and its preferences 
   const key = { id: made.apiKeyId! };
   await replacePreferences(records, key, { theme: 'dark' });
   expect(await readPreferences(records, key)).toEqual({ theme: 'dark' });
-  await removeApiKey(records.db, made.apiKeyId!);
+  await apiKeyRows.remove(records.db, made.apiKeyId!);
   records.announce({ kind: 'apiKey', id: made.apiKeyId!, action: 'deleted' });
   expect(await refusal(() => keys.authenticate(secret))).toBe('Unauthorized');
   expect(await readPreferences(records, key)).toEqual({});

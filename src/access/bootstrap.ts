@@ -7,12 +7,12 @@ import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
-import { insertApiKey } from '../storage/records/rows/credentials.ts';
+import { apiKeyRows } from '../storage/records/rows/credentials.ts';
 import { insertOrganizationMember } from '../storage/records/rows/members.ts';
-import { hasOrganizations, insertOrganization } from '../storage/records/rows/organizations.ts';
-import { insertOutputConnector } from '../storage/records/rows/output-connectors.ts';
-import { insertFirstPassword, insertUser } from '../storage/records/rows/users.ts';
-import { insertWorkspace } from '../storage/records/rows/workspaces.ts';
+import { hasOrganizations, organizationRows } from '../storage/records/rows/organizations.ts';
+import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
+import { insertFirstPassword, userRows } from '../storage/records/rows/users.ts';
+import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { secretHash, secretPrefix } from '../storage/records/secret-encryption.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { passwordWeakness } from './password-rules.ts';
@@ -67,7 +67,7 @@ export async function bootstrap(
     // Another node may have been quicker.
     if (await hasOrganizations(step)) return false;
     const email = emailAddressOf(settings.adminEmail);
-    await insertUser(step, {
+    await userRows.insert(step, {
       id: userId,
       name: 'Administrator',
       email,
@@ -84,10 +84,10 @@ export async function bootstrap(
       properties: null,
     };
     if (generatedPassword !== null) await insertFirstPassword(step, userId);
-    await insertOrganization(step, { ...tenant, ...named });
+    await organizationRows.insert(step, { ...tenant, ...named });
     const member = { id: newId('member'), organizationId, userId, created, acceptedAt: created };
     await insertOrganizationMember(step, { ...member, role: 'OWNER' });
-    await insertWorkspace(step, {
+    await workspaceRows.insert(step, {
       id: workspaceId,
       organizationId,
       ...named,
@@ -124,7 +124,7 @@ async function insertDatabaseConnector(
   store: Pick<Records, 'db' | 'sealer'>,
   created: EpochMs,
 ): Promise<void> {
-  await insertOutputConnector(store, {
+  await outputConnectorRows.insert(store, {
     id: databaseConnectorId,
     organizationId: null,
     workspaceId: null,
@@ -147,7 +147,7 @@ async function insertAdminKey(
   key: { readonly id: string; readonly organizationId: string; readonly created: EpochMs },
   secret: string,
 ): Promise<void> {
-  await insertApiKey(db, {
+  await apiKeyRows.insert(db, {
     ...key,
     name: 'Administrator',
     description: 'Created at first start',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecordChange } from '../model/record.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { insertOAuthClient } from '../storage/records/rows/credentials.ts';
-import { findUser } from '../storage/records/rows/users.ts';
+import { oauthClientRows } from '../storage/records/rows/credentials.ts';
+import { userRows } from '../storage/records/rows/users.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import type { Authenticator } from './authenticator.ts';
 import { createApiKeyAuthenticator, createBearerAuthenticator } from './machine-authenticators.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const owner = { adminEmail: 'a@example.org', adminPassword: 'correct horse battery staple' };
   made = (await bootstrap(records, { ...owner, adminApiKey: secret, now }))!;
   const { organizationId } = made;
-  await insertOAuthClient(records.db, {
+  await oauthClientRows.insert(records.db, {
     id: 'client',
     organizationId,
     name: 'c',
@@ -47,7 +47,7 @@ beforeAll(async () => {
     secretHash: 'h',
     created: now,
   });
-  const user = (await findUser(records.db, made.userId))!;
+  const user = (await userRows.find(records.db, made.userId))!;
   const { session, sessionToken } = await startSession(records, user, {
     now,
     signInKind: 'PASSWORD',

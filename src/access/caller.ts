@@ -13,7 +13,7 @@ import { callerWorkspacesMax } from '../model/user.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import { organizationMembershipsOf } from '../storage/records/rows/members.ts';
 import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
-import { findUser, hasFirstPassword } from '../storage/records/rows/users.ts';
+import { hasFirstPassword, userRows } from '../storage/records/rows/users.ts';
 import { findPreferences, savePreferences } from '../storage/records/rows/views.ts';
 import { firstWorkspaceIds } from '../storage/records/rows/workspaces.ts';
 import { isPermittedAt } from './authorize.ts';
@@ -136,7 +136,7 @@ export async function readAccount(
   db: RecordsDb,
   { id, organizationId }: Pick<Principal, 'id' | 'organizationId'>,
 ) {
-  const user = await findUser(db, id);
+  const user = await userRows.find(db, id);
   const memberships = (await organizationMembershipsOf(db, id)).filter(
     ({ acceptedAt }) => acceptedAt !== null,
   );

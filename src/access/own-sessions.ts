@@ -4,7 +4,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
 import type { Records } from '../storage/records/records.ts';
-import { findSession, removeSession, sessionsOf } from '../storage/records/rows/sign-in.ts';
+import { sessionRows, sessionsOf } from '../storage/records/rows/sign-in.ts';
 import {
   announceAfterCommit,
   transaction,
@@ -19,7 +19,7 @@ export async function isRecentSession(
   { sessionId = '' }: Principal,
   now: EpochMs,
 ): Promise<boolean> {
-  const session = await findSession(db, sessionId);
+  const session = await sessionRows.find(db, sessionId);
   return session !== undefined && now - session.created <= recentMs;
 }
 
@@ -55,7 +55,7 @@ export async function endOwnSession(
   principal: Principal,
   id: string,
 ): Promise<Session> {
-  const session = await findSession(records.db, id);
+  const session = await sessionRows.find(records.db, id);
   if (session?.userId !== principal.id) throw problem('notFound', { what: 'session', id });
   await endSessionsById(records, [id]);
   return session;
@@ -78,7 +78,7 @@ export async function removeInStep(
   announce: Records['announce'],
   ids: readonly string[],
 ): Promise<void> {
-  for (const id of ids) await removeSession(step.db, id);
+  for (const id of ids) await sessionRows.remove(step.db, id);
   const changes = ids.map((id) => ({ kind: 'session', id, action: 'deleted' }) as const);
   await announceAfterCommit(step, announce, changes);
 }

@@ -12,12 +12,7 @@ import {
   removePasswordResetsOf,
   removeSessionsOf,
 } from '../storage/records/rows/sign-in.ts';
-import {
-  findUser,
-  findUserByEmail,
-  forgetFirstPassword,
-  saveUser,
-} from '../storage/records/rows/users.ts';
+import { findUserByEmail, forgetFirstPassword, userRows } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
 import { newPasswordHash } from './password.ts';
@@ -93,7 +88,7 @@ export async function resetPassword(
       updated: now,
       version: user.version + 1,
     };
-    await saveUser(db, saved);
+    await userRows.save(db, saved);
     await removePasswordResetsOf(db, user.id);
     await forgetFirstPassword(db, user.id);
     const ended = await removeSessionsOf(db, user.id);
@@ -107,7 +102,7 @@ export async function resetPassword(
 
 async function userOfReset({ db }: Pick<Records, 'db'>, hash: string, now: EpochMs): Promise<User> {
   const reset = await findPasswordReset(db, hash, now);
-  const user = reset && (await findUser(db, reset.userId));
+  const user = reset && (await userRows.find(db, reset.userId));
   if (user === undefined) throw unknownReset();
   return user;
 }

@@ -7,7 +7,7 @@ import { type EpochMs, isWithin } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import type { ProvenPerson, ProviderFailure, SignInProvider } from '../model/sign-in-provider.ts';
 import type { Records } from '../storage/records/records.ts';
-import { findSession, sessionsFromProvider } from '../storage/records/rows/sign-in.ts';
+import { sessionRows, sessionsFromProvider } from '../storage/records/rows/sign-in.ts';
 import { findIdentity } from '../storage/records/rows/users.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
 import { endSessionsById } from './own-sessions.ts';
@@ -364,7 +364,7 @@ export async function idTokenOf(
   { db }: Pick<Records, 'db'>,
   sessionId: string,
 ): Promise<string | null> {
-  return (await findSession(db, sessionId))?.idToken ?? null;
+  return (await sessionRows.find(db, sessionId))?.idToken ?? null;
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   useRecoveryCode,
   useStep,
 } from '../storage/records/rows/sign-in.ts';
-import { findUser } from '../storage/records/rows/users.ts';
+import { userRows } from '../storage/records/rows/users.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
 import {
   announceAfterCommit,
@@ -53,7 +53,7 @@ export async function secondFactorsOf(db: RecordsDb, userId: string): Promise<Se
 /** What the own account shows. */
 export async function readSecondFactor(db: RecordsDb, { id }: Pick<Principal, 'id'>) {
   const app = await findAuthenticatorApp(db, id);
-  const user = await findUser(db, id);
+  const user = await userRows.find(db, id);
   const confirmed = app?.confirmed ?? null;
   return {
     available: user?.passwordHash !== undefined && user.passwordHash !== null,
@@ -71,7 +71,7 @@ export async function userWithPassword(
   userId: string,
   password: string,
 ): Promise<User | undefined> {
-  const user = await findUser(db, userId);
+  const user = await userRows.find(db, userId);
   if (user === undefined) throw problem('unauthorized');
   if (user.passwordHash === null) throw problem('noPassword');
   return (await isPassword(password, user.passwordHash)) ? user : undefined;
@@ -237,7 +237,7 @@ export async function userOfFirstStep(
   db: RecordsDb,
   { userId, version }: FirstStep,
 ): Promise<User> {
-  const user = await findUser(db, userId);
+  const user = await userRows.find(db, userId);
   if (user?.version !== version) throw problem('ticketExpired');
   return user;
 }
@@ -247,7 +247,7 @@ export async function userOfPasskey(
   db: RecordsDb,
   { userId }: { readonly userId: string },
 ): Promise<User> {
-  const user = await findUser(db, userId);
+  const user = await userRows.find(db, userId);
   if (user === undefined || user.passwordHash === null) throw problem('unauthorized');
   return user;
 }

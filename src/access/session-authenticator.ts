@@ -19,11 +19,11 @@ import {
 } from '../storage/records/rows/members.ts';
 import {
   endedSessions,
-  findSession,
   findSessionByTokenHash,
   saveLastSeen,
+  sessionRows,
 } from '../storage/records/rows/sign-in.ts';
-import { findUser } from '../storage/records/rows/users.ts';
+import { userRows } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createCacheByPart, createRecordChanges } from '../structures/cache-by-part.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
@@ -150,7 +150,7 @@ export function createSessionAuthenticator(parts: {
 }
 
 async function presentUser(db: RecordsDb, sessionId: string): Promise<Principal | undefined> {
-  const session = await findSession(db, sessionId);
+  const session = await sessionRows.find(db, sessionId);
   return session && userPrincipal(db, session);
 }
 
@@ -186,7 +186,7 @@ function refuseForgery(sessionToken: string, { method, headers }: ShownRequest):
  * roles; undefined when the membership of the session's organization has ended.
  */
 async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal | undefined> {
-  const user = await findUser(db, session.userId);
+  const user = await userRows.find(db, session.userId);
   if (user === undefined) return undefined;
   const accepted = (await organizationMembershipsOf(db, user.id)).filter(
     ({ acceptedAt }) => acceptedAt !== null,

@@ -14,16 +14,11 @@ import {
 import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
 import {
   findSessionByTokenHash,
-  insertSession,
   saveSessionOrganization,
+  sessionRows,
   sessionsOf,
 } from '../storage/records/rows/sign-in.ts';
-import {
-  findUser,
-  findUserByEmail,
-  forgetFirstPassword,
-  saveUser,
-} from '../storage/records/rows/users.ts';
+import { findUserByEmail, forgetFirstPassword, userRows } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
 import { endSessionsById, removeInStep } from './own-sessions.ts';
@@ -95,7 +90,7 @@ export async function startSession(
   const ended = new Set([...crowdedOut, ...(before ? [before] : [])].map(({ id }) => id));
   await transaction(records.db, async (step) => {
     await removeInStep(step, records.announce, [...ended]);
-    await insertSession(step.db, {
+    await sessionRows.insert(step.db, {
       ...session,
       tokenHash: secretHash(sessionToken),
       userId: user.id,
@@ -167,14 +162,14 @@ export async function changePassword(
   sent: { readonly currentPassword: string; readonly newPassword: string },
   now: EpochMs,
 ): Promise<boolean> {
-  const user = await findUser(records.db, principal.id);
+  const user = await userRows.find(records.db, principal.id);
   if (!user?.passwordHash || !(await isPassword(sent.currentPassword, user.passwordHash)))
     return false;
   const names = await namesAround(records, user);
   const passwordHash = await newPasswordHash(sent.newPassword, user.email, names);
   const saved = { ...user, passwordHash, updated: now, version: user.version + 1 };
   await transaction(records.db, async ({ db }) => {
-    await saveUser(db, saved);
+    await userRows.save(db, saved);
     await forgetFirstPassword(db, user.id);
   });
   await endSessions(records, user.id, principal.sessionId);

@@ -8,7 +8,7 @@ import type { OAuthClient } from '../model/credential.ts';
 import { newId } from '../model/ids.ts';
 import { dayMs } from '../model/instant.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { insertOAuthClient, listSigningKeys } from '../storage/records/rows/credentials.ts';
+import { listSigningKeys, oauthClientRows } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { createBearerAuthenticator } from './machine-authenticators.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
     secretHash: secretHash('secret'),
     created: start,
   };
-  await insertOAuthClient(records.db, client);
+  await oauthClientRows.insert(records.db, client);
   ({ keys, tokens } = services());
 });
 afterAll(async () => {

@@ -32,7 +32,7 @@ import { createRuleBudget } from '../rules/rule-budget.ts';
 import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import {
   existingOutputConnectors,
-  findOutputConnector,
+  outputConnectorRows,
 } from '../storage/records/rows/output-connectors.ts';
 import {
   deliveryLogMark,
@@ -70,7 +70,7 @@ export async function composeDeliveries(
   const vendorNames = config.vendorAliases !== 'off';
   const targets = createOpenTargets({
     services,
-    findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
+    findConnector: (id) => outputConnectorRows.find({ ...records, db: records.committed }, id),
     vendorNames,
   });
   parts.followChanges({

@@ -36,7 +36,7 @@ import type { EntryLog } from '../storage/log/entry-log.ts';
 import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { findOperation, unfinishedOperations } from '../storage/records/rows/operations.ts';
+import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import {
   adoptFollowerPositions,
   type RecordedPositions,
@@ -353,7 +353,7 @@ function composeOperations(parts: OperationsParts): Operations {
     },
     unfinished: () => unfinishedOperations(records.db, 'others'),
     isOwn: parts.isOwn,
-    organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
+    organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('running an operation', error),
     clock: () => performance.now(),
     pause: (ms) => pause(ms),

@@ -14,7 +14,7 @@ import type { Route } from '../http/edge/route.ts';
 import { sampleExportRoutes } from '../http/routes/sample-exports.ts';
 import { readOperation } from '../inventory/operations/operations.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
-import { findOperation, unfinishedOperations } from '../storage/records/rows/operations.ts';
+import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import type { Parts } from './platform-parts.ts';
 import { shareRunner } from './shared-runner.ts';
 
@@ -84,14 +84,14 @@ function runnerOf(parts: Parts, { runPart }: SampleExports): OperationRunner {
   return createOperationRunner({
     runChunk: async (id) => {
       const isDone = await runPart(id);
-      const operation = await findOperation(records.db, id);
+      const operation = await operationRows.find(records.db, id);
       if (operation !== undefined && liveEvents.wants(operation.workspaceId, 'OPERATION'))
         liveEvents.operationMoved(operation.workspaceId, await readOperation(records, id));
       return isDone;
     },
     unfinished: () => unfinishedOperations(records.db, 'exports'),
     isOwn: (id) => sharedWork?.holds(leaseOfOperation(id)) ?? true,
-    organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
+    organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('exporting samples', error),
     clock: () => performance.now(),
     pause: (ms) => pause(ms),

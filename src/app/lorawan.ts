@@ -20,8 +20,8 @@ import { newId } from '../model/ids.ts';
 import { withoutMemory } from '../model/record.ts';
 import type { OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { findIntegration } from '../storage/records/rows/device-connectors.ts';
-import { findDevice } from '../storage/records/rows/devices.ts';
+import { integrationRows } from '../storage/records/rows/device-connectors.ts';
+import { deviceRows } from '../storage/records/rows/devices.ts';
 import {
   devicesOfIntegrationWithDownlinks,
   devicesWithDownlinks,
@@ -72,8 +72,8 @@ export async function composeLora(parts: Parts, sources: LoraSources): Promise<L
   const { uplinks, duplicates, mqtt, egress } = sources;
   const stopping = new AbortController();
   const server = {
-    findDevice: (id: string) => findDevice(records, id),
-    findIntegration: (id: string) => findIntegration(records, id),
+    findDevice: (id: string) => deviceRows.find(records, id),
+    findIntegration: (id: string) => integrationRows.find(records, id),
     egress,
     now,
   };
@@ -119,7 +119,7 @@ function webhookStagesOf(
   { note, queue }: Downlinks,
 ): WebhookStages {
   return {
-    serverOf: createServerLookup((id) => findIntegration(records, id)),
+    serverOf: createServerLookup((id) => integrationRows.find(records, id)),
     findRoute: (connector, deviceEui) => directory.byEui(connector, deviceEui),
     unlessRepeated: duplicates.once,
     handleUplink,

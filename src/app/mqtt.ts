@@ -12,8 +12,8 @@ import {
   findDevicesWithCredentials,
 } from '../storage/records/rows/credentials.ts';
 import { findDeviceConfiguration } from '../storage/records/rows/device-configurations.ts';
-import { findDeviceConnector } from '../storage/records/rows/device-connectors.ts';
-import { findDevice } from '../storage/records/rows/devices.ts';
+import { deviceConnectorRows } from '../storage/records/rows/device-connectors.ts';
+import { deviceRows } from '../storage/records/rows/devices.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
@@ -260,9 +260,9 @@ function droppedIn({ refusals, directory }: Parts): BrokerParts<UplinkRoute>['dr
 function loginPartsOf({ config, address, directory, records, now }: Parts): LoginParts {
   return {
     knownConnector: directory.knownConnector,
-    findConnector: (id) => findDeviceConnector(records, id),
+    findConnector: (id) => deviceConnectorRows.find(records, id),
     findDevices: (deviceId) => findDevicesWithCredentials(records, deviceId),
-    findDevice: (id) => findDevice(records, id),
+    findDevice: (id) => deviceRows.find(records, id),
     findCredentials: (id) => findDeviceCredentials(records.db, id),
     audiencesOf: (deviceId) =>
       tokenAudiences(address.deviceAudience(), config.vendorAliases, deviceId),
@@ -308,7 +308,7 @@ function composeSparkplug(
   telemetry.gauge('sparkplug_nodes', 'Connected Sparkplug edge nodes.', () => nodes.size);
   const intake = createSparkplugIntake({
     nodes,
-    connectorOf: (id) => directory.knownConnector(id) ?? findDeviceConnector(records, id),
+    connectorOf: (id) => directory.knownConnector(id) ?? deviceConnectorRows.find(records, id),
     routeOf: directory.byConnector,
     routeOfDevice: (id) => directory.byDevice(id),
     createDevices: createDeviceCreation(records),

@@ -45,7 +45,7 @@ import { problem } from '../model/problem.ts';
 import { nodeIdOf } from '../storage/data-folder/node-id.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findSampleExport } from '../storage/records/rows/operations.ts';
+import { sampleExportRows } from '../storage/records/rows/operations.ts';
 import { leasesOfNode } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -421,7 +421,7 @@ function routerOf(
   const { publicUrl, trustedProxies } = config;
   return createRouter({
     findDevice: deviceFinder(routes, createCaptureSenders(directory).ofCapture, async (id) => {
-      const found = await findSampleExport(records.db, id);
+      const found = await sampleExportRows.find(records.db, id);
       return otherNodes(leases).find((node) => node.id === found?.node);
     }),
     ownershipOf: ownershipBy(leases),

@@ -11,7 +11,7 @@ import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
 import type { RuleRuns, RuleRunsParts } from '../rules/rule-runs.ts';
-import { findRule } from '../storage/records/rows/rules.ts';
+import { ruleRows } from '../storage/records/rows/rules.ts';
 import { missing } from '../structures/missing.ts';
 import type { Parts } from './platform-parts.ts';
 
@@ -71,7 +71,7 @@ export function createRemoteRuleRuns(
   });
   return {
     async askRuns(ruleId) {
-      const rule = await findRule(records.db, ruleId);
+      const rule = await ruleRows.find(records.db, ruleId);
       if (rule === undefined) return undefined;
       const lease = leaseOfWorkspace(rule.workspaceId);
       // What a silent node has saved is shown.

@@ -1,8 +1,9 @@
 // CRUD of one kind of record: each change checks the version and is announced when durable.
 import { newId } from '../model/ids.ts';
 import type { AuditFields, RecordChange } from '../model/record.ts';
-import type { Records } from '../storage/records/records.ts';
-import { findWorkspace } from '../storage/records/rows/workspaces.ts';
+import type { Records, RecordsDb } from '../storage/records/records.ts';
+import type { Sealer } from '../storage/records/secret-encryption.ts';
+import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import {
   change,
   firstVersion,
@@ -20,72 +21,65 @@ interface NamedRecord extends AuditFields {
   readonly description: string | null;
 }
 
-export interface CrudKind<Row extends NamedRecord> {
-  readonly kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>;
-  /** The kind in error messages. */
-  readonly noun: string;
-  readonly find: (step: Pick<Step, 'db' | 'sealer'>, id: string) => Promise<Row | undefined>;
-  readonly insert: (step: Step, record: Row) => Promise<void>;
-  readonly save: (step: Step, record: Row) => Promise<void>;
-  readonly remove: (step: Step, id: string) => Promise<void>;
-  /**
-   * Runs before each insert and save, with the stored record of an update. Throws for an invalid
-   * record.
-   */
-  readonly check?: (step: Step, record: Row, current: Row | undefined) => Promise<void>;
+/** The rows of a kind of record: `RecordRows` of any table. */
+interface CrudRows<Row> {
+  find(db: RecordsDb, id: string): Promise<Row | undefined>;
+  insert(db: RecordsDb, record: Row): Promise<void>;
+  save(db: RecordsDb, record: Row): Promise<void>;
+  remove(db: RecordsDb, id: string): Promise<void>;
 }
 
 type New = AuditFields & Pick<NamedRecord, 'id'>;
 
-export interface Crud<Row extends NamedRecord> {
+export class Crud<Row extends NamedRecord> {
+  readonly #kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>;
+  readonly #noun: string;
+  readonly #rows: (sealer: Sealer) => CrudRows<Row>;
+  readonly #check: (step: Step, record: Row, current: Row | undefined) => Promise<void>;
+
+  /**
+   * `noun` is the kind in error messages. `check` runs before each insert and save, with the stored
+   * record of an update, and throws for an invalid record.
+   */
+  constructor(
+    kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>,
+    noun: string,
+    rows: (sealer: Sealer) => CrudRows<Row>,
+    check: (step: Step, record: Row, current: Row | undefined) => Promise<void> = async () =>
+      undefined,
+  ) {
+    this.#kind = kind;
+    this.#noun = noun;
+    this.#rows = rows;
+    this.#check = check;
+  }
+
   /** Inserts what `build` returns; it gets the id and the audit fields. */
-  create(records: Records, build: (step: Step, fields: New) => Promise<Row>): Promise<Row>;
+  create(records: Records, build: (step: Step, fields: New) => Promise<Row>): Promise<Row> {
+    const kind = this.#kind;
+    return change(records, async (step) => {
+      const record = await build(step, { id: newId(kind), ...firstVersion(step.now()) });
+      await this.#check(step, record, undefined);
+      await this.#rows(step.sealer).insert(step.db, record);
+      step.announce({ kind, id: record.id, action: 'created' });
+      return record;
+    });
+  }
+
   /** Throws 404. */
-  read(records: Pick<Records, 'db' | 'sealer'>, id: string): Promise<Row>;
+  async read({ db, sealer }: Pick<Records, 'db' | 'sealer'>, id: string): Promise<Row> {
+    return found(await this.#rows(sealer).find(db, id), this.#noun, id);
+  }
+
   /** Sets name, description and what `revise` returns. Throws 404, or 409 for a stale version. */
   update(
     records: Records,
     id: string,
     sent: RecordUpdate,
     revise: (current: Row) => Partial<Row>,
-  ): Promise<Row>;
-  /** Throws 404, or 409 naming the users that `usersOf` returns. */
-  remove(
-    records: Records,
-    id: string,
-    usersOf?: (step: Step) => Promise<readonly string[]>,
-  ): Promise<void>;
-}
-
-export function createCrud<Row extends NamedRecord>(rows: CrudKind<Row>): Crud<Row> {
-  const { kind, noun, check } = rows;
-  return { create, read, update, remove };
-
-  function create(
-    records: Records,
-    build: (step: Step, fields: New) => Promise<Row>,
   ): Promise<Row> {
     return change(records, async (step) => {
-      const record = await build(step, { id: newId(kind), ...firstVersion(step.now()) });
-      await check?.(step, record, undefined);
-      await rows.insert(step, record);
-      step.announce({ kind, id: record.id, action: 'created' });
-      return record;
-    });
-  }
-
-  async function read(records: Pick<Records, 'db' | 'sealer'>, id: string): Promise<Row> {
-    return found(await rows.find(records, id), noun, id);
-  }
-
-  function update(
-    records: Records,
-    id: string,
-    sent: RecordUpdate,
-    revise: (current: Row) => Partial<Row>,
-  ): Promise<Row> {
-    return change(records, async (step) => {
-      const current = await read(step, id);
+      const current = await this.read(step, id);
       const record: Row = {
         ...current,
         name: orCurrent(sent.name, current.name),
@@ -93,23 +87,24 @@ export function createCrud<Row extends NamedRecord>(rows: CrudKind<Row>): Crud<R
         ...revise(current),
         ...nextVersion(current, sent.version, step.now()),
       };
-      await check?.(step, record, current);
-      await rows.save(step, record);
-      step.announce({ kind, id, action: 'updated' });
+      await this.#check(step, record, current);
+      await this.#rows(step.sealer).save(step.db, record);
+      step.announce({ kind: this.#kind, id, action: 'updated' });
       return record;
     });
   }
 
-  function remove(
+  /** Throws 404, or 409 naming the users that `usersOf` returns. */
+  remove(
     records: Records,
     id: string,
     usersOf?: (step: Step) => Promise<readonly string[]>,
   ): Promise<void> {
     return change(records, async (step) => {
-      await read(step, id);
-      if (usersOf !== undefined) refuseWhenUsed(noun, await usersOf(step));
-      await rows.remove(step, id);
-      step.announce({ kind, id, action: 'deleted' });
+      await this.read(step, id);
+      if (usersOf !== undefined) refuseWhenUsed(this.#noun, await usersOf(step));
+      await this.#rows(step.sealer).remove(step.db, id);
+      step.announce({ kind: this.#kind, id, action: 'deleted' });
     });
   }
 }
@@ -119,6 +114,6 @@ export async function placeIn(
   step: Step,
   workspaceId: string,
 ): Promise<{ readonly organizationId: string; readonly workspaceId: string }> {
-  const workspace = found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
+  const workspace = found(await workspaceRows.find(step.db, workspaceId), 'workspace', workspaceId);
   return { organizationId: workspace.organizationId, workspaceId };
 }

@@ -12,13 +12,11 @@ import type { Records } from '../storage/records/records.ts';
 import {
   expiredSampleExports,
   filesOfSampleExports,
-  findOperation,
-  findSampleExport,
   nextExportedDevices,
-  removeSampleExport,
+  operationRows,
+  sampleExportRows,
   sampleExportsOfNode,
   saveProgress,
-  saveSampleExport,
 } from '../storage/records/rows/operations.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
@@ -101,10 +99,10 @@ export function createSampleExports(parts: SampleExportParts): SampleExports {
 
   /** A file that is complete ends as if its time were over. */
   async function endEarly(id: string): Promise<void> {
-    const record = await findSampleExport(db, id);
+    const record = await sampleExportRows.find(db, id);
     if (record?.state === 'RUNNING')
       await saveFailed(parts, record, problem('exportTooLarge', { bytesMax: parts.bytesMax }));
-    else if (record !== undefined) await removeSampleExport(db, id);
+    else if (record !== undefined) await sampleExportRows.remove(db, id);
     await removeFile(id);
   }
 
@@ -136,7 +134,7 @@ export function createSampleExports(parts: SampleExportParts): SampleExports {
   return {
     removeFile,
     async runPart(id) {
-      const record = await findSampleExport(db, id);
+      const record = await sampleExportRows.find(db, id);
       if (record?.state !== 'RUNNING') {
         await removeFileUnlessComplete(record, id, removeFile);
         return true;
@@ -145,7 +143,7 @@ export function createSampleExports(parts: SampleExportParts): SampleExports {
         return await runExport(record);
       } catch (error) {
         // An export that was deleted while it ran has no folder.
-        if ((await findSampleExport(db, id)) === undefined) {
+        if ((await sampleExportRows.find(db, id)) === undefined) {
           await removeFile(id);
           return true;
         }
@@ -165,7 +163,7 @@ export function createSampleExports(parts: SampleExportParts): SampleExports {
     },
     async runMaintenance() {
       for (const id of await expiredSampleExports(db, records.now()))
-        await removeSampleExport(db, id);
+        await sampleExportRows.remove(db, id);
       await mkdir(parts.folder, { recursive: true, mode: 0o700 });
       const known = new Set(await sampleExportsOfNode(db, node));
       for (const id of await readdir(parts.folder)) if (!known.has(id)) await removeFile(id);
@@ -204,11 +202,11 @@ async function saveReached(
   { devices, isComplete }: { readonly devices: number; readonly isComplete: boolean },
 ): Promise<void> {
   await change(records, async (step) => {
-    const operation = await findOperation(step.db, record.id);
+    const operation = await operationRows.find(step.db, record.id);
     if (operation === undefined || operation.completed !== null) return;
     const now = step.now();
     const ended = { state: 'COMPLETE', expires: now + retentionMs } as const;
-    await saveSampleExport(step.db, isComplete ? { ...record, ...ended } : record);
+    await sampleExportRows.save(step.db, isComplete ? { ...record, ...ended } : record);
     // Devices may come and go while an export runs.
     const total = isComplete ? devices : Math.max(operation.total, devices);
     const completed = isComplete ? now : null;
@@ -222,13 +220,13 @@ async function saveFailed(
   { code, message }: Problem,
 ): Promise<void> {
   await change(records, async (step) => {
-    const operation = await findOperation(step.db, record.id);
+    const operation = await operationRows.find(step.db, record.id);
     if (operation === undefined || operation.completed !== null) return;
     const completed = step.now();
     const failed = Math.max(1, operation.total - operation.done);
     await saveProgress(step.db, { ...operation, failed, completed });
     const expires = completed + retentionMs;
     const failure = { state: 'FAILED', errorCode: code, error: message, bytes: 0 } as const;
-    await saveSampleExport(step.db, { ...record, ...failure, expires });
+    await sampleExportRows.save(step.db, { ...record, ...failure, expires });
   });
 }

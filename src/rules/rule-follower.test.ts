@@ -12,9 +12,9 @@ import type { RecordChange } from '../model/record.ts';
 import type { ContextDevice } from '../model/template-context.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { findFollowerPosition, rulesFollower } from '../storage/records/rows/positions.ts';
-import { insertOutputConnector } from '../storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
 import { clearRuleState } from '../storage/records/rows/rule-state.ts';
-import { findRule, insertRule, removeRule, saveRule } from '../storage/records/rows/rules.ts';
+import { ruleRows } from '../storage/records/rows/rules.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import type { SampleScan } from '../storage/samples/sample-store.ts';
@@ -50,7 +50,7 @@ beforeAll(async () => {
     ['09once', false],
     ['09again', true],
   ] as const) {
-    await insertOutputConnector(records, {
+    await outputConnectorRows.insert(records, {
       id,
       organizationId,
       workspaceId,
@@ -194,19 +194,19 @@ async function prepared({ rules }: Pick<ReferenceWorld, 'rules'>): Promise<void>
   await sql`delete from "deviceTags"`.execute(db);
   durable = [];
   for (const rule of rules) {
-    await removeRule(db, rule.id);
-    await insertRule(db, { ...rule, organizationId, workspaceId });
+    await ruleRows.remove(db, rule.id);
+    await ruleRows.insert(db, { ...rule, organizationId, workspaceId });
   }
 }
 
 async function cleared({ rules }: Pick<ReferenceWorld, 'rules'>): Promise<void> {
-  for (const { id } of rules) await removeRule(records.db, id);
+  for (const { id } of rules) await ruleRows.remove(records.db, id);
 }
 
 /** As `updateRule` does. */
 async function switchRule(id: string, { registry }: Started): Promise<void> {
-  const rule = (await findRule(records.db, id))!;
-  await saveRule(records.db, {
+  const rule = (await ruleRows.find(records.db, id))!;
+  await ruleRows.save(records.db, {
     ...rule,
     active: !rule.active,
     activation: rule.activation + (rule.active ? 1 : 0),

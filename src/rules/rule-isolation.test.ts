@@ -12,7 +12,7 @@ import { fromSource, condition, ruleFor, sourceFor } from './evaluation/testing-
 import { type TestSamples, openTestSamples } from '../storage/samples/testing-samples.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
-import { findRule, insertRule, removeRule } from '../storage/records/rows/rules.ts';
+import { ruleRows } from '../storage/records/rows/rules.ts';
 import { createRuleFollower } from './rule-follower.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-isolation-'));
@@ -93,11 +93,11 @@ async function stored(timestamps: readonly number[]): Promise<DurableEntry> {
 }
 
 async function withRules(rules: readonly Rule[], work: () => Promise<void>): Promise<void> {
-  for (const rule of rules) await insertRule(records.db, { ...rule, ...tenant });
+  for (const rule of rules) await ruleRows.insert(records.db, { ...rule, ...tenant });
   try {
     await work();
   } finally {
-    for (const { id } of rules) await removeRule(records.db, id);
+    for (const { id } of rules) await ruleRows.remove(records.db, id);
     await records.db.deleteFrom('processingLog').execute();
   }
 }
@@ -158,8 +158,8 @@ test('review isolation 3: a schedule that throws is told and tried again in an h
       'Rule 21a failed for timer 60000: TypeError: nobody thought of this',
     ]);
     expect(await notes()).toMatchObject([{ deviceId, level: 'ERROR' }]);
-    expect((await findRule(records.db, '21a'))!.nextExecution).toBe(now + 3_600_000);
-    expect((await findRule(records.db, '21b'))!.nextExecution).toBe(now + 10_000);
+    expect((await ruleRows.find(records.db, '21a'))!.nextExecution).toBe(now + 3_600_000);
+    expect((await ruleRows.find(records.db, '21b'))!.nextExecution).toBe(now + 10_000);
     await follower.runDue();
     expect(log.counts['FAILED']).toBe(1);
   });

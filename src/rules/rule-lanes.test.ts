@@ -6,14 +6,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import { insertOutputConnector } from '../storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
 import {
   findRulePositions,
   positionsAfter,
   saveRulePositions,
 } from '../storage/records/rows/positions.ts';
-import { insertRule } from '../storage/records/rows/rules.ts';
-import { findWorkspace, insertWorkspace } from '../storage/records/rows/workspaces.ts';
+import { ruleRows } from '../storage/records/rows/rules.ts';
+import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
@@ -139,11 +139,11 @@ test('entries are sorted into lanes without making their samples', () => {
 });
 
 test('a storm of one workspace delays the rules of another by one turn, and by none of its other entries', async () => {
-  const other = await findWorkspace(records.db, tenant.workspaceId);
+  const other = await workspaceRows.find(records.db, tenant.workspaceId);
   const { organizationId, workspaceId } = tenant;
   const stormy = { organizationId, workspaceId };
   const quiet = { organizationId, workspaceId: '29quiet' };
-  await insertWorkspace(records.db, { ...other!, id: quiet.workspaceId, name: 'quiet' });
+  await workspaceRows.insert(records.db, { ...other!, id: quiet.workspaceId, name: 'quiet' });
   const store = await openTestSamples({ directory: join(directory, 'samples'), now: () => 1 });
   const registry = createRuleRegistry(
     records,
@@ -155,7 +155,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
     ['stormy', stormy],
     ['calm', quiet],
   ] as const) {
-    await insertOutputConnector(records, {
+    await outputConnectorRows.insert(records, {
       id,
       ...place,
       name: id,
@@ -173,7 +173,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
     const { logic, ...rule } = ruleFor(id, { id: `rule-${id}`, ...place });
     const logicBlocks = logic.logicBlocks!.map((block) => ({ ...block, actionIds: [id] }));
     const actions = [{ id, configuration: {} }];
-    await insertRule(records.db, { ...rule, actions, logic: { ...logic, logicBlocks } });
+    await ruleRows.insert(records.db, { ...rule, actions, logic: { ...logic, logicBlocks } });
   }
   const send = (deviceId: string, place: typeof quiet, timestamp: number) =>
     store.append({

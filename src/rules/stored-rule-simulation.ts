@@ -4,7 +4,7 @@ import { problem } from '../model/problem.ts';
 import type { Rule } from '../model/rule.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { findOpenOutputConnectors } from '../storage/records/rows/output-connectors.ts';
-import { findCustomLogics, findRule } from '../storage/records/rows/rules.ts';
+import { customLogicRows, ruleRows } from '../storage/records/rows/rules.ts';
 import { deviceIdsOfTag, tagsOfDevices } from '../storage/records/rows/tags.ts';
 import { type CompiledRule, compileRule } from './evaluation/compiled-rule.ts';
 import { inputsInWorkspace } from './evaluation/rule-loader.ts';
@@ -21,7 +21,7 @@ export async function simulateStoredRule(
   range: { readonly from: EpochMs; readonly to: EpochMs },
   parts: StoredRuleSimulationParts,
 ): Promise<SimulatedRuns> {
-  const rule = await findRule(parts.db, ruleId);
+  const rule = await ruleRows.find(parts.db, ruleId);
   if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
   return simulateUnstoredRule(rule, range, parts);
 }
@@ -43,7 +43,7 @@ export async function simulateUnstoredRule(
 async function compiledRule(db: RecordsDb, rule: Rule): Promise<CompiledRule> {
   const actions = rule.actions.map(({ id }) => id);
   const connectors = await findOpenOutputConnectors(db, actions);
-  const blocks = await findCustomLogics(db, [rule.logic.customLogic?.customLogicId ?? '']);
+  const blocks = await customLogicRows.findAll(db, [rule.logic.customLogic?.customLogicId ?? '']);
   const compiled = compileRule(rule, {
     connectors: new Map(connectors.map((connector) => [connector.id, connector])),
     customLogic: new Map(blocks.map((block) => [block.id, block])),

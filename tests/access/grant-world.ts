@@ -14,9 +14,9 @@ import {
   insertOrganizationMember,
   insertWorkspaceMember,
 } from '../../src/storage/records/rows/members.ts';
-import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
-import { findUser, insertUser } from '../../src/storage/records/rows/users.ts';
-import { insertWorkspace } from '../../src/storage/records/rows/workspaces.ts';
+import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
+import { userRows } from '../../src/storage/records/rows/users.ts';
+import { workspaceRows } from '../../src/storage/records/rows/workspaces.ts';
 import {
   type Holding,
   type OrganizationRole,
@@ -51,7 +51,7 @@ export async function newGround(parts: GrantParts): Promise<Ground> {
   const audit = { created: Date.now(), updated: null, version: 0 };
   const named = { description: null, properties: {}, ...audit };
   const email = `${ownerId}@example.org`;
-  await insertUser(db, {
+  await userRows.insert(db, {
     id: ownerId,
     name: 'Owner',
     email,
@@ -59,7 +59,13 @@ export async function newGround(parts: GrantParts): Promise<Ground> {
     proven: true,
     ...audit,
   });
-  await insertOrganization(db, { id: organizationId, name: 'o', logo: null, ownerId, ...named });
+  await organizationRows.insert(db, {
+    id: organizationId,
+    name: 'o',
+    logo: null,
+    ownerId,
+    ...named,
+  });
   const member = {
     id: newId('member'),
     organizationId,
@@ -69,7 +75,7 @@ export async function newGround(parts: GrantParts): Promise<Ground> {
   };
   await insertOrganizationMember(db, { ...member, acceptedAt: 0 });
   for (const id of [w1, w2]) {
-    await insertWorkspace(db, {
+    await workspaceRows.insert(db, {
       id,
       organizationId,
       name: 'w',
@@ -90,7 +96,14 @@ export async function memberOf(
   const { db } = ground.records;
   const userId = newId('user');
   const audit = { created: 0, updated: null, version: 0 };
-  await insertUser(db, { id: userId, name: 'x', email, passwordHash: 'x', proven: true, ...audit });
+  await userRows.insert(db, {
+    id: userId,
+    name: 'x',
+    email,
+    passwordHash: 'x',
+    proven: true,
+    ...audit,
+  });
   const own = { userId, created: 0, acceptedAt: 0 };
   await insertOrganizationMember(db, {
     id: newId('member'),
@@ -109,7 +122,7 @@ export async function sessionOf(
   { records, organizationId }: Ground,
   userId: string,
 ): Promise<Headers> {
-  const user = (await findUser(records.db, userId))!;
+  const user = (await userRows.find(records.db, userId))!;
   const { sessionToken } = await startSession(records, user, {
     now: Date.now(),
     signInKind: 'PASSWORD',

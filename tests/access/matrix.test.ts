@@ -18,14 +18,9 @@ import {
 } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
 import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
-import {
-  insertApiKey,
-  insertOAuthClient,
-  removeApiKey,
-  removeOAuthClient,
-} from '../../src/storage/records/rows/credentials.ts';
+import { apiKeyRows, oauthClientRows } from '../../src/storage/records/rows/credentials.ts';
 import { insertDeliveries } from '../../src/storage/records/rows/deliveries.ts';
-import { insertOutputConnector } from '../../src/storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../../src/storage/records/rows/output-connectors.ts';
 import { secretHash } from '../../src/storage/records/secret-encryption.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import {
@@ -140,7 +135,7 @@ async function connected(fixtures: Fixtures): Promise<Fixtures> {
     useCustomPayload: false,
     customPayload: null,
   };
-  await insertOutputConnector(records, {
+  await outputConnectorRows.insert(records, {
     ...rest,
     id,
     organizationId: fixtures.organization,
@@ -210,8 +205,8 @@ async function granted(permissions: Permissions, workspaceIds: string[]) {
   };
   const key = { ...grant, id: newId('apiKey'), secretPrefix: '', lastUsed: null, expiration: null };
   const client = { ...grant, id: newId('oauthClient'), clientId: randomUUID() };
-  await insertApiKey(records.db, key);
-  await insertOAuthClient(records.db, client);
+  await apiKeyRows.insert(records.db, key);
+  await oauthClientRows.insert(records.db, client);
   return { key, client, secret, clientId: client.clientId };
 }
 
@@ -321,8 +316,8 @@ async function everythingRefused(tokenOf: TokenOf) {
   const deleted = await granted(every, []);
   const bearer = async (of: { clientId: string; secret: string }) => `Bearer ${await tokenOf(of)}`;
   const orphan = await bearer(deleted);
-  await removeApiKey(records.db, deleted.key.id);
-  await removeOAuthClient(records.db, deleted.client.id);
+  await apiKeyRows.remove(records.db, deleted.key.id);
+  await oauthClientRows.remove(records.db, deleted.client.id);
   clock = -2 * tokenLifetimeMs;
   const expired = await bearer(live);
   clock = 0;

@@ -17,8 +17,8 @@ import type { Principal } from '../../src/model/principal.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
-import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
-import { insertUser } from '../../src/storage/records/rows/users.ts';
+import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
+import { userRows } from '../../src/storage/records/rows/users.ts';
 
 export type Random = () => number;
 
@@ -70,7 +70,7 @@ export async function openFilteredInventory(seed: number, devices: number) {
   });
   const random = randomFrom(seed);
   const audit = { created: 1, updated: null, version: 0 };
-  await insertUser(records.db, {
+  await userRows.insert(records.db, {
     id: 'u',
     name: 'u',
     email: 'u',
@@ -86,7 +86,7 @@ export async function openFilteredInventory(seed: number, devices: number) {
     ownerId: 'u',
     properties: null,
   };
-  await insertOrganization(records.db, { ...tenant, ...audit });
+  await organizationRows.insert(records.db, { ...tenant, ...audit });
   const places = [
     await makePlace(records, 'one', 'NUMBER'),
     await makePlace(records, 'two', 'STRING'),

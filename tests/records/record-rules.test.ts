@@ -167,10 +167,10 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   });
   const changed = { ...body.webhookProperties, method: 'PUT' };
   await admin('PUT', `/v3/output-connectors/${body.id}`, { webhookProperties: changed });
-  const { findOutputConnector } = await import(
+  const { outputConnectorRows } = await import(
     '../../src/storage/records/rows/output-connectors.ts'
   );
-  expect((await findOutputConnector(records, body.id))!.properties).toMatchObject({
+  expect((await outputConnectorRows.find(records, body.id))!.properties).toMatchObject({
     method: 'PUT',
     bearerToken: 'tok',
     headers: { 'x-a': 'one', 'X-Api-Key': 'two', 'x-b': 'Bearer three' },

@@ -35,8 +35,8 @@ import { everyPermission, type Permissions } from '../../src/model/permission.ts
 import type { RecordChange } from '../../src/model/record.ts';
 import { createOperationRunner } from '../../src/operations/operation-runner.ts';
 import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
-import { findOperation, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
-import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
+import { operationRows, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
+import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { telemetryOf } from '../../src/telemetry/testing-telemetry.ts';
 import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-recovery.ts';
@@ -76,7 +76,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const operations = createOperationRunner({
     runChunk: (id, isTimeUp) => runOperationChunk(records, id, isTimeUp, network.tell),
     unfinished: () => unfinishedOperations(records.db, 'others'),
-    organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
+    organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => void failures.push(error),
     clock: () => performance.now(),
     pause: () => new Promise((resolve) => void setImmediate(resolve)),
@@ -145,7 +145,7 @@ async function makeTenants(records: OpenRecords, now: number) {
     logo: null,
     ownerId: userId,
   };
-  await insertOrganization(records.db, { ...tenant, properties: null, ...audit });
+  await organizationRows.insert(records.db, { ...tenant, properties: null, ...audit });
   const second = await createWorkspace(records, { organizationId, name: 'Second' });
   const foreign = await createWorkspace(records, {
     organizationId: otherOrganizationId,

@@ -6,9 +6,9 @@ import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
 import { openRecords, type Records } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
-import { insertOrganization } from '../../src/storage/records/rows/organizations.ts';
-import { insertUser } from '../../src/storage/records/rows/users.ts';
-import { insertWorkspace } from '../../src/storage/records/rows/workspaces.ts';
+import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
+import { userRows } from '../../src/storage/records/rows/users.ts';
+import { workspaceRows } from '../../src/storage/records/rows/workspaces.ts';
 import type { World } from './world.ts';
 
 export interface KeyWanted {
@@ -66,7 +66,7 @@ export async function makeOrganization({ db }: Records): Promise<OtherOrganizati
   const organizationId = newId('organization');
   const workspaceId = newId('workspace');
   const named = { description: null, properties: {}, ...audit };
-  await insertUser(db, {
+  await userRows.insert(db, {
     id: ownerId,
     name: 'Other',
     email: `${ownerId}@other.test`,
@@ -74,7 +74,7 @@ export async function makeOrganization({ db }: Records): Promise<OtherOrganizati
     proven: false,
     ...audit,
   });
-  await insertOrganization(db, {
+  await organizationRows.insert(db, {
     id: organizationId,
     name: 'Other',
     logo: null,
@@ -87,7 +87,7 @@ export async function makeOrganization({ db }: Records): Promise<OtherOrganizati
     name: 'Elsewhere',
     settings: defaultWorkspaceSettings,
   };
-  await insertWorkspace(db, { ...workspace, ...named });
+  await workspaceRows.insert(db, { ...workspace, ...named });
   return { organizationId, workspaceId };
 }
 

@@ -8,19 +8,13 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  findDataFlow,
-  insertDataFlow,
-  listDataFlows as listRows,
-  removeDataFlow,
-  saveDataFlow,
-} from '../../storage/records/rows/data-flows.ts';
-import { findDeviceConnectors } from '../../storage/records/rows/device-connectors.ts';
-import { findDeviceType, findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
+import { deviceTypeRows, findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
 import { devicesUsingDataFlow } from '../../storage/records/rows/devices.ts';
-import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../../storage/records/rows/output-connectors.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
-import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
+import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,
@@ -102,7 +96,7 @@ async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
   }
   const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
   const outputs = new Map(
-    (await findOutputConnectors(step, ids)).map((output) => [output.id, output]),
+    (await outputConnectorRows.findAll(step, ids)).map((output) => [output.id, output]),
   );
   for (const id of ids) {
     const output = outputs.get(id);
@@ -131,7 +125,7 @@ export async function createDataFlow(
 ) {
   const record = await change(records, async (step) => {
     const { organizationId } = found(
-      await findWorkspace(step.db, draft.workspaceId),
+      await workspaceRows.find(step.db, draft.workspaceId),
       'workspace',
       draft.workspaceId,
     );
@@ -150,7 +144,7 @@ export async function createDataFlow(
       ...firstVersion(step.now()),
     };
     await checkReferences(step, flow);
-    await insertDataFlow(step.db, flow);
+    await dataFlowRows.insert(step.db, flow);
     step.announce({ kind: 'dataFlow', id: flow.id, action: 'created' });
     return flow;
   });
@@ -158,7 +152,11 @@ export async function createDataFlow(
 }
 
 export async function readDataFlow(records: Records, viewer: ConnectorViewer, id: string) {
-  return dataFlowView(records, viewer, found(await findDataFlow(records.db, id), 'data flow', id));
+  return dataFlowView(
+    records,
+    viewer,
+    found(await dataFlowRows.find(records.db, id), 'data flow', id),
+  );
 }
 
 /** Items name device type and outputs only; the single record shows them whole. */
@@ -169,10 +167,14 @@ export async function listDataFlows(
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
-  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search }, page);
+  const { rows, total } = await dataFlowRows.list(
+    records.db,
+    { ...reach, search: filter.search },
+    page,
+  );
   const connectorIds = rows.map((row) => row.deviceConnectorId);
   const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
-  const connectors = await findDeviceConnectors(records, connectorIds);
+  const connectors = await deviceConnectorRows.byId(records, connectorIds);
   const types = await findDeviceTypeNames(records.db, typeIds);
   const hidden = await unknownOutputs(records, viewOptions, rows);
   const items = rows.map((row) => ({
@@ -206,7 +208,7 @@ export async function updateDataFlow(
   sent: DataFlowUpdate,
 ) {
   const saved = await change(records, async (step) => {
-    const current = found(await findDataFlow(step.db, id), 'data flow', id);
+    const current = found(await dataFlowRows.find(step.db, id), 'data flow', id);
     const deviceTypeId =
       sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
     const passThrough =
@@ -230,7 +232,7 @@ export async function updateDataFlow(
       ...nextVersion(current, sent.version, step.now()),
     };
     await checkReferences(step, record);
-    await saveDataFlow(step.db, record);
+    await dataFlowRows.save(step.db, record);
     step.announce({ kind: 'dataFlow', id, action: 'updated' });
     return record;
   });
@@ -239,9 +241,9 @@ export async function updateDataFlow(
 
 export async function deleteDataFlow(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findDataFlow(step.db, id), 'data flow', id);
+    found(await dataFlowRows.find(step.db, id), 'data flow', id);
     refuseWhenUsed('data flow', await devicesUsingDataFlow(step.db, id, usersNamedMax));
-    await removeDataFlow(step.db, id);
+    await dataFlowRows.remove(step.db, id);
     step.announce({ kind: 'dataFlow', id, action: 'deleted' });
   });
 }
@@ -276,12 +278,14 @@ async function dataFlowView(
   { principal, viewOptions }: ConnectorViewer,
   flow: DataFlow,
 ) {
-  const connectors = await findDeviceConnectors(records, [flow.deviceConnectorId]);
+  const connectors = await deviceConnectorRows.byId(records, [flow.deviceConnectorId]);
   const type =
-    flow.deviceTypeId === null ? undefined : await findDeviceType(records.db, flow.deviceTypeId);
+    flow.deviceTypeId === null
+      ? undefined
+      : await deviceTypeRows.find(records.db, flow.deviceTypeId);
   const ids = flow.outputs.map((output) => output.outputConnectorId);
   const outputs = new Map(
-    (await findOutputConnectors(records, ids)).map((output) => [output.id, output]),
+    (await outputConnectorRows.findAll(records, ids)).map((output) => [output.id, output]),
   );
   return {
     ...dataFlowHead(flow, connectors.get(flow.deviceConnectorId), principal),
@@ -303,7 +307,7 @@ function typeFor(principal: Principal, type: DeviceType | undefined) {
 
 /** Ids of the outputs of the flows whose type the client does not know (contract 36). */
 async function unknownOutputs(
-  records: Parameters<typeof findOutputConnectors>[0],
+  records: Pick<Records, 'db' | 'sealer'>,
   viewOptions: ConnectorViewOptions,
   flows: readonly Pick<DataFlow, 'outputs'>[],
 ): Promise<ReadonlySet<string>> {
@@ -311,7 +315,7 @@ async function unknownOutputs(
   const ids = new Set(
     flows.flatMap(({ outputs }) => outputs.map((output) => output.outputConnectorId)),
   );
-  const connectors = await findOutputConnectors(records, [...ids]);
+  const connectors = await outputConnectorRows.findAll(records, [...ids]);
   return new Set(
     connectors.filter(({ type }) => !isKnownTo(viewOptions, type)).map(({ id }) => id),
   );

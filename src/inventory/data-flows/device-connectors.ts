@@ -16,13 +16,7 @@ import { type Refusal, refusalLimits } from '../../model/refused-uplink.ts';
 import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
-import {
-  findDeviceConnector,
-  insertDeviceConnector,
-  listDeviceConnectors as listRows,
-  removeDeviceConnector,
-  saveDeviceConnector,
-} from '../../storage/records/rows/device-connectors.ts';
+import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
 import {
   listRefusals,
   type RefusalsOf,
@@ -30,16 +24,11 @@ import {
 } from '../../storage/records/rows/payload-notes.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
-import { createCrud, placeIn } from '../record-crud.ts';
+import { Crud, placeIn } from '../record-crud.ts';
 
-const crud = createCrud<DeviceConnector>({
-  kind: 'deviceConnector',
-  noun: 'device connector',
-  find: findDeviceConnector,
-  insert: insertDeviceConnector,
-  save: saveDeviceConnector,
-  remove: ({ db }, id) => removeDeviceConnector(db, id),
-});
+const crud = new Crud<DeviceConnector>('deviceConnector', 'device connector', (sealer) =>
+  deviceConnectorRows.with(sealer),
+);
 
 const uplinkSecretBytes = 16;
 
@@ -131,7 +120,11 @@ export async function listDeviceConnectors(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof deviceConnectorView>>> {
   const reach = await listReach(records, principal, filter);
-  const { rows, total } = await listRows(records, { ...reach, search: filter.search }, page);
+  const { rows, total } = await deviceConnectorRows.list(
+    records,
+    { ...reach, search: filter.search },
+    page,
+  );
   return pageOf(
     rows.map((row) => deviceConnectorView(row, principal)),
     total,

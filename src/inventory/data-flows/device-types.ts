@@ -14,13 +14,7 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
-import {
-  findDeviceType,
-  insertDeviceType,
-  listDeviceTypes as listRows,
-  removeDeviceType,
-  saveDeviceType,
-} from '../../storage/records/rows/device-types.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { findDevicesOfType } from '../../storage/records/rows/devices.ts';
 import { ownOrganization } from '../list-scope.ts';
 import {
@@ -172,14 +166,14 @@ export async function createDeviceType(records: Records, draft: DeviceTypeDraft,
     ...firstVersion(now),
   };
   await change(records, async (step) => {
-    await insertDeviceType(step.db, record);
+    await deviceTypeRows.insert(step.db, record);
     step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
   });
   return deviceTypeView(record);
 }
 
 export async function readDeviceType(records: Records, id: string) {
-  return deviceTypeView(found(await findDeviceType(records.db, id), 'device type', id));
+  return deviceTypeView(found(await deviceTypeRows.find(records.db, id), 'device type', id));
 }
 
 /** The organization's own and the library's; without `details`, schemas and scripts are omitted. */
@@ -195,7 +189,11 @@ export async function listDeviceTypes(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof summary> | ReturnType<typeof deviceTypeView>>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await listRows(records.db, { ...filter, organizationId }, page);
+  const { rows, total } = await deviceTypeRows.list(
+    records.db,
+    { ...filter, organizationId },
+    page,
+  );
   return pageOf(rows.map(filter.details ? deviceTypeView : summary), total, page);
 }
 
@@ -206,7 +204,7 @@ export async function updateDeviceType(
   now: number,
 ) {
   const saved = await change(records, async (step) => {
-    const current = found(await findDeviceType(step.db, id), 'device type', id);
+    const current = found(await deviceTypeRows.find(step.db, id), 'device type', id);
     const record: DeviceType = {
       ...current,
       name: orCurrent(sent.name, current.name),
@@ -219,7 +217,7 @@ export async function updateDeviceType(
       pictureUrl: orCurrent(sent.pictureUrl, current.pictureUrl),
       ...nextVersion(current, sent.version, now),
     };
-    await saveDeviceType(step.db, record);
+    await deviceTypeRows.save(step.db, record);
     step.announce({ kind: 'deviceType', id, action: 'updated' });
     return record;
   });
@@ -228,12 +226,12 @@ export async function updateDeviceType(
 
 export async function deleteDeviceType(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findDeviceType(step.db, id), 'device type', id);
+    found(await deviceTypeRows.find(step.db, id), 'device type', id);
     refuseWhenUsed(
       'device type',
       await dataFlowsUsing(step.db, { deviceTypeId: id }, usersNamedMax),
     );
-    await removeDeviceType(step.db, id);
+    await deviceTypeRows.remove(step.db, id);
     step.announce({ kind: 'deviceType', id, action: 'deleted' });
   });
 }

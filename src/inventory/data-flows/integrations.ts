@@ -16,15 +16,10 @@ import type { Place } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import {
+  deviceConnectorRows,
   devicesOfIntegration,
   findConnectorOfIntegration,
-  findIntegration,
-  insertDeviceConnector,
-  insertIntegration,
-  listIntegrations as listRows,
-  removeDeviceConnector,
-  removeIntegration,
-  saveIntegration,
+  integrationRows,
 } from '../../storage/records/rows/device-connectors.ts';
 import { oldestWorkspaceOf } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -215,8 +210,8 @@ export async function createIntegration(
       ...firstVersion(step.now()),
     };
     const connector = connectorOf(integration);
-    await insertIntegration(step, integration);
-    await insertDeviceConnector(step, connector);
+    await integrationRows.insert(step, integration);
+    await deviceConnectorRows.insert(step, connector);
     step.announce({ kind: 'integration', id: integration.id, action: 'created' });
     step.announce({ kind: 'deviceConnector', id: connector.id, action: 'created' });
     return view(step, principal, integration, connector);
@@ -224,7 +219,11 @@ export async function createIntegration(
 }
 
 export async function readIntegration(records: Records, principal: Principal, id: string) {
-  return view(records, principal, found(await findIntegration(records, id), 'integration', id));
+  return view(
+    records,
+    principal,
+    found(await integrationRows.find(records, id), 'integration', id),
+  );
 }
 
 export async function listIntegrations(
@@ -234,7 +233,11 @@ export async function listIntegrations(
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
-  const { rows, total } = await listRows(records, { ...reach, search: filter.search }, page);
+  const { rows, total } = await integrationRows.list(
+    records,
+    { ...reach, search: filter.search },
+    page,
+  );
   const items: Awaited<ReturnType<typeof view>>[] = [];
   for (const row of rows) items.push(await view(records, principal, row));
   return pageOf(items, total, page);
@@ -248,7 +251,7 @@ export async function updateIntegration(
   sent: IntegrationUpdate,
 ) {
   return change(records, async (step) => {
-    const current = found(await findIntegration(step, id), 'integration', id);
+    const current = found(await integrationRows.find(step, id), 'integration', id);
     const record: Integration = {
       ...current,
       name: orCurrent(sent.name, current.name),
@@ -257,7 +260,7 @@ export async function updateIntegration(
       properties: propertiesFrom(sent.properties, current.properties, checkHost),
       ...nextVersion(current, sent.version, step.now()),
     };
-    await saveIntegration(step, record);
+    await integrationRows.save(step, record);
     step.announce({ kind: 'integration', id, action: 'updated' });
     return view(step, principal, record);
   });
@@ -266,14 +269,14 @@ export async function updateIntegration(
 /** Deletes its device connector too. Throws 409 naming the users of either. */
 export async function deleteIntegration(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findIntegration(step, id), 'integration', id);
+    found(await integrationRows.find(step, id), 'integration', id);
     const connector = await findConnectorOfIntegration(step, id);
     refuseWhenUsed('integration', await usersOf(step, id, connector));
     if (connector !== undefined) {
-      await removeDeviceConnector(step.db, connector.id);
+      await deviceConnectorRows.remove(step, connector.id);
       step.announce({ kind: 'deviceConnector', id: connector.id, action: 'deleted' });
     }
-    await removeIntegration(step.db, id);
+    await integrationRows.remove(step, id);
     step.announce({ kind: 'integration', id, action: 'deleted' });
   });
 }

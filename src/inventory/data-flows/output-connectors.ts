@@ -23,15 +23,11 @@ import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
   findOpenOutputConnectors,
-  findOutputConnector,
   findReadableConnectors,
-  insertOutputConnector,
-  listOutputConnectors as listRows,
-  removeOutputConnector,
-  saveOutputConnector,
+  outputConnectorRows,
 } from '../../storage/records/rows/output-connectors.ts';
 import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
-import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
+import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,
@@ -124,7 +120,7 @@ export async function createOutputConnector(
   const { type, row } = creatableType(draft, available);
   const record = await change(records, async (step) => {
     const { organizationId } = found(
-      await findWorkspace(step.db, draft.workspaceId),
+      await workspaceRows.find(step.db, draft.workspaceId),
       'workspace',
       draft.workspaceId,
     );
@@ -145,7 +141,7 @@ export async function createOutputConnector(
     available.check(connector);
     await checkTargetDevices(step, connector);
     await checkNamedConnectors(step, connector);
-    await insertOutputConnector(step, connector);
+    await outputConnectorRows.insert(step, connector);
     step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
     return connector;
   });
@@ -158,7 +154,7 @@ export async function readOutputConnector(
   id: string,
 ) {
   return outputConnectorView(
-    found(await findOutputConnector(records, id), 'output connector', id),
+    found(await outputConnectorRows.find(records, id), 'output connector', id),
     viewOptions,
   );
 }
@@ -178,7 +174,9 @@ export async function listOutputConnectors(
   const reach = await listReach(records, principal, filter);
   const { scope, search, global } = filter;
   const types = listedTypes(viewOptions, filter.types?.map(typeNamed));
-  const { rows, total } = await listRows(records, { ...reach, scope, search, global, types }, page);
+  const { rows, total } = await outputConnectorRows
+    .with(records.sealer)
+    .list(records.db, { ...reach, scope, search, global, types }, page);
   return pageOf(
     rows.map((row) => outputConnectorView(row, viewOptions)),
     total,
@@ -203,7 +201,7 @@ export async function updateOutputConnector(
   sent: OutputConnectorUpdate,
 ) {
   const saved = await change(records, async (step) => {
-    const current = found(await findOutputConnector(step, id), 'output connector', id);
+    const current = found(await outputConnectorRows.find(step, id), 'output connector', id);
     const record: OutputConnector = {
       ...current,
       name: orCurrent(sent.name, current.name),
@@ -217,7 +215,7 @@ export async function updateOutputConnector(
     available.check(record, current);
     await checkTargetDevices(step, record, current);
     await checkNamedConnectors(step, record, current);
-    await saveOutputConnector(step, record);
+    await outputConnectorRows.save(step, record);
     step.announce({ kind: 'outputConnector', id, action: 'updated' });
     return record;
   });
@@ -226,7 +224,7 @@ export async function updateOutputConnector(
 
 export async function deleteOutputConnector(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    const connector = found(await findOutputConnector(step, id), 'output connector', id);
+    const connector = found(await outputConnectorRows.find(step, id), 'output connector', id);
     refuseWhenUsed('output connector', await connectorsNaming(step, connector, usersNamedMax));
     refuseWhenUsed(
       'output connector',
@@ -236,7 +234,7 @@ export async function deleteOutputConnector(records: Records, id: string): Promi
       'output connector',
       await namesOfRulesUsing(step.db, 'outputConnector', id, usersNamedMax),
     );
-    await removeOutputConnector(step.db, id);
+    await outputConnectorRows.remove(step, id);
     step.announce({ kind: 'outputConnector', id, action: 'deleted' });
   });
 }

@@ -8,13 +8,9 @@ import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
+  customFieldRows,
   devicesUsingCustomField,
-  findCustomField,
   findCustomFields,
-  insertCustomField,
-  listCustomFields as listRows,
-  removeCustomField,
-  saveCustomField,
 } from '../../storage/records/rows/custom-fields.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
@@ -24,7 +20,7 @@ import {
   type Step,
   usersNamedMax,
 } from '../record-change.ts';
-import { createCrud, placeIn } from '../record-crud.ts';
+import { Crud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 const fieldsPerWorkspaceMax = 500;
@@ -79,15 +75,12 @@ async function checkName(step: Step, record: CustomFieldMeta): Promise<void> {
   }
 }
 
-const crud = createCrud<CustomFieldMeta>({
-  kind: 'customFieldMeta',
-  noun: 'custom field',
-  find: ({ db }, id) => findCustomField(db, id),
-  insert: ({ db }, record) => insertCustomField(db, record),
-  save: ({ db }, record) => saveCustomField(db, record),
-  remove: ({ db }, id) => removeCustomField(db, id),
-  check: checkName,
-});
+const crud = new Crud<CustomFieldMeta>(
+  'customFieldMeta',
+  'custom field',
+  () => customFieldRows,
+  checkName,
+);
 
 export async function createCustomField(records: Records, draft: CustomFieldDraft) {
   const record = await crud.create(records, async (step, fields) => ({
@@ -123,7 +116,7 @@ export async function listCustomFields(
       reason: `query type: unknown type ${unknown}; valid types: ${customFieldTypes.join(', ')}`,
     });
   }
-  const { rows, total } = await listRows(
+  const { rows, total } = await customFieldRows.list(
     records.db,
     { ...reach, search: filter.search, types },
     page,

@@ -13,7 +13,7 @@ import {
   nextConfigurationVersion,
   removeDeviceConfiguration,
 } from '../../storage/records/rows/device-configurations.ts';
-import { findDevice } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { change, found } from '../record-change.ts';
 
 const configurationLengthMax = 256 * 1024;
@@ -37,7 +37,7 @@ export async function createDeviceConfiguration(
     });
   }
   return change(records, async (step) => {
-    const { workspaceId } = found(await findDevice(step, deviceId), 'device', deviceId);
+    const { workspaceId } = found(await deviceRows.find(step, deviceId), 'device', deviceId);
     if (sent.workspaceId && sent.workspaceId !== workspaceId) {
       throw problem('invalidRequest', {
         reason: `body workspaceId: the device is in workspace ${workspaceId}`,
@@ -98,7 +98,7 @@ export async function pushDeviceConfiguration(
   deviceId: string,
   push: PushConfiguration | undefined,
 ): Promise<{ readonly message: string }> {
-  const device = found(await findDevice(records, deviceId), 'device', deviceId);
+  const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
   const latest = found(
     await findDeviceConfiguration(records.db, deviceId, 'latest'),
     'configuration',

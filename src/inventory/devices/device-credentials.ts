@@ -12,11 +12,10 @@ import { unpagedOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
+  deviceCredentialRows,
   findDeviceCredentials,
-  insertDeviceCredential,
-  removeDeviceCredential,
 } from '../../storage/records/rows/credentials.ts';
-import { findDevice } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { change, found } from '../record-change.ts';
 
 const credentialsPerDeviceMax = 20;
@@ -115,7 +114,7 @@ export async function createDeviceCredential(
   const { pem, fingerprint } = publicKeyFrom(draft.algorithm, draft.publicKey);
   const expiration = expirationFrom(draft.expiration);
   return change(records, async (step) => {
-    const device = found(await findDevice(step, deviceId), 'device', deviceId);
+    const device = found(await deviceRows.find(step, deviceId), 'device', deviceId);
     const known = await findDeviceCredentials(step.db, deviceId);
     if (known.some((credential) => credential.fingerprint === fingerprint)) {
       throw problem('credentialNotUnique', { fingerprint });
@@ -135,7 +134,7 @@ export async function createDeviceCredential(
       expiration,
       created: records.now(),
     };
-    await insertDeviceCredential(step.db, record);
+    await deviceCredentialRows.insert(step.db, record);
     step.announce({ kind: 'deviceCredential', id: record.id, action: 'created' });
     return view(record, device);
   });
@@ -143,7 +142,7 @@ export async function createDeviceCredential(
 
 /** All of them in one answer (contract 0.1). */
 export async function listDeviceCredentials(records: Records, deviceId: string) {
-  const device = found(await findDevice(records, deviceId), 'device', deviceId);
+  const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
   const credentials = await findDeviceCredentials(records.db, deviceId);
   return unpagedOf(credentials.map((credential) => view(credential, device)));
 }
@@ -160,7 +159,7 @@ export async function deleteDeviceCredential(
       'device credential',
       id,
     );
-    await removeDeviceCredential(step.db, id);
+    await deviceCredentialRows.remove(step.db, id);
     step.announce({ kind: 'deviceCredential', id, action: 'deleted' });
   });
 }

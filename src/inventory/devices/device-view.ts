@@ -10,10 +10,10 @@ import type { Tag } from '../../model/tag.ts';
 import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { customFieldsOfDevices } from '../../storage/records/rows/custom-fields.ts';
-import { findDataFlows } from '../../storage/records/rows/data-flows.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import {
-  findDeviceConnectors,
-  findIntegrations,
+  deviceConnectorRows,
+  integrationRows,
 } from '../../storage/records/rows/device-connectors.ts';
 import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
 import { findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
@@ -42,16 +42,16 @@ export async function deviceViews(
   devices: readonly Device[],
 ) {
   const ids = devices.map((device) => device.id);
-  const flows = await findDataFlows(records.db, [
+  const flows = await dataFlowRows.byId(records.db, [
     ...new Set(devices.map((device) => device.dataFlowId)),
   ]);
   const flowList = [...flows.values()];
-  const connectors = await findDeviceConnectors(records, [
+  const connectors = await deviceConnectorRows.byId(records, [
     ...new Set(flowList.map((flow) => flow.deviceConnectorId)),
   ]);
   const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
   const types = await findDeviceTypeNames(records.db, typeIds);
-  const integrations = await findIntegrations(records, [
+  const integrations = await integrationRows.byId(records, [
     ...new Set(devices.flatMap((device) => device.integrationId ?? [])),
   ]);
   const tags = await tagsOfDevices(records.db, ids);

@@ -12,20 +12,18 @@ import {
   findCustomFields,
   saveCustomFieldValues,
 } from '../../storage/records/rows/custom-fields.ts';
-import { findDataFlow } from '../../storage/records/rows/data-flows.ts';
-import { findDeviceConnector } from '../../storage/records/rows/device-connectors.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
 import {
-  findDevice,
+  deviceRows,
   findDeviceByDeviceId,
-  insertDevice,
   removeDevice,
-  saveDevice,
 } from '../../storage/records/rows/devices.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import {
-  findTags,
   findTagsNamed,
   saveDeviceTags,
+  tagRows,
   tagsOfDevices,
 } from '../../storage/records/rows/tags.ts';
 import {
@@ -61,7 +59,7 @@ async function one(records: Records, principal: Principal, device: Device) {
 }
 
 export async function readDevice(records: Records, principal: Principal, id: string) {
-  return one(records, principal, found(await findDevice(records, id), 'device', id));
+  return one(records, principal, found(await deviceRows.find(records, id), 'device', id));
 }
 
 /** By the physical id; 404 in another organization, 403 in another workspace. */
@@ -122,7 +120,7 @@ export type DeviceDraft = DeviceUpdate &
 export class DeviceLookups {
   readonly #step: Step;
   readonly #places = new Map<string, ReturnType<typeof placeIn>>();
-  readonly #flows = new Map<string, ReturnType<typeof findDataFlow>>();
+  readonly #flows = new Map<string, ReturnType<typeof dataFlowRows.find>>();
   readonly #connectors = new Map<string, Promise<DeviceConnector | undefined>>();
   readonly #fields = new Map<string, ReturnType<typeof findCustomFields>>();
 
@@ -134,15 +132,15 @@ export class DeviceLookups {
     return readOnce(this.#places, workspaceId, () => placeIn(this.#step, workspaceId));
   }
 
-  flow(id: string): ReturnType<typeof findDataFlow> {
-    return readOnce(this.#flows, id, () => findDataFlow(this.#step.db, id));
+  flow(id: string): ReturnType<typeof dataFlowRows.find> {
+    return readOnce(this.#flows, id, () => dataFlowRows.find(this.#step.db, id));
   }
 
   /** The connector of the data flow, which gives a device its connectivity and integration. */
   connectorOfFlow(id: string): Promise<DeviceConnector | undefined> {
     return readOnce(this.#connectors, id, async () => {
       const flow = await this.flow(id);
-      return flow && (await findDeviceConnector(this.#step, flow.deviceConnectorId));
+      return flow && (await deviceConnectorRows.find(this.#step, flow.deviceConnectorId));
     });
   }
 
@@ -202,7 +200,7 @@ async function saveTags(step: Step, device: Device, sent: DeviceUpdate['tags']):
   const ids = [...new Set((sent ?? []).map((tag) => tag.id))];
   if (ids.length > tagsMax)
     throw problem('invalidRequest', { reason: `body tags: must have at most ${tagsMax} items` });
-  const own = (await findTags(step.db, ids)).filter(
+  const own = (await tagRows.findAll(step.db, ids)).filter(
     (tag) => tag.workspaceId === device.workspaceId,
   );
   const missing = ids.find((id) => !own.some((tag) => tag.id === id));
@@ -252,7 +250,7 @@ export async function createDeviceStep(
   };
   await checkReferences(step, device, null, lookups);
   await checkRecordQuota(step, place.organizationId, 'devices');
-  await insertDevice(step, device);
+  await deviceRows.insert(step, device);
   await saveTags(step, device, draft.tags);
   await saveCustomFields(step, device, draft, true, lookups);
   step.announce({ kind: 'device', id: device.id, action: 'created' });
@@ -279,7 +277,7 @@ export async function updateDeviceStep(
   id: string,
   sent: DeviceUpdate,
 ): Promise<Device> {
-  const current = found(await findDevice(step, id), 'device', id);
+  const current = found(await deviceRows.find(step, id), 'device', id);
   const connectivity = sent.connectivity ?? current.connectivity;
   const { loraProperties = sent.loRaProperties } = sent;
   const lookups = new DeviceLookups(step);
@@ -293,7 +291,7 @@ export async function updateDeviceStep(
     ...nextVersion(current, sent.version, step.now()),
   };
   await checkReferences(step, record, current, lookups);
-  await saveDevice(step, record);
+  await deviceRows.save(step, record);
   await saveTags(step, record, sent.tags);
   await saveCustomFields(step, record, sent, false, lookups);
   step.announce({ kind: 'device', id, action: 'updated' });
@@ -302,7 +300,7 @@ export async function updateDeviceStep(
 
 /** The caller or periodic maintenance then drops its samples. */
 export async function deleteDeviceStep(step: Step, id: string): Promise<Device> {
-  const device = found(await findDevice(step, id), 'device', id);
+  const device = found(await deviceRows.find(step, id), 'device', id);
   await removeDevice(step.db, id, step.now());
   step.announce({ kind: 'device', id, action: 'deleted' });
   return device;
@@ -330,7 +328,7 @@ export async function moveDeviceStep(
   target: { readonly workspaceId: string; readonly dataFlowId: string },
 ): Promise<Device> {
   const now = step.now();
-  const current = found(await findDevice(step, id), 'device', id);
+  const current = found(await deviceRows.find(step, id), 'device', id);
   const { workspaceId, dataFlowId } = target;
   const lookups = new DeviceLookups(step);
   const integrationId = (await lookups.connectorOfFlow(dataFlowId))?.integrationId ?? null;
@@ -355,7 +353,7 @@ export async function moveDeviceStep(
     if (field !== undefined) values.set(field, value);
   }
   checkRequired(fields, values, true);
-  await saveDevice(step, record);
+  await deviceRows.save(step, record);
   const left = new Map(kept.map(({ meta }) => [meta, null] as const));
   await saveCustomFieldValues(step.db, id, left, now);
   await saveCustomFieldValues(step.db, id, values, now);

@@ -4,14 +4,14 @@ import type { DataFlow } from '../../model/data-flow.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import { UnreadableRecord } from '../../model/errors.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findDataFlow } from '../../storage/records/rows/data-flows.ts';
-import { findDeviceConnector } from '../../storage/records/rows/device-connectors.ts';
-import { findDeviceType } from '../../storage/records/rows/device-types.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import {
   findOpenOutputConnectors,
   type OpenOutputConnector,
 } from '../../storage/records/rows/output-connectors.ts';
-import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
+import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { createCacheByPart, type RecordChanges } from '../../structures/cache-by-part.ts';
 
 /** A data flow with its connector, device type and outputs. */
@@ -87,15 +87,15 @@ export function createFlowCache(
 }
 
 async function readFlow(records: Records, id: string): Promise<FlowRoute> {
-  const flow = await findDataFlow(records.db, id);
+  const flow = await dataFlowRows.find(records.db, id);
   if (flow === undefined) throw new UnreadableRecord(`Data flow ${id} of a device is missing`);
-  const connector = await findDeviceConnector(records, flow.deviceConnectorId);
+  const connector = await deviceConnectorRows.find(records, flow.deviceConnectorId);
   if (connector === undefined)
     throw new UnreadableRecord(`The device connector of data flow ${id} is missing`);
   const type =
     flow.deviceTypeId === null
       ? null
-      : ((await findDeviceType(records.db, flow.deviceTypeId)) ?? null);
+      : ((await deviceTypeRows.find(records.db, flow.deviceTypeId)) ?? null);
   const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
   const found = new Map(
     (await findOpenOutputConnectors(records.db, ids)).map((output) => [output.id, output]),
@@ -104,7 +104,7 @@ async function readFlow(records: Records, id: string): Promise<FlowRoute> {
     const output = found.get(outputConnectorId);
     return output === undefined ? [] : [{ connector: output, topic }];
   });
-  const workspace = await findWorkspace(records.db, flow.workspaceId);
+  const workspace = await workspaceRows.find(records.db, flow.workspaceId);
   const keptDays = flow.retentionDays ?? workspace?.settings.retentionDays ?? null;
   return { flow, connector, type, outputs, keptDays };
 }

@@ -9,7 +9,7 @@ import {
 } from '../../model/operation.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findDevice, saveDevice } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { change, found, nextVersion, type Step } from '../record-change.ts';
 
 /**
@@ -71,7 +71,7 @@ export async function askNetworkServers(
   // A server that gave no answer is not waited for again, device by device.
   const silent = new Map<string, Problem>();
   for (const { id, input } of actions) {
-    const device = await findDevice(records, String(input?.['id']));
+    const device = await deviceRows.find(records, String(input?.['id']));
     if (device?.workspaceId !== operation.workspaceId) answers.set(id, undefined);
     else answers.set(id, await answerOf(tell, device, asked, silent));
     if (isTimeUp() && silent.size === 0) break;
@@ -151,7 +151,7 @@ export async function deregisterDeleted(
   id: string,
   tell: TellNetworkServer | undefined,
 ): Promise<Deregistration> {
-  const device = await findDevice(records, id);
+  const device = await deviceRows.find(records, id);
   if (tell === undefined || device === undefined) return {};
   return deregistrationTold(await answerOf(tell, device, 'deregister', new Map()));
 }
@@ -166,7 +166,7 @@ export async function registrationStep(
   work: NetworkWork,
   isAgreed = true,
 ): Promise<Device> {
-  const device = found(await findDevice(step, id), 'device', id);
+  const device = found(await deviceRows.find(step, id), 'device', id);
   const { connectivity, deviceId } = device;
   if (connectivity !== 'LORA') throw problem('notRegistrable', { deviceId, connectivity, work });
   const isUnknown = !isAgreed && work === 'register' && device.registered === false;
@@ -176,7 +176,7 @@ export async function registrationStep(
     ...(isUnknown ? { registered: null } : wanted[work]),
     ...nextVersion(device, undefined, step.now()),
   };
-  await saveDevice(step, record);
+  await deviceRows.save(step, record);
   step.announce({ kind: 'device', id, action: 'updated' });
   return record;
 }
@@ -195,10 +195,10 @@ export async function learnServerDeviceId(
 ): Promise<void> {
   if (ttnPropertiesOf(device)['deviceId'] === serverDeviceId) return;
   await change(records, async (step) => {
-    const current = await findDevice(step, device.id);
+    const current = await deviceRows.find(step, device.id);
     if (current === undefined) return;
     const ttnProperties = { ...ttnPropertiesOf(current), deviceId: serverDeviceId };
-    await saveDevice(step, {
+    await deviceRows.save(step, {
       ...current,
       loraProperties: { ...current.loraProperties, ttnProperties },
     });

@@ -5,16 +5,9 @@ import { problem } from '../../model/problem.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
-import {
-  findTag,
-  insertTag,
-  listTags as listRows,
-  removeTag,
-  saveTag,
-  taggedDeviceCounts,
-} from '../../storage/records/rows/tags.ts';
+import { taggedDeviceCounts, tagRows } from '../../storage/records/rows/tags.ts';
 import { auditView, orCurrent, type RecordUpdate, usersNamedMax } from '../record-change.ts';
-import { createCrud, placeIn } from '../record-crud.ts';
+import { Crud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 export interface TagUpdate extends RecordUpdate {
@@ -40,14 +33,7 @@ function checkColor(color: string | null): string | null {
   });
 }
 
-const crud = createCrud<Tag>({
-  kind: 'tag',
-  noun: 'tag',
-  find: ({ db }, id) => findTag(db, id),
-  insert: ({ db }, record) => insertTag(db, record),
-  save: ({ db }, record) => saveTag(db, record),
-  remove: ({ db }, id) => removeTag(db, id),
-});
+const crud = new Crud<Tag>('tag', 'tag', () => tagRows);
 
 export async function createTag(records: Records, draft: TagDraft) {
   const record = await crud.create(records, async (step, fields) => ({
@@ -72,7 +58,7 @@ export async function listTags(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const reach = await listReach(records, principal, filter);
-  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search }, page);
+  const { rows, total } = await tagRows.list(records.db, { ...reach, search: filter.search }, page);
   const counts = await taggedDeviceCounts(
     records.db,
     rows.map((row) => row.id),

@@ -8,10 +8,10 @@ import type { Principal } from '../../model/principal.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { type OpenRecords, openRecords } from '../../storage/records/records.ts';
 import { testEngine } from '../../storage/records/testing-engine.ts';
-import { findDevice } from '../../storage/records/rows/devices.ts';
-import { insertOrganization } from '../../storage/records/rows/organizations.ts';
-import { insertOutputConnector } from '../../storage/records/rows/output-connectors.ts';
-import { insertUser } from '../../storage/records/rows/users.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { organizationRows } from '../../storage/records/rows/organizations.ts';
+import { outputConnectorRows } from '../../storage/records/rows/output-connectors.ts';
+import { userRows } from '../../storage/records/rows/users.ts';
 import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
@@ -86,7 +86,7 @@ beforeAll(async () => {
   });
   uplinks = createUplinkRouteCache({ ...records, db });
   const audit = { created: now, updated: null, version: 0 };
-  await insertUser(records.db, {
+  await userRows.insert(records.db, {
     id: 'u',
     name: 'u',
     email: 'u',
@@ -102,8 +102,8 @@ beforeAll(async () => {
     ownerId: 'u',
     properties: null,
   };
-  await insertOrganization(records.db, { ...tenant, ...audit });
-  await insertOutputConnector(records, {
+  await organizationRows.insert(records.db, { ...tenant, ...audit });
+  await outputConnectorRows.insert(records, {
     id: databaseConnectorId,
     organizationId: null,
     workspaceId: null,
@@ -338,5 +338,5 @@ test('fleet 5: custom fields follow their values and names, and their deletion',
   await deleteCustomField(records, area.id, true);
   expect(await fields()).toBe('{"zone":"Ü ☂"}');
   const { device } = await uplinks.byDevice(id);
-  expect(device).toEqual(await findDevice(records, id));
+  expect(device).toEqual(await deviceRows.find(records, id));
 });

@@ -18,15 +18,12 @@ import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import {
   countExportedDevices,
   countSampleExports,
-  findOperation,
-  findSampleExport,
   insertOperation,
-  insertSampleExport,
-  listSampleExports as listRows,
-  removeSampleExport,
+  operationRows,
+  sampleExportRows,
   saveProgress,
 } from '../../storage/records/rows/operations.ts';
-import { findTags } from '../../storage/records/rows/tags.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { change, found } from '../record-change.ts';
@@ -118,7 +115,7 @@ export async function createSampleExport(
     if ((await countSampleExports(step.db, organizationId)) >= max)
       throw problem('tooManyExports', { max });
     await insertOperation(step.db, operation, []);
-    await insertSampleExport(step.db, record);
+    await sampleExportRows.insert(step.db, record);
     step.announce({ kind: 'operation', id: operation.id, action: 'created' });
   });
   return view(record, operation);
@@ -195,7 +192,7 @@ async function tagsOf(
 ): Promise<readonly string[] | null> {
   const named = uniqueOrNull(tagIds);
   if (named === null) return null;
-  const tags = await findTags(records.db, named);
+  const tags = await tagRows.findAll(records.db, named);
   const isOwn = (id: string) =>
     tags.some((tag) => tag.id === id && tag.workspaceId === workspaceId);
   const id = named.find((each) => !isOwn(each));
@@ -212,7 +209,7 @@ export async function listSampleExports(
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, scope);
-  const { rows, total } = await listRows(records.db, reach, page);
+  const { rows, total } = await sampleExportRows.list(records.db, reach, page);
   const views = [];
   for (const row of rows) views.push(view(row, await operationOf(records, row.id)));
   return pageOf(views, total, page);
@@ -225,19 +222,19 @@ export async function readSampleExport(records: Records, id: string) {
 
 /** The record of an export, for its file. Throws Problem `notFound`. */
 export async function findExport(records: Records, id: string): Promise<SampleExport> {
-  return found(await findSampleExport(records.db, id), 'export', id);
+  return found(await sampleExportRows.find(records.db, id), 'export', id);
 }
 
 async function operationOf(records: Records, id: string): Promise<Operation> {
-  return found(await findOperation(records.db, id), 'export', id);
+  return found(await operationRows.find(records.db, id), 'export', id);
 }
 
 /** Deletes the record, which ends an export that runs. Its operation stays, as failed if it ran. */
 export async function deleteSampleExport(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findSampleExport(step.db, id), 'export', id);
+    found(await sampleExportRows.find(step.db, id), 'export', id);
     const operation = await operationOf(step, id);
-    await removeSampleExport(step.db, id);
+    await sampleExportRows.remove(step.db, id);
     if (operation.completed !== null) return;
     const failed = Math.max(1, operation.total - operation.done);
     await saveProgress(step.db, { ...operation, failed, completed: step.now() });

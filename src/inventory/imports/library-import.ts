@@ -5,11 +5,7 @@ import { newId } from '../../model/ids.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../storage/records/rows/blobs.ts';
-import {
-  findLibraryTypes,
-  insertDeviceType,
-  saveDeviceType,
-} from '../../storage/records/rows/device-types.ts';
+import { deviceTypeRows, findLibraryTypes } from '../../storage/records/rows/device-types.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
 import { blobLimits, checkedContentType, sha256Of } from '../workspaces/blobs.ts';
 import {
@@ -127,12 +123,12 @@ async function save(
   const now = step.now();
   if (current === undefined) {
     const record = { ...content, id: newId('deviceType'), ...firstVersion(now) };
-    await insertDeviceType(step.db, record);
+    await deviceTypeRows.insert(step.db, record);
     step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
     return 'created';
   }
   if (isSame(current, content)) return 'unchanged';
-  await saveDeviceType(step.db, {
+  await deviceTypeRows.save(step.db, {
     ...current,
     ...content,
     ...nextVersion(current, undefined, now),

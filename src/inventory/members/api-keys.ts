@@ -7,12 +7,7 @@ import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  findApiKey,
-  insertApiKey,
-  listApiKeys as listRows,
-  removeApiKey,
-} from '../../storage/records/rows/credentials.ts';
+import { apiKeyRows } from '../../storage/records/rows/credentials.ts';
 import { secretHash, secretPrefix } from '../../storage/records/secret-encryption.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { change, found } from '../record-change.ts';
@@ -65,7 +60,7 @@ export async function createApiKey(records: Records, principal: Principal, draft
       lastUsed: null,
       expiration: futureExpiration(draft.expiration, step.now()),
     };
-    await insertApiKey(step.db, key);
+    await apiKeyRows.insert(step.db, key);
     step.announce({ kind: 'apiKey', id: key.id, action: 'created' });
     return key;
   });
@@ -73,7 +68,7 @@ export async function createApiKey(records: Records, principal: Principal, draft
 }
 
 export async function readApiKey(records: Records, id: string) {
-  return view(found(await findApiKey(records.db, id), 'API key', id));
+  return view(found(await apiKeyRows.find(records.db, id), 'API key', id));
 }
 
 export async function listApiKeys(
@@ -83,7 +78,7 @@ export async function listApiKeys(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await listRows(
+  const { rows, total } = await apiKeyRows.list(
     records.db,
     { organizationId, search: filter.search },
     page,
@@ -94,8 +89,8 @@ export async function listApiKeys(
 /** Revokes the key immediately (interface 5 rule 6). */
 export async function deleteApiKey(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findApiKey(step.db, id), 'API key', id);
-    await removeApiKey(step.db, id);
+    found(await apiKeyRows.find(step.db, id), 'API key', id);
+    await apiKeyRows.remove(step.db, id);
     step.announce({ kind: 'apiKey', id, action: 'deleted' });
   });
 }

@@ -9,15 +9,15 @@ import {
   findOrganizationMember,
   saveOrganizationMember,
 } from '../../storage/records/rows/members.ts';
-import { findOrganization } from '../../storage/records/rows/organizations.ts';
+import { organizationRows } from '../../storage/records/rows/organizations.ts';
 import {
   findInvitation,
-  removeInvitation,
+  invitationRows,
   removeSecondFactorsOf,
   removeSessionsOf,
   replaceInvitation,
 } from '../../storage/records/rows/sign-in.ts';
-import { findUser, saveUser } from '../../storage/records/rows/users.ts';
+import { userRows } from '../../storage/records/rows/users.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { change, found, type Step } from '../record-change.ts';
 
@@ -79,7 +79,7 @@ export async function invitationMail(
   { email, url }: { readonly email: string; readonly url: string },
 ): Promise<InvitationMail> {
   const { name } = found(
-    await findOrganization(records.db, organizationId),
+    await organizationRows.find(records.db, organizationId),
     'organization',
     organizationId,
   );
@@ -110,9 +110,9 @@ export async function findOpenInvitation(records: Records, token: string): Promi
   const invitation = await findInvitation(records.db, hash, records.now());
   if (invitation === undefined) throw unknownInvitation();
   const { userId, organizationId } = invitation;
-  const user = found(await findUser(records.db, userId), 'user', userId);
+  const user = found(await userRows.find(records.db, userId), 'user', userId);
   const { name } = found(
-    await findOrganization(records.db, organizationId),
+    await organizationRows.find(records.db, organizationId),
     'organization',
     organizationId,
   );
@@ -152,9 +152,10 @@ export async function acceptInvitation(
     const member = await findOrganizationMember(step.db, invitation.organizationId, user.id);
     if (member === undefined)
       throw new Error(`Invitation ${invitation.id} is open and its membership does not exist`);
-    if (chosen !== undefined || accepted.proven !== user.proven) await saveUser(step.db, accepted);
+    if (chosen !== undefined || accepted.proven !== user.proven)
+      await userRows.save(step.db, accepted);
     await saveOrganizationMember(step.db, { ...member, acceptedAt: now });
-    await removeInvitation(step.db, invitation.id);
+    await invitationRows.remove(step.db, invitation.id);
     step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'updated' });
     if (chosen === undefined) return;
     // They may be those of a person who took the address first.

@@ -15,7 +15,7 @@ import {
   type NamedMember,
   type OrganizationMember,
 } from '../../storage/records/rows/members.ts';
-import { findUser, findUserByEmail, insertUser } from '../../storage/records/rows/users.ts';
+import { findUserByEmail, userRows } from '../../storage/records/rows/users.ts';
 import { firstVersion, found, type Step } from '../record-change.ts';
 import { assertInvitationWithinOwn } from './grant.ts';
 import {
@@ -59,7 +59,7 @@ export async function userOfAddress(step: Step, email: string): Promise<User> {
     proven: false,
     ...firstVersion(step.now()),
   };
-  await insertUser(step.db, user);
+  await userRows.insert(step.db, user);
   return user;
 }
 
@@ -154,7 +154,7 @@ export async function readMemberView(
   step: Step,
   member: Omit<NamedMember, 'name' | 'email'>,
 ): Promise<MemberView> {
-  const { name, email } = found(await findUser(step.db, member.userId), 'user', member.userId);
+  const { name, email } = found(await userRows.find(step.db, member.userId), 'user', member.userId);
   return memberView({ ...member, name, email });
 }
 

@@ -16,8 +16,8 @@ import {
   saveOrganizationMember,
   saveWorkspaceRole,
 } from '../../storage/records/rows/members.ts';
-import { findOrganization, saveOrganization } from '../../storage/records/rows/organizations.ts';
-import { removeUser } from '../../storage/records/rows/users.ts';
+import { organizationRows } from '../../storage/records/rows/organizations.ts';
+import { userRows } from '../../storage/records/rows/users.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
 import { assertRoleWithinOwn, refuseHigherWorkspaceRole } from './grant.ts';
@@ -100,7 +100,7 @@ export async function deleteOrganizationMember(
     step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });
     if ((await organizationMembershipsOf(step.db, userId)).length === 0)
-      await removeUser(step.db, userId);
+      await userRows.remove(step.db, userId);
   });
 }
 
@@ -122,10 +122,10 @@ export async function transferOwnership(
 ): Promise<void> {
   const [next] = await ownersOf(step.db, organizationId);
   if (next === undefined) throw problem('lastOwner');
-  const known = await findOrganization(step.db, organizationId);
+  const known = await organizationRows.find(step.db, organizationId);
   const organization = found(known, 'organization', organizationId);
   if (organization.ownerId !== leavingUserId) return;
-  await saveOrganization(step.db, { ...organization, ownerId: next.userId });
+  await organizationRows.save(step.db, { ...organization, ownerId: next.userId });
   step.announce({ kind: 'organization', id: organizationId, action: 'updated' });
 }
 

@@ -6,10 +6,8 @@ import { formatInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
-  findOAuthClient,
-  insertOAuthClient,
   listOAuthClients as listRows,
-  removeOAuthClient,
+  oauthClientRows,
   saveOAuthClientSecret,
 } from '../../storage/records/rows/credentials.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
@@ -56,7 +54,7 @@ export async function createOAuthClient(
       secretHash: secretHash(clientSecret),
       created: step.now(),
     };
-    await insertOAuthClient(step.db, client);
+    await oauthClientRows.insert(step.db, client);
     step.announce({ kind: 'oauthClient', id: client.id, action: 'created' });
     return client;
   });
@@ -64,7 +62,7 @@ export async function createOAuthClient(
 }
 
 export async function readOAuthClient(records: Records, id: string, tokenUrl: string) {
-  return view(found(await findOAuthClient(records.db, id), 'OAuth client', id), tokenUrl);
+  return view(found(await oauthClientRows.find(records.db, id), 'OAuth client', id), tokenUrl);
 }
 
 export async function listOAuthClients(
@@ -85,7 +83,7 @@ export async function listOAuthClients(
 export async function rotateClientSecret(records: Records, principal: Principal, id: string) {
   const clientSecret = newSecret();
   return change(records, async (step) => {
-    const client = found(await findOAuthClient(step.db, id), 'OAuth client', id);
+    const client = found(await oauthClientRows.find(step.db, id), 'OAuth client', id);
     assertGrantWithinOwn(principal, client);
     const { clientId } = client;
     await saveOAuthClientSecret(step.db, id, secretHash(clientSecret));
@@ -97,8 +95,8 @@ export async function rotateClientSecret(records: Records, principal: Principal,
 /** The client gets no new tokens, and issued ones are rejected (interface 5 rule 9). */
 export async function deleteOAuthClient(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findOAuthClient(step.db, id), 'OAuth client', id);
-    await removeOAuthClient(step.db, id);
+    found(await oauthClientRows.find(step.db, id), 'OAuth client', id);
+    await oauthClientRows.remove(step.db, id);
     step.announce({ kind: 'oauthClient', id, action: 'deleted' });
   });
 }

@@ -18,18 +18,15 @@ import {
   saveOrganizationMember,
   saveWorkspaceRole,
 } from '../../storage/records/rows/members.ts';
-import { findOrganization } from '../../storage/records/rows/organizations.ts';
+import { organizationRows } from '../../storage/records/rows/organizations.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import { removeSecondFactorsOf, removeSessionsOf } from '../../storage/records/rows/sign-in.ts';
 import {
   findIdentity,
-  findUser,
   findUserByEmail,
   hasIdentityOf,
   insertIdentity,
-  insertUser,
-  removeUser,
-  saveUser,
+  userRows,
 } from '../../storage/records/rows/users.ts';
 import { change, firstVersion, type Step } from '../record-change.ts';
 import { type WantedRoles, wantedRoles } from './group-roles.ts';
@@ -41,7 +38,7 @@ export async function userOfPerson(
   person: ProvenPerson,
 ): Promise<User | undefined> {
   const identity = await findIdentity(db, person);
-  if (identity !== undefined) return findUser(db, identity.userId);
+  if (identity !== undefined) return userRows.find(db, identity.userId);
   return person.email === undefined ? undefined : findUserByEmail(db, person.email);
 }
 
@@ -65,7 +62,7 @@ export async function admitPerson(
     await takeAway(step, user.id, wanted);
     if ((await organizationMembershipsOf(step.db, user.id)).length > 0) return user;
     step.announce({ kind: 'user', id: user.id, action: 'deleted' });
-    await removeUser(step.db, user.id);
+    await userRows.remove(step.db, user.id);
     return undefined;
   });
   // Thrown here, because an error inside would bring the memberships back.
@@ -84,7 +81,7 @@ async function existingPlaces(step: Step, given: WantedRoles): Promise<Wanted> {
   const workspaces = new Map<string, WorkspaceRole>();
   const organizationOf = new Map<string, string>();
   for (const [id, role] of given.organizations)
-    if ((await findOrganization(step.db, id)) !== undefined) organizations.set(id, role);
+    if ((await organizationRows.find(step.db, id)) !== undefined) organizations.set(id, role);
   for (const [id, role] of given.workspaces) {
     const organizationId = (await findPlace(step.db, 'workspace', id))?.organizationId;
     if (organizationId === undefined || organizationId === null) continue;
@@ -104,7 +101,7 @@ async function linkedUser(
 ): Promise<User> {
   const { issuer, subject, email } = person;
   const identity = await findIdentity(step.db, person);
-  const linked = identity && (await findUser(step.db, identity.userId));
+  const linked = identity && (await userRows.find(step.db, identity.userId));
   if (linked !== undefined) return linked;
   if (email === undefined) throw problem('emailNotVerified');
   const known = await findUserByEmail(step.db, email);
@@ -125,7 +122,7 @@ async function createdUser(
 ): Promise<User> {
   const secret = { passwordHash: null, proven: true };
   const user: User = { id, name, email, ...secret, ...firstVersion(step.now()) };
-  await insertUser(step.db, user);
+  await userRows.insert(step.db, user);
   return user;
 }
 
@@ -138,7 +135,7 @@ async function provenUser(step: Step, user: User): Promise<User> {
   const { version } = user;
   const owned = { passwordHash: null, proven: true, updated: step.now(), version: version + 1 };
   const proven: User = { ...user, ...owned };
-  await saveUser(step.db, proven);
+  await userRows.save(step.db, proven);
   await removeSecondFactorsOf(step.db, user.id);
   for (const id of await removeSessionsOf(step.db, user.id))
     step.announce({ kind: 'session', id, action: 'deleted' });

@@ -12,13 +12,13 @@ import {
 } from '../../storage/records/rows/members.ts';
 import {
   demandsSecondFactor,
-  findSession,
   hasSecondFactor,
   removeSecondFactorsOf,
   removeSessionsOf,
   saveSecondFactorDemand,
+  sessionRows,
 } from '../../storage/records/rows/sign-in.ts';
-import { findUser, findUserByEmail } from '../../storage/records/rows/users.ts';
+import { findUserByEmail, userRows } from '../../storage/records/rows/users.ts';
 import { auditAction } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { assertRoleWithinOwn } from './grant.ts';
@@ -48,7 +48,7 @@ export async function resetSecondFactors(
     if (userId === principal.id) throw problem('ownSecondFactorReset');
     assertRoleWithinOwn(principal, role);
     if (!(await mayResetEverywhere(db, principal, userId))) throw problem('memberElsewhere');
-    const user = found(await findUser(db, userId), 'user', userId);
+    const user = found(await userRows.find(db, userId), 'user', userId);
     await removeFactors(step, userId);
     if (actor !== undefined) await logReset(step, actor, { organizationId, user });
   });
@@ -153,6 +153,6 @@ export async function changeSecondFactorDemand(
 /** Whether the demand does not concern the caller: with a second factor, or signed in by the provider. */
 async function wouldStay(db: RecordsDb, { id, sessionId }: Principal): Promise<boolean> {
   if (await hasSecondFactor(db, id)) return true;
-  const session = sessionId === undefined ? undefined : await findSession(db, sessionId);
+  const session = sessionId === undefined ? undefined : await sessionRows.find(db, sessionId);
   return session?.signInKind === 'PROVIDER';
 }

@@ -3,10 +3,10 @@ import type { JsonObject } from '../../model/json.ts';
 import type { NetworkWork } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { findDataFlow } from '../../storage/records/rows/data-flows.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
-import { findTags } from '../../storage/records/rows/tags.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import type { DeviceDraft, DeviceUpdate } from '../devices/devices.ts';
 import { acceptOperation, operationLimits, type OperationItem } from './operations.ts';
@@ -126,7 +126,7 @@ export async function bulkMove(
 ) {
   const { targetWorkspaceId, dataFlowId, workspaceId } = sent;
   await listReach(records, principal, { workspaceIds: [targetWorkspaceId] }, ['asset', 'update']);
-  const flow = await findDataFlow(records.db, dataFlowId);
+  const flow = await dataFlowRows.find(records.db, dataFlowId);
   if (flow?.workspaceId !== targetWorkspaceId) {
     const field = 'body dataFlowId';
     throw problem('unknownReference', {
@@ -155,7 +155,7 @@ export async function bulkTag(
   if (add.length + remove.length === 0) {
     throw problem('invalidRequest', { reason: 'body: set addTagIds or removeTagIds' });
   }
-  const own = (await findTags(records.db, [...add, ...remove])).filter(
+  const own = (await tagRows.findAll(records.db, [...add, ...remove])).filter(
     (tag) => tag.workspaceId === workspaceId,
   );
   const missing = [...add, ...remove].find((id) => !own.some((tag) => tag.id === id));

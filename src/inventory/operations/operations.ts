@@ -19,19 +19,18 @@ import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findApiKey, findOAuthClient } from '../../storage/records/rows/credentials.ts';
-import { findDevice } from '../../storage/records/rows/devices.ts';
+import { apiKeyRows, oauthClientRows } from '../../storage/records/rows/credentials.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import {
   actionsFrom,
   actionsInState,
   endedActions,
-  findOperation,
   insertOperation,
-  listOperations as listRows,
+  operationRows,
   saveAction,
   saveProgress,
 } from '../../storage/records/rows/operations.ts';
-import { findUser } from '../../storage/records/rows/users.ts';
+import { userRows } from '../../storage/records/rows/users.ts';
 import {
   createDeviceStep,
   deleteDeviceStep,
@@ -159,7 +158,7 @@ export async function acceptOperation(
 
 /** The progress of an operation, without its actions. Throws Problem `notFound`. */
 export async function readOperation(records: Records, id: string) {
-  return view(found(await findOperation(records.db, id), 'operation', id), []);
+  return view(found(await operationRows.find(records.db, id), 'operation', id), []);
 }
 
 /** Actions that are read and written in one turn of the event loop. */
@@ -180,7 +179,7 @@ export async function operationActions(
   request: PageRequest,
   vendorNames: boolean,
 ) {
-  const { done, failed } = found(await findOperation(records.db, id), 'operation', id);
+  const { done, failed } = found(await operationRows.find(records.db, id), 'operation', id);
   const totals = { SUCCEEDED: done - failed, FAILED: failed } as const;
   const total = state === undefined ? done : totals[state];
   const from = request.page * request.size;
@@ -224,7 +223,7 @@ export async function operationPieces(
 ) {
   if (actions !== 'all')
     return [JSON.stringify(await operationView(records, id, actions, vendorNames))];
-  const operation = found(await findOperation(records.db, id), 'operation', id);
+  const operation = found(await operationRows.find(records.db, id), 'operation', id);
   const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [
     string,
     string,
@@ -254,7 +253,7 @@ async function operationView(
   actions: 'first' | 'failed' | 'none',
   vendorNames: boolean,
 ) {
-  const operation = found(await findOperation(records.db, id), 'operation', id);
+  const operation = found(await operationRows.find(records.db, id), 'operation', id);
   const { done, failed } = operation;
   const shown = {
     first: { state: undefined, total: done },
@@ -274,7 +273,7 @@ export async function listOperations(
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, scope);
-  const { rows, total } = await listRows(records.db, reach, page);
+  const { rows, total } = await operationRows.list(records.db, reach, page);
   return pageOf(
     rows.map((row) => view(row, [])),
     total,
@@ -295,7 +294,7 @@ export async function runOperationChunk(
 ): Promise<boolean> {
   const answers = await askAhead(records, id, tellNetworkServer, isTimeUp);
   return change(records, async (step) => {
-    const operation = await findOperation(step.db, id);
+    const operation = await operationRows.find(step.db, id);
     if (operation === undefined || operation.completed !== null) return true;
     let { done, failed } = operation;
     const lookups = new DeviceLookups(step);
@@ -332,7 +331,7 @@ async function askAhead(
   tell: TellNetworkServer | undefined,
   isTimeUp: () => boolean,
 ): Promise<NetworkAnswers | undefined> {
-  const operation = await findOperation(records.db, id);
+  const operation = await operationRows.find(records.db, id);
   if (operation === undefined || operation.completed !== null) return undefined;
   const next = await actionsFrom(records.db, id, operation.done, operationLimits.chunkItemsMax);
   return askNetworkServers(records, { operation, actions: next, tell, isTimeUp });
@@ -407,7 +406,7 @@ async function workOn(
     return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft, lookups);
   }
   const deviceId = String(id);
-  const device = await findDevice(step, deviceId);
+  const device = await deviceRows.find(step, deviceId);
   if (device?.workspaceId !== workspaceId)
     throw problem('notFound', { what: 'device', id: deviceId });
   if (isNetworkWork(plan.work)) return registrationStep(step, deviceId, plan.work, isAgreed);
@@ -439,14 +438,14 @@ export async function actorOfOperation(
   { db }: Pick<Records, 'db'>,
   operationId: string,
 ): Promise<Actor | undefined> {
-  const operation = await findOperation(db, operationId);
+  const operation = await operationRows.find(db, operationId);
   if (operation === undefined) return undefined;
   const id = operation.creator;
   // Changes name the operation where those of a request name the request.
   const about = { id, requestId: operationId, ip: '' };
-  const key = await findApiKey(db, id);
+  const key = await apiKeyRows.find(db, id);
   if (key !== undefined) return { ...about, type: 'API_KEY', name: key.name };
-  const client = await findOAuthClient(db, id);
+  const client = await oauthClientRows.find(db, id);
   if (client !== undefined) return { ...about, type: 'OAUTH_CLIENT', name: client.name };
-  return { ...about, type: 'USER', name: (await findUser(db, id))?.name ?? id };
+  return { ...about, type: 'USER', name: (await userRows.find(db, id))?.name ?? id };
 }

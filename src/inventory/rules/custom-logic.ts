@@ -13,28 +13,21 @@ import {
 } from '../../model/rule.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
-  findCustomLogic,
-  insertCustomLogic,
-  listCustomLogics as listRows,
+  customLogicRows,
   namesOfRulesUsing,
-  removeCustomLogic,
   rulesUsing,
-  saveCustomLogic,
 } from '../../storage/records/rows/rules.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { auditView, type Step, usersNamedMax } from '../record-change.ts';
-import { createCrud } from '../record-crud.ts';
+import { Crud } from '../record-crud.ts';
 
 const limits = { scriptBytesMax: 1024 * 1024, variablesMax: 50, rulesListedMax: 1_000 } as const;
-const crud = createCrud<CustomLogicBlock>({
-  kind: 'customLogic',
-  noun: 'custom logic block',
-  find: ({ db }, id) => findCustomLogic(db, id),
-  insert: ({ db }, record) => insertCustomLogic(db, record),
-  save: ({ db }, record) => saveCustomLogic(db, record),
-  remove: ({ db }, id) => removeCustomLogic(db, id),
-  check: checkUsers,
-});
+const crud = new Crud<CustomLogicBlock>(
+  'customLogic',
+  'custom logic block',
+  () => customLogicRows,
+  checkUsers,
+);
 const variablePattern = /^[A-Za-z_$][\w$]{0,99}$/;
 
 type Sent<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
@@ -176,7 +169,7 @@ export async function listCustomLogic(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await listRows(
+  const { rows, total } = await customLogicRows.list(
     records.db,
     { organizationId, search: filter.search },
     page,

@@ -8,20 +8,12 @@ import type { Rule, RuleInput } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceNames } from '../../storage/records/rows/devices.ts';
-import { findOutputConnectors } from '../../storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../../storage/records/rows/output-connectors.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import { clearRuleState, removeRuns } from '../../storage/records/rows/rule-state.ts';
-import {
-  findCustomLogic,
-  findCustomLogics,
-  findRule,
-  insertRule,
-  listRules as listRows,
-  removeRule,
-  saveRule,
-} from '../../storage/records/rows/rules.ts';
-import { findTags } from '../../storage/records/rows/tags.ts';
-import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
+import { customLogicRows, ruleRows } from '../../storage/records/rows/rules.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
+import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import {
   type ConnectorViewer,
   type ConnectorViewOptions,
@@ -68,7 +60,7 @@ export async function createRule(
   const record = await change(records, async (step) => {
     const rule = await draftedRule(step, draft);
     await checkRecordQuota(step, rule.organizationId, 'rules');
-    await insertRule(step.db, rule);
+    await ruleRows.insert(step.db, rule);
     step.announce({ kind: 'rule', id: rule.id, action: 'created' });
     return rule;
   });
@@ -78,7 +70,11 @@ export async function createRule(
 /** The rule of a draft, checked and not stored. Throws 400 naming the field. */
 export async function draftedRule(records: Records, draft: RuleDraft): Promise<Rule> {
   const { workspaceId } = draft;
-  const workspace = found(await findWorkspace(records.db, workspaceId), 'workspace', workspaceId);
+  const workspace = found(
+    await workspaceRows.find(records.db, workspaceId),
+    'workspace',
+    workspaceId,
+  );
   const now = records.now();
   const active = draft.active ?? true;
   const inputs = inputsFrom(draft.inputs);
@@ -108,7 +104,7 @@ export async function readRule(
   viewOptions: ConnectorViewOptions,
   id: string,
 ): Promise<RuleView> {
-  return view(records, viewOptions, found(await findRule(records.db, id), 'rule', id));
+  return view(records, viewOptions, found(await ruleRows.find(records.db, id), 'rule', id));
 }
 
 export async function listRules(
@@ -123,7 +119,7 @@ export async function listRules(
 ): Promise<Page<RuleView>> {
   const reach = await listReach(records, principal, filter);
   const { search, referenceIds } = filter;
-  const { rows, total } = await listRows(records.db, { ...reach, search, referenceIds }, page);
+  const { rows, total } = await ruleRows.list(records.db, { ...reach, search, referenceIds }, page);
   return pageOf(await ruleViews(records, viewOptions, rows), total, page);
 }
 
@@ -135,7 +131,7 @@ export async function updateRule(
   sent: RuleUpdate,
 ): Promise<RuleView> {
   const saved = await change(records, async (step) => {
-    const current = found(await findRule(step.db, id), 'rule', id);
+    const current = found(await ruleRows.find(step.db, id), 'rule', id);
     const now = step.now();
     const active = sent.active ?? current.active;
     let { inputs, actions, timer } = current;
@@ -163,7 +159,7 @@ export async function updateRule(
       ...nextVersion(current, sent.version, now),
     };
     await checkRuleReferences(step, record);
-    await saveRule(step.db, record);
+    await ruleRows.save(step.db, record);
     if (clearsState) await clearRuleState(step.db, id);
     step.announce({ kind: 'rule', id, action: 'updated' });
     return record;
@@ -173,8 +169,8 @@ export async function updateRule(
 
 export async function deleteRule(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findRule(step.db, id), 'rule', id);
-    await removeRule(step.db, id);
+    found(await ruleRows.find(step.db, id), 'rule', id);
+    await ruleRows.remove(step.db, id);
     await clearRuleState(step.db, id);
     await removeRuns(step.db, id);
     step.announce({ kind: 'rule', id, action: 'deleted' });
@@ -189,7 +185,7 @@ async function checkRuleReferences(step: Step, rule: Rule): Promise<void> {
   await checkActions(step, rule);
   const { customLogic } = rule.logic;
   if (customLogic === null) return;
-  const block = await findCustomLogic(step.db, customLogic.customLogicId);
+  const block = await customLogicRows.find(step.db, customLogic.customLogicId);
   if (block?.organizationId === rule.organizationId) return;
   throw problem('unknownReference', {
     field: 'body logic.customLogic.customLogicId',
@@ -244,7 +240,7 @@ async function checkWorkspace(
 async function checkActions(step: Step, { actions, workspaceId }: Rule): Promise<void> {
   const ids = actions.map(({ id }) => id);
   const connectors = new Map(
-    (await findOutputConnectors(step, ids)).map((connector) => [connector.id, connector]),
+    (await outputConnectorRows.findAll(step, ids)).map((connector) => [connector.id, connector]),
   );
   for (const [i, id] of ids.entries()) {
     const connector = connectors.get(id);
@@ -278,14 +274,14 @@ async function ruleViews(
   const idsOf = (type: RuleInput['type']) =>
     inputs.filter((input) => input.type === type).map(({ id }) => id);
   const devices = await findDeviceNames(records.db, idsOf('DEVICE'));
-  const tags = await findTags(records.db, idsOf('ASSET_TAG'));
+  const tags = await tagRows.findAll(records.db, idsOf('ASSET_TAG'));
   const names = new Map([...devices, ...tags].map(({ id, name }) => [id, name]));
   const actionIds = rules.flatMap(({ actions }) => actions.map(({ id }) => id));
-  const found = await findOutputConnectors(records, [...new Set(actionIds)]);
+  const found = await outputConnectorRows.findAll(records, [...new Set(actionIds)]);
   const connectors = new Map(found.map((connector) => [connector.id, connector]));
   const blockIds = rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []);
   const blocks = new Map(
-    (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [
+    (await customLogicRows.findAll(records.db, [...new Set(blockIds)])).map((block) => [
       block.id,
       block.name,
     ]),

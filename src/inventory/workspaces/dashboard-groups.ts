@@ -2,17 +2,10 @@
 import type { DashboardGroup } from '../../model/arrangements.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
-import {
-  dashboardsOfGroup,
-  findDashboardGroup,
-  insertDashboardGroup,
-  listDashboardGroups as listRows,
-  removeDashboardGroup,
-  saveDashboardGroup,
-} from '../../storage/records/rows/dashboards.ts';
+import { dashboardGroupRows, dashboardsOfGroup } from '../../storage/records/rows/dashboards.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
-import { createCrud, placeIn } from '../record-crud.ts';
+import { Crud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 export interface DashboardGroupDraft extends RecordUpdate {
@@ -22,14 +15,11 @@ export interface DashboardGroupDraft extends RecordUpdate {
 
 const view = (record: DashboardGroup) => ({ ...record, ...auditView(record) });
 
-const crud = createCrud<DashboardGroup>({
-  kind: 'dashboardGroup',
-  noun: 'dashboard group',
-  find: ({ db }, id) => findDashboardGroup(db, id),
-  insert: ({ db }, record) => insertDashboardGroup(db, record),
-  save: ({ db }, record) => saveDashboardGroup(db, record),
-  remove: ({ db }, id) => removeDashboardGroup(db, id),
-});
+const crud = new Crud<DashboardGroup>(
+  'dashboardGroup',
+  'dashboard group',
+  () => dashboardGroupRows,
+);
 
 export async function createDashboardGroup(records: Records, draft: DashboardGroupDraft) {
   const record = await crud.create(records, async (step, fields) => ({
@@ -52,7 +42,11 @@ export async function listDashboardGroups(
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
-  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search }, page);
+  const { rows, total } = await dashboardGroupRows.list(
+    records.db,
+    { ...reach, search: filter.search },
+    page,
+  );
   return pageOf(rows.map(view), total, page);
 }
 

@@ -11,16 +11,12 @@ import { problem } from '../../model/problem.ts';
 import { shareTokenPrefix } from '../../model/shared-dashboard.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
+  dashboardGroupRows,
+  dashboardRows,
   type DashboardShare,
-  findDashboard,
-  findDashboardGroup,
-  insertDashboard,
   insertShare,
-  listDashboards as listRows,
-  removeDashboard,
   removeExpiredShares,
   removeShares,
-  saveDashboard,
   saveShareUse,
   type SharedBy,
   sharesOf,
@@ -37,7 +33,7 @@ import {
   type RecordUpdate,
   type Step,
 } from '../record-change.ts';
-import { createCrud, placeIn } from '../record-crud.ts';
+import { Crud, placeIn } from '../record-crud.ts';
 
 const configurationLengthMax = 1024 * 1024;
 
@@ -53,15 +49,7 @@ export interface DashboardDraft extends DashboardUpdate {
 
 const view = (record: Dashboard) => ({ ...record, ...auditView(record) });
 
-const crud = createCrud<Dashboard>({
-  kind: 'dashboard',
-  noun: 'dashboard',
-  find: ({ db }, id) => findDashboard(db, id),
-  insert: ({ db }, record) => insertDashboard(db, record),
-  save: ({ db }, record) => saveDashboard(db, record),
-  remove: ({ db }, id) => removeDashboard(db, id),
-  check,
-});
+const crud = new Crud<Dashboard>('dashboard', 'dashboard', () => dashboardRows, check);
 
 async function check(
   { db }: Step,
@@ -73,7 +61,7 @@ async function check(
     });
   }
   if (groupId === null) return;
-  const group = await findDashboardGroup(db, groupId);
+  const group = await dashboardGroupRows.find(db, groupId);
   if (group?.workspaceId === workspaceId) return;
   throw problem('unknownReference', {
     field: 'body groupId',
@@ -110,7 +98,7 @@ export async function listDashboards(
 ) {
   const reach = await listReach(records, principal, filter);
   const { search, groupId } = filter;
-  const { rows, total } = await listRows(records.db, { ...reach, search, groupId }, page);
+  const { rows, total } = await dashboardRows.list(records.db, { ...reach, search, groupId }, page);
   return pageOf(rows.map(view), total, page);
 }
 
@@ -150,7 +138,11 @@ export async function shareDashboard(
 ) {
   const token = shareTokenPrefix + randomBytes(tokenBytes).toString('base64url');
   const share = await change(records, async (step) => {
-    const dashboard = found(await findDashboard(step.db, dashboardId), 'dashboard', dashboardId);
+    const dashboard = found(
+      await dashboardRows.find(step.db, dashboardId),
+      'dashboard',
+      dashboardId,
+    );
     const now = step.now();
     const end = endOf(expires, now);
     await removeExpiredShares(step.db, dashboardId, now);
@@ -247,7 +239,11 @@ export async function readShares({ db, now }: Records, dashboardId: string) {
 /** Revokes all links of the dashboard. */
 export async function unshareDashboard(records: Records, dashboardId: string): Promise<void> {
   await change(records, async (step) => {
-    const dashboard = found(await findDashboard(step.db, dashboardId), 'dashboard', dashboardId);
+    const dashboard = found(
+      await dashboardRows.find(step.db, dashboardId),
+      'dashboard',
+      dashboardId,
+    );
     const ended = await sharesOf(step.db, dashboardId, step.now());
     await removeShares(step.db, dashboardId);
     step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });

@@ -11,14 +11,11 @@ import {
   organizationMembershipsOf,
 } from '../../storage/records/rows/members.ts';
 import {
-  findOrganization,
   findOrganizationPage,
-  insertOrganization,
   organizationContents,
-  removeOrganization,
-  saveOrganization,
+  organizationRows,
 } from '../../storage/records/rows/organizations.ts';
-import { findUser } from '../../storage/records/rows/users.ts';
+import { userRows } from '../../storage/records/rows/users.ts';
 import {
   auditView,
   change,
@@ -27,7 +24,7 @@ import {
   type RecordUpdate,
   type Step,
 } from '../record-change.ts';
-import { createCrud } from '../record-crud.ts';
+import { Crud } from '../record-crud.ts';
 
 export interface OrganizationDraft {
   readonly name: string;
@@ -45,7 +42,7 @@ type OrganizationView = Awaited<ReturnType<typeof view>>;
 
 async function view(records: Records, record: Organization) {
   const { ownerId, ...organization } = record;
-  const owner = found(await findUser(records.db, ownerId), 'user', ownerId);
+  const owner = found(await userRows.find(records.db, ownerId), 'user', ownerId);
   return {
     ...organization,
     owner: { id: owner.id, name: owner.name, email: owner.email },
@@ -54,14 +51,7 @@ async function view(records: Records, record: Organization) {
   };
 }
 
-const crud = createCrud<Organization>({
-  kind: 'organization',
-  noun: 'organization',
-  find: ({ db }, id) => findOrganization(db, id),
-  insert: ({ db }, record) => insertOrganization(db, record),
-  save: ({ db }, record) => saveOrganization(db, record),
-  remove: ({ db }, id) => removeOrganization(db, id),
-});
+const crud = new Crud<Organization>('organization', 'organization', () => organizationRows);
 
 export async function readOrganization(records: Records, id: string) {
   return view(records, await crud.read(records, id));
@@ -78,7 +68,7 @@ export async function createOrganization(
 ) {
   // Without this check an invited user could take any address, and the owner of the address could
   // not.
-  if ((await findUser(records.db, principal.id))?.proven !== true)
+  if ((await userRows.find(records.db, principal.id))?.proven !== true)
     throw problem('addressNotProven');
   const record = await change(records, async (step) => {
     const created = await crud.create(step, async (_step, fields) => ({

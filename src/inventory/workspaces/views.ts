@@ -5,17 +5,10 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type View, viewContentBytesMax, viewsMax } from '../../model/arrangements.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  countViewsOf,
-  findView,
-  insertView,
-  listViews as listRows,
-  removeView,
-  saveView,
-} from '../../storage/records/rows/views.ts';
+import { countViewsOf, viewRows } from '../../storage/records/rows/views.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, found, type RecordUpdate, type Step } from '../record-change.ts';
-import { createCrud, placeIn } from '../record-crud.ts';
+import { Crud, placeIn } from '../record-crud.ts';
 import { checkRecordQuota } from './usage.ts';
 
 export interface ViewUpdate extends RecordUpdate {
@@ -30,15 +23,7 @@ export interface ViewDraft extends ViewUpdate {
   readonly kind: string;
 }
 
-const crud = createCrud<View>({
-  kind: 'view',
-  noun: 'view',
-  find: ({ db }, id) => findView(db, id),
-  insert: ({ db }, record) => insertView(db, record),
-  save: ({ db }, record) => saveView(db, record),
-  remove: ({ db }, id) => removeView(db, id),
-  check,
-});
+const crud = new Crud<View>('view', 'view', () => viewRows, check);
 
 function view(record: View, principal: Principal) {
   return { ...record, own: record.ownerId === principal.id, ...auditView(record) };
@@ -78,7 +63,7 @@ export async function createView(records: Records, principal: Principal, draft: 
 
 /** Throws 404 for a view that another owner has not shared. */
 export async function readView(records: Records, principal: Principal, id: string) {
-  return view(visible(await findView(records.db, id), principal, id), principal);
+  return view(visible(await viewRows.find(records.db, id), principal, id), principal);
 }
 
 /** The shared views of the workspaces, and those of the principal. */
@@ -91,7 +76,7 @@ export async function listViews(
   const reach = await listReach(records, principal, filter, ['workspace', 'read']);
   const { search, kind } = filter;
   const wanted = { ...reach, search, kind, viewerId: principal.id };
-  const { rows, total } = await listRows(records.db, wanted, page);
+  const { rows, total } = await viewRows.list(records.db, wanted, page);
   const shown = rows.map((record) => view(record, principal));
   return pageOf(shown, total, page);
 }
@@ -118,7 +103,7 @@ export async function updateView(
 /** Owners delete their views; a shared one also who may change the workspace. */
 export async function deleteView(records: Records, principal: Principal, id: string) {
   await crud.remove(records, id, async ({ db }) => {
-    const { ownerId, workspaceId } = visible(await findView(db, id), principal, id);
+    const { ownerId, workspaceId } = visible(await viewRows.find(db, id), principal, id);
     if (ownerId !== principal.id) refuseUnlessSharing(principal, workspaceId);
     return [];
   });

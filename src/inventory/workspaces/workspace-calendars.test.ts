@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultWorkspaceSettings } from '../../model/workspace.ts';
 import { type OpenRecords, openRecords } from '../../storage/records/records.ts';
 import { testEngine } from '../../storage/records/testing-engine.ts';
-import { insertOrganization } from '../../storage/records/rows/organizations.ts';
-import { insertUser } from '../../storage/records/rows/users.ts';
+import { organizationRows } from '../../storage/records/rows/organizations.ts';
+import { userRows } from '../../storage/records/rows/users.ts';
 import { createWorkspaceCalendars, type WorkspaceCalendars } from './workspace-calendars.ts';
 import { createWorkspace, updateWorkspace } from './workspaces.ts';
 
@@ -36,8 +36,8 @@ beforeAll(async () => {
   calendars = createWorkspaceCalendars(records.db);
   const audit = { created: now, updated: null, version: 0 };
   const user = { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '' };
-  await insertUser(records.db, { ...user, ...audit });
-  await insertOrganization(records.db, { ...organization, ...audit });
+  await userRows.insert(records.db, { ...user, ...audit });
+  await organizationRows.insert(records.db, { ...organization, ...audit });
   ({ id: workspaceId } = await createWorkspace(records, { organizationId: 'o', name: 'w' }));
 });
 afterAll(async () => {

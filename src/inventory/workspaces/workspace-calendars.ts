@@ -2,7 +2,7 @@
 import type { ChangeFollower } from '../../model/record.ts';
 import { defaultWorkspaceSettings, type WorkspaceSettings } from '../../model/workspace.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
-import { findWorkspace } from '../../storage/records/rows/workspaces.ts';
+import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createRecordChanges } from '../../structures/cache-by-part.ts';
 
@@ -20,7 +20,7 @@ export function createWorkspaceCalendars(db: RecordsDb): WorkspaceCalendars {
 
   async function load(workspaceId: string): Promise<WorkspaceSettings> {
     const { revision } = changes;
-    const settings = (await findWorkspace(db, workspaceId))?.settings;
+    const settings = (await workspaceRows.find(db, workspaceId))?.settings;
     // Settings that changed while they were being read must not stay in memory.
     if (settings !== undefined && !changes.hasChanged(workspaceId, revision))
       known.set(workspaceId, settings);

@@ -12,17 +12,10 @@ import {
   type WorkspaceSettings,
 } from '../../model/workspace.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  findWorkspace,
-  insertWorkspace,
-  listWorkspaces as listRows,
-  removeWorkspace,
-  saveWorkspace,
-  workspaceContents,
-} from '../../storage/records/rows/workspaces.ts';
+import { workspaceContents, workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { auditView, orCurrent, type RecordUpdate } from '../record-change.ts';
-import { createCrud } from '../record-crud.ts';
+import { Crud } from '../record-crud.ts';
 
 type SettingsDraft = { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | undefined };
 
@@ -61,14 +54,7 @@ function settingsFrom(
   return settings;
 }
 
-const crud = createCrud<Workspace>({
-  kind: 'workspace',
-  noun: 'workspace',
-  find: ({ db }, id) => findWorkspace(db, id),
-  insert: ({ db }, record) => insertWorkspace(db, record),
-  save: ({ db }, record) => saveWorkspace(db, record),
-  remove: ({ db }, id) => removeWorkspace(db, id),
-});
+const crud = new Crud<Workspace>('workspace', 'workspace', () => workspaceRows);
 
 export async function createWorkspace(records: Records, draft: WorkspaceDraft) {
   const record = await crud.create(records, async (_step, fields) => ({
@@ -100,7 +86,7 @@ export async function listWorkspaces(
   const organizationId = ownOrganization(principal, filter.organizationId);
   const { workspaces } = principal;
   const within = workspaces !== 'all' && { workspaceIds: [...workspaces] };
-  const { rows, total } = await listRows(
+  const { rows, total } = await workspaceRows.list(
     records.db,
     { ...filter, organizationId, ...within },
     page,

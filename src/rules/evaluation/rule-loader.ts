@@ -2,7 +2,7 @@
 import type { AlarmProperties } from '../../model/alarm.ts';
 import type { Rule } from '../../model/rule.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import { findCustomLogics } from '../../storage/records/rows/rules.ts';
+import { customLogicRows } from '../../storage/records/rows/rules.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
   findOpenOutputConnectors,
@@ -38,7 +38,7 @@ async function readParts(
   const alarmIds = connectors.filter(({ type }) => type === 'ALARM').map(({ id }) => id);
   // The action of an unreadable one becomes a delivery, which fails with the reason.
   const alarms = await findReadableProperties(store, alarmIds);
-  const blocks = await findCustomLogics(db, [...blockIds]);
+  const blocks = await customLogicRows.findAll(db, [...blockIds]);
   const isInWorkspace = await inputsInWorkspace(db, rules);
   return {
     connectors: new Map(connectors.map((connector) => [connector.id, connector])),

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { RecordChange } from '../../model/record.ts';
 import { type OpenRecords, openRecords } from './records.ts';
 import { testEngine } from './testing-engine.ts';
-import { insertOrganization } from './rows/organizations.ts';
-import { insertUser } from './rows/users.ts';
+import { organizationRows } from './rows/organizations.ts';
+import { userRows } from './rows/users.ts';
 
 export interface TestRecords {
   readonly records: OpenRecords;
@@ -21,8 +21,8 @@ export async function openTestRecords(
   const records = await openRecords({ directory, engine: testEngine(directory), announce });
   const audit = { created: 1, updated: null, version: 0 };
   const user = { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '' };
-  await insertUser(records.db, { ...user, ...audit });
-  await insertOrganization(records.db, {
+  await userRows.insert(records.db, { ...user, ...audit });
+  await organizationRows.insert(records.db, {
     id: 'o',
     name: 'o',
     description: null,

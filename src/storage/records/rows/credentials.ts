@@ -9,68 +9,13 @@ import type {
 import type { Device } from '../../../model/device.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
-import type { PageRequest } from '../../../model/page.ts';
-import { contains, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from '../columns.ts';
-import { pageOfRows, type Rows, sortColumns } from '../list.ts';
+import { fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from '../columns.ts';
+import { sortColumns } from '../list.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { transaction } from '../transaction.ts';
+import { RecordRows } from './record-rows.ts';
 import { deviceFromRow } from './devices.ts';
 import { removePreferencesOf, removePrivateViewsOf } from './views.ts';
-
-const { updated: _updated, version: _version, ...columns } = sortColumns;
-const keySortColumns = { ...columns, lastUsed: 'lastUsed', expiration: 'expiration' };
-
-export async function insertApiKey(db: RecordsDb, record: ApiKey): Promise<void> {
-  await db.insertInto('apiKeys').values(toGrantedRow(record)).execute();
-}
-
-export async function findApiKey(db: RecordsDb, id: string): Promise<ApiKey | undefined> {
-  const row = await db.selectFrom('apiKeys').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromGrantedRow(row);
-}
-
-export async function findApiKeyBySecretHash(
-  db: RecordsDb,
-  secretHash: string,
-): Promise<ApiKey | undefined> {
-  const row = await db
-    .selectFrom('apiKeys')
-    .selectAll()
-    .where('secretHash', '=', secretHash)
-    .executeTakeFirst();
-  return row && fromGrantedRow(row);
-}
-
-export async function listApiKeys(
-  db: RecordsDb,
-  filter: { readonly organizationId: string; readonly search?: string | undefined },
-  page: PageRequest,
-): Promise<Rows<ApiKey>> {
-  let query = db
-    .selectFrom('apiKeys')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, { columns: keySortColumns });
-  return { rows: rows.map(fromGrantedRow), total };
-}
-
-export async function removeApiKey(db: RecordsDb, id: string): Promise<void> {
-  await removePrivateViewsOf(db, id);
-  await removePreferencesOf(db, id);
-  await db.deleteFrom('apiKeys').where('id', '=', id).execute();
-}
-
-/** Writes when keys were last used; keys deleted meanwhile stay deleted. */
-export async function saveLastUses(
-  db: RecordsDb,
-  uses: ReadonlyMap<string, EpochMs>,
-): Promise<void> {
-  await transaction(db, async (step) => {
-    for (const [id, lastUsed] of uses)
-      await step.db.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
-  });
-}
 
 // Granted columns: the columns that API keys and OAuth clients have in common, name and permissions.
 
@@ -107,31 +52,57 @@ function fromGrantedRow<R extends GrantedColumns>({
   };
 }
 
-// OAuth clients in the records store; looked up by the name they give at the token endpoint.
-
-export async function insertOAuthClient(db: RecordsDb, record: OAuthClient): Promise<void> {
-  await db.insertInto('oauthClients').values(toGrantedRow(record)).execute();
+/** Credentials whose private views and preferences go with them. */
+class GrantedRows<
+  T extends 'apiKeys' | 'oauthClients',
+  R extends { readonly id: string },
+> extends RecordRows<T, R> {
+  override async remove(db: RecordsDb, id: string) {
+    await removePrivateViewsOf(db, id);
+    await removePreferencesOf(db, id);
+    await super.remove(db, id);
+  }
 }
 
-export async function findOAuthClient(db: RecordsDb, id: string): Promise<OAuthClient | undefined> {
-  const row = await db
-    .selectFrom('oauthClients')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && fromGrantedRow(row);
+const { updated: _updated, version: _version, ...columns } = sortColumns;
+
+export const apiKeyRows = new GrantedRows<'apiKeys', ApiKey>(
+  'apiKeys',
+  toGrantedRow,
+  fromGrantedRow,
+  { columns: { ...columns, lastUsed: 'lastUsed', expiration: 'expiration' } },
+);
+
+/** Looked up by the name that they give at the token endpoint. */
+export const oauthClientRows = new GrantedRows<'oauthClients', OAuthClient>(
+  'oauthClients',
+  toGrantedRow,
+  fromGrantedRow,
+);
+
+export async function findApiKeyBySecretHash(
+  db: RecordsDb,
+  secretHash: string,
+): Promise<ApiKey | undefined> {
+  return apiKeyRows.first(db, apiKeyRows.select(db).where('secretHash', '=', secretHash));
+}
+
+/** Writes when keys were last used; keys deleted meanwhile stay deleted. */
+export async function saveLastUses(
+  db: RecordsDb,
+  uses: ReadonlyMap<string, EpochMs>,
+): Promise<void> {
+  await transaction(db, async (step) => {
+    for (const [id, lastUsed] of uses)
+      await step.db.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
+  });
 }
 
 export async function findOAuthClientByClientId(
   db: RecordsDb,
   clientId: string,
 ): Promise<OAuthClient | undefined> {
-  const row = await db
-    .selectFrom('oauthClients')
-    .selectAll()
-    .where('clientId', '=', clientId)
-    .executeTakeFirst();
-  return row && fromGrantedRow(row);
+  return oauthClientRows.first(db, oauthClientRows.select(db).where('clientId', '=', clientId));
 }
 
 /** By name, then id. */
@@ -139,11 +110,8 @@ export async function listOAuthClients(
   db: RecordsDb,
   organizationId: string,
 ): Promise<OAuthClient[]> {
-  const query = db
-    .selectFrom('oauthClients')
-    .selectAll()
-    .where('organizationId', '=', organizationId);
-  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromGrantedRow);
+  const query = oauthClientRows.select(db).where('organizationId', '=', organizationId);
+  return oauthClientRows.readAll(db, query.orderBy('searchText').orderBy('id'));
 }
 
 export async function saveOAuthClientSecret(
@@ -154,29 +122,21 @@ export async function saveOAuthClientSecret(
   await db.updateTable('oauthClients').set({ secretHash }).where('id', '=', id).execute();
 }
 
-export async function removeOAuthClient(db: RecordsDb, id: string): Promise<void> {
-  await removePrivateViewsOf(db, id);
-  await removePreferencesOf(db, id);
-  await db.deleteFrom('oauthClients').where('id', '=', id).execute();
-}
-
 // Device credentials in the records store.
 
-export async function insertDeviceCredential(
-  db: RecordsDb,
-  record: DeviceCredential,
-): Promise<void> {
-  await db.insertInto('deviceCredentials').values(record).execute();
-}
+export const deviceCredentialRows = new RecordRows<'deviceCredentials', DeviceCredential>(
+  'deviceCredentials',
+  (record) => record,
+  (row) => ({ ...row, algorithm: row.algorithm as CredentialAlgorithm }),
+);
 
 /** The credentials of a device, oldest first. */
-export async function findDeviceCredentials(
+export function findDeviceCredentials(
   db: RecordsDb,
   deviceId: string,
 ): Promise<DeviceCredential[]> {
-  const query = db.selectFrom('deviceCredentials').selectAll().where('deviceId', '=', deviceId);
-  const rows = await query.orderBy('created').orderBy('id').execute();
-  return rows.map((row) => ({ ...row, algorithm: row.algorithm as CredentialAlgorithm }));
+  const query = deviceCredentialRows.select(db).where('deviceId', '=', deviceId);
+  return deviceCredentialRows.readAll(db, query.orderBy('created').orderBy('id'));
 }
 
 /**
@@ -204,10 +164,6 @@ export async function findDevicesWithCredentials(
   );
   const rows = await owned.orderBy('devices.id').limit(devicesOfOneIdMax).execute();
   return rows.map((row) => deviceFromRow(row, records.sealer));
-}
-
-export async function removeDeviceCredential(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('deviceCredentials').where('id', '=', id).execute();
 }
 
 // Keys that sign access tokens: the private part sealed, the public part as it is published.

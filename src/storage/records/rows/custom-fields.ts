@@ -9,7 +9,6 @@ import { parseInstant } from '../../../model/instant.ts';
 import type { Json } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import {
-  contains,
   fromFlag,
   fromJsonText,
   fromJsonTextOrNull,
@@ -21,8 +20,9 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
-import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['customFieldMetas'];
 
@@ -44,21 +44,22 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): CustomFieldMeta 
   };
 }
 
-export async function insertCustomField(db: RecordsDb, record: CustomFieldMeta): Promise<void> {
-  await db.insertInto('customFieldMetas').values(toRow(record)).execute();
+interface CustomFieldFilter extends WorkspaceFilter {
+  readonly types?: readonly string[] | undefined;
 }
 
-export async function findCustomField(
-  db: RecordsDb,
-  id: string,
-): Promise<CustomFieldMeta | undefined> {
-  const row = await db
-    .selectFrom('customFieldMetas')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && fromRow(row);
+class CustomFieldRows extends RecordRows<'customFieldMetas', CustomFieldMeta> {
+  override async list(db: RecordsDb, filter: CustomFieldFilter, page: PageRequest) {
+    let query = this.filtered(db, filter);
+    if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
+    return this.page(db, query, page);
+  }
 }
+
+/** Values of a field that is removed go with it. */
+export const customFieldRows = new CustomFieldRows('customFieldMetas', toRow, fromRow, {
+  columns: { ...sortColumns, type: 'type', required: 'required' },
+});
 
 /** In order of name; unknown ones are absent. */
 export async function findCustomFieldsInOrder(
@@ -66,11 +67,8 @@ export async function findCustomFieldsInOrder(
   ids: readonly string[],
 ): Promise<CustomFieldMeta[]> {
   if (ids.length === 0) return [];
-  const query = db
-    .selectFrom('customFieldMetas')
-    .selectAll()
-    .where('id', 'in', [...ids]);
-  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
+  const query = customFieldRows.select(db).where('id', 'in', [...ids]);
+  return customFieldRows.readAll(db, query.orderBy('searchText').orderBy('id'));
 }
 
 /** All of the workspaces, or of the organization, in order of name. */
@@ -78,45 +76,10 @@ export async function findCustomFields(
   db: RecordsDb,
   place: Omit<WorkspaceFilter, 'search'>,
 ): Promise<CustomFieldMeta[]> {
-  let query = db
-    .selectFrom('customFieldMetas')
-    .selectAll()
-    .where('organizationId', '=', place.organizationId);
+  let query = customFieldRows.select(db).where('organizationId', '=', place.organizationId);
   if (place.workspaceIds !== undefined)
     query = query.where(isOneOf('workspaceId', place.workspaceIds));
-  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
-}
-
-export async function listCustomFields(
-  db: RecordsDb,
-  filter: WorkspaceFilter & { readonly types?: readonly string[] | undefined },
-  page: PageRequest,
-): Promise<Rows<CustomFieldMeta>> {
-  let query = db
-    .selectFrom('customFieldMetas')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
-  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, {
-    columns: {
-      ...sortColumns,
-      type: 'type',
-      required: 'required',
-    },
-  });
-  return { rows: rows.map(fromRow), total };
-}
-
-export async function saveCustomField(db: RecordsDb, record: CustomFieldMeta): Promise<void> {
-  await db.updateTable('customFieldMetas').set(toRow(record)).where('id', '=', record.id).execute();
-}
-
-/** Removes the field and its values. */
-export async function removeCustomField(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('customFieldMetas').where('id', '=', id).execute();
+  return customFieldRows.readAll(db, query.orderBy('searchText').orderBy('id'));
 }
 
 /** Devices that have a value of the field, `device Name (id)`, at most `max`. */

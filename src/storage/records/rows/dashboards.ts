@@ -4,10 +4,11 @@ import type { Dashboard, DashboardGroup } from '../../../model/arrangements.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
-import { contains, fromJsonText, isOneOf, searchTextOf, toJsonText } from '../columns.ts';
-import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import { fromJsonText, searchTextOf, toJsonText } from '../columns.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 function toRow(record: Dashboard): Insertable<RecordTables['dashboards']> {
   return {
@@ -32,86 +33,29 @@ function fromGroupRow({
   return row;
 }
 
-export async function insertDashboard(db: RecordsDb, record: Dashboard): Promise<void> {
-  await db.insertInto('dashboards').values(toRow(record)).execute();
+interface DashboardFilter extends WorkspaceFilter {
+  readonly groupId?: string | undefined;
 }
 
-export async function findDashboard(db: RecordsDb, id: string): Promise<Dashboard | undefined> {
-  const row = await db.selectFrom('dashboards').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row);
+class DashboardRows extends RecordRows<'dashboards', Dashboard> {
+  override async list(db: RecordsDb, filter: DashboardFilter, page: PageRequest) {
+    let query = this.filtered(db, filter);
+    if (filter.groupId !== undefined) query = query.where('groupId', '=', filter.groupId);
+    return this.page(db, query, page);
+  }
+
+  /** With its shares. */
+  override async remove(db: RecordsDb, id: string) {
+    await removeShares(db, id);
+    await super.remove(db, id);
+  }
 }
 
-export async function listDashboards(
-  db: RecordsDb,
-  filter: WorkspaceFilter & { readonly groupId?: string | undefined },
-  page: PageRequest,
-): Promise<Rows<Dashboard>> {
-  let query = db
-    .selectFrom('dashboards')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
-  if (filter.groupId !== undefined) query = query.where('groupId', '=', filter.groupId);
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, {
-    columns: { ...sortColumns, groupId: 'groupId' },
-  });
-  return { rows: rows.map(fromRow), total };
-}
+export const dashboardRows = new DashboardRows('dashboards', toRow, fromRow, {
+  columns: { ...sortColumns, groupId: 'groupId' },
+});
 
-export async function saveDashboard(db: RecordsDb, record: Dashboard): Promise<void> {
-  await db.updateTable('dashboards').set(toRow(record)).where('id', '=', record.id).execute();
-}
-
-export async function removeDashboard(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('dashboardShares').where('dashboardId', '=', id).execute();
-  await db.deleteFrom('dashboards').where('id', '=', id).execute();
-}
-
-export async function insertDashboardGroup(db: RecordsDb, record: DashboardGroup): Promise<void> {
-  await db.insertInto('dashboardGroups').values(toGroupRow(record)).execute();
-}
-
-export async function findDashboardGroup(
-  db: RecordsDb,
-  id: string,
-): Promise<DashboardGroup | undefined> {
-  const row = await db
-    .selectFrom('dashboardGroups')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && fromGroupRow(row);
-}
-
-export async function listDashboardGroups(
-  db: RecordsDb,
-  filter: WorkspaceFilter,
-  page: PageRequest,
-): Promise<Rows<DashboardGroup>> {
-  let query = db
-    .selectFrom('dashboardGroups')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page);
-  return { rows: rows.map(fromGroupRow), total };
-}
-
-export async function saveDashboardGroup(db: RecordsDb, record: DashboardGroup): Promise<void> {
-  await db
-    .updateTable('dashboardGroups')
-    .set(toGroupRow(record))
-    .where('id', '=', record.id)
-    .execute();
-}
-
-export async function removeDashboardGroup(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('dashboardGroups').where('id', '=', id).execute();
-}
+export const dashboardGroupRows = new RecordRows('dashboardGroups', toGroupRow, fromGroupRow);
 
 /** The dashboards of a group, `dashboard Name (id)`, at most `max`. */
 export async function dashboardsOfGroup(

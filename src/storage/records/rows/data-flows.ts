@@ -2,11 +2,10 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Connectivity } from '../../../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../../../model/data-flow.ts';
-import type { PageRequest } from '../../../model/page.ts';
-import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from '../columns.ts';
+import { fromFlag, searchTextOf, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
-import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['dataFlows'];
 
@@ -18,53 +17,48 @@ function toRow({ outputs: _, ...record }: DataFlow): Insertable<Table> {
   };
 }
 
-async function withOutputs(db: RecordsDb, rows: readonly Selectable<Table>[]): Promise<DataFlow[]> {
-  if (rows.length === 0) return [];
-  const ids = rows.map((row) => row.id);
-  const outputs = await db
-    .selectFrom('dataFlowOutputs')
-    .selectAll()
-    .where('dataFlowId', 'in', ids)
-    .orderBy('place')
-    .execute();
-  const outputsOf = new Map<string, FlowOutput[]>(ids.map((id) => [id, []]));
-  for (const { dataFlowId, outputConnectorId, topic } of outputs) {
-    outputsOf.get(dataFlowId)?.push({ outputConnectorId, topic });
-  }
-  return rows.map(({ searchText: _, ...row }) => ({
-    ...row,
-    passThrough: fromFlag(row.passThrough),
-    outputs: outputsOf.get(row.id) ?? [],
-  }));
+function fromRow({ searchText: _, ...row }: Selectable<Table>): DataFlow {
+  return { ...row, passThrough: fromFlag(row.passThrough), outputs: [] };
 }
+
+/** Changes are to be made within a transaction: a flow without its outputs must never be seen. */
+class DataFlowRows extends RecordRows<'dataFlows', DataFlow> {
+  override async insert(step: RecordsDb, record: DataFlow) {
+    await super.insert(step, record);
+    await insertOutputs(step, record);
+  }
+
+  override async save(step: RecordsDb, record: DataFlow) {
+    await super.save(step, record);
+    await step.deleteFrom('dataFlowOutputs').where('dataFlowId', '=', record.id).execute();
+    await insertOutputs(step, record);
+  }
+
+  protected override async read(db: RecordsDb, rows: readonly Selectable<Table>[]) {
+    if (rows.length === 0) return [];
+    const ids = rows.map((row) => row.id);
+    const outputs = await db
+      .selectFrom('dataFlowOutputs')
+      .selectAll()
+      .where('dataFlowId', 'in', ids)
+      .orderBy('place')
+      .execute();
+    const outputsOf = new Map<string, FlowOutput[]>(ids.map((id) => [id, []]));
+    for (const { dataFlowId, outputConnectorId, topic } of outputs)
+      outputsOf.get(dataFlowId)?.push({ outputConnectorId, topic });
+    return (await super.read(db, rows)).map((flow) => ({
+      ...flow,
+      outputs: outputsOf.get(flow.id) ?? [],
+    }));
+  }
+}
+
+export const dataFlowRows = new DataFlowRows('dataFlows', toRow, fromRow);
 
 async function insertOutputs(db: RecordsDb, record: DataFlow): Promise<void> {
   if (record.outputs.length === 0) return;
   const rows = record.outputs.map((output, place) => ({ dataFlowId: record.id, place, ...output }));
   await db.insertInto('dataFlowOutputs').values(rows).execute();
-}
-
-/** Within a transaction: a flow without its outputs must never be seen. */
-export async function insertDataFlow(step: RecordsDb, record: DataFlow): Promise<void> {
-  await step.insertInto('dataFlows').values(toRow(record)).execute();
-  await insertOutputs(step, record);
-}
-
-export async function findDataFlows(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<Map<string, DataFlow>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('dataFlows')
-    .selectAll()
-    .where('id', 'in', [...ids])
-    .execute();
-  return new Map((await withOutputs(db, rows)).map((flow) => [flow.id, flow]));
-}
-
-export async function findDataFlow(db: RecordsDb, id: string): Promise<DataFlow | undefined> {
-  return (await findDataFlows(db, [id])).get(id);
 }
 
 /**
@@ -107,33 +101,6 @@ export async function devicesOfDataFlow(db: RecordsDb, dataFlowId: string): Prom
     .where('dataFlowId', '=', dataFlowId)
     .executeTakeFirstOrThrow();
   return Number(count);
-}
-
-export async function listDataFlows(
-  db: RecordsDb,
-  filter: WorkspaceFilter,
-  page: PageRequest,
-): Promise<Rows<DataFlow>> {
-  let query = db
-    .selectFrom('dataFlows')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page);
-  return { rows: await withOutputs(db, rows), total };
-}
-
-/** Within a transaction. */
-export async function saveDataFlow(step: RecordsDb, record: DataFlow): Promise<void> {
-  await step.updateTable('dataFlows').set(toRow(record)).where('id', '=', record.id).execute();
-  await step.deleteFrom('dataFlowOutputs').where('dataFlowId', '=', record.id).execute();
-  await insertOutputs(step, record);
-}
-
-export async function removeDataFlow(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('dataFlows').where('id', '=', id).execute();
 }
 
 /**

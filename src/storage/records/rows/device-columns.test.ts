@@ -9,7 +9,7 @@ import { auditedRow } from '../audited-rows.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
 import { dropReferences, testEngine } from '../testing-engine.ts';
 import { deviceKeyColumns, fieldColumnsOf } from './device-columns.ts';
-import { findDevice, insertDevice } from './devices.ts';
+import { deviceRows } from './devices.ts';
 
 const device: Device = {
   id: '0211111111111111',
@@ -38,7 +38,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'device-columns-'));
   records = await openRecords({ directory, engine: testEngine(directory), announce: () => {} });
   await dropReferences(records.db);
-  await insertDevice(records, device);
+  await deviceRows.insert(records, device);
 });
 afterAll(async () => {
   await records.close();
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 test('a device is read as it was written', async () => {
-  expect(await findDevice(records, device.id)).toEqual(device);
+  expect(await deviceRows.find(records, device.id)).toEqual(device);
 });
 
 test('the search text starts with the name and ends with the id', () => {

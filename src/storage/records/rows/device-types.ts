@@ -13,12 +13,11 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
-import { pageOfRows, type Rows, sortColumns } from '../list.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['deviceTypes'];
-
-const typeSortColumns = { ...sortColumns, type: 'type' };
 
 function toRow(record: DeviceType): Insertable<Table> {
   return {
@@ -45,18 +44,29 @@ function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): Dev
   };
 }
 
-export async function insertDeviceType(db: RecordsDb, record: DeviceType): Promise<void> {
-  await db.insertInto('deviceTypes').values(toRow(record)).execute();
+interface DeviceTypeFilter extends WorkspaceFilter {
+  readonly types?: readonly string[] | undefined;
 }
 
-export async function findDeviceType(db: RecordsDb, id: string): Promise<DeviceType | undefined> {
-  const row = await db
-    .selectFrom('deviceTypes')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && fromRow(row);
+class DeviceTypeRows extends RecordRows<'deviceTypes', DeviceType> {
+  /** The organization's own types and the library's. */
+  override async list(
+    db: RecordsDb,
+    { organizationId, types, search }: DeviceTypeFilter,
+    page: PageRequest,
+  ) {
+    let query = this.select(db).where((is) =>
+      is.or([is('organizationId', '=', organizationId), is('organizationId', 'is', null)]),
+    );
+    if (types !== undefined) query = query.where(isOneOf('type', types));
+    if (search) query = query.where(contains('searchText', search));
+    return this.page(db, query, page);
+  }
 }
+
+export const deviceTypeRows = new DeviceTypeRows('deviceTypes', toRow, fromRow, {
+  columns: { ...sortColumns, type: 'type' },
+});
 
 /** Scripts and schemas make rows large. */
 const typesPerStatement = 100;
@@ -66,17 +76,18 @@ export async function findLibraryTypes(
   db: RecordsDb,
   organizationId: string | null,
 ): Promise<DeviceType[]> {
-  const query = db.selectFrom('deviceTypes').selectAll().where('libraryPath', 'is not', null);
+  const query = deviceTypeRows.select(db).where('libraryPath', 'is not', null);
   const own =
     organizationId === null
       ? query.where('organizationId', 'is', null)
       : query.where('organizationId', '=', organizationId);
   const found: DeviceType[] = [];
   for (let after = ''; ; ) {
-    const rows = await own.where('id', '>', after).orderBy('id').limit(typesPerStatement).execute();
-    for (const row of rows) found.push(fromRow(row));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < typesPerStatement) return found;
+    const next = own.where('id', '>', after).orderBy('id').limit(typesPerStatement);
+    const types = await deviceTypeRows.readAll(db, next);
+    found.push(...types);
+    const last = types.at(-1);
+    if (last === undefined || types.length < typesPerStatement) return found;
     after = last.id;
   }
 }
@@ -93,36 +104,6 @@ export async function findDeviceTypeNames(
     .where('id', 'in', [...ids])
     .execute();
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** The organization's own types and the library's. */
-export async function listDeviceTypes(
-  db: RecordsDb,
-  filter: {
-    readonly organizationId: string;
-    readonly types?: readonly string[] | undefined;
-    readonly search?: string | undefined;
-  },
-  page: PageRequest,
-): Promise<Rows<DeviceType>> {
-  let query = db
-    .selectFrom('deviceTypes')
-    .selectAll()
-    .where((eb) =>
-      eb.or([eb('organizationId', '=', filter.organizationId), eb('organizationId', 'is', null)]),
-    );
-  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, { columns: typeSortColumns });
-  return { rows: rows.map(fromRow), total };
-}
-
-export async function saveDeviceType(db: RecordsDb, record: DeviceType): Promise<void> {
-  await db.updateTable('deviceTypes').set(toRow(record)).where('id', '=', record.id).execute();
-}
-
-export async function removeDeviceType(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('deviceTypes').where('id', '=', id).execute();
 }
 
 export async function hasDeviceTypes(db: RecordsDb): Promise<boolean> {

@@ -8,6 +8,7 @@ import { loraFields } from '../../../model/device-fields.ts';
 import { fromFlagOrNull, fromJsonText, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
 import { engineSql, idsPerStatement, padded } from '../engine.ts';
 import type { Records, RecordsDb } from '../records.ts';
+import { RecordRows, SealedRows } from './record-rows.ts';
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
 import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
@@ -63,6 +64,15 @@ export function deviceFromRow(row: Selectable<Table>, sealer: Sealer): Device {
   };
 }
 
+export const deviceRows = new SealedRows<'devices', Device>(
+  (sealer) =>
+    new RecordRows(
+      'devices',
+      (record) => toRow(record, sealer),
+      (row) => deviceFromRow(row, sealer),
+    ),
+);
+
 function openObject(sealed: string, sealer: Sealer): JsonObject {
   const value: unknown = JSON.parse(sealer.open(sealed));
   if (!isJsonObject(value)) throw new Error('The LoRa properties of a device are no object');
@@ -72,15 +82,6 @@ function openObject(sealed: string, sealer: Sealer): JsonObject {
 /** Whether there is any device in the installation. */
 export async function hasDevices({ db }: Store): Promise<boolean> {
   return (await db.selectFrom('devices').select('id').limit(1).executeTakeFirst()) !== undefined;
-}
-
-export async function insertDevice({ db, sealer }: Store, record: Device): Promise<void> {
-  await db.insertInto('devices').values(toRow(record, sealer)).execute();
-}
-
-export async function findDevice({ db, sealer }: Store, id: string): Promise<Device | undefined> {
-  const row = await db.selectFrom('devices').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && deviceFromRow(row, sealer);
 }
 
 /** Devices of the organization whose data flow has the device type, in order of id. */
@@ -262,10 +263,6 @@ export async function devicesAfter(
     .where('workspaceId', '=', workspaceId)
     .where('id', '>', after);
   return (await query.orderBy('id').limit(max).execute()).map((row) => deviceFromRow(row, sealer));
-}
-
-export async function saveDevice({ db, sealer }: Store, record: Device): Promise<void> {
-  await db.updateTable('devices').set(toRow(record, sealer)).where('id', '=', record.id).execute();
 }
 
 /** Removes the device and what is known about it, and notes that its samples must be dropped. */

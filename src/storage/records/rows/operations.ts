@@ -1,5 +1,5 @@
 // Operations and sample exports in the records store: progress is committed together with what it tells of.
-import { type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { JsonObject } from '../../../model/json.ts';
 import type {
   ActionData,
@@ -23,9 +23,10 @@ import {
   toJsonText,
   toJsonTextOrNull,
 } from '../columns.ts';
-import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
+import { pageOfRows, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 // One statement writes this many rows: few enough for every engine's parameter limit, many enough
 // to be quick.
@@ -34,6 +35,16 @@ const rowsPerStatement = 100;
 function fromRow(row: Selectable<RecordTables['operations']>): Operation {
   return { ...row, type: row.type as OperationType, plan: fromJsonText<OperationPlan>(row.plan) };
 }
+
+function toRow(record: Operation): Insertable<RecordTables['operations']> {
+  return { ...record, plan: toJsonText(record.plan) };
+}
+
+/** Lists have the newest first unless the page asks for another order. */
+export const operationRows = new RecordRows('operations', toRow, fromRow, {
+  columns: { started: 'started', completed: 'completed', type: 'type' },
+  defaultSort: [{ field: 'started', direction: 'desc' }],
+});
 
 function actionFromRow(row: Selectable<RecordTables['operationActions']>): OperationAction {
   const { operationId: _, ...action } = row;
@@ -52,10 +63,7 @@ export async function insertOperation(
   record: Operation,
   actions: readonly OperationAction[],
 ): Promise<void> {
-  await step
-    .insertInto('operations')
-    .values({ ...record, plan: toJsonText(record.plan) })
-    .execute();
+  await operationRows.insert(step, record);
   for (let from = 0; from < actions.length; from += rowsPerStatement) {
     const rows = actions.slice(from, from + rowsPerStatement).map((action) => ({
       ...action,
@@ -65,11 +73,6 @@ export async function insertOperation(
     }));
     await step.insertInto('operationActions').values(rows).execute();
   }
-}
-
-export async function findOperation(db: RecordsDb, id: string): Promise<Operation | undefined> {
-  const row = await db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row);
 }
 
 /** Ids of the operations that are not completed, oldest first: of exports, or of all others. */
@@ -84,24 +87,6 @@ export async function unfinishedOperations(
     .where('completed', 'is', null)
     .where('type', kind === 'exports' ? '=' : '<>', exporting);
   return (await query.orderBy('started').orderBy('id').execute()).map((row) => row.id);
-}
-
-/** Newest first unless the page asks for another order. */
-export async function listOperations(
-  db: RecordsDb,
-  filter: Omit<WorkspaceFilter, 'search'>,
-  page: PageRequest,
-): Promise<Rows<Operation>> {
-  let query = db
-    .selectFrom('operations')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
-  const columns = { started: 'started', completed: 'completed', type: 'type' };
-  const defaultSort = [{ field: 'started', direction: 'desc' }] as const;
-  const { rows, total } = await pageOfRows(query, page, { columns, defaultSort });
-  return { rows: rows.map(fromRow), total };
 }
 
 /** The actions from a place on, in order, at most `max`. */
@@ -190,40 +175,34 @@ function exportFromRow(row: Selectable<RecordTables['sampleExports']>): SampleEx
   };
 }
 
-export async function insertSampleExport(step: RecordsDb, record: SampleExport): Promise<void> {
-  const row = { ...record, plan: toJsonText(record.plan) };
-  await step.insertInto('sampleExports').values(row).execute();
+function exportToRow(record: SampleExport): Insertable<RecordTables['sampleExports']> {
+  return { ...record, plan: toJsonText(record.plan) };
 }
 
-export async function findSampleExport(
-  db: RecordsDb,
-  id: string,
-): Promise<SampleExport | undefined> {
-  const query = db.selectFrom('sampleExports').selectAll().where('id', '=', id);
-  const row = await query.executeTakeFirst();
-  return row && exportFromRow(row);
+class SampleExportRows extends RecordRows<'sampleExports', SampleExport> {
+  /** Newest first. */
+  override async list(
+    db: RecordsDb,
+    { organizationId, workspaceIds }: WorkspaceFilter,
+    page: PageRequest,
+  ) {
+    let query = db
+      .selectFrom('sampleExports')
+      .innerJoin('operations', 'operations.id', 'sampleExports.id')
+      .selectAll('sampleExports')
+      .where('sampleExports.organizationId', '=', organizationId);
+    if (workspaceIds !== undefined)
+      query = query.where(isOneOf('sampleExports.workspaceId', workspaceIds));
+    const { rows, total } = await pageOfRows(query, page, {
+      columns: { started: 'operations.started' },
+      defaultSort: [{ field: 'started', direction: 'desc' }],
+      table: 'sampleExports',
+    });
+    return { rows: await this.read(db, rows), total };
+  }
 }
 
-/** Newest first. */
-export async function listSampleExports(
-  db: RecordsDb,
-  filter: Omit<WorkspaceFilter, 'search'>,
-  page: PageRequest,
-): Promise<Rows<SampleExport>> {
-  let query = db
-    .selectFrom('sampleExports')
-    .innerJoin('operations', 'operations.id', 'sampleExports.id')
-    .selectAll('sampleExports')
-    .where('sampleExports.organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('sampleExports.workspaceId', filter.workspaceIds));
-  const { rows, total } = await pageOfRows(query, page, {
-    columns: { started: 'operations.started' },
-    defaultSort: [{ field: 'started', direction: 'desc' }],
-    table: 'sampleExports',
-  });
-  return { rows: rows.map(exportFromRow), total };
-}
+export const sampleExportRows = new SampleExportRows('sampleExports', exportToRow, exportFromRow);
 
 export async function countSampleExports(db: RecordsDb, organizationId: string): Promise<number> {
   const query = db.selectFrom('sampleExports').select((eb) => eb.fn.countAll<number>().as('count'));
@@ -244,17 +223,6 @@ export async function filesOfSampleExports(
     .orderBy('id')
     .execute();
   return rows.map((row) => ({ ...row, bytes: Number(row.bytes) }));
-}
-
-export async function saveSampleExport(
-  step: RecordsDb,
-  { id, plan: _, organizationId: __, workspaceId: ___, ...changed }: SampleExport,
-): Promise<void> {
-  await step.updateTable('sampleExports').set(changed).where('id', '=', id).execute();
-}
-
-export async function removeSampleExport(step: RecordsDb, id: string): Promise<void> {
-  await step.deleteFrom('sampleExports').where('id', '=', id).execute();
 }
 
 /** Ids of those that expired. */

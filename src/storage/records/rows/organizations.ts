@@ -6,6 +6,7 @@ import { fromJsonTextOrNull, isOneOf, searchTextOf, toJsonTextOrNull } from '../
 import { pageOfRows } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['organizations'];
 
@@ -23,9 +24,27 @@ function fromRow(row: Selectable<Table>): Organization {
   return { ...columns, properties: fromJsonTextOrNull(properties) };
 }
 
-export async function insertOrganization(db: RecordsDb, record: Organization): Promise<void> {
-  await db.insertInto('organizations').values(toRow(record)).execute();
+class OrganizationRows extends RecordRows<'organizations', Organization> {
+  /** With its members, invitations, sessions and credentials. */
+  override async remove(db: RecordsDb, id: string) {
+    for (const table of [
+      'sessions',
+      'invitations',
+      'secondFactorDemands',
+      'organizationMembers',
+      'apiKeys',
+      'oauthClients',
+    ] as const) {
+      await db
+        .deleteFrom(table as 'sessions')
+        .where('organizationId', '=', id)
+        .execute();
+    }
+    await super.remove(db, id);
+  }
 }
+
+export const organizationRows = new OrganizationRows('organizations', toRow, fromRow);
 
 /** Id and name of those that exist, by id. */
 export async function findOrganizationNames(
@@ -35,18 +54,6 @@ export async function findOrganizationNames(
   if (ids.length === 0) return new Map();
   const query = db.selectFrom('organizations').select(['id', 'name']).where(isOneOf('id', ids));
   return new Map((await query.execute()).map(({ id, name }) => [id, name]));
-}
-
-export async function findOrganization(
-  db: RecordsDb,
-  id: string,
-): Promise<Organization | undefined> {
-  const row = await db
-    .selectFrom('organizations')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && fromRow(row);
 }
 
 /** The ids of one page of those given, in the order asked for. */
@@ -60,10 +67,6 @@ export async function findOrganizationPage(
     page,
   );
   return rows.map(({ id }) => id);
-}
-
-export async function saveOrganization(db: RecordsDb, record: Organization): Promise<void> {
-  await db.updateTable('organizations').set(toRow(record)).where('id', '=', record.id).execute();
 }
 
 /** Whether the database holds any organization: a new one holds none. */
@@ -93,24 +96,6 @@ export async function organizationContents(
     if (Number(count) > 0) contents.push(`${count} ${what}`);
   }
   return contents;
-}
-
-/** With its members, invitations, sessions and credentials. */
-export async function removeOrganization(db: RecordsDb, id: string): Promise<void> {
-  for (const table of [
-    'sessions',
-    'invitations',
-    'secondFactorDemands',
-    'organizationMembers',
-    'apiKeys',
-    'oauthClients',
-  ] as const) {
-    await db
-      .deleteFrom(table as 'sessions')
-      .where('organizationId', '=', id)
-      .execute();
-  }
-  await db.deleteFrom('organizations').where('id', '=', id).execute();
 }
 
 // Organization counts: number of records of a kind; triggers update the counts (migrations 60 and 141).

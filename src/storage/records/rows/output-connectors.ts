@@ -6,20 +6,16 @@ import { UnreadableRecord } from '../../../model/errors.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
-import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows, SealedRows } from './record-rows.ts';
 import type { Sealer } from '../secret-encryption.ts';
-
-// Few enough for every engine's parameter limit.
-const idsPerStatement = 500;
 
 type Table = RecordTables['outputConnectors'];
 type Store = Pick<Records, 'db' | 'sealer'>;
 
 /** Fewer than any engine's limit of parameters. */
 const idsPerQuery = 500;
-
-const connectorSortColumns = { ...sortColumns, type: 'type', scope: 'scope' };
 
 function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
   return {
@@ -64,25 +60,50 @@ function openProperties(sealed: string, sealer: Sealer): JsonObject {
   return value;
 }
 
-export async function insertOutputConnector(
-  { db, sealer }: Store,
-  record: OutputConnector,
-): Promise<void> {
-  await db.insertInto('outputConnectors').values(toRow(record, sealer)).execute();
+interface OutputConnectorFilter extends WorkspaceFilter {
+  readonly scope?: OutputScope | undefined;
+  readonly types?: readonly string[] | undefined;
+  readonly global?: boolean | undefined;
 }
 
-export async function findOutputConnectors(
-  { db, sealer }: Store,
-  ids: readonly string[],
-): Promise<OutputConnector[]> {
-  if (ids.length === 0) return [];
-  const rows = await db
-    .selectFrom('outputConnectors')
-    .selectAll()
-    .where('id', 'in', [...ids])
-    .execute();
-  return rows.map((row) => fromRow(row, sealer));
+class OutputConnectorRows extends RecordRows<'outputConnectors', OutputConnector> {
+  /** Those of the workspaces and the global ones; `global` asks for the global ones alone. */
+  override async list(db: RecordsDb, filter: OutputConnectorFilter, page: PageRequest) {
+    const { workspaceIds, global } = filter;
+    let query = this.select(db).where((eb) => {
+      const own = eb('organizationId', '=', filter.organizationId);
+      const narrowed =
+        workspaceIds === undefined ? own : eb.and([own, isOneOf('workspaceId', workspaceIds)]);
+      const everybodys = eb('organizationId', 'is', null);
+      if (global === undefined) return eb.or([narrowed, everybodys]);
+      return global ? everybodys : narrowed;
+    });
+    if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
+    if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
+    if (filter.search) query = query.where(contains('searchText', filter.search));
+    return this.page(db, query, page);
+  }
+
+  /** With its deliveries on their way to the log. */
+  override async remove(db: RecordsDb, id: string) {
+    await db.deleteFrom('deliveries').where('connectorId', '=', id).execute();
+    await super.remove(db, id);
+  }
 }
+
+export const outputConnectorRows = new SealedRows<
+  'outputConnectors',
+  OutputConnector,
+  OutputConnectorRows
+>(
+  (sealer) =>
+    new OutputConnectorRows(
+      'outputConnectors',
+      (record) => toRow(record, sealer),
+      (row) => fromRow(row, sealer),
+      { columns: { ...sortColumns, type: 'type', scope: 'scope' } },
+    ),
+);
 
 /**
  * Output connectors without their sealed properties, which a wrong key or damage makes unreadable.
@@ -167,61 +188,14 @@ function readableProperties(sealed: string | null, sealer: Sealer): JsonObject |
   }
 }
 
-export async function findOutputConnector(
-  store: Store,
-  id: string,
-): Promise<OutputConnector | undefined> {
-  return (await findOutputConnectors(store, [id]))[0];
-}
-
-/** Those of the workspaces and the global ones; `global` asks for the global ones alone. */
-export async function listOutputConnectors(
-  { db, sealer }: Store,
-  filter: WorkspaceFilter & {
-    readonly scope?: OutputScope | undefined;
-    readonly types?: readonly string[] | undefined;
-    readonly global?: boolean | undefined;
-  },
-  page: PageRequest,
-): Promise<Rows<OutputConnector>> {
-  const { workspaceIds, global } = filter;
-  let query = db
-    .selectFrom('outputConnectors')
-    .selectAll()
-    .where((eb) => {
-      const own = eb('organizationId', '=', filter.organizationId);
-      const narrowed =
-        workspaceIds === undefined ? own : eb.and([own, isOneOf('workspaceId', workspaceIds)]);
-      const everybodys = eb('organizationId', 'is', null);
-      if (global === undefined) return eb.or([narrowed, everybodys]);
-      return global ? everybodys : narrowed;
-    });
-  if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, { columns: connectorSortColumns });
-  return { rows: rows.map((row) => fromRow(row, sealer)), total };
-}
-
-export async function saveOutputConnector(
-  { db, sealer }: Store,
-  record: OutputConnector,
-): Promise<void> {
-  await db
-    .updateTable('outputConnectors')
-    .set(toRow(record, sealer))
-    .where('id', '=', record.id)
-    .execute();
-}
-
 /** Those of the ids that are output connectors. */
 export async function existingOutputConnectors(
   db: RecordsDb,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (let from = 0; from < ids.length; from += idsPerStatement) {
-    const some = ids.slice(from, from + idsPerStatement);
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
     const rows = await db
       .selectFrom('outputConnectors')
       .select('id')
@@ -230,10 +204,4 @@ export async function existingOutputConnectors(
     for (const { id } of rows) found.add(id);
   }
   return found;
-}
-
-/** With its deliveries on their way to the log. */
-export async function removeOutputConnector(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('deliveries').where('connectorId', '=', id).execute();
-  await db.deleteFrom('outputConnectors').where('id', '=', id).execute();
 }

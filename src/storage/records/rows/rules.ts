@@ -4,25 +4,16 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import type { CustomLogicBlock, Rule } from '../../../model/rule.ts';
 import { parseTagCombination } from '../../../model/tag.ts';
-import {
-  contains,
-  fromFlag,
-  fromJsonText,
-  isOneOf,
-  searchTextOf,
-  toFlag,
-  toJsonText,
-} from '../columns.ts';
-import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import { fromFlag, fromJsonText, isOneOf, searchTextOf, toFlag, toJsonText } from '../columns.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['rules'];
 
 /** Fewer than any engine's limit of parameters. */
 const idsPerQuery = 500;
-
-const ruleSortColumns = { ...sortColumns, active: 'active', nextExecution: 'nextExecution' };
 
 /** What rules refer to. */
 export type RuleReferenceKind = 'device' | 'tag' | 'outputConnector' | 'customLogic';
@@ -78,26 +69,45 @@ async function insertReferences(step: RecordsDb, rule: Rule): Promise<void> {
     .execute();
 }
 
-/** Within a transaction, like every change of a rule: its references must never be half there. */
-export async function insertRule(step: RecordsDb, rule: Rule): Promise<void> {
-  await step.insertInto('rules').values(toRow(rule)).execute();
-  await insertReferences(step, rule);
+interface RuleFilter extends WorkspaceFilter {
+  /**
+   * `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom
+   * logic.
+   */
+  readonly referenceIds?: readonly string[] | undefined;
 }
 
-export async function saveRule(step: RecordsDb, rule: Rule): Promise<void> {
-  await step.updateTable('rules').set(toRow(rule)).where('id', '=', rule.id).execute();
-  await step.deleteFrom('ruleReferences').where('ruleId', '=', rule.id).execute();
-  await insertReferences(step, rule);
+/** Changes are to be made within a transaction: the references of a rule must never be half there. */
+class RuleRows extends RecordRows<'rules', Rule> {
+  override async insert(step: RecordsDb, rule: Rule) {
+    await super.insert(step, rule);
+    await insertReferences(step, rule);
+  }
+
+  override async save(step: RecordsDb, rule: Rule) {
+    await super.save(step, rule);
+    await step.deleteFrom('ruleReferences').where('ruleId', '=', rule.id).execute();
+    await insertReferences(step, rule);
+  }
+
+  override async list(db: RecordsDb, filter: RuleFilter, page: PageRequest) {
+    const { referenceIds } = filter;
+    let query = this.filtered(db, filter);
+    if (referenceIds !== undefined) {
+      query = query.where('id', 'in', (eb) =>
+        eb
+          .selectFrom('ruleReferences')
+          .select('ruleId')
+          .where(isOneOf('referenceId', referenceIds)),
+      );
+    }
+    return this.page(db, query, page);
+  }
 }
 
-export async function removeRule(step: RecordsDb, id: string): Promise<void> {
-  await step.deleteFrom('rules').where('id', '=', id).execute();
-}
-
-export async function findRule(db: RecordsDb, id: string): Promise<Rule | undefined> {
-  const row = await db.selectFrom('rules').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row);
-}
+export const ruleRows = new RuleRows('rules', toRow, fromRow, {
+  columns: { ...sortColumns, active: 'active', nextExecution: 'nextExecution' },
+});
 
 /** Those of the ids that are rules, active or not. */
 export async function existingRules(
@@ -141,31 +151,6 @@ export async function findActiveRules(
     take(await query.where(isOneOf('id', ids.slice(from, from + idsPerQuery))).execute());
   }
   return { rules, broken };
-}
-
-/**
- * `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom
- * logic.
- */
-export async function listRules(
-  db: RecordsDb,
-  filter: WorkspaceFilter & { readonly referenceIds?: readonly string[] | undefined },
-  page: PageRequest,
-): Promise<Rows<Rule>> {
-  const { workspaceIds, search, referenceIds } = filter;
-  let query = db
-    .selectFrom('rules')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', workspaceIds));
-  if (search) query = query.where(contains('searchText', search));
-  if (referenceIds !== undefined) {
-    query = query.where('id', 'in', (eb) =>
-      eb.selectFrom('ruleReferences').select('ruleId').where(isOneOf('referenceId', referenceIds)),
-    );
-  }
-  const { rows, total } = await pageOfRows(query, page, { columns: ruleSortColumns });
-  return { rows: rows.map(fromRow), total };
 }
 
 /** The rules that use a record, in order of name, at most `max`. */
@@ -236,51 +221,4 @@ function blockFromRow({
   };
 }
 
-export async function insertCustomLogic(db: RecordsDb, block: CustomLogicBlock): Promise<void> {
-  await db.insertInto('customLogicBlocks').values(blockToRow(block)).execute();
-}
-
-export async function saveCustomLogic(db: RecordsDb, block: CustomLogicBlock): Promise<void> {
-  await db
-    .updateTable('customLogicBlocks')
-    .set(blockToRow(block))
-    .where('id', '=', block.id)
-    .execute();
-}
-
-export async function removeCustomLogic(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('customLogicBlocks').where('id', '=', id).execute();
-}
-
-export async function findCustomLogics(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<CustomLogicBlock[]> {
-  if (ids.length === 0) return [];
-  const query = db
-    .selectFrom('customLogicBlocks')
-    .selectAll()
-    .where('id', 'in', [...ids]);
-  return (await query.execute()).map(blockFromRow);
-}
-
-export async function findCustomLogic(
-  db: RecordsDb,
-  id: string,
-): Promise<CustomLogicBlock | undefined> {
-  return (await findCustomLogics(db, [id]))[0];
-}
-
-export async function listCustomLogics(
-  db: RecordsDb,
-  filter: { readonly organizationId: string; readonly search?: string | undefined },
-  page: PageRequest,
-): Promise<Rows<CustomLogicBlock>> {
-  let query = db
-    .selectFrom('customLogicBlocks')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page);
-  return { rows: rows.map(blockFromRow), total };
-}
+export const customLogicRows = new RecordRows('customLogicBlocks', blockToRow, blockFromRow);

@@ -6,11 +6,14 @@ import type { Invitation, PasswordReset, Session } from '../../../model/user.ts'
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 import { transaction } from '../transaction.ts';
 
-export async function insertSession(db: RecordsDb, session: Session): Promise<void> {
-  await db.insertInto('sessions').values(session).execute();
-}
+export const sessionRows = new RecordRows<'sessions', Session>(
+  'sessions',
+  (session) => session,
+  (row) => row,
+);
 
 export async function findSessionByTokenHash(
   db: RecordsDb,
@@ -21,10 +24,6 @@ export async function findSessionByTokenHash(
     .selectAll()
     .where('tokenHash', '=', tokenHash)
     .executeTakeFirst();
-}
-
-export async function findSession(db: RecordsDb, id: string): Promise<Session | undefined> {
-  return db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 export async function sessionsOf(db: RecordsDb, userId: string): Promise<Session[]> {
@@ -67,10 +66,6 @@ export async function sessionsFromProvider(
   return (await query.execute()).map(({ id }) => id);
 }
 
-export async function removeSession(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('sessions').where('id', '=', id).execute();
-}
-
 /** Ends every session of the user; returns their ids. */
 export async function removeSessionsOf(db: RecordsDb, userId: string): Promise<string[]> {
   return (
@@ -91,6 +86,12 @@ export async function endedSessions(
   return (await query.execute()).map(({ id }) => id);
 }
 
+export const invitationRows = new RecordRows<'invitations', Invitation>(
+  'invitations',
+  (invitation) => invitation,
+  (row) => row,
+);
+
 /** Replaces an open invitation of the same user to the same organization. */
 export async function replaceInvitation(db: RecordsDb, invitation: Invitation): Promise<void> {
   const { userId, organizationId } = invitation;
@@ -99,7 +100,7 @@ export async function replaceInvitation(db: RecordsDb, invitation: Invitation): 
     .where('userId', '=', userId)
     .where('organizationId', '=', organizationId)
     .execute();
-  await db.insertInto('invitations').values(invitation).execute();
+  await invitationRows.insert(db, invitation);
 }
 
 /** By either link. */
@@ -115,11 +116,6 @@ export async function findInvitation(
   return query.where('expiresAt', '>', now).executeTakeFirst();
 }
 
-export async function removeInvitation(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('invitations').where('id', '=', id).execute();
-}
-
-/** Replaces an open one of the same user. */
 /** Links of one user that are valid at once: one that a stranger asks for ends no other. */
 const passwordResetsMax = 5;
 

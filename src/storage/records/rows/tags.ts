@@ -1,11 +1,10 @@
 // Tags and which devices carry them, in the records store.
 import type { Insertable, Selectable } from 'kysely';
-import type { PageRequest } from '../../../model/page.ts';
 import type { Tag } from '../../../model/tag.ts';
-import { contains, isOneOf, searchTextOf } from '../columns.ts';
+import { searchTextOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
-import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['tags'];
 
@@ -17,25 +16,8 @@ function fromRow({ searchText: _, ...record }: Selectable<Table>): Tag {
   return record;
 }
 
-export async function insertTag(db: RecordsDb, record: Tag): Promise<void> {
-  await db.insertInto('tags').values(toRow(record)).execute();
-}
-
-export async function findTag(db: RecordsDb, id: string): Promise<Tag | undefined> {
-  const row = await db.selectFrom('tags').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row);
-}
-
-export async function findTags(db: RecordsDb, ids: readonly string[]): Promise<Tag[]> {
-  if (ids.length === 0) return [];
-  return (
-    await db
-      .selectFrom('tags')
-      .selectAll()
-      .where('id', 'in', [...ids])
-      .execute()
-  ).map(fromRow);
-}
+/** Devices merely lose a tag that is removed. */
+export const tagRows = new RecordRows('tags', toRow, fromRow);
 
 /** The workspace's tags of those names; of several of one name, the oldest. */
 export async function findTagsNamed(
@@ -44,51 +26,25 @@ export async function findTagsNamed(
   names: readonly string[],
 ): Promise<Tag[]> {
   if (names.length === 0) return [];
-  const query = db
-    .selectFrom('tags')
-    .selectAll()
+  const query = tagRows
+    .select(db)
     .where('workspaceId', '=', workspaceId)
     .where('name', 'in', [...names]);
-  const rows = await query.orderBy('created').orderBy('id').execute();
-  return names.flatMap((name) => rows.find((row) => row.name === name) ?? []).map(fromRow);
+  const tags = await tagRows.readAll(db, query.orderBy('created').orderBy('id'));
+  return names.flatMap((name) => tags.find((tag) => tag.name === name) ?? []);
 }
 
 /** In order of name; unknown ones are absent. */
 export async function findTagsInOrder(db: RecordsDb, ids: readonly string[]): Promise<Tag[]> {
   if (ids.length === 0) return [];
-  const query = db
-    .selectFrom('tags')
-    .selectAll()
-    .where('id', 'in', [...ids]);
-  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
+  const query = tagRows.select(db).where('id', 'in', [...ids]);
+  return tagRows.readAll(db, query.orderBy('searchText').orderBy('id'));
 }
 
 /** Every tag of the workspace; of several of one name the oldest comes last. */
 export async function findWorkspaceTags(db: RecordsDb, workspaceId: string): Promise<Tag[]> {
-  const query = db.selectFrom('tags').selectAll().where('workspaceId', '=', workspaceId);
-  return (await query.orderBy('created', 'desc').orderBy('id').execute()).map(fromRow);
-}
-
-export async function listTags(
-  db: RecordsDb,
-  filter: WorkspaceFilter,
-  page: PageRequest,
-): Promise<Rows<Tag>> {
-  let query = db.selectFrom('tags').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page);
-  return { rows: rows.map(fromRow), total };
-}
-
-export async function saveTag(db: RecordsDb, record: Tag): Promise<void> {
-  await db.updateTable('tags').set(toRow(record)).where('id', '=', record.id).execute();
-}
-
-/** Its devices merely lose the tag. */
-export async function removeTag(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('tags').where('id', '=', id).execute();
+  const query = tagRows.select(db).where('workspaceId', '=', workspaceId);
+  return tagRows.readAll(db, query.orderBy('created', 'desc').orderBy('id'));
 }
 
 /** How many devices carry each tag; tags without any are absent. */

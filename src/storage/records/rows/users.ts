@@ -5,6 +5,7 @@ import type { User } from '../../../model/user.ts';
 import { fromFlag, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 import { removeSecondFactorsOf } from './sign-in.ts';
 import { removePreferencesOf, removePrivateViewsOf } from './views.ts';
 
@@ -20,40 +21,26 @@ function fromRow(row: Selectable<RecordTables['users']>): User {
   return { ...row, passwordHash, proven: fromFlag(row.proven) };
 }
 
-export async function insertUser(db: RecordsDb, user: User): Promise<void> {
-  await db.insertInto('users').values(toRow(user)).execute();
+class UserRows extends RecordRows<'users', User> {
+  /** Removes a user who is a member of nothing any more, with sessions and invitations. */
+  override async remove(db: RecordsDb, id: string) {
+    await db.deleteFrom('sessions').where('userId', '=', id).execute();
+    await db.deleteFrom('invitations').where('userId', '=', id).execute();
+    await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
+    await removeSecondFactorsOf(db, id);
+    await forgetFirstPassword(db, id);
+    await removeIdentitiesOf(db, id);
+    await removePreferencesOf(db, id);
+    await removePrivateViewsOf(db, id);
+    await super.remove(db, id);
+  }
 }
 
-export async function findUser(db: RecordsDb, id: string): Promise<User | undefined> {
-  const row = await db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row);
-}
+export const userRows = new UserRows('users', toRow, fromRow);
 
 /** `email` in lower case. */
 export async function findUserByEmail(db: RecordsDb, email: string): Promise<User | undefined> {
-  const row = await db
-    .selectFrom('users')
-    .selectAll()
-    .where('email', '=', email)
-    .executeTakeFirst();
-  return row && fromRow(row);
-}
-
-export async function saveUser(db: RecordsDb, user: User): Promise<void> {
-  await db.updateTable('users').set(toRow(user)).where('id', '=', user.id).execute();
-}
-
-/** Removes a user who is a member of nothing any more, with sessions and invitations. */
-export async function removeUser(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('sessions').where('userId', '=', id).execute();
-  await db.deleteFrom('invitations').where('userId', '=', id).execute();
-  await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
-  await removeSecondFactorsOf(db, id);
-  await forgetFirstPassword(db, id);
-  await removeIdentitiesOf(db, id);
-  await removePreferencesOf(db, id);
-  await removePrivateViewsOf(db, id);
-  await db.deleteFrom('users').where('id', '=', id).execute();
+  return userRows.first(db, userRows.select(db).where('email', '=', email));
 }
 
 // User identities in the records store: the users of people whom a provider has proven.

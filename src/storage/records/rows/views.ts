@@ -4,18 +4,11 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import type { View } from '../../../model/arrangements.ts';
-import {
-  contains,
-  fromFlag,
-  fromJsonText,
-  isOneOf,
-  searchTextOf,
-  toFlag,
-  toJsonText,
-} from '../columns.ts';
-import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import { fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from '../columns.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['views'];
 
@@ -32,39 +25,25 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): View {
   return { ...row, shared: fromFlag(row.shared), content: fromJsonText<JsonObject>(row.content) };
 }
 
-export async function insertView(db: RecordsDb, record: View): Promise<void> {
-  await db.insertInto('views').values(toRow(record)).execute();
-}
-
-export async function findView(db: RecordsDb, id: string): Promise<View | undefined> {
-  const row = await db.selectFrom('views').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row);
-}
-
 export interface ViewFilter extends WorkspaceFilter {
   /** Whose views are listed besides the shared ones. */
   readonly viewerId: string;
   readonly kind?: string | undefined;
 }
 
-export async function listViews(
-  db: RecordsDb,
-  { organizationId, workspaceIds, viewerId, kind, search }: ViewFilter,
-  page: PageRequest,
-): Promise<Rows<View>> {
-  let query = db
-    .selectFrom('views')
-    .selectAll()
-    .where('organizationId', '=', organizationId)
-    .where((is) => is.or([is('shared', '=', 1), is('ownerId', '=', viewerId)]));
-  if (workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', workspaceIds));
-  if (kind !== undefined) query = query.where('kind', '=', kind);
-  if (search) query = query.where(contains('searchText', search));
-  const { rows, total } = await pageOfRows(query, page, {
-    columns: { ...sortColumns, kind: 'kind' },
-  });
-  return { rows: rows.map(fromRow), total };
+class ViewRows extends RecordRows<'views', View> {
+  override async list(db: RecordsDb, filter: ViewFilter, page: PageRequest) {
+    let query = this.filtered(db, filter).where((is) =>
+      is.or([is('shared', '=', 1), is('ownerId', '=', filter.viewerId)]),
+    );
+    if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
+    return this.page(db, query, page);
+  }
 }
+
+export const viewRows = new ViewRows('views', toRow, fromRow, {
+  columns: { ...sortColumns, kind: 'kind' },
+});
 
 export async function countViewsOf(db: RecordsDb, { workspaceId, ownerId }: View): Promise<number> {
   const { count } = await db
@@ -74,14 +53,6 @@ export async function countViewsOf(db: RecordsDb, { workspaceId, ownerId }: View
     .where('ownerId', '=', ownerId)
     .executeTakeFirstOrThrow();
   return Number(count);
-}
-
-export async function saveView(db: RecordsDb, record: View): Promise<void> {
-  await db.updateTable('views').set(toRow(record)).where('id', '=', record.id).execute();
-}
-
-export async function removeView(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('views').where('id', '=', id).execute();
 }
 
 /**

@@ -8,9 +8,10 @@ import {
   type WorkspaceSettings,
 } from '../../../model/workspace.ts';
 import { contains, fromJsonText, isOneOf, searchTextOf, toJsonText } from '../columns.ts';
-import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
+import type { WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['workspaces'];
 
@@ -31,31 +32,38 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): Workspace {
   return { ...row, settings, properties: fromJsonText<JsonObject>(row.properties) };
 }
 
-export async function insertWorkspace(db: RecordsDb, record: Workspace): Promise<void> {
-  await db.insertInto('workspaces').values(toRow(record)).execute();
+interface NamedFilter extends WorkspaceFilter {
+  readonly name?: string | undefined;
 }
 
-export async function findWorkspace(db: RecordsDb, id: string): Promise<Workspace | undefined> {
-  const row = await db.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row);
-}
-
-export async function listWorkspaces(
-  db: RecordsDb,
-  filter: WorkspaceFilter & { readonly name?: string | undefined },
-  page: PageRequest,
-): Promise<Rows<Workspace>> {
-  let query = db
-    .selectFrom('workspaces')
-    .selectAll()
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
-  for (const words of [filter.search, filter.name]) {
-    if (words) query = query.where(contains('searchText', words));
+class WorkspaceRows extends RecordRows<'workspaces', Workspace> {
+  override async list(db: RecordsDb, filter: NamedFilter, page: PageRequest) {
+    const { organizationId, workspaceIds, search, name } = filter;
+    let query = this.filtered(db, { organizationId, search });
+    if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));
+    if (name) query = query.where(contains('searchText', name));
+    return this.page(db, query, page);
   }
-  const { rows, total } = await pageOfRows(query, page);
-  return { rows: rows.map(fromRow), total };
+
+  /** With what belongs to nobody else. */
+  override async remove(db: RecordsDb, id: string) {
+    for (const table of [
+      'workspaceMembers',
+      'operations',
+      'views',
+      'activities',
+      'demoWorkspaces',
+    ] as const) {
+      await db
+        .deleteFrom(table as 'operations')
+        .where('workspaceId', '=', id)
+        .execute();
+    }
+    await super.remove(db, id);
+  }
 }
+
+export const workspaceRows = new WorkspaceRows('workspaces', toRow, fromRow);
 
 /** Ids and names in order of name. */
 export async function listWorkspaceNames(
@@ -80,26 +88,6 @@ export async function firstWorkspaceIds(
   if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));
   const rows = await query.orderBy('searchText').orderBy('id').limit(max).execute();
   return rows.map(({ id }) => id);
-}
-
-export async function saveWorkspace(db: RecordsDb, record: Workspace): Promise<void> {
-  await db.updateTable('workspaces').set(toRow(record)).where('id', '=', record.id).execute();
-}
-
-export async function removeWorkspace(db: RecordsDb, id: string): Promise<void> {
-  for (const table of [
-    'workspaceMembers',
-    'operations',
-    'views',
-    'activities',
-    'demoWorkspaces',
-  ] as const) {
-    await db
-      .deleteFrom(table as 'operations')
-      .where('workspaceId', '=', id)
-      .execute();
-  }
-  await db.deleteFrom('workspaces').where('id', '=', id).execute();
 }
 
 /** What is in the workspace, for example `3 devices`; empty when nothing is. */
