@@ -121,6 +121,21 @@ journey('unreachable platform', { start: startWorld, prepare, startMs: 240_000 }
     stage.takeComplaints();
   });
 
+  test('review console: a platform that does not answer is told in the language of the page', async () => {
+    const { page, browser } = stage;
+    await page.evaluate(() => localStorage.setItem('language', 'de'));
+    await stage.visit('rules');
+    await loaded(page);
+    await browser.context.setOffline(true);
+    await open(page, stage.at('rules?q=x').replace(/^https?:\/\/[^/]+/, ''));
+    await page.locator('#content').getByText('Die Plattform antwortet nicht').waitFor();
+    await browser.context.setOffline(false);
+    await page.evaluate(() => localStorage.setItem('language', 'en'));
+    await page.reload();
+    await loaded(page);
+    stage.takeComplaints();
+  });
+
   test('console H1: what opens over a page says so too', async () => {
     const { page, browser } = stage;
     await stage.visit('');

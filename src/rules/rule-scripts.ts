@@ -25,6 +25,7 @@ import {
   type ScriptOutcome,
   scriptOutcome,
   scriptRunLimits,
+  emittedReason,
 } from './evaluation/script-run.ts';
 import { keepAlarmSources, sampleTimeOf, scriptAlarms } from './rule-alarms.ts';
 import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
@@ -374,7 +375,7 @@ function resultOf(
   const [error] = errors;
   if (error !== undefined) return { outcome: 'FAILED', reason: error } as const;
   if (actionIds.length > 0)
-    return { outcome: 'FIRED', reason: `the script emitted ${actions.length} actions` } as const;
+    return { outcome: 'FIRED', reason: emittedReason(actions.length) } as const;
   if (actions.length === 0)
     return { outcome: 'NOT_FIRED', reason: 'the script emitted no action' } as const;
   if (firingActions(compiled, outcome).length === 0)

@@ -16,7 +16,13 @@ import {
   type Triggered,
 } from './evaluation/evaluation.ts';
 import { type RuleRun, runOf, runView } from './evaluation/rule-run.ts';
-import { actionsFor, scriptCauses, scriptEvent, scriptOutcome } from './evaluation/script-run.ts';
+import {
+  actionsFor,
+  emittedReason,
+  scriptCauses,
+  scriptEvent,
+  scriptOutcome,
+} from './evaluation/script-run.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 
 const simulationLimits = {
@@ -212,7 +218,7 @@ async function scriptRun(
     places,
   };
   const actionIds = actions.map(({ actionId }) => actionId);
-  const reason = outcome.error ?? `the script emitted ${outcome.actions.length} actions`;
+  const reason = outcome.error ?? emittedReason(outcome.actions.length);
   const kind = outcome.error !== undefined ? 'FAILED' : actions.length > 0 ? 'FIRED' : 'NOT_FIRED';
   return { run: { ...base, outcome: kind, reason, actionIds }, actions };
 }

@@ -1,4 +1,6 @@
 // Refusals: what the platform answered instead of the thing that was asked for (interface 7).
+import { shownLanguage } from '../words/language.tsx';
+import { apiWords } from './api-words.ts';
 
 interface ErrorBody {
   readonly message?: unknown;
@@ -33,7 +35,7 @@ export class Refusal extends Error {
   }
 
   static unreachable(): Refusal {
-    return new Refusal(0, "The platform isn't responding");
+    return new Refusal(0, apiWords[shownLanguage()].unreachable);
   }
 }
 

@@ -188,12 +188,33 @@ function axesOf({ zone, formats }: PlotParts): uPlot.Axis[] {
 
 const markFontPx = 11;
 
+/** The row of each name, given where it begins and ends: the first in which it covers no other. */
+export function labelRows(spans: readonly (readonly [number, number])[]): number[] {
+  const rows: (readonly [number, number])[][] = [];
+  return spans.map((span) => {
+    const [from, to] = span;
+    const free = rows.findIndex((row) => row.every(([start, end]) => to <= start || from >= end));
+    if (free < 0) return rows.push([span]) - 1;
+    rows[free]?.push(span);
+    return free;
+  });
+}
+
 function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly PlotMark[]): void {
   const scale = devicePixelRatio;
-  for (const { at, label, color } of marks) {
-    const x = Math.round(valToPos(at, 'x', true));
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
-    ctx.save();
+  const gap = 5 * scale;
+  ctx.save();
+  ctx.font = `500 ${markFontPx * scale}px ${tokenValue('--sans')}`;
+  const shown = marks.flatMap((mark) => {
+    const x = Math.round(valToPos(mark.at, 'x', true));
+    if (x < bbox.left || x > bbox.left + bbox.width) return [];
+    // At the right end the name is before its line.
+    const isLast = x > bbox.left + bbox.width * 0.85;
+    const width = ctx.measureText(mark.label).width + gap;
+    return [{ ...mark, x, isLast, from: isLast ? x - width : x, to: isLast ? x : x + width }];
+  });
+  const rows = labelRows(shown.map(({ from, to }) => [from, to]));
+  for (const [at, { x, isLast, label, color }] of shown.entries()) {
     ctx.strokeStyle = ctx.fillStyle = tokenValue(color);
     ctx.lineWidth = 1.5 * scale;
     ctx.setLineDash([4 * scale, 3 * scale]);
@@ -201,13 +222,11 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly PlotMark[]): 
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.font = `500 ${markFontPx * scale}px ${tokenValue('--sans')}`;
-    // At the right end the label is before its line.
-    const isLast = x > bbox.left + bbox.width * 0.85;
     ctx.textAlign = isLast ? 'right' : 'left';
-    ctx.fillText(label, x + (isLast ? -5 : 5) * scale, bbox.top + markFontPx * scale);
-    ctx.restore();
+    const below = (rows[at] ?? 0) * (markFontPx + 3);
+    ctx.fillText(label, x + (isLast ? -gap : gap), bbox.top + (markFontPx + below) * scale);
   }
+  ctx.restore();
 }
 
 function drawLevels({ ctx, bbox, valToPos }: uPlot, levels: readonly PlotLevel[]): void {

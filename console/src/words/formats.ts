@@ -1,5 +1,5 @@
 // Formats: numbers, times, durations, and positions as the console shows them, always with a 24-hour clock.
-import type { Language } from './word-set.ts';
+import { type Language, plural } from './word-set.ts';
 
 // ISO duration: `P1DT2H` as seconds, for words and fields that have a unit.
 
@@ -110,6 +110,17 @@ export function formatsOf(locale: string, ownZone = browserZone): Formats {
 /** The locale that the browser prefers of a language, such as `en-GB` of `en`. */
 export function localeOf(language: Language): string {
   return navigator.languages.find((one) => one.slice(0, 2) === language) ?? language;
+}
+
+/** 1 -> `1 row`, 1234 -> `1 234 rows`. */
+export function counted(count: number, one: string, many: string): string {
+  return `${grouped(count)} ${plural(count, one, many)}`;
+}
+
+/** Names of regions by their code of ISO 3166; a code without a name stays. */
+export function regionNames(language: Language): (code: string) => string {
+  const names = new Intl.DisplayNames(language, { type: 'region' });
+  return (code) => names.of(code) ?? code;
 }
 
 /** A whole number, the same in every language. */

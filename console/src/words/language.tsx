@@ -59,6 +59,12 @@ export function usePageZone(zone: string): void {
   }, [zone, showPageZone]);
 }
 
+/** The language of the page, for what is said outside of components. */
+export function shownLanguage(): Language {
+  const { lang } = document.documentElement;
+  return isSpoken(lang) ? lang : 'en';
+}
+
 export function useFormats(): Formats {
   return useLanguage().formats;
 }

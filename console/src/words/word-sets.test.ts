@@ -112,3 +112,31 @@ test('what is the same in both languages is meant', () => {
   const isWord = (text: string) => /\p{L}/u.test(text);
   expect(same.filter(([, text]) => isWord(text) && !sameInBoth.has(text))).toEqual([]);
 });
+
+/** What a count of one stands before, in both languages, beginning as a sentence or not. */
+const manyOf =
+  /(?<![\d.,])1 (?:of 1 |von 1 |more |weitere )?(actions|alarms|bytes|columns|conditions|days|deliveries|devices|files|hours|keys|matches|rows|runs|samples|times|types|uplinks|values|aktionen|alarme|bytes|spalten|bedingungen|tage|tagen|zustellungen|geräte|geräten|dateien|stunden|schlüsseln|treffern|zeilen|läufe|messpunkte|typen|gerätetypen|uplinks|werte|werten)\b/iu;
+
+/** What each function of words says with 1 for all of its parameters: a word with a count takes the number. */
+function sentencesOfOne(words: unknown): string[] {
+  if (typeof words === 'function')
+    return [1].flatMap((one) => {
+      try {
+        return [String(words(...new Array(words.length).fill(one)))];
+      } catch {
+        // It needs another kind of value.
+        return [];
+      }
+    });
+  return words !== null && typeof words === 'object'
+    ? Object.values(words).flatMap(sentencesOfOne)
+    : [];
+}
+
+test('review console: one of something is not said as many', () => {
+  const sentences = sets.flatMap(([, words]) => sentencesOfOne(words));
+  expect(sentences.length).toBeGreaterThan(200);
+  // The last one names a connectivity, such as `MQTT devices`.
+  const many = sentences.filter((one) => manyOf.test(one));
+  expect(many.filter((one) => !one.endsWith("devices can't receive commands"))).toEqual([]);
+});

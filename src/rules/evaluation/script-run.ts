@@ -190,3 +190,9 @@ export function actionsFor(
   if (heldBefore) return [];
   return actions.slice(0, 1);
 }
+
+/** Reason of a run whose script emitted actions. */
+export function emittedReason(count: number): string {
+  if (count === 1) return 'the script emitted 1 action';
+  return `the script emitted ${count} actions`;
+}

@@ -218,10 +218,9 @@ function LifeRow({ alarm, event }: { readonly alarm: Alarm; readonly event: Life
 
 function useSentence({ count }: Alarm, { kind, by }: LifeEvent): string {
   const words = useWords(alarmsWords);
-  const formats = useFormats();
   switch (kind) {
     case 'COUNTED':
-      return words.countedTimes(formats.count(count));
+      return words.countedTimes(count);
     case 'ESCALATED':
       return words.escalated;
     case 'ACKNOWLEDGED':
@@ -311,7 +310,6 @@ export function AlarmPage() {
 
 function Lead({ alarm }: { readonly alarm: Alarm }) {
   const words = useWords(alarmsWords);
-  const { count } = useFormats();
   const { severity, state, firstTriggered, count: times } = alarm;
   return (
     <>
@@ -319,7 +317,7 @@ function Lead({ alarm }: { readonly alarm: Alarm }) {
       <AlarmStateChip of={state} />
       <span>
         {words.opened} <Ago at={firstTriggered} />
-        {times > 1 && ` · ${words.countedTimes(count(times))}`}
+        {times > 1 && ` · ${words.countedTimes(times)}`}
       </span>
     </>
   );

@@ -1,4 +1,5 @@
 // Words of the alarms: list, actions and the page of one alarm.
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const alarmsWords = wordSet(
@@ -25,7 +26,7 @@ export const alarmsWords = wordSet(
     selectShown: 'Select all on this page',
     selection: 'Selected alarms',
     selected: (count: string) => `${count} selected`,
-    selectAll: (count: string) => `Select all ${count} matches`,
+    selectAll: (count: number) => `Select all ${counted(count, 'match', 'matches')}`,
     unselect: 'Clear selection',
     keys: 'j/k to move, x to select, Enter to open, e to acknowledge, y to clear',
     acknowledge: 'Acknowledge',
@@ -48,7 +49,7 @@ export const alarmsWords = wordSet(
     commentLabel: 'Comment',
     commented: 'Comment added',
     addComment: 'Add comment',
-    manyAlarms: (count: string) => `${count} alarms`,
+    manyAlarms: (count: number) => counted(count, 'alarm', 'alarms'),
     empty: 'No alarms yet',
     emptyNote: 'Add an alarm to the “Then” lane of a rule. Triggered alarms appear here.',
     newRule: 'Create alarm rule',
@@ -59,7 +60,7 @@ export const alarmsWords = wordSet(
     noMatchNote: 'Try fewer filters or a different search.',
     withoutFilters: 'Clear filters',
     opened: 'Opened',
-    countedTimes: (count: string) => `Triggered ${count} times`,
+    countedTimes: (count: number) => `Triggered ${counted(count, 'time', 'times')}`,
     lastTrigger: 'Last triggered',
     escalated: 'Escalated (not acknowledged in time)',
     acknowledgedBy: (name: string) => `Acknowledged by ${name}`,
@@ -132,7 +133,7 @@ export const alarmsWords = wordSet(
     selectShown: 'Alle auf dieser Seite auswählen',
     selection: 'Ausgewählte Alarme',
     selected: (count: string) => `${count} ausgewählt`,
-    selectAll: (count: string) => `Alle ${count} Treffer auswählen`,
+    selectAll: (count: number) => `Alle ${grouped(count)} Treffer auswählen`,
     unselect: 'Auswahl aufheben',
     keys: 'j/k zum Bewegen, x zum Auswählen, Enter zum Öffnen, e zum Bestätigen, y zum Beheben',
     acknowledge: 'Bestätigen',
@@ -157,7 +158,7 @@ export const alarmsWords = wordSet(
     commentLabel: 'Kommentar',
     commented: 'Kommentar hinzugefügt',
     addComment: 'Kommentar hinzufügen',
-    manyAlarms: (count: string) => `${count} Alarme`,
+    manyAlarms: (count: number) => counted(count, 'Alarm', 'Alarme'),
     empty: 'Noch keine Alarme',
     emptyNote:
       'Fügen Sie in der Spalte „Dann“ einer Regel einen Alarm hinzu. Ausgelöste Alarme erscheinen hier.',
@@ -169,7 +170,7 @@ export const alarmsWords = wordSet(
     noMatchNote: 'Versuchen Sie weniger Filter oder eine andere Suche.',
     withoutFilters: 'Filter entfernen',
     opened: 'Geöffnet',
-    countedTimes: (count: string) => `${count}-mal ausgelöst`,
+    countedTimes: (count: number) => `${grouped(count)}-mal ausgelöst`,
     lastTrigger: 'Zuletzt ausgelöst',
     escalated: 'Eskaliert (nicht rechtzeitig bestätigt)',
     acknowledgedBy: (name: string) => `Bestätigt von ${name}`,

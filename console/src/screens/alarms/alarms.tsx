@@ -56,7 +56,7 @@ function SelectionBar(props: SelectionBarProps) {
   const [asked, setAsked] = useState<'clear' | 'comment'>();
   const many = selection.isAll ? total : selection.count;
   const targets = targetsOf(props);
-  const what = namedWhat(selection, words.manyAlarms(count(many)));
+  const what = namedWhat(selection, words.manyAlarms(many));
   const close = () => setAsked(undefined);
   const done = (work: Promise<unknown>) => void work.then(selection.clear);
   return (
@@ -66,7 +66,7 @@ function SelectionBar(props: SelectionBarProps) {
       </b>
       {!selection.isAll && selection.count < total && (
         <button type="button" className={styles['link']} onClick={selection.selectAll}>
-          {words.selectAll(count(total))}
+          {words.selectAll(total)}
         </button>
       )}
       <Button look="ghost" onClick={selection.clear}>

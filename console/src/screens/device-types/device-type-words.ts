@@ -1,5 +1,5 @@
 // Words of a device type: its editor, its tests, its replay and what uses it.
-import { grouped } from '../../words/formats.ts';
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 // Words of what uses a device type, and of its record.
@@ -225,8 +225,8 @@ export const deviceTypeWords = wordSet(
     payloadDown: 'Payload (JSON, hex, or base64)',
     port: 'Port',
     forms: {
-      hex: (bytes: string) => `hex, ${bytes} bytes`,
-      base64: (bytes: string) => `base64, ${bytes} bytes`,
+      hex: (bytes: number) => `hex, ${counted(bytes, 'byte', 'bytes')}`,
+      base64: (bytes: number) => `base64, ${counted(bytes, 'byte', 'bytes')}`,
       json: () => 'JSON data',
       event: () => 'JSON event',
     },
@@ -299,8 +299,8 @@ export const deviceTypeWords = wordSet(
     payloadDown: 'Payload (JSON, Hex oder Base64)',
     port: 'Port',
     forms: {
-      hex: (bytes: string) => `Hex, ${bytes} Bytes`,
-      base64: (bytes: string) => `Base64, ${bytes} Bytes`,
+      hex: (bytes: number) => `Hex, ${counted(bytes, 'Byte', 'Bytes')}`,
+      base64: (bytes: number) => `Base64, ${counted(bytes, 'Byte', 'Bytes')}`,
       json: () => 'JSON-Daten',
       event: () => 'JSON-Ereignis',
     },

@@ -1,4 +1,5 @@
 // Words of the list of device types, of a new one, and of the import of a library.
+import { counted } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const deviceTypesWords = wordSet(
@@ -36,7 +37,8 @@ export const deviceTypesWords = wordSet(
     importNote:
       'Select a library folder. Each subfolder with a meta.json becomes a device type, with its uplink.js, downlink.js, schemas, and picture.',
     folder: 'Library folder',
-    found: (files: string, types: string) => `${files} files, ${types} types`,
+    found: (files: number, types: number) =>
+      `${counted(files, 'file', 'files')}, ${counted(types, 'type', 'types')}`,
     tooLarge: (bytes: string) => `The files are larger than the import limit of ${bytes}`,
     noTypes: 'No meta.json found in this folder',
     doImport: 'Import',
@@ -82,7 +84,8 @@ export const deviceTypesWords = wordSet(
     importNote:
       'Wählen Sie den Ordner einer Bibliothek. Jeder Unterordner mit einer meta.json wird ein Gerätetyp, mit seiner uplink.js, downlink.js, Schemas und Bild.',
     folder: 'Bibliotheksordner',
-    found: (files: string, types: string) => `${files} Dateien, ${types} Typen`,
+    found: (files: number, types: number) =>
+      `${counted(files, 'Datei', 'Dateien')}, ${counted(types, 'Typ', 'Typen')}`,
     tooLarge: (bytes: string) => `Die Dateien sind größer als das Importlimit von ${bytes}`,
     noTypes: 'Keine meta.json in diesem Ordner gefunden',
     doImport: 'Importieren',

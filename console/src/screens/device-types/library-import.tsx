@@ -102,7 +102,7 @@ function FolderChoice({ files, choose }: FolderChoiceProps) {
       </label>
       <p role="status">
         {isChosen && types === 0 && words.noTypes}
-        {types > 0 && words.found(formats.count(files.length), formats.count(types))}
+        {types > 0 && words.found(files.length, types)}
         {uploadBytesOf(files) > uploadBytesMax &&
           ` ${words.tooLarge(formats.bytes(uploadBytesMax))}`}
       </p>

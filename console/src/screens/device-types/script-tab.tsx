@@ -248,7 +248,6 @@ function PayloadFields({
   box: { payload, setPayload, port, setPort, read },
 }: PayloadFieldsProps) {
   const words = useWords(deviceTypeWords);
-  const formats = useFormats();
   const isRead = 'event' in read;
   const hasPort = part === 'downlinkScript' || (isRead && read.bytes !== undefined);
   return (
@@ -259,7 +258,7 @@ function PayloadFields({
         rows={6}
         spellCheck={false}
         onChange={({ target }) => setPayload(target.value)}
-        hint={isRead ? words.forms[read.form](formats.count(read.bytes ?? 0)) : undefined}
+        hint={isRead ? words.forms[read.form](read.bytes ?? 0) : undefined}
         error={isRead ? undefined : words.notRead(read.problem)}
       />
       {hasPort && (

@@ -1,5 +1,5 @@
 // Words of a device: its head, values, chart, samples as they arrive, and what is known of it.
-import { grouped } from '../../words/formats.ts';
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 // Words of the settings of a device.
@@ -258,7 +258,7 @@ export const deviceWords = wordSet(
     topic: 'Topic',
     values: 'Values',
     inferred: 'inferred from data, not declared by the device type',
-    showAll: (count: number) => `Show all ${grouped(count)} values`,
+    showAll: (count: number) => `Show all ${counted(count, 'value', 'values')}`,
     none: '–',
     isTrue: 'True',
     isFalse: 'False',
@@ -343,7 +343,7 @@ export const deviceWords = wordSet(
     topic: 'Topic',
     values: 'Werte',
     inferred: 'aus den Daten abgeleitet, nicht vom Gerätetyp deklariert',
-    showAll: (count: number) => `Alle ${grouped(count)} Werte anzeigen`,
+    showAll: (count: number) => `Alle ${counted(count, 'Wert', 'Werte')} anzeigen`,
     none: '–',
     isTrue: 'Ja',
     isFalse: 'Nein',

@@ -2,7 +2,7 @@
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { pageRows } from '../../ui/rows/use-pages.ts';
-import type { listBody } from './device-search.ts';
+import type { DeviceSearch, listBody } from './device-search.ts';
 
 type WholeDevice = components['schemas']['Device'];
 
@@ -57,4 +57,9 @@ export function typeNameOf({ dataFlow }: Device): string | undefined {
 export function fieldOf({ customFields }: Device, name: string): unknown {
   const field = customFields.find(({ fieldMetaName }) => fieldMetaName === name);
   return field?.[field.meta.type as keyof typeof field];
+}
+
+/** Whether the list shows only some devices. */
+export function hasCondition({ q, state, filter }: DeviceSearch): boolean {
+  return [q, state, filter].some((one) => one !== undefined);
 }

@@ -11,7 +11,7 @@ import { Empty, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { ChosenColumn } from './columns/column-order.ts';
 import { deviceAddress, useDeviceColumns, without } from './device-columns.tsx';
-import { countDevices, type Device, type ListRequest } from './device-list.ts';
+import { countDevices, type Device, hasCondition, type ListRequest } from './device-list.ts';
 import { decodeFilter, type DeviceSearch, encodeFilter, listBody } from './device-search.ts';
 import type { DeviceValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
@@ -81,8 +81,7 @@ function leastPxOf(columns: readonly { readonly width: string }[]): number {
 function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>) {
   const words = useWords(devicesWords);
   const { workspaceId, search } = place;
-  const hasCondition = [search.q, search.state, search.filter].some((one) => one !== undefined);
-  if (hasCondition) return <NoMatch place={place} change={change} />;
+  if (hasCondition(search)) return <NoMatch place={place} change={change} />;
   return (
     <Empty
       title={words.empty}

@@ -1,5 +1,5 @@
 // Words of the list of devices.
-import { grouped } from '../../words/formats.ts';
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 // Words of saved views.
@@ -114,8 +114,8 @@ export const sampleExportWords = wordSet(
     fromHint: 'Leave empty to start with the oldest sample',
     to: 'To',
     toHint: 'Leave empty to export up to now',
-    progress: (done: string, total: string, samples: string) =>
-      `${done} of ${total} devices, ${samples} samples`,
+    progress: (done: number, total: number, samples: number) =>
+      `${grouped(done)} of ${counted(total, 'device', 'devices')}, ${counted(samples, 'sample', 'samples')}`,
     goesOn: 'You can close this dialog. The export continues in the background.',
     kept: 'The file is deleted automatically after a few days.',
     incomplete: "Some samples couldn't be read and are missing from the file.",
@@ -132,8 +132,8 @@ export const sampleExportWords = wordSet(
     fromHint: 'Leer lassen, um mit dem ältesten Messwert zu beginnen',
     to: 'Bis',
     toHint: 'Leer lassen, um bis jetzt zu exportieren',
-    progress: (done: string, total: string, samples: string) =>
-      `${done} von ${total} Geräten, ${samples} Messwerte`,
+    progress: (done: number, total: number, samples: number) =>
+      `${grouped(done)} von ${counted(total, 'Gerät', 'Geräten')}, ${counted(samples, 'Messwert', 'Messwerte')}`,
     goesOn: 'Sie können diesen Dialog schließen. Der Export läuft im Hintergrund weiter.',
     kept: 'Die Datei wird nach einigen Tagen automatisch gelöscht.',
     incomplete: 'Einige Messwerte konnten nicht gelesen werden und fehlen in der Datei.',
@@ -158,7 +158,7 @@ export const devicesWords = wordSet(
     selected: (count: string) => `${count} selected`,
     select: (name: string) => `Select ${name}`,
     selectShown: 'Select all on this page',
-    selectAll: (count: string) => `Select all ${count} matches`,
+    selectAll: (count: number) => `Select all ${counted(count, 'match', 'matches')}`,
     device: 'Device',
     deviceId: 'Device ID',
     lastSeen: 'Last seen',
@@ -252,7 +252,7 @@ export const devicesWords = wordSet(
     selected: (count: string) => `${count} ausgewählt`,
     select: (name: string) => `${name} auswählen`,
     selectShown: 'Alle auf dieser Seite auswählen',
-    selectAll: (count: string) => `Alle ${count} Treffer auswählen`,
+    selectAll: (count: number) => `Alle ${grouped(count)} Treffer auswählen`,
     device: 'Gerät',
     deviceId: 'Geräte-ID',
     lastSeen: 'Zuletzt gesehen',

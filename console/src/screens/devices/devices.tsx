@@ -17,7 +17,7 @@ import { FailedDialog } from './bulk-dialogs.tsx';
 import { useBulkWork } from './bulk-work.ts';
 import { type ChosenColumn, columnsOf, withColumns } from './columns/column-order.ts';
 import { without } from './device-columns.tsx';
-import { type Device, fetchDevices, type ListRequest } from './device-list.ts';
+import { type Device, fetchDevices, hasCondition, type ListRequest } from './device-list.ts';
 import { type DeviceSearch, deviceStates, listBody, sortOf } from './device-search.ts';
 import { DeviceTable, type ListPlace } from './device-table.tsx';
 import { useDeviceValues, type ValueKey } from './device-values.ts';
@@ -199,7 +199,15 @@ function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
       name={words.title}
       path={[words.title]}
       isWide
-      actions={<ListActions request={request} total={pages.total} exporting={exporting} />}
+      actions={
+        <ListActions
+          request={request}
+          total={pages.total}
+          // An empty list has these links in its middle.
+          isEmpty={pages.total === 0 && !hasCondition(search)}
+          exporting={exporting}
+        />
+      }
     >
       <ViewTabs {...place} change={change} />
       {isSelecting ? (
@@ -291,10 +299,11 @@ function useRequest(workspaceId: string, search: DeviceSearch): ListRequest {
 interface ListActionsProps {
   readonly request: ListRequest;
   readonly total: number | undefined;
+  readonly isEmpty: boolean;
   readonly exporting: ReturnType<typeof useExport>;
 }
 
-function ListActions({ request, total, exporting }: ListActionsProps) {
+function ListActions({ request, total, isEmpty, exporting }: ListActionsProps) {
   const words = useWords(devicesWords);
   const { workspaceId } = route.useParams();
   const path = `/v3/assets/list?sort=${request.sort}`;
@@ -309,14 +318,18 @@ function ListActions({ request, total, exporting }: ListActionsProps) {
         {exporting.progress ?? words.exportCsv}
       </Button>
       <SampleExportButton workspaceId={workspaceId} />
-      <ButtonLink to="/w/$workspaceId/devices/import" params={{ workspaceId }}>
-        <Upload aria-hidden="true" />
-        {words.import}
-      </ButtonLink>
-      <ButtonLink look="primary" to="/w/$workspaceId/devices/new" params={{ workspaceId }}>
-        <Plus aria-hidden="true" />
-        {words.register}
-      </ButtonLink>
+      {!isEmpty && (
+        <>
+          <ButtonLink to="/w/$workspaceId/devices/import" params={{ workspaceId }}>
+            <Upload aria-hidden="true" />
+            {words.import}
+          </ButtonLink>
+          <ButtonLink look="primary" to="/w/$workspaceId/devices/new" params={{ workspaceId }}>
+            <Plus aria-hidden="true" />
+            {words.register}
+          </ButtonLink>
+        </>
+      )}
     </>
   );
 }

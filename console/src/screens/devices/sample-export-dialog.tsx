@@ -102,9 +102,7 @@ function ExportProgress({ id, close }: { readonly id: string; readonly close: ()
         </>
       }
     >
-      <p role="status">
-        {words.progress(formats.count(devicesDone), formats.count(devices), formats.count(samples))}
-      </p>
+      <p role="status">{words.progress(devicesDone, devices, samples)}</p>
       <progress aria-label={words.title} value={devicesDone} max={Math.max(1, devices)} />
       <p className="mute">{state === 'RUNNING' ? words.goesOn : words.kept}</p>
       {found.data?.incomplete === true && <p>{words.incomplete}</p>}

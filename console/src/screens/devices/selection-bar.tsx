@@ -50,7 +50,7 @@ export function SelectionBar(props: SelectionBarProps) {
       </b>
       {!selection.isAll && selection.count < total && (
         <button type="button" className={styles['link']} onClick={selection.selectAll}>
-          {words.selectAll(formats.count(total))}
+          {words.selectAll(total)}
         </button>
       )}
       <Button

@@ -1,5 +1,5 @@
 // Words of the home page.
-import { grouped } from '../../words/formats.ts';
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 // Words of the open alarms on the home page, loaded with them.
@@ -35,7 +35,8 @@ export const homeWords = wordSet(
     refused: (deviceId: string) => `Rejected: ${deviceId}`,
     refusedSender: 'Uplinks rejected',
     refusedUplinks: 'Uplinks were rejected in the last 24 hours',
-    heard: (online: string, total: string) => `${online} of ${total} devices online`,
+    heard: (online: number, total: number) =>
+      `${grouped(online)} of ${counted(total, 'device', 'devices')} online`,
     register: 'Add device',
     firstReading: 'Send your first sample',
     alive: 'Devices online',
@@ -83,7 +84,8 @@ export const homeWords = wordSet(
     refused: (deviceId: string) => `Abgelehnt: ${deviceId}`,
     refusedSender: 'Uplinks abgelehnt',
     refusedUplinks: 'In den letzten 24 Stunden wurden Uplinks abgelehnt',
-    heard: (online: string, total: string) => `${online} von ${total} Geräten online`,
+    heard: (online: number, total: number) =>
+      `${grouped(online)} von ${counted(total, 'Gerät', 'Geräten')} online`,
     register: 'Gerät hinzufügen',
     firstReading: 'Ersten Messwert senden',
     alive: 'Geräte online',

@@ -27,7 +27,6 @@ const Needs = late('Needs', async () => (await load).Needs);
 
 export function Home() {
   const words = useWords(homeWords);
-  const { count } = useFormats();
   const { workspaceId } = useParams({ from: '/signed-in/shell/w/$workspaceId/' });
   const { data, error, refetch } = useOverview(workspaceId);
   const failing = useFailingOutputs(workspaceId, data);
@@ -46,7 +45,7 @@ export function Home() {
       }
       name={words.title}
       path={[words.title]}
-      lead={data && words.heard(count(data.devices.online), count(data.devices.total))}
+      lead={data && words.heard(data.devices.online, data.devices.total)}
       actions={
         <>
           {data?.devices.total === 0 && (

@@ -82,7 +82,7 @@ const reasons: readonly (readonly [RegExp, (words: RunWords, part: string) => st
   [/^inside the geofence$/, (words) => words.inside],
   [/^outside the geofence$/, (words) => words.outside],
   [/^the script emitted no action$/, (words) => words.noEmit],
-  [/^the script emitted (\d+) actions$/, (words, count) => words.emitted(count)],
+  [/^the script emitted (\d+) actions?$/, (words, count) => words.emitted(Number(count))],
   [/^the sample is of .*older than the newest/, (words) => words.late],
   [/^the sample timestamp .* is more than a day in the future/, (words) => words.ahead],
 ];

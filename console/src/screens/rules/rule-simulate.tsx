@@ -83,7 +83,7 @@ function Findings({ found, workspaceId }: { readonly found: Found; readonly work
           {words.wouldHave(count(fired), fired)}
         </p>
         <p className="mute">
-          {words.lookedAt(count(samples), count(runs))} {truncated ? words.truncated : ''}
+          {words.lookedAt(samples, runs)} {truncated ? words.truncated : ''}
         </p>
         <DayBars
           from={found.from}

@@ -1,5 +1,5 @@
 // Words of the rules: list, runs and simulation.
-import { grouped } from '../../words/formats.ts';
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const rulesWords = wordSet(
@@ -50,7 +50,7 @@ export const rulesWords = wordSet(
     inside: 'inside the geofence',
     outside: 'outside the geofence',
     noEmit: 'the script emitted no action',
-    emitted: (count: string) => `the script emitted ${count} actions`,
+    emitted: (count: number) => `the script emitted ${counted(count, 'action', 'actions')}`,
     late: 'older than the newest sample that the rule has evaluated',
     ahead: 'more than one day in the future. Check the device clock.',
     range: 'Time range',
@@ -60,8 +60,8 @@ export const rulesWords = wordSet(
       many === 0
         ? 'Would not have fired'
         : `Would have fired ${count} ${plural(many, 'time', 'times')}`,
-    lookedAt: (samples: string, runs: string) =>
-      `${samples} samples, ${runs} runs. Nothing was sent.`,
+    lookedAt: (samples: number, runs: number) =>
+      `${counted(samples, 'sample', 'samples')}, ${counted(runs, 'run', 'runs')}. Nothing was sent.`,
     truncated: 'The range has more samples than one simulation can evaluate.',
     unsavedNote: 'Simulation uses the saved rule. Save to include your changes.',
     perDay: 'Fired per day',
@@ -118,7 +118,7 @@ export const rulesWords = wordSet(
     inside: 'innerhalb des Geozauns',
     outside: 'außerhalb des Geozauns',
     noEmit: 'das Skript hat keine Aktion ausgelöst',
-    emitted: (count: string) => `das Skript hat ${count} Aktionen ausgelöst`,
+    emitted: (count: number) => `das Skript hat ${counted(count, 'Aktion', 'Aktionen')} ausgelöst`,
     late: 'älter als der neueste Messwert, den die Regel ausgewertet hat',
     ahead: 'mehr als einen Tag in der Zukunft. Prüfen Sie die Uhr des Geräts.',
     range: 'Zeitraum',
@@ -126,8 +126,8 @@ export const rulesWords = wordSet(
     simulating: 'Simulation läuft…',
     wouldHave: (count: string, many: number) =>
       many === 0 ? 'Hätte nicht ausgelöst' : `Hätte ${count}-mal ausgelöst`,
-    lookedAt: (samples: string, runs: string) =>
-      `${samples} Messwerte, ${runs} Ausführungen. Nichts wurde gesendet.`,
+    lookedAt: (samples: number, runs: number) =>
+      `${counted(samples, 'Messwert', 'Messwerte')}, ${counted(runs, 'Ausführung', 'Ausführungen')}. Nichts wurde gesendet.`,
     truncated: 'Der Zeitraum hat mehr Messwerte, als eine Simulation auswerten kann.',
     unsavedNote:
       'Die Simulation verwendet die gespeicherte Regel. Speichern Sie, um Ihre Änderungen einzubeziehen.',

@@ -70,7 +70,7 @@ function RetentionOf({ workspace }: { readonly workspace: Workspace }) {
       </div>
       {isAsked && (
         <ConfirmDialog
-          title={words.shorterTitle(text)}
+          title={words.shorterTitle(Number(text))}
           note={words.shorterNote}
           confirmLabel={words.keepShorter}
           cancelLabel={words.cancel}

@@ -1,5 +1,5 @@
 // Words of a workspace's settings.
-import { grouped } from '../../words/formats.ts';
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const settingsWords = wordSet(
@@ -40,7 +40,8 @@ export const settingsWords = wordSet(
     hoursOn: 'Limit occupancy to working hours',
     hoursHint: (zone: string) =>
       `Occupancy counts only these hours, in ${zone}. Other values are not affected.`,
-    hoursAWeek: (hours: string) => `${hours} hours per week`,
+    hoursAWeek: (hours: string, many: number) =>
+      `${hours} ${plural(many, 'hour', 'hours')} per week`,
     copyMonday: 'Copy Monday to all weekdays',
     dayOff: 'Closed',
     addPeriod: (day: string) => `Add hours on ${day}`,
@@ -77,7 +78,7 @@ export const settingsWords = wordSet(
     nothingExpires: 'No samples are older than this.',
     expires: (count: number, samples: string, bytes: string) =>
       `This deletes about ${samples} ${plural(count, 'sample', 'samples')} (${bytes}).`,
-    shorterTitle: (days: string) => `Keep samples for only ${days} days?`,
+    shorterTitle: (days: number) => `Keep samples for only ${counted(days, 'day', 'days')}?`,
     shorterNote: "Older samples are deleted within a minute. This can't be undone.",
     keepShorter: 'Delete older samples',
     samples: 'Samples',
@@ -176,7 +177,8 @@ export const settingsWords = wordSet(
     hoursOn: 'Belegung auf Arbeitszeiten beschränken',
     hoursHint: (zone: string) =>
       `Für die Belegung zählen nur diese Zeiten, in ${zone}. Andere Werte sind nicht betroffen.`,
-    hoursAWeek: (hours: string) => `${hours} Stunden pro Woche`,
+    hoursAWeek: (hours: string, many: number) =>
+      `${hours} ${plural(many, 'Stunde', 'Stunden')} pro Woche`,
     copyMonday: 'Montag auf alle Werktage übertragen',
     dayOff: 'Geschlossen',
     addPeriod: (day: string) => `Zeit hinzufügen: ${day}`,
@@ -213,7 +215,7 @@ export const settingsWords = wordSet(
     nothingExpires: 'Keine Messwerte sind älter.',
     expires: (count: number, samples: string, bytes: string) =>
       `Dies löscht etwa ${samples} ${plural(count, 'Messwert', 'Messwerte')} (${bytes}).`,
-    shorterTitle: (days: string) => `Messwerte nur ${days} Tage aufbewahren?`,
+    shorterTitle: (days: number) => `Messwerte nur ${counted(days, 'Tag', 'Tage')} aufbewahren?`,
     shorterNote:
       'Ältere Messwerte werden innerhalb einer Minute gelöscht. Dies kann nicht rückgängig gemacht werden.',
     keepShorter: 'Ältere Messwerte löschen',

@@ -1,5 +1,5 @@
 // Words of the first run.
-import { grouped } from '../../words/formats.ts';
+import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const welcomeWords = wordSet(
@@ -93,8 +93,8 @@ export const welcomeWords = wordSet(
     demoNote: 'Load a simulated campus with a week of data. You can delete it with one click.',
     loadDemo: 'Load demo data',
     loadingDemo: 'Creating devices, types, and data flows…',
-    demoProgress: (devices: string, samples: string) =>
-      `${devices} devices, ${samples} samples so far`,
+    demoProgress: (devices: number, samples: string, many: number) =>
+      `${counted(devices, 'device', 'devices')}, ${samples} ${plural(many, 'sample', 'samples')} so far`,
     demoFilling: 'Loading a week of history…',
     openDemo: 'Open the demo',
     forbidden: "You don't have permission to add devices here",
@@ -194,8 +194,8 @@ export const welcomeWords = wordSet(
       'Laden Sie einen simulierten Campus mit Daten einer Woche. Sie können ihn mit einem Klick löschen.',
     loadDemo: 'Demodaten laden',
     loadingDemo: 'Geräte, Typen und Datenflüsse werden erstellt…',
-    demoProgress: (devices: string, samples: string) =>
-      `${devices} Geräte, bisher ${samples} Messwerte`,
+    demoProgress: (devices: number, samples: string, many: number) =>
+      `${counted(devices, 'Gerät', 'Geräte')}, bisher ${samples} ${plural(many, 'Messwert', 'Messwerte')}`,
     demoFilling: 'Verlauf einer Woche wird geladen…',
     openDemo: 'Demo öffnen',
     forbidden: 'Sie dürfen hier keine Geräte hinzufügen',

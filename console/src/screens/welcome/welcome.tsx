@@ -170,14 +170,16 @@ function DemoOffer() {
 
 function DemoProgress({ workspaceId }: { readonly workspaceId: string }) {
   const words = useWords(welcomeWords);
-  const { short, count } = useFormats();
+  const { short } = useFormats();
   const overview = useQuery({ ...overviewOf(workspaceId), refetchInterval: progressMs });
   const { devices, samples } = overview.data ?? {};
   return (
     <div className={styles['progress']} role="status">
       {devices !== undefined && (
         <p>
-          <b className="num">{words.demoProgress(count(devices.total), short(samples ?? 0))}</b>{' '}
+          <b className="num">
+            {words.demoProgress(devices.total, short(samples ?? 0), samples ?? 0)}
+          </b>{' '}
           <span className="mute">{words.demoFilling}</span>
         </p>
       )}

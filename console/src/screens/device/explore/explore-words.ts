@@ -1,4 +1,5 @@
 // Words of the exploration of a device's values.
+import { counted, grouped } from '../../../words/formats.ts';
 import { wordSet } from '../../../words/word-set.ts';
 
 export const exploreWords = wordSet(
@@ -38,14 +39,15 @@ export const exploreWords = wordSet(
     chart: 'Chart of selected values',
     table: 'Chart data',
     time: 'Time',
-    rowsOf: (shown: string, all: string) => `${shown} of ${all} rows, newest first`,
+    rowsOf: (shown: number, all: number) =>
+      `${grouped(shown)} of ${counted(all, 'row', 'rows')}, newest first`,
     none: 'Select a value to chart',
     noValues: 'No data in this time range',
     request: 'API request',
     languages: 'Language',
     export: 'Export',
-    exportCsv: (rows: string) => `CSV (${rows} rows)`,
-    exportNdjson: (rows: string) => `NDJSON (${rows} rows)`,
+    exportCsv: (rows: number) => `CSV (${counted(rows, 'row', 'rows')})`,
+    exportNdjson: (rows: number) => `NDJSON (${counted(rows, 'row', 'rows')})`,
     inZone: (zone: string) => `Times in ${zone}`,
     tooMany: 'Showing the first 12 series. Remove values or devices to see others.',
   },
@@ -85,14 +87,15 @@ export const exploreWords = wordSet(
     chart: 'Diagramm der gewählten Werte',
     table: 'Diagrammdaten',
     time: 'Zeit',
-    rowsOf: (shown: string, all: string) => `${shown} von ${all} Zeilen, neueste zuerst`,
+    rowsOf: (shown: number, all: number) =>
+      `${grouped(shown)} von ${counted(all, 'Zeile', 'Zeilen')}, neueste zuerst`,
     none: 'Wählen Sie einen Wert für das Diagramm',
     noValues: 'Keine Daten in diesem Zeitraum',
     request: 'API-Anfrage',
     languages: 'Sprache',
     export: 'Exportieren',
-    exportCsv: (rows: string) => `CSV (${rows} Zeilen)`,
-    exportNdjson: (rows: string) => `NDJSON (${rows} Zeilen)`,
+    exportCsv: (rows: number) => `CSV (${counted(rows, 'Zeile', 'Zeilen')})`,
+    exportNdjson: (rows: number) => `NDJSON (${counted(rows, 'Zeile', 'Zeilen')})`,
     inZone: (zone: string) => `Zeiten in ${zone}`,
     tooMany:
       'Nur die ersten 12 Reihen werden angezeigt. Entfernen Sie Werte oder Geräte, um andere zu sehen.',

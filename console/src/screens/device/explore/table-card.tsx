@@ -21,11 +21,11 @@ export function TableCard({ table, name, zone }: TableCardProps) {
   const words = useWords(exploreWords);
   const formats = useFormats();
   const rows = table.rows.toReversed().slice(0, rowsShown);
-  const all = formats.count(table.rows.length);
+  const all = table.rows.length;
   return (
     <Card
       title={words.table}
-      note={words.rowsOf(formats.count(rows.length), all)}
+      note={words.rowsOf(rows.length, all)}
       actions={
         <>
           <span className="mute">{words.inZone(zone)}</span>

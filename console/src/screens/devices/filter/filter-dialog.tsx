@@ -146,7 +146,7 @@ function Summary({ options, root, complete, counts }: SummaryProps) {
         <span className="mute num">
           {data === undefined
             ? error === null && words.counting
-            : words.matches(formats.count(data.matching), formats.count(data.total))}
+            : words.matches(data.matching, data.total)}
         </span>
       </p>
       {error !== null && <p className={styles['refused']}>{error.message}</p>}

@@ -1,5 +1,6 @@
 // Words of the filter: fields, predicates, the sentence of an expression, and its builder.
-import { wordSet } from '../../../words/word-set.ts';
+import { counted, grouped } from '../../../words/formats.ts';
+import { plural, wordSet } from '../../../words/word-set.ts';
 
 export const filterWords = wordSet(
   {
@@ -33,7 +34,8 @@ export const filterWords = wordSet(
     where: (said: string) => `Devices where ${said}`,
     incomplete: 'Conditions without a value are ignored.',
     counting: 'Counting…',
-    matches: (count: string, total: string) => `${count} of ${total} devices match`,
+    matches: (count: number, total: number) =>
+      `${grouped(count)} of ${counted(total, 'device', 'devices')} ${plural(count, 'matches', 'match')}`,
     json: 'API filter (JSON)',
     show: (count: string) => `Show ${count}`,
     showThem: 'Apply',
@@ -124,7 +126,8 @@ export const filterWords = wordSet(
     where: (said: string) => `Geräte mit: ${said}`,
     incomplete: 'Bedingungen ohne Wert werden ignoriert.',
     counting: 'Wird gezählt…',
-    matches: (count: string, total: string) => `${count} von ${total} Geräten passen`,
+    matches: (count: number, total: number) =>
+      `${grouped(count)} von ${counted(total, 'Gerät', 'Geräten')} ${plural(count, 'passt', 'passen')}`,
     json: 'API-Filter (JSON)',
     show: (count: string) => `${count} anzeigen`,
     showThem: 'Anwenden',

@@ -5,6 +5,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { UnsavedBar } from '../../../ui/unsaved-bar.tsx';
+import { regionNames } from '../../../words/formats.ts';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';
@@ -33,6 +34,7 @@ function HoursOf({ workspace }: { readonly workspace: Workspace }) {
   });
   const { value } = useFormats();
   const draft = editor.value;
+  const hours = totalHours(draft.week);
   const change = (part: Partial<HoursDraft>) => editor.change({ ...draft, ...part });
   const faults = faultsOf(editor.error);
   const regionFault = faultAt(faults, 'settings.holidayRegion');
@@ -43,7 +45,7 @@ function HoursOf({ workspace }: { readonly workspace: Workspace }) {
     <div key={editor.edition} className={styles['cards']}>
       <Card
         title={words.tabs.hours}
-        note={draft.isEnabled ? words.hoursAWeek(value(totalHours(draft.week))) : undefined}
+        note={draft.isEnabled ? words.hoursAWeek(value(hours), hours) : undefined}
         isPadded
       >
         <div className={styles['wideForm']}>
@@ -75,9 +77,9 @@ interface HolidayInputsProps {
 function HolidayInputs({ draft, change, regionFault }: HolidayInputsProps) {
   const words = useWords(settingsWords);
   const { language } = useLanguage();
-  const names = new Intl.DisplayNames(language, { type: 'region' });
+  const nameOf = regionNames(language);
   const countries = holidayCountries
-    .map((code) => ({ code, name: names.of(code) ?? code }))
+    .map((code) => ({ code, name: nameOf(code) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
   return (
     <div className={styles['form']}>
