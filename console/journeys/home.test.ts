@@ -52,7 +52,7 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
     expect(await axeFindings(page)).toEqual([]);
     await page.reload();
     await page.getByRole('heading', { name: 'No open alarms, no devices offline' }).waitFor();
-    await page.getByText('1 of 1 devices online').waitFor();
+    await page.getByText('1 of 1 device online').waitFor();
     await page.getByText(/^since .*, plus the one before$/).waitFor();
     await page.getByText('21.5', { exact: true }).first().waitFor();
   });
