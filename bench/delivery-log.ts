@@ -7,8 +7,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DeliveryLog } from '../src/storage/delivery-log/delivery-log.ts';
 import { loadDelivery } from '../src/deliveries/attempts/delivery-records.ts';
-import { createDeliverer } from '../src/deliveries/attempts/delivery-worker.ts';
-import { createDeliveryIntake } from '../src/deliveries/delivery-intake.ts';
+import { Deliverer } from '../src/deliveries/attempts/delivery-worker.ts';
+import { DeliveryIntake } from '../src/deliveries/delivery-intake.ts';
 import { recordOutcome } from '../src/deliveries/delivery-outcomes.ts';
 import { queueOutputs } from '../src/deliveries/outputs.ts';
 import type { UplinkRoute } from '../src/inventory/devices/uplink-route-cache.ts';
@@ -50,7 +50,7 @@ async function measure(): Promise<void> {
     expected: false,
   });
   const telemetry = telemetryOf({ deliveryTried: () => undefined, noted: () => undefined });
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     load: (waiting) => loadDelivery(waiting, log),
     // What a target does before it sends: the payload of the delivery.
     async send(delivery) {
@@ -68,7 +68,7 @@ async function measure(): Promise<void> {
     setTimer,
   });
   const known = new Set<string>();
-  const intake = createDeliveryIntake({ log, deliverer, now, from: 0, known, knownTo: 0 });
+  const intake = new DeliveryIntake({ log, deliverer, now, from: 0, known, knownTo: 0 });
   const routes = Array.from({ length: devices }, (_, i) => routeOf(i));
   const stages = {
     findRoute: (id: string) => routes[Number(id)]!,

@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
-import { attachDataStreams } from '../src/http/streams/data-streams.ts';
-import { createFanOut } from '../src/live/sessions/fan-out.ts';
+import { DataStreams } from '../src/http/streams/data-streams.ts';
+import { FanOut } from '../src/live/sessions/fan-out.ts';
 import { createWorkspaceFanOut } from '../src/live/sessions/workspace-fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
 import { machineShape, writeMeasurement } from './measure.ts';
@@ -168,9 +168,9 @@ async function rawWs(subscribers: number, count: number): Promise<number> {
 }
 
 async function openPlatform() {
-  const fanOut = createFanOut(createWorkspaceFanOut(Date.now));
+  const fanOut = new FanOut(createWorkspaceFanOut(Date.now));
   const server = createServer();
-  const streams = attachDataStreams(server, {
+  const streams = new DataStreams(server, {
     fanOut,
     authenticate: async () => ({
       kind: 'API_KEY',

@@ -3,7 +3,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { runInThisContext } from 'node:vm';
 import type { Json, JsonObject } from '../src/model/json.ts';
-import { createScriptMachine, type ScriptMachine } from '../src/scripting/script-machine.ts';
+import { ScriptMachine } from '../src/scripting/script-machine.ts';
 import { figure, machineShape, markdownTable, median, writeMeasurement } from './measure.ts';
 
 interface Workload {
@@ -196,7 +196,7 @@ async function nothingSurvives(machine: ScriptMachine): Promise<number> {
   return rounds;
 }
 
-const machine = createScriptMachine({ workers: 1 });
+const machine = new ScriptMachine({ workers: 1 });
 await sameResults(machine);
 const lines = [
   `${machineShape()}, median of ${slices} slices of ${secondsPerSlice} s, one worker, ${runsUnderWay} runs in flight.`,

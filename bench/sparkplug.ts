@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import proto from 'sparkplug-payload/lib/sparkplugPayloadProto.js';
 import sparkplugPayload from 'sparkplug-payload';
-import { createEdgeNode } from '../src/transports/sparkplug/edge-node.ts';
+import { EdgeNode } from '../src/transports/sparkplug/edge-node.ts';
 import { samplesOfReadings } from '../src/transports/sparkplug/metric-readings.ts';
 import { readPayload } from '../src/transports/sparkplug/sparkplug-payload.ts';
 import { sparkplugTopicOf } from '../src/transports/sparkplug/sparkplug-topic.ts';
@@ -44,7 +44,7 @@ const data = bytesOf((i) => ({
 }));
 const topic = (type: string) => sparkplugTopicOf(`spBv1.0/g/${type}/e`) ?? missing('topic');
 const [birthTopic, dataTopic] = [topic('NBIRTH'), topic('NDATA')];
-const node = createEdgeNode();
+const node = new EdgeNode();
 node.take(birthTopic, birth, 0);
 
 /** Metrics per second. */

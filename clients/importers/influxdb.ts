@@ -4,9 +4,8 @@ import type { Json } from '../../src/model/json.ts';
 import { isFault, type Point } from '../../src/transports/line-protocol/line-reader.ts';
 import { timeReader } from '../../src/transports/line-protocol/line-values.ts';
 import {
-  createPointSamples,
+  PointSamples,
   type PointSample,
-  type PointSamples,
 } from '../../src/transports/line-protocol/point-samples.ts';
 import { readInfluxFile } from './influx-files.ts';
 import type { MovedDevice, MovedSample, Place, ReadOptions, Remark, Source } from './moved.ts';
@@ -94,7 +93,7 @@ async function readFile(
   };
   const readTime = timeReader('ns');
   if (readTime === undefined) throw new Error('nanoseconds are not known');
-  const fresh = (): PointSamples => createPointSamples({ mapping, readTime, receivedAt: 0 });
+  const fresh = (): PointSamples => new PointSamples({ mapping, readTime, receivedAt: 0 });
   let points = fresh();
   let count = 0;
 

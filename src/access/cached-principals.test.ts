@@ -11,7 +11,7 @@ import { testEngine } from '../storage/records/testing-engine.ts';
 import type { Authenticator } from './authenticator.ts';
 import { createApiKeyAuthenticator, createBearerAuthenticator } from './machine-authenticators.ts';
 import { bootstrap, type Bootstrapped } from './bootstrap.ts';
-import { cookieNames, createSessionAuthenticator } from './session-authenticator.ts';
+import { cookieNames, SessionAuthenticator } from './session-authenticator.ts';
 import { startSession } from './sign-in.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
@@ -58,7 +58,7 @@ beforeAll(async () => {
   const check = async () => ({ clientId: 'c', expiresAt: now + 60_000 });
   caches.apiKey = createApiKeyAuthenticator(parts);
   caches.oauthClient = createBearerAuthenticator({ ...parts, tokens: { check } });
-  caches.session = createSessionAuthenticator(parts);
+  caches.session = new SessionAuthenticator(parts);
 });
 afterAll(async () => {
   await Promise.allSettled(reads);

@@ -16,44 +16,58 @@ import type { RequestHeaders } from './authenticator.ts';
 const tokenLengthMax = 200;
 const dashboardsKept = 1_000;
 
-export interface ShareAuthenticator {
+/** A token in use is noted in the audit log once in this time. */
+const useEveryMs = hourMs;
+
+export class ShareAuthenticator {
+  readonly #db: RecordsDb;
+  readonly #now: () => EpochMs;
+  readonly #used: (share: SharedBy, before: EpochMs) => void;
+  /** By dashboard and version, because a configuration may be large. */
+  readonly #known = createBoundedMap<string, SharedSeries>(dashboardsKept);
+
+  constructor(parts: {
+    readonly db: RecordsDb;
+    readonly now: () => EpochMs;
+    /** Notes the use in the records and in the audit log. */
+    readonly used: (share: SharedBy, before: EpochMs) => void;
+  }) {
+    const { db, now, used } = parts;
+    this.#db = db;
+    this.#now = now;
+    this.#used = used;
+  }
+
   /**
    * The principal of a token of a shared dashboard; undefined when the headers have none. Throws
    * Problem 401 for one that is unknown, revoked or expired, and for a second credential.
    */
-  authenticate(headers: RequestHeaders): Promise<Principal> | undefined;
-}
+  authenticate(headers: RequestHeaders): Promise<Principal> | undefined {
+    const { authorization } = headers;
+    if (typeof authorization !== 'string') return undefined;
+    const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
+    if (!token?.startsWith(shareTokenPrefix)) return undefined;
+    if (headers['x-api-key'] !== undefined) throw problem('twoCredentials');
+    return this.#principalOf(token);
+  }
 
-/** A token in use is noted in the audit log once in this time. */
-const useEveryMs = hourMs;
-
-export function createShareAuthenticator(parts: {
-  readonly db: RecordsDb;
-  readonly now: () => EpochMs;
-  /** Notes the use in the records and in the audit log. */
-  readonly used: (share: SharedBy, before: EpochMs) => void;
-}): ShareAuthenticator {
-  const { db, now, used } = parts;
-  /** By dashboard and version, because a configuration may be large. */
-  const known = createBoundedMap<string, SharedSeries>(dashboardsKept);
-
-  async function seriesOf({ dashboardId, version }: SharedBy): Promise<SharedSeries> {
-    const kept = known.use(`${dashboardId} ${version}`);
+  async #seriesOf({ dashboardId, version }: SharedBy): Promise<SharedSeries> {
+    const kept = this.#known.use(`${dashboardId} ${version}`);
     if (kept !== undefined) return kept;
-    const current = await findConfiguration(db, dashboardId);
+    const current = await findConfiguration(this.#db, dashboardId);
     if (current === undefined) throw problem('invalidToken');
     const series = seriesOfTiles(current.configuration);
-    known.set(`${dashboardId} ${current.version}`, series);
+    this.#known.set(`${dashboardId} ${current.version}`, series);
     return series;
   }
 
-  async function principalOf(token: string): Promise<Principal> {
+  async #principalOf(token: string): Promise<Principal> {
     if (token.length > tokenLengthMax) throw problem('invalidToken');
-    const found = await dashboardOfToken(db, secretHash(token), now());
+    const found = await dashboardOfToken(this.#db, secretHash(token), this.#now());
     if (found === undefined) throw problem('invalidToken');
     const { id, dashboardId, organizationId, workspaceId, lastUsed } = found;
-    const before = now() - useEveryMs;
-    if (lastUsed === null || lastUsed < before) used(found, before);
+    const before = this.#now() - useEveryMs;
+    if (lastUsed === null || lastUsed < before) this.#used(found, before);
     return {
       // Like a key without any permission; only `share` says what it reads.
       kind: 'API_KEY',
@@ -62,18 +76,7 @@ export function createShareAuthenticator(parts: {
       organizationId,
       workspaces: new Set(),
       permissions: {},
-      share: { dashboardId, workspaceId, series: await seriesOf(found) },
+      share: { dashboardId, workspaceId, series: await this.#seriesOf(found) },
     };
   }
-
-  return {
-    authenticate(headers) {
-      const { authorization } = headers;
-      if (typeof authorization !== 'string') return undefined;
-      const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
-      if (!token?.startsWith(shareTokenPrefix)) return undefined;
-      if (headers['x-api-key'] !== undefined) throw problem('twoCredentials');
-      return principalOf(token);
-    },
-  };
 }

@@ -10,7 +10,7 @@ import {
   saveLastUses,
 } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
-import { createCacheByPart, createRecordChanges } from '../structures/cache-by-part.ts';
+import { createCacheByPart, RecordChanges } from '../structures/cache-by-part.ts';
 import { type Authenticator, grantedPrincipal } from './authenticator.ts';
 import { clockSkewSeconds, type TokenService } from './token-service.ts';
 
@@ -33,7 +33,7 @@ export function createBearerAuthenticator(parts: {
   readonly now: () => EpochMs;
 }): BearerAuthenticator {
   const known = createCacheByPart<KnownToken>(tokensMax);
-  const changes = createRecordChanges();
+  const changes = new RecordChanges();
 
   async function load(token: string): Promise<Principal> {
     const { clientId, expiresAt } = await parts.tokens.check(token);
@@ -93,7 +93,7 @@ export function createApiKeyAuthenticator({
 }): ApiKeyAuthenticator {
   const principals = createCacheByPart<Principal>(principalsMax);
   const uses = new Map<string, EpochMs>();
-  const changes = createRecordChanges();
+  const changes = new RecordChanges();
 
   function use(principal: Principal): Principal {
     const { expiresAt } = principal;

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProviderClient, newTransaction, type ProviderClient } from './provider.ts';
+import { ProviderClient, newTransaction } from './provider.ts';
 
 const clientId = 'heliograph';
 const subject = 'subject-1';
@@ -52,7 +52,7 @@ afterAll(() => void server.close());
 
 function clientOf(trustsEmail: boolean): ProviderClient {
   const roles = { roles: [], allowedDomains: [], groupsClaim: 'groups', label: 'x' };
-  return createProviderClient({
+  return new ProviderClient({
     provider: {
       ...roles,
       issuer,

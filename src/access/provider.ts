@@ -12,17 +12,6 @@ import { findIdentity } from '../storage/records/rows/users.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
 import { endSessionsById } from './own-sessions.ts';
 
-export interface ProviderClient {
-  /** Where the browser goes to prove who its user is. */
-  readonly begin: (transaction: ProviderTransaction) => Promise<URL>;
-  /** Exchanges the code in the address that the browser came back to. */
-  readonly finish: (came: URL, transaction: ProviderTransaction) => Promise<ProviderAnswer>;
-  /** Where the browser ends the session at the provider; undefined when it has no such page. */
-  readonly endSessionUrl: (idToken: string) => Promise<string | undefined>;
-  /** Throws for a token that is not a valid notification of the provider. */
-  readonly readLogoutToken: (token: string) => Promise<EndedAtProvider>;
-}
-
 export interface ProviderAnswer {
   readonly person: ProvenPerson;
   readonly providerSession: string | null;
@@ -56,62 +45,84 @@ const clockSkewSeconds = 60;
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 
 /**
- * Asks the provider for its metadata with the first use, so that the platform starts without it. A
- * failure is not kept.
+ * Asks the provider for its metadata with the first use, so that the platform starts without it.
+ * A failure is not kept.
  */
-export function createProviderClient(parts: ProviderClientParts): ProviderClient {
-  const { provider, publicUrl, now } = parts;
-  let known: Promise<Known> | undefined;
-  let readAt = 0;
+export class ProviderClient {
+  readonly #parts: ProviderClientParts;
+  readonly #provider: SignInProvider;
+  readonly #publicUrl: () => string;
+  readonly #now: () => EpochMs;
+  #known: Promise<Known> | undefined;
+  #readAt = 0;
 
-  function discovered(): Promise<Known> {
-    if (known !== undefined && isWithin(knownForMs, readAt, now())) return known;
-    readAt = now();
-    const reading = discover(parts);
-    known = reading;
+  constructor(parts: ProviderClientParts) {
+    this.#parts = parts;
+    const { provider, publicUrl, now } = parts;
+    this.#provider = provider;
+    this.#publicUrl = publicUrl;
+    this.#now = now;
+  }
+
+  /** Where the browser goes to prove who its user is. */
+  async begin({ state, nonce, verifier }: ProviderTransaction): Promise<URL> {
+    const { openId, configuration } = await this.#discovered();
+    return openId.buildAuthorizationUrl(configuration, {
+      redirect_uri: `${this.#publicUrl()}${callbackPath}`,
+      scope: this.#provider.scopes,
+      state,
+      nonce,
+      code_challenge: await openId.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+  }
+
+  /** Exchanges the code in the address that the browser came back to. */
+  async finish(
+    came: URL,
+    { state, nonce, verifier }: ProviderTransaction,
+  ): Promise<ProviderAnswer> {
+    const { openId, configuration } = await this.#discovered();
+    const tokens = await openId.authorizationCodeGrant(configuration, came, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (claims === undefined || tokens.id_token === undefined)
+      throw new Error('The provider returned no ID token');
+    const info = await userInfoOf({ openId, configuration }, tokens.access_token, claims.sub);
+    const providerSession = typeof claims['sid'] === 'string' ? claims['sid'] : null;
+    const person = personOf(this.#provider, claims, info);
+    return { person, providerSession, idToken: tokens.id_token };
+  }
+
+  /** Where the browser ends the session at the provider; undefined when it has no such page. */
+  async endSessionUrl(idToken: string): Promise<string | undefined> {
+    const { openId, configuration } = await this.#discovered();
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+    const back = `${this.#publicUrl()}/sign-in`;
+    const parameters = { id_token_hint: idToken, post_logout_redirect_uri: back };
+    return openId.buildEndSessionUrl(configuration, parameters).href;
+  }
+
+  /** Throws for a token that is not a valid notification of the provider. */
+  async readLogoutToken(token: string): Promise<EndedAtProvider> {
+    return readLogoutToken(await this.#discovered(), token, this.#parts);
+  }
+
+  #discovered(): Promise<Known> {
+    if (this.#known !== undefined && isWithin(knownForMs, this.#readAt, this.#now()))
+      return this.#known;
+    this.#readAt = this.#now();
+    const reading = discover(this.#parts);
+    this.#known = reading;
     reading.catch(() => {
-      if (known === reading) known = undefined;
+      if (this.#known === reading) this.#known = undefined;
     });
     return reading;
   }
-
-  return {
-    async begin({ state, nonce, verifier }) {
-      const { openId, configuration } = await discovered();
-      return openId.buildAuthorizationUrl(configuration, {
-        redirect_uri: `${publicUrl()}${callbackPath}`,
-        scope: provider.scopes,
-        state,
-        nonce,
-        code_challenge: await openId.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      });
-    },
-    async finish(came, { state, nonce, verifier }) {
-      const { openId, configuration } = await discovered();
-      const tokens = await openId.authorizationCodeGrant(configuration, came, {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: verifier,
-        idTokenExpected: true,
-      });
-      const claims = tokens.claims();
-      if (claims === undefined || tokens.id_token === undefined)
-        throw new Error('The provider returned no ID token');
-      const info = await userInfoOf({ openId, configuration }, tokens.access_token, claims.sub);
-      const providerSession = typeof claims['sid'] === 'string' ? claims['sid'] : null;
-      const person = personOf(provider, claims, info);
-      return { person, providerSession, idToken: tokens.id_token };
-    },
-    async endSessionUrl(idToken) {
-      const { openId, configuration } = await discovered();
-      if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
-      const back = `${publicUrl()}/sign-in`;
-      const parameters = { id_token_hint: idToken, post_logout_redirect_uri: back };
-      return openId.buildEndSessionUrl(configuration, parameters).href;
-    },
-    readLogoutToken: async (token) => readLogoutToken(await discovered(), token, parts),
-  };
 }
 
 const callbackPath = '/v3/auth/oidc/callback';

@@ -25,7 +25,7 @@ import {
 } from '../storage/records/rows/sign-in.ts';
 import { userRows } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
-import { createCacheByPart, createRecordChanges } from '../structures/cache-by-part.ts';
+import { createCacheByPart, RecordChanges } from '../structures/cache-by-part.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
 import { organizationsClosedTo } from './second-factor-demand.ts';
 
@@ -60,16 +60,6 @@ const changesThatCount = new Set<RecordChange['kind']>([
   'workspace',
 ]);
 
-/** New roles and ended sessions count from the change on. */
-export interface SessionAuthenticator extends Authenticator, ChangeFollower {
-  /** The present user of a session; undefined when the session or the membership has ended. */
-  readonly current: (sessionId: string) => Promise<Principal | undefined>;
-  /** Saves when sessions were last used. */
-  readonly saveUses: () => Promise<void>;
-  /** Ids of the sessions that are over, when all uses are saved after this time at most. */
-  readonly oldIds: (savedLaterMs: number) => Promise<string[]>;
-}
-
 /**
  * The token that state-changing calls repeat in `x-csrf-token`; it is derived from the session's,
  * so none is stored.
@@ -84,69 +74,95 @@ interface KnownSession {
   readonly expiresAt: EpochMs;
 }
 
-export function createSessionAuthenticator(parts: {
-  readonly db: RecordsDb;
-  readonly now: () => EpochMs;
-  /** Whether the platform is reached by https. */
-  readonly secure?: boolean;
-}): SessionAuthenticator {
-  const { db, now, secure = false } = parts;
-  const known = createCacheByPart<KnownSession>(principalsMax);
-  const seen = new Map<string, EpochMs>();
-  const changes = createRecordChanges();
+/** New roles and ended sessions count from the change on. */
+export class SessionAuthenticator implements Authenticator, ChangeFollower {
+  /** The header, in lower case, that carries this kind of credential. */
+  readonly header: string;
+  /** Whether browsers send it by themselves: it counts only in a request that shows nothing else. */
+  readonly ambient?: true;
+  readonly #db: RecordsDb;
+  readonly #now: () => EpochMs;
+  readonly #secure: boolean;
+  readonly #known = createCacheByPart<KnownSession>(principalsMax);
+  readonly #seen = new Map<string, EpochMs>();
+  readonly #changes = new RecordChanges();
 
-  async function load(hash: string): Promise<Principal> {
-    const { revision } = changes;
-    const session = await findSessionByTokenHash(db, hash);
-    if (session === undefined || isOver(session, now())) throw problem('unauthorized');
-    const principal = await userPrincipal(db, session);
+  constructor(parts: {
+    readonly db: RecordsDb;
+    readonly now: () => EpochMs;
+    /** Whether the platform is reached by https. */
+    readonly secure?: boolean;
+  }) {
+    const { db, now, secure = false } = parts;
+    this.#db = db;
+    this.#now = now;
+    this.#secure = secure;
+    this.header = 'cookie';
+    this.ambient = true;
+  }
+
+  /** Call for every record change, once it is durable. */
+  readonly recordChanged = (change: RecordChange): void => {
+    if (!changesThatCount.has(change.kind)) return;
+    // A new membership is a part of no session yet; its user is.
+    const id = change.kind === 'member' ? change.userId : change.id;
+    this.#changes.add(id);
+    this.#known.deleteUsersOf(id);
+  };
+
+  /** Call when changes of other nodes were missed: every record may have changed. */
+  readonly changesMissed = (): void => {
+    this.#changes.addAll();
+    this.#known.clear();
+  };
+
+  /** The present user of a session; undefined when the session or the membership has ended. */
+  readonly current = (sessionId: string): Promise<Principal | undefined> =>
+    presentUser(this.#db, sessionId);
+
+  /** Throws Problem 401 for a credential that is unknown, deleted or expired. */
+  authenticate(cookies: string, request: ShownRequest): Principal | Promise<Principal> {
+    const token = sessionTokenOf(cookies, this.#secure);
+    if (token === undefined) throw problem('unauthorized');
+    const hash = secretHash(token);
+    const found = this.#known.use(hash);
+    if (found !== undefined && found.expiresAt > this.#now()) {
+      refuseForgery(token, request);
+      this.#seen.set(found.sessionId, this.#now());
+      return found.principal;
+    }
+    return this.#load(hash).then((principal) => {
+      refuseForgery(token, request);
+      return principal;
+    });
+  }
+
+  /** Saves when sessions were last used. */
+  async saveUses(): Promise<void> {
+    if (this.#seen.size === 0) return;
+    const uses = new Map(this.#seen);
+    this.#seen.clear();
+    await saveLastSeen(this.#db, uses);
+  }
+
+  /** Ids of the sessions that are over, when all uses are saved after this time at most. */
+  oldIds(savedLaterMs: number): Promise<string[]> {
+    return endedSessions(this.#db, this.#now(), this.#now() - sessionIdleMs - savedLaterMs);
+  }
+
+  async #load(hash: string): Promise<Principal> {
+    const { revision } = this.#changes;
+    const session = await findSessionByTokenHash(this.#db, hash);
+    if (session === undefined || isOver(session, this.#now())) throw problem('unauthorized');
+    const principal = await userPrincipal(this.#db, session);
     if (principal === undefined) throw problem('unauthorized');
     const { id: sessionId, expiresAt } = session;
     const used = recordsOf(sessionId, principal);
-    if (!used.some((id) => changes.hasChanged(id, revision)))
-      known.set(hash, { sessionId, principal, expiresAt }, used);
-    seen.set(sessionId, now());
+    if (!used.some((id) => this.#changes.hasChanged(id, revision)))
+      this.#known.set(hash, { sessionId, principal, expiresAt }, used);
+    this.#seen.set(sessionId, this.#now());
     return principal;
   }
-
-  return {
-    header: 'cookie',
-    ambient: true,
-    authenticate(cookies, request) {
-      const token = sessionTokenOf(cookies, secure);
-      if (token === undefined) throw problem('unauthorized');
-      const hash = secretHash(token);
-      const found = known.use(hash);
-      if (found !== undefined && found.expiresAt > now()) {
-        refuseForgery(token, request);
-        seen.set(found.sessionId, now());
-        return found.principal;
-      }
-      return load(hash).then((principal) => {
-        refuseForgery(token, request);
-        return principal;
-      });
-    },
-    recordChanged(change) {
-      if (!changesThatCount.has(change.kind)) return;
-      // A new membership is a part of no session yet; its user is.
-      const id = change.kind === 'member' ? change.userId : change.id;
-      changes.add(id);
-      known.deleteUsersOf(id);
-    },
-    changesMissed() {
-      changes.addAll();
-      known.clear();
-    },
-    current: (sessionId) => presentUser(db, sessionId),
-    async saveUses() {
-      if (seen.size === 0) return;
-      const uses = new Map(seen);
-      seen.clear();
-      await saveLastSeen(db, uses);
-    },
-    oldIds: (savedLaterMs) => endedSessions(db, now(), now() - sessionIdleMs - savedLaterMs),
-  };
 }
 
 async function presentUser(db: RecordsDb, sessionId: string): Promise<Principal | undefined> {

@@ -1,6 +1,6 @@
 // Checks of passwords are slowed down for who guesses, and for nobody else.
 import { describe, expect, test } from 'vitest';
-import { createAttempts, networkOf, siteOf } from './sign-in-throttle.ts';
+import { Attempts, networkOf, siteOf } from './sign-in-throttle.ts';
 
 const wrong = async () => false;
 const right = async () => true;
@@ -21,7 +21,7 @@ describe('review security 19: networks', () => {
   });
 
   test('addresses of one /64 share their attempts', async () => {
-    const tries = createAttempts(() => 0);
+    const tries = new Attempts(() => 0);
     for (let n = 1; n <= 10; n += 1)
       await tries.run({ ip: `2001:db8::${n}`, account: 'a' }, wrong, failed);
     await expect(tries.run({ ip: '2001:db8::ffff', account: 'a' }, right, failed)).rejects.toThrow(
@@ -44,7 +44,7 @@ describe('review security 19: networks', () => {
   test.each(['2001:db8:1:%::1', '192.0.2.1'])(
     'security 3: guesses from %s end for the whole range that one customer has',
     async (form) => {
-      const tries = createAttempts(() => 0);
+      const tries = new Attempts(() => 0);
       const ip = (n: number) => form.replace('%', n.toString(16));
       for (let n = 0; n < 100; n += 1)
         await tries.run({ ip: ip(n), account: `account ${n}` }, wrong, failed);
@@ -56,7 +56,7 @@ describe('review security 19: networks', () => {
   );
 
   test('guesses from a hundred hosts do not lock out the one who signed in before', async () => {
-    const tries = createAttempts(() => 0);
+    const tries = new Attempts(() => 0);
     const home = { ip: '192.0.2.1', account: 'a' };
     await tries.run(home, right, failed);
     for (let n = 0; n < 100; n += 1)
@@ -68,7 +68,7 @@ describe('review security 19: networks', () => {
   });
 
   test('hosts that keep every check busy cost another host one turn, not its sign-in', async () => {
-    const tries = createAttempts(() => 0);
+    const tries = new Attempts(() => 0);
     const open: (() => void)[] = [];
     const slow = () => new Promise<boolean>((resolve) => open.push(() => resolve(false)));
     const hostile: Promise<unknown>[] = [];

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
-import { createTokenBuckets, type TokenBuckets } from './token-buckets.ts';
+import { TokenBuckets } from './token-buckets.ts';
 
 const keysMax = 100_000;
 const turnLimits = { waitingPerKeyMax: 16, keysMax: 2_000 } as const;
@@ -56,15 +56,6 @@ interface AttemptLimits {
   readonly runningMax: number;
 }
 
-export interface Attempts {
-  /**
-   * Runs the work; an outcome for which `failed` is true, or an error, uses up one attempt. Throws
-   * Problem `tooManyAttempts` when none is left. Attempts in progress count as failed, so that
-   * concurrent ones gain nothing.
-   */
-  run<T>(who: Who, work: () => Promise<T>, failed: (outcome: T) => boolean): Promise<T>;
-}
-
 export interface Who {
   readonly ip: string;
   /** The account whose secret is tried, such as an e-mail address. */
@@ -72,104 +63,119 @@ export interface Who {
 }
 
 /** `limits`: of passwords, unless others are given. */
-export function createAttempts(
-  now: () => EpochMs,
-  limits: AttemptLimits = passwordLimits,
-): Attempts {
-  const bucketsOf = ({ failures, secondsEach }: Allowance) =>
-    createTokenBuckets({ capacity: failures, perSecond: 1 / secondsEach, keysMax, now });
-  const pairs = bucketsOf(limits.accountFromAddress);
-  const accounts = bucketsOf(limits.account);
-  const addresses = bucketsOf(limits.address);
+export class Attempts {
+  readonly #pairs: TokenBuckets;
+  readonly #accounts: TokenBuckets;
+  readonly #addresses: TokenBuckets;
+  readonly #turns: FairTurns;
+  readonly #knownPairs = createBoundedMap<string, true>(knownPairsMax);
 
-  const turns = createFairTurns({ ...turnLimits, runningMax: limits.runningMax });
-  const knownPairs = createBoundedMap<string, true>(knownPairsMax);
-  const limitsOf = ({ ip, account }: Who): [TokenBuckets, string][] => {
+  constructor(now: () => EpochMs, limits: AttemptLimits = passwordLimits) {
+    const bucketsOf = ({ failures, secondsEach }: Allowance) =>
+      new TokenBuckets({ capacity: failures, perSecond: 1 / secondsEach, keysMax, now });
+    this.#pairs = bucketsOf(limits.accountFromAddress);
+    this.#accounts = bucketsOf(limits.account);
+    this.#addresses = bucketsOf(limits.address);
+    this.#turns = new FairTurns({ ...turnLimits, runningMax: limits.runningMax });
+  }
+
+  /**
+   * Runs the work; an outcome for which `failed` is true, or an error, uses up one attempt. Throws
+   * Problem `tooManyAttempts` when none is left. Attempts in progress count as failed, so that
+   * concurrent ones gain nothing.
+   */
+  async run<T>(who: Who, work: () => Promise<T>, failed: (outcome: T) => boolean): Promise<T> {
+    const taken: [TokenBuckets, string][] = [];
+    for (const [limit, key] of this.#limitsOf(who)) {
+      if (limit.take(key)) {
+        taken.push([limit, key]);
+        continue;
+      }
+      for (const [other, otherKey] of taken) other.giveBack(otherKey);
+      throw problem('tooManyAttempts', { retryAfterSeconds: limit.secondsUntil(key) });
+    }
+    const outcome = await this.#turns.run(siteOf(who.ip), work);
+    if (failed(outcome)) return outcome;
+    for (const [limit, key] of taken) limit.giveBack(key);
+    if (who.account !== undefined)
+      this.#knownPairs.set(`${who.account}\n${networkOf(who.ip)}`, true);
+    return outcome;
+  }
+
+  #limitsOf({ ip, account }: Who): [TokenBuckets, string][] {
     const site = siteOf(ip);
-    if (account === undefined) return [[addresses, site]];
+    if (account === undefined) return [[this.#addresses, site]];
     const pair = `${account}\n${networkOf(ip)}`;
     const own: [TokenBuckets, string][] = [
-      [addresses, site],
-      [pairs, pair],
+      [this.#addresses, site],
+      [this.#pairs, pair],
     ];
-    if (knownPairs.get(pair) === undefined) own.push([accounts, account]);
+    if (this.#knownPairs.get(pair) === undefined) own.push([this.#accounts, account]);
     return own;
-  };
-
-  return {
-    async run(who, work, failed) {
-      const taken: [TokenBuckets, string][] = [];
-      for (const [limit, key] of limitsOf(who)) {
-        if (limit.take(key)) {
-          taken.push([limit, key]);
-          continue;
-        }
-        for (const [other, otherKey] of taken) other.giveBack(otherKey);
-        throw problem('tooManyAttempts', { retryAfterSeconds: limit.secondsUntil(key) });
-      }
-      const outcome = await turns.run(siteOf(who.ip), work);
-      if (failed(outcome)) return outcome;
-      for (const [limit, key] of taken) limit.giveBack(key);
-      if (who.account !== undefined) knownPairs.set(`${who.account}\n${networkOf(who.ip)}`, true);
-      return outcome;
-    },
-  };
+  }
 }
 
 // Fair turns: limited work alternates between waiting keys, so that one host cannot delay the others.
 
-interface FairTurns {
+// Fair turns: limited work alternates between waiting keys, so that one host cannot delay the others.
+class FairTurns {
+  readonly #runningMax: number;
+  readonly #waitingPerKeyMax: number;
+  readonly #keysMax: number;
+  /** In the order of their turns: a key whose work started goes to the end. */
+  readonly #lines = new Map<string, (() => void)[]>();
+  #running = 0;
+
+  constructor(limits: {
+    readonly runningMax: number;
+    readonly waitingPerKeyMax: number;
+    readonly keysMax: number;
+  }) {
+    const { runningMax, waitingPerKeyMax, keysMax } = limits;
+    this.#runningMax = runningMax;
+    this.#waitingPerKeyMax = waitingPerKeyMax;
+    this.#keysMax = keysMax;
+  }
+
   /**
    * Runs the work when it is the turn of the key. Throws Problem `tooManyAttempts` when too much
    * work of the key waits.
    */
-  run<T>(key: string, work: () => Promise<T>): Promise<T>;
-}
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#runningMax) this.#running += 1;
+    else await this.#waitFor(key);
+    try {
+      return await work();
+    } finally {
+      this.#passOn();
+    }
+  }
 
-function createFairTurns(limits: {
-  readonly runningMax: number;
-  readonly waitingPerKeyMax: number;
-  readonly keysMax: number;
-}): FairTurns {
-  const { runningMax, waitingPerKeyMax, keysMax } = limits;
-  /** In the order of their turns: a key whose work started goes to the end. */
-  const lines = new Map<string, (() => void)[]>();
-  let running = 0;
-
-  function waitFor(key: string): Promise<void> {
-    const line = lines.get(key) ?? [];
-    if (line.length >= waitingPerKeyMax || (line.length === 0 && lines.size >= keysMax)) {
+  #waitFor(key: string): Promise<void> {
+    const line = this.#lines.get(key) ?? [];
+    if (
+      line.length >= this.#waitingPerKeyMax ||
+      (line.length === 0 && this.#lines.size >= this.#keysMax)
+    ) {
       throw problem('tooManyAttempts', { retryAfterSeconds: 1 });
     }
     return new Promise((resolve) => {
       line.push(resolve);
-      lines.set(key, line);
+      this.#lines.set(key, line);
     });
   }
 
-  function passOn(): void {
-    const [[key, line] = []] = lines;
+  #passOn(): void {
+    const [[key, line] = []] = this.#lines;
     const start = line?.shift();
     if (key === undefined || line === undefined || start === undefined) {
-      running -= 1;
+      this.#running -= 1;
       return;
     }
-    lines.delete(key);
-    if (line.length > 0) lines.set(key, line);
+    this.#lines.delete(key);
+    if (line.length > 0) this.#lines.set(key, line);
     start();
   }
-
-  return {
-    async run(key, work) {
-      if (running < runningMax) running += 1;
-      else await waitFor(key);
-      try {
-        return await work();
-      } finally {
-        passOn();
-      }
-    },
-  };
 }
 
 // Network of an address: the range that one host gets without asking, which limits count as one.

@@ -2,17 +2,6 @@
 import type { EpochMs } from '../model/instant.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
-export interface TokenBuckets {
-  /** Takes one permit; false without a free permit. */
-  take(key: string): boolean;
-  /** Returns a permit that was taken for something that does not count. */
-  giveBack(key: string): void;
-  /** Whole permits left. */
-  left(key: string): number;
-  /** Whole seconds, at least 1, until this number of permits is available; by default one. */
-  secondsUntil(key: string, permits?: number): number;
-}
-
 interface Bucket {
   permits: number;
   at: EpochMs;
@@ -22,46 +11,63 @@ interface Bucket {
  * Every bucket starts full. Beyond `keysMax` keys the least recently used one is dropped, which
  * refills it.
  */
-export function createTokenBuckets(rule: {
-  readonly capacity: number;
-  readonly perSecond: number;
-  readonly keysMax: number;
-  readonly now: () => EpochMs;
-}): TokenBuckets {
-  const { capacity, perSecond, keysMax, now } = rule;
-  const known = createBoundedMap<string, Bucket>(keysMax);
+export class TokenBuckets {
+  readonly #capacity: number;
+  readonly #perSecond: number;
+  readonly #now: () => EpochMs;
+  readonly #known;
 
-  function filled(key: string): Bucket {
-    const at = now();
-    const bucket = known.get(key);
-    if (bucket === undefined) return { permits: capacity, at };
-    const gained = (Math.max(0, at - bucket.at) / 1_000) * perSecond;
-    return { permits: Math.min(capacity, bucket.permits + gained), at };
+  constructor(rule: {
+    readonly capacity: number;
+    readonly perSecond: number;
+    readonly keysMax: number;
+    readonly now: () => EpochMs;
+  }) {
+    const { capacity, perSecond, keysMax, now } = rule;
+    this.#capacity = capacity;
+    this.#perSecond = perSecond;
+    this.#now = now;
+    this.#known = createBoundedMap<string, Bucket>(keysMax);
   }
 
-  function store(key: string, bucket: Bucket): void {
-    if (bucket.permits >= capacity) known.delete(key);
-    else known.set(key, bucket);
+  /** Takes one permit; false without a free permit. */
+  take(key: string): boolean {
+    const bucket = this.#filled(key);
+    const isTaken = bucket.permits >= 1;
+    if (isTaken) bucket.permits -= 1;
+    this.#store(key, bucket);
+    return isTaken;
   }
 
-  return {
-    take(key) {
-      const bucket = filled(key);
-      const isTaken = bucket.permits >= 1;
-      if (isTaken) bucket.permits -= 1;
-      store(key, bucket);
-      return isTaken;
-    },
-    giveBack(key) {
-      const bucket = filled(key);
-      store(key, { ...bucket, permits: Math.min(capacity, bucket.permits + 1) });
-    },
-    left: (key) => Math.floor(filled(key).permits),
-    secondsUntil(key, permits = 1) {
-      const missing = Math.min(permits, capacity) - filled(key).permits;
-      return Math.max(1, Math.ceil(missing / perSecond));
-    },
-  };
+  /** Returns a permit that was taken for something that does not count. */
+  giveBack(key: string): void {
+    const bucket = this.#filled(key);
+    this.#store(key, { ...bucket, permits: Math.min(this.#capacity, bucket.permits + 1) });
+  }
+
+  /** Whole permits left. */
+  left(key: string): number {
+    return Math.floor(this.#filled(key).permits);
+  }
+
+  /** Whole seconds, at least 1, until this number of permits is available; by default one. */
+  secondsUntil(key: string, permits: number = 1): number {
+    const missing = Math.min(permits, this.#capacity) - this.#filled(key).permits;
+    return Math.max(1, Math.ceil(missing / this.#perSecond));
+  }
+
+  #filled(key: string): Bucket {
+    const at = this.#now();
+    const bucket = this.#known.get(key);
+    if (bucket === undefined) return { permits: this.#capacity, at };
+    const gained = (Math.max(0, at - bucket.at) / 1_000) * this.#perSecond;
+    return { permits: Math.min(this.#capacity, bucket.permits + gained), at };
+  }
+
+  #store(key: string, bucket: Bucket): void {
+    if (bucket.permits >= this.#capacity) this.#known.delete(key);
+    else this.#known.set(key, bucket);
+  }
 }
 
 // Request limit: a token bucket per credential, reported in the headers of contract 0.2.
@@ -87,7 +93,7 @@ export function createRequestLimit(
   now: () => EpochMs,
 ): RequestLimit | undefined {
   if (perSecond === 0) return undefined;
-  const limit = createTokenBuckets({
+  const limit = new TokenBuckets({
     capacity: perSecond,
     perSecond,
     keysMax: credentialsMax,

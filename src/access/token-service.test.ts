@@ -13,7 +13,7 @@ import { secretHash } from '../storage/records/secret-encryption.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { createBearerAuthenticator } from './machine-authenticators.ts';
 import { bootstrap } from './bootstrap.ts';
-import { createSigningKeys, createTokenService, type TokenService } from './token-service.ts';
+import { createSigningKeys, TokenService } from './token-service.ts';
 
 const publicUrl = 'https://platform.example';
 const start = Date.UTC(2026, 0, 1);
@@ -25,7 +25,7 @@ let client: OAuthClient;
 
 const services = (url = publicUrl) => {
   const keys = createSigningKeys({ records, now, tokenLifetimeMs: 910_000 });
-  return { keys, tokens: createTokenService({ db: records.db, keys, now, publicUrl: () => url }) };
+  return { keys, tokens: new TokenService({ db: records.db, keys, now, publicUrl: () => url }) };
 };
 let keys: ReturnType<typeof services>['keys'];
 let tokens: TokenService;
@@ -288,7 +288,7 @@ test('review bug B6: a failure of the records is told as it is, and not as an in
   const token = await issued();
   const locked = new Error('database is locked');
   const find = () => Promise.reject(locked);
-  const failing = createTokenService({
+  const failing = new TokenService({
     db: records.db,
     keys: { ...keys, find },
     now,

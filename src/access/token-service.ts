@@ -303,16 +303,6 @@ export interface CheckedToken {
   readonly expiresAt: EpochMs;
 }
 
-export interface TokenService {
-  /** A token for the client that the request authenticates, or the error. */
-  issue(form: string, authorization: string | undefined): Promise<IssuedToken | TokenRefusal>;
-  /**
-   * Throws Problem 401 for a token that this service did not sign for this installation, or that
-   * has expired. Rejects with the error of the records when the keys cannot be read.
-   */
-  check(token: string): Promise<CheckedToken>;
-}
-
 interface TokenParts {
   readonly db: RecordsDb;
   readonly keys: SigningKeys;
@@ -323,45 +313,65 @@ interface TokenParts {
 // Compared for an unknown client, so that it takes the same time as a wrong secret.
 const unknownHash = secretHash(randomUUID());
 
-export function createTokenService(parts: TokenParts): TokenService {
-  const { db, keys, now, publicUrl } = parts;
-  return {
-    async issue(form, authorization) {
-      const request = readTokenRequest(form, authorization);
-      if ('error' in request) return request;
-      const client = await findOAuthClientByClientId(db, request.clientId);
-      const given = Buffer.from(secretHash(request.clientSecret));
-      const isRight = timingSafeEqual(given, Buffer.from(client?.secretHash ?? unknownHash));
-      if (client === undefined || !isRight) return unknownClient(request.basic);
-      const access_token = await signed(client, parts);
-      return { access_token, expires_in: tokenLifetimeSeconds, token_type: 'Bearer' };
-    },
+export class TokenService {
+  readonly #parts: TokenParts;
+  readonly #db: RecordsDb;
+  readonly #keys: SigningKeys;
+  readonly #now: () => EpochMs;
+  readonly #publicUrl: () => string;
 
-    async check(token) {
-      // The key is found by its id among the keys of this installation; nothing else in the head of
-      // a token is trusted.
-      const key = await keys.find(keyIdOf(token));
-      if (key === undefined) throw problem('invalidToken');
-      try {
-        const { payload } = await jwtVerify(token, key.publicKey, {
-          algorithms: [signingAlgorithm],
-          typ: tokenType,
-          issuer: issuerOf(parts),
-          audience: publicUrl(),
-          clockTolerance: clockSkewSeconds,
-          currentDate: new Date(now()),
-          maxTokenAge: tokenLifetimeSeconds,
-          requiredClaims: ['sub', 'exp', 'iat', 'nbf'],
-        });
-        const { sub: clientId = '', exp = 0 } = payload;
-        return { clientId, expiresAt: exp * 1_000 };
-      } catch (error) {
-        if (error instanceof errors.JOSEError) throw problem('invalidToken');
-        // After an internal error the client keeps its token and tries again.
-        throw error;
-      }
-    },
-  };
+  constructor(parts: TokenParts) {
+    this.#parts = parts;
+    const { db, keys, now, publicUrl } = parts;
+    this.#db = db;
+    this.#keys = keys;
+    this.#now = now;
+    this.#publicUrl = publicUrl;
+  }
+
+  /** A token for the client that the request authenticates, or the error. */
+  async issue(
+    form: string,
+    authorization: string | undefined,
+  ): Promise<IssuedToken | TokenRefusal> {
+    const request = readTokenRequest(form, authorization);
+    if ('error' in request) return request;
+    const client = await findOAuthClientByClientId(this.#db, request.clientId);
+    const given = Buffer.from(secretHash(request.clientSecret));
+    const isRight = timingSafeEqual(given, Buffer.from(client?.secretHash ?? unknownHash));
+    if (client === undefined || !isRight) return unknownClient(request.basic);
+    const access_token = await signed(client, this.#parts);
+    return { access_token, expires_in: tokenLifetimeSeconds, token_type: 'Bearer' };
+  }
+
+  /**
+   * Throws Problem 401 for a token that this service did not sign for this installation, or that
+   * has expired. Rejects with the error of the records when the keys cannot be read.
+   */
+  async check(token: string): Promise<CheckedToken> {
+    // The key is found by its id among the keys of this installation; nothing else in the head of
+    // a token is trusted.
+    const key = await this.#keys.find(keyIdOf(token));
+    if (key === undefined) throw problem('invalidToken');
+    try {
+      const { payload } = await jwtVerify(token, key.publicKey, {
+        algorithms: [signingAlgorithm],
+        typ: tokenType,
+        issuer: issuerOf(this.#parts),
+        audience: this.#publicUrl(),
+        clockTolerance: clockSkewSeconds,
+        currentDate: new Date(this.#now()),
+        maxTokenAge: tokenLifetimeSeconds,
+        requiredClaims: ['sub', 'exp', 'iat', 'nbf'],
+      });
+      const { sub: clientId = '', exp = 0 } = payload;
+      return { clientId, expiresAt: exp * 1_000 };
+    } catch (error) {
+      if (error instanceof errors.JOSEError) throw problem('invalidToken');
+      // After an internal error the client keeps its token and tries again.
+      throw error;
+    }
+  }
 }
 
 function issuerOf({ publicUrl }: TokenParts): string {

@@ -36,50 +36,75 @@ export interface RefusedAlarm {
   readonly errorCode: string;
 }
 
-export interface AlarmDesk {
-  /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
-  act(id: string, action: AlarmAction, by: AlarmActor): Promise<void>;
-  /**
-   * Comments within `step`: the records, or a transaction of them. Throws 404, or 409 for a further
-   * comment above the limit.
-   */
-  comment(
-    step: Records,
-    comment: { readonly id: string; readonly text: string; readonly by: AlarmActor },
-  ): Promise<void>;
-  /** Resolves to the number of changed alarms, and to those that could not be. */
-  actOnMany(
-    ids: readonly string[],
-    action: AlarmAction,
-    by: AlarmActor,
-  ): Promise<{ readonly changed: number; readonly refused: readonly RefusedAlarm[] }>;
-}
-
 export interface AlarmDeskParts extends AlarmEffectParts {
   readonly records: Records;
 }
 
-export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
+export class AlarmDesk {
+  readonly #parts: AlarmDeskParts;
+
+  constructor(parts: AlarmDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
+  async act(id: string, action: AlarmAction, by: AlarmActor): Promise<void> {
+    await this.#perform(async (step) => {
+      const [alarm] = await findAlarms(step.db, [id]);
+      const event = acted(found(alarm, 'alarm', id), action, by, step.now());
+      const events = event === undefined ? [] : [event];
+      await saveActed(step, events);
+      return events;
+    });
+  }
+
+  /**
+   * Comments within `step`: the records, or a transaction of them. Throws 404, or 409 for a
+   * further comment above the limit.
+   */
+  async comment(
+    records: Records,
+    { id, text, by }: { readonly id: string; readonly text: string; readonly by: AlarmActor },
+  ): Promise<void> {
+    const work = async (step: Step) => [await commented(step, id, { text, by })];
+    await this.#perform(work, records);
+  }
+
+  /** Resolves to the number of changed alarms, and to those that could not be. */
+  async actOnMany(
+    ids: readonly string[],
+    action: AlarmAction,
+    by: AlarmActor,
+  ): Promise<{ readonly changed: number; readonly refused: readonly RefusedAlarm[] }> {
+    const refused: RefusedAlarm[] = [];
+    let changed = 0;
+    for (let from = 0; from < ids.length; from += alarmsPerStep) {
+      if (from > 0) await this.#parts.pause();
+      changed += await this.#actOnSome(ids.slice(from, from + alarmsPerStep), action, by, refused);
+    }
+    return { changed, refused };
+  }
+
   /** One transaction; what `work` returns is published after it. */
-  async function perform(
+  async #perform(
     work: (step: Step) => Promise<readonly AlarmEvent[]>,
-    records: Records = parts.records,
+    records: Records = this.#parts.records,
   ): Promise<number> {
     return change(records, async (step) => {
       const events = await work(step);
-      const shown = await notifyOfAlarms(parts, step, events);
-      step.afterCommit(() => parts.changed(events, shown, 0));
+      const shown = await notifyOfAlarms(this.#parts, step, events);
+      step.afterCommit(() => this.#parts.changed(events, shown, 0));
       return events.length;
     });
   }
 
-  async function actOnSome(
+  async #actOnSome(
     ids: readonly string[],
     action: AlarmAction,
     by: AlarmActor,
     refused: RefusedAlarm[],
   ): Promise<number> {
-    return perform(async (step) => {
+    return this.#perform(async (step) => {
       const alarms = new Map((await findAlarms(step.db, ids)).map((alarm) => [alarm.id, alarm]));
       const events = ids.flatMap((id) => {
         try {
@@ -93,31 +118,6 @@ export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
       return events;
     });
   }
-
-  return {
-    async act(id, action, by) {
-      await perform(async (step) => {
-        const [alarm] = await findAlarms(step.db, [id]);
-        const event = acted(found(alarm, 'alarm', id), action, by, step.now());
-        const events = event === undefined ? [] : [event];
-        await saveActed(step, events);
-        return events;
-      });
-    },
-    async comment(records, { id, text, by }) {
-      const work = async (step: Step) => [await commented(step, id, { text, by })];
-      await perform(work, records);
-    },
-    async actOnMany(ids, action, by) {
-      const refused: RefusedAlarm[] = [];
-      let changed = 0;
-      for (let from = 0; from < ids.length; from += alarmsPerStep) {
-        if (from > 0) await parts.pause();
-        changed += await actOnSome(ids.slice(from, from + alarmsPerStep), action, by, refused);
-      }
-      return { changed, refused };
-    },
-  };
 }
 
 /** Undefined when the alarm is already so. Throws 409 for an acknowledgement of a cleared one. */

@@ -29,17 +29,6 @@ export interface RefusedTrigger extends AlarmTrigger {
   readonly per: 'workspace' | 'organization';
 }
 
-export interface AlarmLedger {
-  apply(effect: AlarmEffect): void;
-  /** Changed alarms; one that ends is before a new one of its key. */
-  changed(): readonly Alarm[];
-  /** In their order. Further triggers of one alarm are one event. */
-  readonly events: readonly AlarmEvent[];
-  readonly refused: readonly RefusedTrigger[];
-  addedRows(): readonly AlarmSourceRow[];
-  readonly removedRows: readonly AlarmSourceRow[];
-}
-
 interface State {
   readonly parts: AlarmLedgerParts;
   readonly byId: Map<string, Alarm>;
@@ -57,34 +46,51 @@ interface State {
   readonly removed: AlarmSourceRow[];
 }
 
-export function createAlarmLedger(parts: AlarmLedgerParts): AlarmLedger {
-  const state: State = {
-    parts,
-    byId: new Map(parts.alarms.map((alarm) => [alarm.id, alarm])),
-    changed: new Set(),
-    byKey: new Map(parts.alarms.map((alarm) => [keyOf(alarm), alarm.id])),
-    keeping: new Map(),
-    room: new Map(parts.room),
-    events: [],
-    updates: new Map(),
-    refused: [],
-    added: new Map(),
-    removed: [],
-  };
-  for (const row of parts.rows) keepingOf(state, row).set(row.alarmId, row);
-  const isOpen = (id: string) => state.byId.get(id)?.state !== 'CLEARED';
-  return {
-    events: state.events,
-    refused: state.refused,
-    removedRows: state.removed,
-    apply(effect) {
-      if (effect.kind === 'TRIGGER') applyTrigger(state, effect);
-      else if (effect.kind === 'SOURCE_ENDED') endSource(state, effect);
-      else endKey(state, effect);
-    },
-    changed: () => [...state.changed].flatMap((id) => state.byId.get(id) ?? []),
-    addedRows: () => [...state.added.keys()].filter(({ alarmId }) => isOpen(alarmId)),
-  };
+export class AlarmLedger {
+  /** In their order. Further triggers of one alarm are one event. */
+  readonly events: readonly AlarmEvent[];
+  readonly refused: readonly RefusedTrigger[];
+  readonly removedRows: readonly AlarmSourceRow[];
+  readonly #state: State;
+
+  constructor(parts: AlarmLedgerParts) {
+    this.#state = {
+      parts,
+      byId: new Map(parts.alarms.map((alarm) => [alarm.id, alarm])),
+      changed: new Set(),
+      byKey: new Map(parts.alarms.map((alarm) => [keyOf(alarm), alarm.id])),
+      keeping: new Map(),
+      room: new Map(parts.room),
+      events: [],
+      updates: new Map(),
+      refused: [],
+      added: new Map(),
+      removed: [],
+    };
+    for (const row of parts.rows) keepingOf(this.#state, row).set(row.alarmId, row);
+    this.events = this.#state.events;
+    this.refused = this.#state.refused;
+    this.removedRows = this.#state.removed;
+  }
+
+  apply(effect: AlarmEffect): void {
+    if (effect.kind === 'TRIGGER') applyTrigger(this.#state, effect);
+    else if (effect.kind === 'SOURCE_ENDED') endSource(this.#state, effect);
+    else endKey(this.#state, effect);
+  }
+
+  /** Changed alarms; one that ends is before a new one of its key. */
+  changed(): readonly Alarm[] {
+    return [...this.#state.changed].flatMap((id) => this.#state.byId.get(id) ?? []);
+  }
+
+  addedRows(): readonly AlarmSourceRow[] {
+    return [...this.#state.added.keys()].filter(({ alarmId }) => this.#isOpen(alarmId));
+  }
+
+  #isOpen(id: string) {
+    return this.#state.byId.get(id)?.state !== 'CLEARED';
+  }
 }
 
 function keyOf({ workspaceId, key }: Pick<Alarm, 'workspaceId' | 'key'>): string {

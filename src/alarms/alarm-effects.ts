@@ -25,7 +25,7 @@ import {
 } from '../storage/records/rows/alarms.ts';
 import { recordCount } from '../storage/records/rows/organizations.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
-import { type AlarmLedger, createAlarmLedger, type RefusedTrigger } from './alarm-batch.ts';
+import { AlarmLedger, type RefusedTrigger } from './alarm-batch.ts';
 import {
   type AlarmNotificationParts,
   notifyOfAlarms,
@@ -96,7 +96,7 @@ async function openLedger(
     room.set(id, alarmLimits.openPerWorkspaceMax - (await countOpenAlarms(step, id)));
   for (const id of new Set(opening.map(({ organizationId }) => organizationId)))
     room.set(id, openAlarmsMax - (await recordCount(step, id, 'openAlarms')));
-  return createAlarmLedger({ alarms, rows, room, newId: () => newId('alarm') });
+  return new AlarmLedger({ alarms, rows, room, newId: () => newId('alarm') });
 }
 
 function keyOf({ workspaceId, key }: { readonly workspaceId: string; readonly key: string }) {

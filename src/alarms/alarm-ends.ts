@@ -17,7 +17,7 @@ import { tagsOfDevices } from '../storage/records/rows/tags.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import { compileRules } from '../rules/evaluation/rule-loader.ts';
-import { createRetryingWorker } from '../structures/retrying-worker.ts';
+import { RetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { ApplyAlarms } from './alarm-effects.ts';
 
@@ -56,7 +56,7 @@ export class AlarmEnds implements ChangeFollower {
   constructor(parts: AlarmEndsParts) {
     this.#parts = parts;
     this.#changed = { ...nothingChanged(), isAll: true };
-    this.#worker = createRetryingWorker({
+    this.#worker = new RetryingWorker({
       hasWork: () => parts.holds() && sizeOf(this.#changed) > 0,
       work: () => this.#look(),
       failed: parts.failed,

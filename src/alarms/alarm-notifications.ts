@@ -147,18 +147,15 @@ function eventNotes({ change, alarm, at }: AlarmEvent): readonly ProcessingLogEn
 
 type Follow = (event: ShownAlarmEvent) => void;
 
-export interface AlarmFeed {
-  /** Adds a function that is called for each durable change, in the order of each alarm's changes. */
-  follow(follow: Follow): void;
-  publish(events: readonly ShownAlarmEvent[]): void;
-}
+export class AlarmFeed {
+  readonly #followers: Follow[] = [];
 
-export function createAlarmFeed(): AlarmFeed {
-  const followers: Follow[] = [];
-  return {
-    follow: (follow) => void followers.push(follow),
-    publish(events) {
-      for (const event of events) for (const follow of followers) follow(event);
-    },
-  };
+  /** Adds a function that is called for each durable change, in the order of each alarm's changes. */
+  follow(follow: Follow): void {
+    this.#followers.push(follow);
+  }
+
+  publish(events: readonly ShownAlarmEvent[]): void {
+    for (const event of events) for (const follow of this.#followers) follow(event);
+  }
 }

@@ -1,5 +1,5 @@
 // Connects the routes of credentials, sessions and members.
-import { createProviderClient, type ProviderClient } from '../access/provider.ts';
+import { ProviderClient } from '../access/provider.ts';
 import type { Route } from '../http/edge/route.ts';
 import { apiKeyRoutes, oauthClientRoutes } from '../http/routes/api-credentials.ts';
 import { activityRoute, auditLogRoutes } from '../http/routes/audit-logs.ts';
@@ -96,7 +96,7 @@ function composeProvider(
   const { url: publicUrl } = address;
   const { attempts, actAs } = access;
   const fetch = createGuardedFetch(egress, provider.issuer);
-  const client = createProviderClient({ provider, fetch, publicUrl, now });
+  const client = new ProviderClient({ provider, fetch, publicUrl, now });
   const routes = providerSignInRoutes({
     records,
     provider,

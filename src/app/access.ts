@@ -7,21 +7,17 @@ import {
   createApiKeyAuthenticator,
   createBearerAuthenticator,
 } from '../access/machine-authenticators.ts';
-import { createShareAuthenticator, type ShareAuthenticator } from '../access/dashboard-shares.ts';
+import { ShareAuthenticator } from '../access/dashboard-shares.ts';
 import { endSessionsById } from '../access/own-sessions.ts';
-import {
-  createSessionAuthenticator,
-  type SessionAuthenticator,
-} from '../access/session-authenticator.ts';
-import { type Attempts, codeLimits, createAttempts } from '../access/sign-in-throttle.ts';
+import { SessionAuthenticator } from '../access/session-authenticator.ts';
+import { codeLimits, Attempts } from '../access/sign-in-throttle.ts';
 import { createRequestLimit } from '../access/token-buckets.ts';
 import {
   clockSkewSeconds,
   createSigningKeys,
-  createTokenService,
+  TokenService,
   type SigningKeys,
   tokenLifetimeSeconds,
-  type TokenService,
 } from '../access/token-service.ts';
 import type { Config } from '../config/config.ts';
 import type { Guard } from '../http/edge/admission.ts';
@@ -76,20 +72,20 @@ export function composeAccess(
   const isShared = nodeOf(db) !== '';
   const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
   const keys = createSigningKeys({ records, now, tokenLifetimeMs });
-  const tokens = createTokenService({ db, keys, now, publicUrl });
+  const tokens = new TokenService({ db, keys, now, publicUrl });
   const apiKeys = createApiKeyAuthenticator({ db, now });
   const bearer = createBearerAuthenticator({ db, tokens, now });
-  const sessions = createSessionAuthenticator({ db, now, secure });
+  const sessions = new SessionAuthenticator({ db, now, secure });
   return {
     apiKeys,
     bearer,
     sessions,
     keys,
     tokens,
-    attempts: createAttempts(now),
-    codeAttempts: createAttempts(now, codeLimits),
+    attempts: new Attempts(now),
+    codeAttempts: new Attempts(now, codeLimits),
     authenticators: [apiKeys, bearer, sessions],
-    shares: createShareAuthenticator({
+    shares: new ShareAuthenticator({
       db,
       now,
       used: (share, before) => void noteShareUse({ db, now }, share, before).catch(useFailed),

@@ -3,14 +3,14 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import { dropOldAlarms, dropSurplusAlarms, runDueAlarms } from '../alarms/alarm-timers.ts';
 import { AlarmEnds } from '../alarms/alarm-ends.ts';
-import { type AlarmDesk, createAlarmDesk } from '../alarms/alarm-actions.ts';
+import { AlarmDesk } from '../alarms/alarm-actions.ts';
 import {
   type AlarmEffectParts,
   type ApplyAlarms,
   createApplyAlarms,
 } from '../alarms/alarm-effects.ts';
 import { watchClockSteps } from '../operations/clock-steps.ts';
-import { createRuleTimers } from '../rules/rule-timers.ts';
+import { RuleTimers } from '../rules/rule-timers.ts';
 import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
 import { countAlarms, moveAlarmTimes, nextAlarmTime } from '../storage/records/rows/alarms.ts';
@@ -64,7 +64,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const runDue = async () => {
     if (holds()) await runDueAlarms({ ...effectParts, db, now });
   };
-  const timers = createRuleTimers({
+  const timers = new RuleTimers({
     nextTime: async () => (holds() ? nextAlarmTime(db) : undefined),
     runDue,
     now,
@@ -108,7 +108,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   return {
     applyAlarms,
     settled: ends.settled,
-    desk: createAlarmDesk({ ...effectParts, records }),
+    desk: new AlarmDesk({ ...effectParts, records }),
     countsOf: (workspaceId) => countAlarms(db, workspaceId),
     runDue,
     async dropOld() {

@@ -1,11 +1,7 @@
 // Connects what deliveries have in common, wherever they are kept: the deliverer, and the stages of outputs.
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import {
-  createDeliverer,
-  type Deliverer,
-  type DelivererParts,
-} from '../deliveries/attempts/delivery-worker.ts';
+import { Deliverer, type DelivererParts } from '../deliveries/attempts/delivery-worker.ts';
 import type { OpenTargets } from '../deliveries/attempts/open-targets.ts';
 import { saveFailureNotes } from '../deliveries/delivery-outcomes.ts';
 import { noteUnreadable } from '../deliveries/output-notes.ts';
@@ -51,7 +47,7 @@ export function composeDeliverer(
   kept: Pick<DelivererParts, 'load' | 'record' | 'isBlocked'>,
 ): Deliverer {
   const { db } = records;
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     ...kept,
     send,
     saveNotes: (notes) => saveFailureNotes(notes, { db, telemetry }),

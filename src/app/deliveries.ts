@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
 import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
-import { createOpenTargets, type OpenTargets } from '../deliveries/attempts/open-targets.ts';
+import { OpenTargets } from '../deliveries/attempts/open-targets.ts';
 import { testConnector } from '../deliveries/connector-test.ts';
-import { createDeliveryCounts } from '../deliveries/delivery-counts.ts';
+import { DeliveryCounts } from '../deliveries/delivery-counts.ts';
 import { createDeliveryHandover } from '../deliveries/delivery-handoff.ts';
-import { createDeliveryIntake, type DeliveryIntake } from '../deliveries/delivery-intake.ts';
+import { DeliveryIntake } from '../deliveries/delivery-intake.ts';
 import { createDeliveryUpkeep } from '../deliveries/delivery-maintenance.ts';
 import { recordOutcome } from '../deliveries/delivery-outcomes.ts';
 import { createDeliveryBook } from '../deliveries/delivery-queries.ts';
@@ -20,7 +20,7 @@ import { templatePreviewRoute } from '../http/routes/template-preview.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
-import { withoutMemory } from '../model/record.ts';
+import { ChangeFollower } from '../model/record.ts';
 import {
   type AvailableOutputs,
   createAvailableOutputs,
@@ -28,7 +28,7 @@ import {
 import type { ConnectorServices, OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import { createConfiguredMails, type MailSender } from '../outputs/connectors/mail/mail-sender.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { createRuleBudget } from '../rules/rule-budget.ts';
+import { RuleBudget } from '../rules/rule-budget.ts';
 import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import {
   existingOutputConnectors,
@@ -68,7 +68,7 @@ export async function composeDeliveries(
   const services = connectorServices(parts, uplinks, egress, orderDownlink);
   const mails = 'missingSetting' in services.mails ? undefined : services.mails;
   const vendorNames = config.vendorAliases !== 'off';
-  const targets = createOpenTargets({
+  const targets = new OpenTargets({
     services,
     findConnector: (id) => outputConnectorRows.find({ ...records, db: records.committed }, id),
     vendorNames,
@@ -123,7 +123,7 @@ async function loggedDeliveries(parts: Parts, targets: OpenTargets): Promise<Kep
   const waiting = await composeWaiting(parts, targets);
   const { log, deliverer, counts, intake, handover, upkeep, isKnown } = waiting;
   parts.followChanges(
-    withoutMemory(({ kind, id, action }) => {
+    new ChangeFollower(({ kind, id, action }) => {
       if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
     }),
   );
@@ -183,7 +183,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   const existing = (ids: readonly string[]) => existingOutputConnectors(records.db, ids);
   const from = journal.followerPosition('outputs') ?? journal.position;
   const recovered = await recoverDeliveries(log, { from, existing });
-  const counts = createDeliveryCounts({ db, setRepeatingTimer, failed });
+  const counts = new DeliveryCounts({ db, setRepeatingTimer, failed });
   const recorded = (tried: TriedDelivery) => {
     intake.release(tried.waiting);
     counts.tried(tried);
@@ -196,7 +196,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   });
   const { known } = recovered;
   const knownTo = journal.position;
-  const intake = createDeliveryIntake({ log, deliverer, now, from, known, knownTo });
+  const intake = new DeliveryIntake({ log, deliverer, now, from, known, knownTo });
   deliverer.add(recovered.waiting);
   const handover = await createDeliveryHandover({
     records,
@@ -231,7 +231,7 @@ function connectorServices(
   orderDownlink: OrderDownlink,
 ): ConnectorServices {
   const { smsGatewayUrl, gcpServiceAccountKey, quotas } = config;
-  const budget = createRuleBudget(quotas.ruleSamples);
+  const budget = new RuleBudget(quotas.ruleSamples);
   const findRoute = (id: string) => directory.byDevice(id);
   const stages = { findRoute, budget, admit, appendEntry, newId, now };
   return {

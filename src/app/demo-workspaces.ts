@@ -8,7 +8,7 @@ import {
 } from '../operations/demo-workspaces.ts';
 import { answerOf, readAnswer } from '../cluster/lease-holder-responses.ts';
 import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
-import { withoutMemory } from '../model/record.ts';
+import { ChangeFollower } from '../model/record.ts';
 import { listSimulatedWorkspaces } from '../storage/records/rows/demo-workspaces.ts';
 import { missing } from '../structures/missing.ts';
 
@@ -45,7 +45,7 @@ export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
     },
     failed: (error) => telemetry.backgroundFailed('simulating the demo workspace', error),
   });
-  followChanges(withoutMemory(demos.recordChanged));
+  followChanges(new ChangeFollower(demos.recordChanged));
   const activateRulesOf = (workspaceId: string) => (names: readonly string[]) =>
     activateNewRules(records, workspaceId, names);
 

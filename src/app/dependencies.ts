@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAlarmFeed } from '../alarms/alarm-notifications.ts';
+import { AlarmFeed } from '../alarms/alarm-notifications.ts';
 import type { LeaseName } from '../cluster/leases/leases.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
 import { copiedFiles } from '../cluster/replication/copy-form.ts';
@@ -17,16 +17,16 @@ import {
   readOperation,
   runOperationChunk,
 } from '../inventory/operations/operations.ts';
-import { createQuotaUse } from '../inventory/workspaces/usage.ts';
-import { createLiveEvents, type EventAudience, type LiveEvents } from '../live/live-events.ts';
+import { QuotaUse } from '../inventory/workspaces/usage.ts';
+import { LiveEvents, type EventAudience } from '../live/live-events.ts';
 import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota.ts';
-import { type ChangeFollower, type RecordChange, withoutMemory } from '../model/record.ts';
+import { type RecordChange, ChangeFollower } from '../model/record.ts';
 import { type DiskWatch, openDiskWatch } from '../operations/disk-watch.ts';
 import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
 import {
-  claimDataFolder,
+  DataFolder,
   DataFolderError,
   hasSampleFiles,
   tightenDataFolder,
@@ -47,9 +47,9 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { addBuildInfo } from '../telemetry/build-info.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import { addJournalFigures } from '../telemetry/journal-figures.ts';
-import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
+import { Readiness } from '../telemetry/readiness.ts';
 import { WorkTurns } from '../transports/work-turns.ts';
-import { createFollowers, followersOfLog } from '../uplinks/followers/followers.ts';
+import { Followers, followersOfLog } from '../uplinks/followers/followers.ts';
 import { Refusals } from '../uplinks/refusals.ts';
 import { UplinkLimit } from '../uplinks/capture/capture-senders.ts';
 import { composeAccess } from './access.ts';
@@ -106,10 +106,13 @@ export async function openParts(start: Start): Promise<Parts> {
   const isOwn = (id: string) => work.isOwn?.(leaseOfOperation(id)) ?? true;
   const workspaceFanOut = createWorkspaceFanOut(now);
   const elsewhere: { events?: EventAudience } = {};
-  const liveEvents = createLiveEvents(workspaceFanOut, () => elsewhere.events);
+  const liveEvents = new LiveEvents(workspaceFanOut, () => elsewhere.events);
   const running = { networkServers: () => network.servers, isOwn, liveEvents };
   const operations = composeOperations({ records, acting, telemetry, ...running });
-  changes.follow(withoutMemory(liveEvents.recordChanged), withoutMemory(operations.recordChanged));
+  changes.follow(
+    new ChangeFollower(liveEvents.recordChanged),
+    new ChangeFollower(operations.recordChanged),
+  );
   closers.push('operations', () => operations.close());
   return {
     config,
@@ -122,7 +125,7 @@ export async function openParts(start: Start): Promise<Parts> {
     journalCopy: journal.journalCopy,
     sharedSamples: journal.shared,
     log: journal.log,
-    followers: createFollowers(journal.log),
+    followers: new Followers(journal.log),
     directory,
     access,
     address,
@@ -140,15 +143,15 @@ export async function openParts(start: Start): Promise<Parts> {
     divideOperations: (holds) => void (work.isOwn = holds),
     turns: new WorkTurns(() => performance.now()),
     uplinkLimit: new UplinkLimit(config.uplinkRateLimitPerSecond, now),
-    alarmFeed: createAlarmFeed(),
-    quotaUse: createQuotaUse(records, config.quotas),
+    alarmFeed: new AlarmFeed(),
+    quotaUse: new QuotaUse(records, config.quotas),
     openCounts: openCounts(config.quotas),
     refusals,
   };
 }
 
 function composeReadiness(telemetry: Telemetry): Readiness {
-  const readiness = createReadiness();
+  const readiness = new Readiness();
   readiness.add('storage', telemetry.writingStoppedBecause);
   telemetry.labeledGauge(
     'not_ready',
@@ -161,7 +164,7 @@ function composeReadiness(telemetry: Telemetry): Readiness {
 
 function openFolder({ config, telemetry, closers }: Start): DiskWatch {
   const { dataDirectory: directory } = config;
-  const folder = claimDataFolder(directory);
+  const folder = new DataFolder(directory);
   closers.push('the data folder', () => folder.release());
   const disk = openDiskWatch({ directory, events: telemetry, setRepeatingTimer });
   closers.push('the reserve of the disk', disk.keepRest);

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import { createEntryFeed } from '../cluster/entry-feed.ts';
-import { createEntryTail } from '../cluster/recent-entries.ts';
+import { EntryTail } from '../cluster/recent-entries.ts';
 import { followEntries, type FollowEntriesOf } from '../cluster/followed-entries.ts';
 import type { FeedHandler, Links } from '../cluster/nodes/links/links.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -15,7 +15,7 @@ export function journalName({ sharedSamples }: Parts, nodeId: string): string {
 /** Offers the journal of this node to the others. */
 export function offerEntries(parts: Parts, nodeId: string): FeedHandler {
   const { log, followers, telemetry } = parts;
-  const tail = createEntryTail();
+  const tail = new EntryTail();
   followers.listen('feeds', tail.announced, tail.announcedRows);
   return createEntryFeed({
     log,

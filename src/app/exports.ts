@@ -2,14 +2,10 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
-import { createPartEncoder, type PartEncoder } from '../query/exports/part-encoder.ts';
+import { PartEncoder } from '../query/exports/part-encoder.ts';
 import type { Once } from '../uplinks/idempotency/idempotency.ts';
 import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
-import {
-  createSampleExports,
-  freeBytesOf,
-  type SampleExports,
-} from '../operations/sample-exports.ts';
+import { SampleExports, freeBytesOf } from '../operations/sample-exports.ts';
 import type { Route } from '../http/edge/route.ts';
 import { sampleExportRoutes } from '../http/routes/sample-exports.ts';
 import { readOperation } from '../inventory/operations/operations.ts';
@@ -37,7 +33,7 @@ export function composeExports(parts: Parts, once: Once): ComposedExports {
       close: async () => undefined,
     };
   }
-  const encoder = createPartEncoder();
+  const encoder = new PartEncoder();
   const exports = exportsOf(parts, encoder);
   const runner = sharedRunnerOf(parts, exports);
   const { fileOf, removeFile } = exports;
@@ -67,7 +63,7 @@ function nodeOf({ node }: Pick<Parts, 'node'>): string {
 
 function exportsOf(parts: Parts, encoder: PartEncoder): SampleExports {
   const { config, records, store } = parts;
-  return createSampleExports({
+  return new SampleExports({
     records,
     store,
     encoder,

@@ -10,8 +10,8 @@ import {
   type CopyAnswer,
   type CopyRequest,
 } from '../cluster/replication/copy-form.ts';
-import { createCopyStore } from '../cluster/replication/copy-store.ts';
-import { createJournalCopy, type JournalCopy } from '../cluster/replication/journal-copy.ts';
+import { CopyStore } from '../cluster/replication/copy-store.ts';
+import { JournalCopy } from '../cluster/replication/journal-copy.ts';
 import type { Config } from '../config/config.ts';
 import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
@@ -40,7 +40,7 @@ export function openJournalCopy({
   dataDirectory: directory,
 }: Pick<Config, 'cluster' | 'dataDirectory'>): JournalCopy | undefined {
   if (cluster?.journalCopies !== 2) return undefined;
-  return createJournalCopy({ directory, disk: realDisk, now: () => performance.now(), wait });
+  return new JournalCopy({ directory, disk: realDisk, now: () => performance.now(), wait });
 }
 
 export const copiesFolder = (dataDirectory: string): string => join(dataDirectory, 'copies');
@@ -69,7 +69,7 @@ interface NodeOfCopies {
 export async function shareCopies(node: NodeOfCopies): Promise<CallHandlers> {
   const { parts, leases, closers } = node;
   const { config, records, telemetry } = parts;
-  const store = createCopyStore(copiesFolder(config.dataDirectory));
+  const store = new CopyStore(copiesFolder(config.dataDirectory));
   const removeMoved = async (): Promise<void> => {
     const rows = await journalCopies(records.db);
     await store.keepOnly(rows.filter(({ holder }) => holder === leases.node.id));

@@ -9,9 +9,9 @@ import {
   type OwnReplayParts,
 } from '../live/journal-replay.ts';
 import { createNodeStreams, type LiveNodes } from '../cluster/node-streams.ts';
-import { createFanOut } from '../live/sessions/fan-out.ts';
-import { createJournalStream, inJournal } from '../live/sessions/journal-stream.ts';
-import { createLiveInterests } from '../live/sessions/live-interests.ts';
+import { FanOut } from '../live/sessions/fan-out.ts';
+import { JournalStream, inJournal } from '../live/sessions/journal-stream.ts';
+import { LiveInterests } from '../live/sessions/live-interests.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import type { FeedHandler, Links } from '../cluster/nodes/links/links.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -38,9 +38,9 @@ export function openLiveNodes(node: NodeOfLive): LiveNodes {
   const { parts, links, nodes, events } = node;
   const { log, now, telemetry, workspaceFanOut } = parts;
   const { journal } = ownReplayOf(node);
-  const stream = createJournalStream({ from: log.reachTime(), setTimer });
-  const interests = createLiveInterests(workspaceFanOut);
-  const fanOut = createFanOut(workspaceFanOut, { stream, followed: interests.followed });
+  const stream = new JournalStream({ from: log.reachTime(), setTimer });
+  const interests = new LiveInterests(workspaceFanOut);
+  const fanOut = new FanOut(workspaceFanOut, { stream, followed: interests.followed });
   let missed: () => void = () => undefined;
   const streams = createNodeStreams({
     log,

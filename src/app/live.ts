@@ -6,20 +6,16 @@ import { identify } from '../access/authenticator.ts';
 import { requireMfaSetup } from '../access/second-factor-demand.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
 import type { LiveNodes } from '../cluster/node-streams.ts';
-import {
-  attachDataStreams,
-  type DataStreams,
-  type DataStreamsOptions,
-} from '../http/streams/data-streams.ts';
+import { DataStreams, type DataStreamsOptions } from '../http/streams/data-streams.ts';
 import { mqttSocketPath } from '../http/streams/mqtt-socket.ts';
-import { createOfflineWatch, type OfflineWatch } from '../live/offline-watch.ts';
-import { createAccessWatch, createWorkspaceWatch } from '../live/sessions/access-watch.ts';
+import { OfflineWatch } from '../live/offline-watch.ts';
+import { AccessWatch, createWorkspaceWatch } from '../live/sessions/access-watch.ts';
 import type { Replay } from '../live/sessions/catch-up.ts';
-import { createFanOut, publishEntry, publishRows } from '../live/sessions/fan-out.ts';
-import { createStreamAccess } from '../live/stream-access.ts';
+import { FanOut, publishEntry, publishRows } from '../live/sessions/fan-out.ts';
+import { StreamAccess } from '../live/stream-access.ts';
 import { isWritten } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
-import { withoutMemory } from '../model/record.ts';
+import { ChangeFollower } from '../model/record.ts';
 import { devicesGoneOffline } from '../storage/records/rows/device-status.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -36,17 +32,12 @@ export function composeLive(server: Server, parts: Parts, { settled }: Uplinks):
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const { workspaceFanOut, liveEvents, alarmFeed } = parts;
   const nodes = parts.openLiveNodes?.();
-  const fanOut = nodes?.fanOut ?? createFanOut(workspaceFanOut);
+  const fanOut = nodes?.fanOut ?? new FanOut(workspaceFanOut);
   publishEntries(parts, nodes ?? { own: fanOut });
-  const {
-    isReadable: readable,
-    readableOf,
-    devicesOfTag,
-    followable,
-  } = createStreamAccess(records);
+  const { isReadable: readable, readableOf, devicesOfTag, followable } = new StreamAccess(records);
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
-  const access = createAccessWatch({ fanOut, readable, pause, failed });
-  const streams = attachDataStreams(server, {
+  const access = new AccessWatch({ fanOut, readable, pause, failed });
+  const streams = new DataStreams(server, {
     fanOut,
     access,
     authenticate: authenticateWith(parts),
@@ -66,8 +57,8 @@ export function composeLive(server: Server, parts: Parts, { settled }: Uplinks):
       telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
   // After missed changes, all connections end and begin again: see the revocation of streams.
-  followChanges(withoutMemory(access.recordChanged));
-  followChanges(withoutMemory(createWorkspaceWatch(workspaceFanOut)));
+  followChanges(new ChangeFollower(access.recordChanged));
+  followChanges(new ChangeFollower(createWorkspaceWatch(workspaceFanOut)));
   alarmFeed.follow(liveEvents.alarmChanged);
   followChanges(createStreamRevocation(streams, parts.access.sessions, failed));
   quotaUse.readBy('webSockets', openCounts.webSockets.usedBy);
@@ -129,7 +120,7 @@ function composeOfflineWatch(
   { workspaceFanOut, liveEvents, records, now, telemetry }: Parts,
   settled: Uplinks['settled'],
 ): OfflineWatch {
-  return createOfflineWatch({
+  return new OfflineWatch({
     followed: () => workspaceFanOut.wanting('DEVICE_STATE'),
     settled,
     goneOffline: ({ workspaceId, organizationId }, range) =>

@@ -17,7 +17,7 @@ import { addDownlinks, forgetOldDownlinks } from '../inventory/devices/downlinks
 import { learnServerDeviceId } from '../inventory/devices/registration.ts';
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
 import { newId } from '../model/ids.ts';
-import { withoutMemory } from '../model/record.ts';
+import { ChangeFollower } from '../model/record.ts';
 import type { OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { integrationRows } from '../storage/records/rows/device-connectors.ts';
@@ -34,7 +34,7 @@ import {
 import { listProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import { setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
-import { type CaptureSenders, createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
+import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { CaptureReceipt } from '../uplinks/capture/capture.ts';
 import {
   captureWebhook,
@@ -82,7 +82,7 @@ export async function composeLora(parts: Parts, sources: LoraSources): Promise<L
   const { queue, send: sendDownlink } = downlinks;
   const webhookStages = webhookStagesOf(parts, uplinks, duplicates, downlinks);
   const takeWebhook = (webhook: Webhook) => captureWebhook(webhook, webhookStages);
-  const senders = createCaptureSenders(directory, parts.uplinkLimit);
+  const senders = new CaptureSenders(directory, parts.uplinkLimit);
   const { once, settled } = uplinks;
   const eventSources = eventSourcesOf(parts, uplinks);
   const shared = { records, now, once };
@@ -178,7 +178,7 @@ async function composeDownlinks(
   const queue = await openQueue(parts, transports, note);
   const { failed } = queueEvents(parts);
   mqtt.onDeviceConnected((deviceId) => queue.wake(deviceId, true));
-  const recordChanged = withoutMemory(({ kind, id, action }) => {
+  const recordChanged = new ChangeFollower(({ kind, id, action }) => {
     // Downlinks that wait for their network server may go now.
     if (kind === 'integration' && action === 'updated') queue.wakeIntegration(id).catch(failed);
     if (kind === 'device' && action === 'updated') queue.wakeOwn(id, true);

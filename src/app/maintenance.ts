@@ -5,7 +5,7 @@ import type { Deliveries } from './deliveries.ts';
 import type { Uplinks } from './uplinks.ts';
 import { purgeDeletedDevices } from '../operations/deleted-devices.ts';
 import { dropExpired } from '../operations/expired-samples.ts';
-import { createMaintenance, type Maintenance } from '../operations/maintenance.ts';
+import { Maintenance } from '../operations/maintenance.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 
@@ -25,7 +25,7 @@ export function composeMaintenance(
   const { access, telemetry, operations, records, store, now, node, sharedWork } = parts;
   const { db } = records;
   const isForAll = () => sharedWork?.holds('maintenance') ?? true;
-  return createMaintenance({
+  return new Maintenance({
     tasks: {
       'saving uses of sessions and keys': () => access.saveUses(),
       'resuming operations': () => operations.resume(),

@@ -11,7 +11,7 @@ import {
   publishedBy,
   retainedAtOwners,
 } from '../transports/mqtt/cluster/owned-messages.ts';
-import { createOwnerNode, type OwnerNode } from '../transports/mqtt/cluster/owner-node.ts';
+import { OwnerNode } from '../transports/mqtt/cluster/owner-node.ts';
 import { createRemotePublishes } from '../transports/mqtt/cluster/remote-publishes.ts';
 import { createSessionNode } from '../transports/mqtt/cluster/session-node.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
@@ -45,7 +45,7 @@ export function composeMqttNodes(parts: Parts, sources: MqttNodesSources): MqttN
   const failed = (error: unknown) => telemetry.backgroundFailed('MQTT between nodes', error);
   const knownAgain: (() => void)[] = [];
   const { doubt } = stages.duplicates;
-  const owner = createOwnerNode({
+  const owner = new OwnerNode({
     messages,
     broker,
     retained,

@@ -1,6 +1,6 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
-import { createAttempts, networkOf, secretLimits } from '../access/sign-in-throttle.ts';
+import { Attempts, networkOf, secretLimits } from '../access/sign-in-throttle.ts';
 import { createConfigurationPush, pushOnConnect } from '../downlinks/configuration-push.ts';
 import { parseReadingsBody } from '../http/edge/json-body.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
@@ -33,14 +33,14 @@ import {
 } from '../transports/mqtt/mqtt-login.ts';
 import type { DroppedPublish } from '../transports/mqtt/mqtt-publish.ts';
 import { createMqttPublisher, type PublishToDevice } from '../transports/mqtt/mqtt-publisher.ts';
-import { createRetainedMessages, type Retained } from '../transports/mqtt/mqtt-retained.ts';
-import { createMqttRevocation } from '../transports/mqtt/mqtt-revocation.ts';
+import { Retained } from '../transports/mqtt/mqtt-retained.ts';
+import { MqttRevocation } from '../transports/mqtt/mqtt-revocation.ts';
 import type { FindRoute } from '../transports/mqtt/mqtt-session.ts';
 import { takeUntilClose } from '../transports/mqtt/mqtt-login-limiter.ts';
 import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-client.ts';
 import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
 import { createSparkplugIntake } from '../uplinks/capture/sparkplug-intake.ts';
-import { createSparkplugNodes, type SparkplugNodes } from '../uplinks/capture/sparkplug-nodes.ts';
+import { SparkplugNodes } from '../uplinks/capture/sparkplug-nodes.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
 import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
@@ -75,7 +75,7 @@ export async function composeMqtt(
 ): Promise<Mqtt> {
   const { telemetry, now } = parts;
   const connected: ((serviceDeviceId: string) => void)[] = [];
-  const retained = createRetainedMessages(parts.directory.organizationOf);
+  const retained = new Retained(parts.directory.organizationOf);
   const login = loginPartsOf(parts);
   const findRoute = findRouteIn(parts);
   const reachable = reachableOf(parts, connected, () => broker.opened());
@@ -94,7 +94,7 @@ export async function composeMqtt(
   const broker = brokerOnDemand(parts, brokerParts);
   const publishHere = createMqttPublisher(broker.opened, retained, nodes?.sendElsewhere);
   const publishToDevice = nodes?.publishAtOwner(publishHere) ?? publishHere;
-  const revocation = createMqttRevocation({
+  const revocation = new MqttRevocation({
     broker: broker.opened,
     login,
     findRoute,
@@ -191,7 +191,7 @@ function brokerPartsOf(
   { stages, retained, login, reachable, sparkplug }: BrokerSources,
 ): BrokerParts<UplinkRoute> {
   const { telemetry, now, openCounts, quotaUse, uplinkLimit } = parts;
-  const guesses = createAttempts(now, secretLimits);
+  const guesses = new Attempts(now, secretLimits);
   quotaUse.readBy('mqttConnections', openCounts.mqttConnections.usedBy);
   return {
     findRoute: findRouteIn(parts),
@@ -304,7 +304,7 @@ function composeSparkplug(
   { handleUplink, appendEntry }: Uplinks,
   reachable: (serviceDeviceId: string) => void,
 ): Sparkplug {
-  const nodes = createSparkplugNodes(now);
+  const nodes = new SparkplugNodes(now);
   telemetry.gauge('sparkplug_nodes', 'Connected Sparkplug edge nodes.', () => nodes.size);
   const intake = createSparkplugIntake({
     nodes,

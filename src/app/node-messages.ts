@@ -9,7 +9,7 @@ import {
 import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
 import { createMessageReceiver } from '../cluster/nodes/messages/message-receiver.ts';
 import { queueOfNode } from '../cluster/nodes/messages/message-form.ts';
-import { createMessageSender } from '../cluster/nodes/messages/message-sender.ts';
+import { MessageSender } from '../cluster/nodes/messages/message-sender.ts';
 import type { CallHandlers, Nodes } from '../cluster/nodes/nodes.ts';
 import { setTimer } from '../structures/timers.ts';
 
@@ -29,7 +29,7 @@ export function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessa
   const { node } = leases;
   const handlers = new Map<string, MessageHandler>();
   const holds = (lease: string) => leases.held(lease as LeaseName) !== undefined;
-  const sender = createMessageSender({
+  const sender = new MessageSender({
     call: nodes.call,
     isOwn: holds,
     owner: (lease) => {

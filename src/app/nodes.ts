@@ -2,11 +2,11 @@
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { clockWatch, createClockWatch } from '../cluster/clock-watch.ts';
+import { clockWatch, ClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
 import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import {
-  createEpochs,
+  LeaseEpochs,
   isOfDevices,
   type Lease,
   type LeaseName,
@@ -16,13 +16,9 @@ import {
   partitionLeases,
 } from '../cluster/leases/leases.ts';
 import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
-import { createSharedLeases, type SharedLeases } from '../cluster/leases/shared-leases.ts';
+import { SharedLeases } from '../cluster/leases/shared-leases.ts';
 import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
-import {
-  createInternalPort,
-  type InternalPort,
-  type InternalPortParts,
-} from '../cluster/nodes/http/internal-port.ts';
+import { InternalPort, type InternalPortParts } from '../cluster/nodes/http/internal-port.ts';
 import { createWebSocketLinks } from '../cluster/nodes/http/web-socket-links.ts';
 import type { FeedHandlers } from '../cluster/nodes/links/links.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
@@ -33,7 +29,7 @@ import {
   type Ownership,
 } from '../cluster/nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
-import { createOwnedWork, type DeviceOwnership, type OwnedWork } from '../cluster/owned-devices.ts';
+import { OwnedWork, type DeviceOwnership } from '../cluster/owned-devices.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
 import type { ClusterConfig } from '../config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -49,7 +45,7 @@ import { sampleExportRows } from '../storage/records/rows/operations.ts';
 import { leasesOfNode } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
-import { createCaptureSenders } from '../uplinks/capture/capture-senders.ts';
+import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
 import { shareChanges } from './change-sharing.ts';
 import { offerEntries } from './entry-feeds.ts';
@@ -109,7 +105,7 @@ export async function openCluster(
   reportCutOff(parts, leases);
   watchNodes(parts.telemetry, leases, nodes);
   const messages = openMessages(parts, leases, nodes, closers);
-  const underWay = createOwnedWork();
+  const underWay = new OwnedWork();
   const rules: { judge?: () => Promise<unknown> } = {};
   /** Rules judge in the order of time: what this node has stored comes before what the next owner stores. */
   const judgeAll = async (): Promise<void> => {
@@ -137,7 +133,7 @@ export async function openCluster(
   const leaving = new AbortController();
   const failed = (what: string) => (error: unknown) =>
     parts.telemetry.backgroundFailed(what, error);
-  const epochs = createEpochs(await leasesOfNode(parts.records.db, id));
+  const epochs = new LeaseEpochs(await leasesOfNode(parts.records.db, id));
   return {
     work,
     parts: {
@@ -295,7 +291,7 @@ function ownershipOver({
 function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLeases {
   const { config, telemetry } = parts;
   const { leaseMs, nodeUrl: url, shipsOnly } = cluster;
-  const leases = createSharedLeases({
+  const leases = new SharedLeases({
     node: { id, url },
     openTable: async () => {
       const session = await openOwnSession(config.recordsUrl ?? '', leaseMs / 4);
@@ -324,7 +320,7 @@ function internalPortOf(
   offered: Pick<InternalPortParts, 'serve' | 'handlers' | 'feeds'>,
 ): InternalPort {
   const self = placeOfNode(leases.node.id);
-  return createInternalPort({
+  return new InternalPort({
     id: leases.node.id,
     secret,
     tls,
@@ -349,7 +345,7 @@ function requestListenerOf(server: Server): RequestListener {
 function watchClock({ records, telemetry, now }: Parts): () => void {
   const failed = (error: unknown) => telemetry.backgroundFailed('comparing clocks', error);
   const serverTime = () => timeOfServer(records.db);
-  const watch = createClockWatch({ serverTime, now, differs: failed });
+  const watch = new ClockWatch({ serverTime, now, differs: failed });
   telemetry.gauge(
     'clock_ahead_seconds',
     'Clock offset from PostgreSQL; positive when this node is ahead.',
@@ -420,7 +416,7 @@ function routerOf(
 ): RequestListener {
   const { publicUrl, trustedProxies } = config;
   return createRouter({
-    findDevice: deviceFinder(routes, createCaptureSenders(directory).ofCapture, async (id) => {
+    findDevice: deviceFinder(routes, new CaptureSenders(directory).ofCapture, async (id) => {
       const found = await sampleExportRows.find(records.db, id);
       return otherNodes(leases).find((node) => node.id === found?.node);
     }),

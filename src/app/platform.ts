@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { consoleOf } from '../http/edge/console.ts';
+import { Console } from '../http/edge/console.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { createCoapErrors } from '../http/edge/error-body.ts';
 import { parseReadingsBody } from '../http/edge/json-body.ts';
@@ -24,7 +24,7 @@ import { createHttpThread } from '../outputs/egress/http-thread.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
 import { firstWorkspace } from '../storage/records/rows/workspaces.ts';
 import type { Certificate } from '../structures/certificate-watch.ts';
-import { type Closers, createClosers, StopTime } from '../structures/closers.ts';
+import { Closers, StopTime } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
 import { programVersion } from '../telemetry/build-info.ts';
@@ -33,7 +33,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { codeText } from '../transports/coap/coap-answer.ts';
 import { createCoapCapture, type RefusedCoap } from '../transports/coap/coap-capture.ts';
 import { startCoapServer } from '../transports/coap/coap-server.ts';
-import { createDuplicateFilter, type DuplicateFilter } from '../transports/duplicate-filter.ts';
+import { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import { captureDeviceIdOf, captureSecretOf } from '../transports/http/capture-request.ts';
 import { mqttLimits } from '../transports/mqtt/mqtt-limits.ts';
 import { createCoapUplinks } from '../uplinks/capture/coap-uplink.ts';
@@ -70,7 +70,7 @@ export async function startPlatform(
   refuseUnsupported(config);
   const telemetry = createTelemetry(log);
   // Everything that was acknowledged is durable, so that a full disk is no failure of the stop.
-  const closers = createClosers({ failed: telemetry.backgroundFailed, isHarmless: isDiskFull });
+  const closers = new Closers({ failed: telemetry.backgroundFailed, isHarmless: isDiskFull });
   try {
     return await open(await openParts({ config, telemetry, closers, now }), closers);
   } catch (error) {
@@ -302,7 +302,7 @@ async function storedTenant({ records }: Parts): Promise<Tenant | undefined> {
 
 async function composeDuplicates(parts: Parts): Promise<DuplicateFilter> {
   const { log, telemetry, now } = parts;
-  const filter = createDuplicateFilter(now);
+  const filter = new DuplicateFilter(now);
   const { confirmedAfterMs } = mqttLimits;
   await recoverDuplicates({ filter, log, confirmedAfterMs, now: now() });
   telemetry.gauge(
@@ -357,7 +357,7 @@ async function composeHttpServer(parts: Parts, routes: readonly Route[]): Promis
   const { publicUrl, trustedProxies, corsOrigins, mapTiles, tls } = config;
   const guard = guardOf(access, config, now, parts.turns);
   const edge = { routes, guard, events: telemetry, now };
-  const { addFiles, serveScreen } = consoleOf(
+  const { addFiles, serveScreen } = new Console(
     consoleFolder,
     mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)],
   );

@@ -15,7 +15,7 @@ import {
   usageCall,
   usageReceiver,
 } from '../cluster/open-samples-call.ts';
-import { createOpenElsewhere, type DeviceOwners } from '../cluster/remote-pending-samples.ts';
+import { OpenElsewhere, type DeviceOwners } from '../cluster/remote-pending-samples.ts';
 import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import type { Parts } from './platform-parts.ts';
@@ -41,7 +41,7 @@ export function readElsewhere(
       if (error.wasSent) throw nodeUnreachable(to);
       return undefined;
     });
-  const { read, gained, formerOwners, changes } = createOpenElsewhere({
+  const { read, gained, formerOwners, changes } = new OpenElsewhere({
     owners,
     self: leases.node.id,
     now: () => performance.now(),

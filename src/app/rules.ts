@@ -8,18 +8,14 @@ import { watchClockSteps } from '../operations/clock-steps.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
 import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
-import { createRunLog } from '../rules/evaluation/run-log.ts';
+import { RunLog } from '../rules/evaluation/run-log.ts';
 import { createRuleDeviceLookup } from '../rules/rule-devices.ts';
-import {
-  createRuleFollower,
-  type RuleFollower,
-  type RuleFollowerParts,
-} from '../rules/rule-follower.ts';
+import { RuleFollower, type RuleFollowerParts } from '../rules/rule-follower.ts';
 import type { RuleLaneParts } from '../rules/rule-lane-worker.ts';
 import { createRuleRuns, type RuleRuns } from '../rules/rule-runs.ts';
-import { createRuleScripts, type RuleScripts } from '../rules/rule-scripts.ts';
+import { RuleScripts } from '../rules/rule-scripts.ts';
 import type { SimulatedRuns } from '../rules/rule-simulation.ts';
-import { createRuleTimers } from '../rules/rule-timers.ts';
+import { RuleTimers } from '../rules/rule-timers.ts';
 import type { RuleOutlets } from '../rules/rule-writes.ts';
 import { simulateStoredRule, simulateUnstoredRule } from '../rules/stored-rule-simulation.ts';
 import {
@@ -99,7 +95,7 @@ export async function composeRules(
     ...(shared !== undefined && { shared }),
   });
   const { runDue, handle } = follower;
-  const timers = createRuleTimers({
+  const timers = new RuleTimers({
     nextTime: () => nextRuleTime(db, shared?.workspaces()),
     runDue,
     now,
@@ -114,7 +110,7 @@ export async function composeRules(
       follower.setBack(byMs).then(timers.changed, failed('planning timers of rules anew'));
     },
   });
-  const scripts: RuleScripts = createRuleScripts({
+  const scripts: RuleScripts = new RuleScripts({
     db,
     scripts: uplinks.scripts,
     alarmSources: registry.alarmSources,
@@ -213,7 +209,7 @@ function composeRuleState(parts: Parts, searched: SearchedStore) {
     now,
   );
   followChanges(registry);
-  const log = createRunLog({
+  const log = new RunLog({
     wants: (workspaceId) => liveEvents.wants(workspaceId, 'RULE_RUN'),
     ran: liveEvents.ran,
   });
@@ -235,7 +231,7 @@ async function composeRuleFollower(
   const { records, now, newId } = parts;
   const saved = await evaluatedPositions(parts);
   const hasLanes = effects.shared === undefined;
-  return createRuleFollower({
+  return new RuleFollower({
     db: records.db,
     registry,
     log,

@@ -7,14 +7,14 @@ import {
   shardOfLease,
   type SharedWork,
 } from '../cluster/leases/lease-tasks.ts';
-import { createSharedDeliveries, type SharedDeliveries } from '../cluster/shared-deliveries.ts';
+import { SharedDeliveries } from '../cluster/shared-deliveries.ts';
 import type { Deliverer, TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
 import type { OpenTargets } from '../deliveries/attempts/open-targets.ts';
-import { createDeliveryCounts } from '../deliveries/delivery-counts.ts';
+import { DeliveryCounts } from '../deliveries/delivery-counts.ts';
 import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
-import { withoutMemory } from '../model/record.ts';
+import { ChangeFollower } from '../model/record.ts';
 import { randomDeliveryId } from '../storage/delivery-log/record.ts';
 import {
   connectorsWithoutShard,
@@ -44,7 +44,7 @@ export async function composeSharedDeliveries(
   const { db } = records;
   const failed = (error: unknown) => telemetry.backgroundFailed('keeping deliveries', error);
   await shardEarlierRows(parts);
-  const counts = createDeliveryCounts({ db, setRepeatingTimer, failed });
+  const counts = new DeliveryCounts({ db, setRepeatingTimer, failed });
   const { deliverer, shared } = composeHolder(parts, targets, work, (tried) => {
     counts.tried(tried);
     parts.liveEvents.delivered(tried);
@@ -97,7 +97,7 @@ function composeHolder(
 ): { readonly deliverer: Deliverer; readonly shared: SharedDeliveries } {
   const { records, telemetry, now, followChanges } = parts;
   const held = new Set<number>();
-  const shared = createSharedDeliveries({
+  const shared = new SharedDeliveries({
     db: records.db,
     deliverer: () => deliverer,
     shardOf: deliveryShardOf,
@@ -134,7 +134,7 @@ function composeHolder(
     },
   });
   followChanges(
-    withoutMemory(({ kind, id, action }) => {
+    new ChangeFollower(({ kind, id, action }) => {
       if (kind === 'outputConnector' && action === 'deleted')
         shared.drop(({ connectorId }) => connectorId === id);
     }),

@@ -1,11 +1,7 @@
 // Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
 import { leaseOfWorkspace, shardOfLease, type SharedWork } from '../cluster/leases/lease-tasks.ts';
 import { type LeaseName, leaseOfDevice } from '../cluster/leases/leases.ts';
-import {
-  createSharedRules,
-  type SharedRules,
-  type SharedRulesParts,
-} from '../cluster/shared-rules.ts';
+import { SharedRules, type SharedRulesParts } from '../cluster/shared-rules.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
@@ -32,7 +28,7 @@ export function composeSharedRules(
   { registry, follower }: Pick<SharedRulesParts, 'registry' | 'follower'>,
   workers: () => RuleWorkers,
 ): SharedRules {
-  const shared = createSharedRules({
+  const shared = new SharedRules({
     db: records.db,
     node: node?.id ?? missing('node'),
     registry,

@@ -6,7 +6,7 @@ import {
   workLeases,
 } from '../cluster/leases/lease-tasks.ts';
 import { type Lease, type Leases, otherNodes } from '../cluster/leases/leases.ts';
-import { createNodeRounds } from '../cluster/nodes/node-fan-out.ts';
+import { NodeRounds } from '../cluster/nodes/node-fan-out.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -51,7 +51,7 @@ export function composeSharedWork(
         await here(String(request));
         return null;
       });
-      const rounds = createNodeRounds({
+      const rounds = new NodeRounds({
         askMsMax,
         setTimer,
         clock: () => performance.now(),

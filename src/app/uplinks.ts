@@ -12,7 +12,7 @@ import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/inferred-schema.ts';
 import { runScript } from '../scripting/run-script.ts';
 import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
-import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
+import { ScriptMachine } from '../scripting/script-machine.ts';
 import {
   openClickHouseUplinks,
   removeClickHouseUplinks,
@@ -28,7 +28,7 @@ import { shardOf } from '../storage/samples/clickhouse/flusher.ts';
 import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
-import { createIntake, type Intake, intakeLimits } from '../transports/intake.ts';
+import { Intake, intakeLimits } from '../transports/intake.ts';
 import { appendOwned } from '../uplinks/bulk/backfill-batches.ts';
 import {
   backfill,
@@ -38,7 +38,7 @@ import {
   type BackfillStages,
   type NamedBackfill,
 } from '../uplinks/bulk/backfill.ts';
-import { createKnownDevices } from '../uplinks/bulk/connector-devices.ts';
+import { KnownDevices } from '../uplinks/bulk/connector-devices.ts';
 import {
   type PointWrite,
   type WriteOutcome,
@@ -73,10 +73,9 @@ import {
   recoverDurableParts,
 } from '../uplinks/idempotency/idempotency-recovery.ts';
 import {
-  createOnce,
+  Once,
   idempotencyKeptMs,
   type IdempotencyRecords,
-  type Once,
 } from '../uplinks/idempotency/idempotency.ts';
 import {
   createOnceStreamed,
@@ -85,7 +84,7 @@ import {
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
 import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
-import { createDeviceNames, type DeviceNames } from '../uplinks/validate/device-names.ts';
+import { DeviceNames } from '../uplinks/validate/device-names.ts';
 import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
 import { createDeviceLeaseGuard, uplinksOfAll } from './owned-uplinks.ts';
 import type { Parts } from './platform-parts.ts';
@@ -149,7 +148,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const following = { db, log, followers, telemetry, online, takesTurns, epochOf };
   const status = await openStatusFollower(following);
   const ownRaw = await composeRawUplinks(parts);
-  const intake = createIntake(intakeLimits);
+  const intake = new Intake(intakeLimits);
   telemetry.gauge('uplinks_in_progress', 'Uplinks being processed.', () => intake.size);
   const stages = uplinkStagesOf(parts, scripts, status, intake);
   const { admit, append, announce } = stages;
@@ -225,7 +224,7 @@ function uplinkStagesOf(
   { stateOf, setState }: StatusFollower,
   intake: Intake,
 ): UplinkStages {
-  const { admit } = createDeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
+  const { admit } = new DeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
     intake,
     turns,
@@ -253,7 +252,7 @@ function backfillStagesOf(
   return {
     findRoute: (deviceId) => directory.byDevice(deviceId),
     cached: directory.cached,
-    known: createKnownDevices(() => directory.revision),
+    known: new KnownDevices(() => directory.revision),
     placesByName: (organizationId, names) => placesByName(records.db, organizationId, names),
     authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
     validate,
@@ -325,7 +324,7 @@ async function composeIdempotency(parts: Parts): Promise<Idempotency> {
   const { records, log, now } = parts;
   await recoverDurableParts(records.db, log, now());
   const stored = await storedFor(parts);
-  return { once: createOnce(stored, now), onceStreamed: createOnceStreamed(stored, now) };
+  return { once: new Once(stored, now), onceStreamed: createOnceStreamed(stored, now) };
 }
 
 // Connects users' scripts: one machine for all, started with the first run.
@@ -339,13 +338,14 @@ interface Scripts extends Pick<ScriptMachine, 'run' | 'close'> {
 async function composeScripts(parts: Parts): Promise<Scripts> {
   const { config, telemetry, quotaUse, records } = parts;
   const { runScriptsRunning, runScriptsWaiting } = config.quotas;
-  const machine = createScriptMachineOnDemand(() =>
-    createScriptMachine({
-      workers: config.scriptWorkers,
-      limits: { trialsRunningMax: runScriptsRunning, trialsWaitingMax: runScriptsWaiting },
-      ran: telemetry.scriptRan,
-      troubled: telemetry.scriptThreadLost,
-    }),
+  const machine = createScriptMachineOnDemand(
+    () =>
+      new ScriptMachine({
+        workers: config.scriptWorkers,
+        limits: { trialsRunningMax: runScriptsRunning, trialsWaitingMax: runScriptsWaiting },
+        ran: telemetry.scriptRan,
+        troubled: telemetry.scriptThreadLost,
+      }),
   );
   const { run, close, started } = machine;
   telemetry.gauge('script_runs_waiting', 'Queued script runs.', () => started()?.waiting ?? 0);

@@ -1,13 +1,13 @@
 // Clock watch: a difference is reported once, and only when the time of the answer does not explain it.
 import { expect, test } from 'vitest';
-import { createClockWatch } from './clock-watch.ts';
+import { ClockWatch } from './clock-watch.ts';
 
 /** Each comparison: the own clock before and after, and that of the server. */
 async function compare(...comparisons: readonly (readonly [number, number, number])[]) {
   const times = comparisons.flatMap(([before, , after]) => [before, after]);
   const server = comparisons.map(([, there]) => there);
   const reports: string[] = [];
-  const watch = createClockWatch({
+  const watch = new ClockWatch({
     serverTime: async () => server.shift() ?? 0,
     now: () => times.shift() ?? 0,
     differs: ({ message }) => void reports.push(message),

@@ -15,28 +15,34 @@ export interface ClockWatchParts {
   readonly differs: (error: Error) => void;
 }
 
-export interface ClockWatch {
-  /** How far this clock is ahead; negative when it is behind, 0 before the first comparison. */
-  readonly aheadMs: () => number;
-  /** Rejects when the server does not answer. */
-  readonly compare: () => Promise<void>;
-}
+export class ClockWatch {
+  readonly #serverTime: () => Promise<EpochMs>;
+  readonly #now: () => EpochMs;
+  readonly #differs: (error: Error) => void;
+  #aheadMs = 0;
+  #isReported = false;
 
-export function createClockWatch({ serverTime, now, differs }: ClockWatchParts): ClockWatch {
-  let aheadMs = 0;
-  let isReported = false;
-  return {
-    aheadMs: () => aheadMs,
-    async compare() {
-      const before = now();
-      const there = await serverTime();
-      const after = now();
-      aheadMs = differenceOf(before, there, after);
-      const isTooLarge = Math.abs(aheadMs) > clockWatch.differenceMsMax;
-      if (isTooLarge && !isReported) differs(new Error(sentenceOf(aheadMs)));
-      isReported = isTooLarge;
-    },
-  };
+  constructor({ serverTime, now, differs }: ClockWatchParts) {
+    this.#serverTime = serverTime;
+    this.#now = now;
+    this.#differs = differs;
+  }
+
+  /** How far this clock is ahead; negative when it is behind, 0 before the first comparison. */
+  aheadMs(): number {
+    return this.#aheadMs;
+  }
+
+  /** Rejects when the server does not answer. */
+  async compare(): Promise<void> {
+    const before = this.#now();
+    const there = await this.#serverTime();
+    const after = this.#now();
+    this.#aheadMs = differenceOf(before, there, after);
+    const isTooLarge = Math.abs(this.#aheadMs) > clockWatch.differenceMsMax;
+    if (isTooLarge && !this.#isReported) this.#differs(new Error(sentenceOf(this.#aheadMs)));
+    this.#isReported = isTooLarge;
+  }
 }
 
 /** The server answered at some time in between: only what this does not explain is a difference. */

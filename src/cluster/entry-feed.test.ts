@@ -10,7 +10,7 @@ import { openSamples } from '../storage/samples/samples.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
 import { createEntryFeed, type EntryFeedMessage, type EntryFeedRequest } from './entry-feed.ts';
-import { createEntryTail, type EntryTail } from './recent-entries.ts';
+import { EntryTail } from './recent-entries.ts';
 
 let folder: string;
 let samples: Awaited<ReturnType<typeof open>>;
@@ -31,7 +31,7 @@ function open() {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'entry-feed-'));
   samples = await open();
-  tail = createEntryTail();
+  tail = new EntryTail();
 });
 afterEach(async () => {
   await samples.close();

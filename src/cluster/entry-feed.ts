@@ -98,7 +98,7 @@ export function createEntryFeed(
     const state: FeedState = {
       request,
       signal,
-      interest: createEntryInterest(request.interest),
+      interest: new EntryInterest(request.interest),
       next: await firstPosition(parts, request),
       last: undefined,
       before: 0,
@@ -240,36 +240,32 @@ function onlySamples({ position, deviceId, receivedAt, samples }: DurableEntry):
 
 // Entry interest: which entries of a journal another node wants, kept up to date by changes.
 
-interface EntryInterest {
-  change(change: InterestChange): void;
-  /** An entry without samples is in no workspace. */
-  matches(entry: DurableEntry): boolean;
-}
+// Entry interest: which entries of a journal another node wants, kept up to date by changes.
+class EntryInterest {
+  readonly #workspaces = new Set<string>();
+  readonly #devices = new Set<string>();
+  #isAll = false;
 
-function createEntryInterest(first: InterestChange): EntryInterest {
-  const workspaces = new Set<string>();
-  const devices = new Set<string>();
-  let isAll = false;
-
-  function change(changed: InterestChange): void {
-    for (const id of changed.withoutWorkspaces ?? []) workspaces.delete(id);
-    for (const id of changed.withoutDevices ?? []) devices.delete(id);
-    for (const id of changed.workspaces ?? []) workspaces.add(id);
-    for (const id of changed.devices ?? []) devices.add(id);
-    isAll = changed.all ?? isAll;
+  constructor(first: InterestChange) {
+    this.change(first);
   }
 
-  change(first);
-  return {
-    change,
-    matches(entry) {
-      if (isAll) return true;
-      const summary = summaryOf(entry);
-      if (summary === undefined) return false;
-      if (workspaces.has(summary.workspaceId) || devices.has(entry.deviceId)) return true;
-      // An entry in columns has samples of its device only, which are not created for this.
-      if (devices.size === 0 || entry.summary !== undefined) return false;
-      return entry.samples.some(({ deviceId }) => devices.has(deviceId));
-    },
-  };
+  change(changed: InterestChange): void {
+    for (const id of changed.withoutWorkspaces ?? []) this.#workspaces.delete(id);
+    for (const id of changed.withoutDevices ?? []) this.#devices.delete(id);
+    for (const id of changed.workspaces ?? []) this.#workspaces.add(id);
+    for (const id of changed.devices ?? []) this.#devices.add(id);
+    this.#isAll = changed.all ?? this.#isAll;
+  }
+
+  /** An entry without samples is in no workspace. */
+  matches(entry: DurableEntry): boolean {
+    if (this.#isAll) return true;
+    const summary = summaryOf(entry);
+    if (summary === undefined) return false;
+    if (this.#workspaces.has(summary.workspaceId) || this.#devices.has(entry.deviceId)) return true;
+    // An entry in columns has samples of its device only, which are not created for this.
+    if (this.#devices.size === 0 || entry.summary !== undefined) return false;
+    return entry.samples.some(({ deviceId }) => this.#devices.has(deviceId));
+  }
 }

@@ -55,13 +55,6 @@ export interface SharingParts {
   readonly setTimer: SetTimer;
 }
 
-export interface FollowedSharing {
-  /** Sends what has changed. Resolves when the nodes that answer know it. */
-  share(): Promise<void>;
-  /** The same, after a limit at the latest. */
-  known(): Promise<void>;
-}
-
 /** What another node knows. */
 interface KnowingNode {
   version: number;
@@ -78,20 +71,34 @@ interface State {
   text: string;
 }
 
-export function createFollowedSharing(parts: SharingParts): FollowedSharing {
-  const state: State = { parts, knowing: new Map(), version: 0, text: '[]' };
-  const isKnown = (): boolean =>
-    parts.nodes().every(({ id }) => state.knowing.get(id)?.version === state.version);
-  return {
-    share: () => share(state),
-    async known() {
-      readFollowing(state);
-      if (isKnown()) return;
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const cancel = parts.setTimer(resolve, limits.knownMsMax);
-      await Promise.race([share(state), late]).finally(cancel);
-    },
+export class FollowedSharing {
+  readonly #parts: SharingParts;
+  readonly #state: State;
+
+  constructor(parts: SharingParts) {
+    this.#parts = parts;
+    this.#state = { parts, knowing: new Map(), version: 0, text: '[]' };
+  }
+
+  /** The same, after a limit at the latest. */
+  readonly known = async (): Promise<void> => {
+    readFollowing(this.#state);
+    if (this.#isKnown()) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#parts.setTimer(resolve, limits.knownMsMax);
+    await Promise.race([share(this.#state), late]).finally(cancel);
   };
+
+  /** Sends what has changed. Resolves when the nodes that answer know it. */
+  share(): Promise<void> {
+    return share(this.#state);
+  }
+
+  #isKnown(): boolean {
+    return this.#parts
+      .nodes()
+      .every(({ id }) => this.#state.knowing.get(id)?.version === this.#state.version);
+  }
 }
 
 function readFollowing(state: State): void {

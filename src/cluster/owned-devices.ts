@@ -54,25 +54,25 @@ export async function withDeviceLease<T>(
 
 // Owned work: what a node still does for devices that it owns, and is waited for before they move.
 
-export interface OwnedWork {
-  /** The right with the work under it. */
-  readonly heldBy: (right: Pick<Held, 'isValid'>) => Held;
-  /** Resolves when the work that has begun so far has ended. */
-  readonly ended: () => Promise<unknown>;
-}
-
-export function createOwnedWork(): OwnedWork {
-  const underWay = new Set<Promise<unknown>>();
-  async function during<T>(work: Promise<T>): Promise<T> {
-    underWay.add(work);
+// Owned work: what a node still does for devices that it owns, and is waited for before they move.
+export class OwnedWork {
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #during = async <T>(work: Promise<T>): Promise<T> => {
+    this.#underWay.add(work);
     try {
       return await work;
     } finally {
-      underWay.delete(work);
+      this.#underWay.delete(work);
     }
-  }
-  return {
-    heldBy: (right) => ({ isValid: () => right.isValid(), during }),
-    ended: () => Promise.allSettled(underWay),
   };
+
+  /** The right with the work under it. */
+  heldBy(right: Pick<Held, 'isValid'>): Held {
+    return { isValid: () => right.isValid(), during: this.#during };
+  }
+
+  /** Resolves when the work that has begun so far has ended. */
+  ended(): Promise<unknown> {
+    return Promise.allSettled(this.#underWay);
+  }
 }

@@ -17,72 +17,73 @@ const entryTailLimits = {
   takenMax: 500,
 } as const;
 
-export interface EntryTail {
-  announced(entry: DurableEntry): void;
-  announcedRows(rows: DurableRows): void;
-  /** The unbroken run of entries from the position on; empty where the journal must be read. */
-  from(position: number): readonly DurableEntry[];
-  /** Keeps entries, and calls the listener after each announcement, until the function is called. */
-  follow(listener: () => void): () => void;
-}
-
-export function createEntryTail(): EntryTail {
-  const followers = new Set<() => void>();
+export class EntryTail {
+  readonly #followers = new Set<() => void>();
   /** The item of each position from `first` on; undefined where it is not known. */
-  const run: (DurableItem | undefined)[] = [];
-  let first = 0;
-  let samples = 0;
+  readonly #run: (DurableItem | undefined)[] = [];
+  #first = 0;
+  #samples = 0;
 
-  function drop(positions: number): void {
-    for (const item of run.splice(0, positions)) samples -= samplesAt(item);
-    first += positions;
+  readonly announced = (entry: DurableEntry): void => {
+    if (this.#followers.size === 0 || !isWritten(entry)) return;
+    if (sampleCountOf(entry) <= entryTailLimits.entrySamplesMax)
+      this.#keep(entry.position, 1, entry);
+    this.#wakeAll();
+  };
+
+  readonly announcedRows = (rows: DurableRows): void => {
+    if (this.#followers.size === 0) return;
+    if (rows.length <= entryTailLimits.entrySamplesMax)
+      this.#keep(rows.position, rows.length, rows);
+    this.#wakeAll();
+  };
+
+  /** The unbroken run of entries from the position on; empty where the journal must be read. */
+  from(position: number): readonly DurableEntry[] {
+    return entriesFrom(this.#run, this.#first, position);
   }
 
-  function makeRoom(): void {
+  /** Keeps entries, and calls the listener after each announcement, until the function is called. */
+  follow(listener: () => void): () => void {
+    this.#followers.add(listener);
+    return () => {
+      this.#followers.delete(listener);
+      if (this.#followers.size === 0) this.#drop(this.#run.length);
+    };
+  }
+
+  #drop(positions: number): void {
+    for (const item of this.#run.splice(0, positions)) this.#samples -= samplesAt(item);
+    this.#first += positions;
+  }
+
+  #makeRoom(): void {
     const { entriesMax, samplesMax } = entryTailLimits;
     // In larger steps, because the rest is moved each time.
-    if (run.length > entriesMax + entriesMax / 4) drop(run.length - entriesMax);
-    while (samples > samplesMax) drop(Math.max(1, run.length >> 2));
+    if (this.#run.length > entriesMax + entriesMax / 4) this.#drop(this.#run.length - entriesMax);
+    while (this.#samples > samplesMax) this.#drop(Math.max(1, this.#run.length >> 2));
   }
 
-  function keep(position: number, length: number, item: DurableItem): void {
+  #keep(position: number, length: number, item: DurableItem): void {
     const end = position + length;
-    if (run.length === 0 || position > first + run.length + entryTailLimits.entriesMax) {
-      drop(run.length);
-      first = position;
+    if (
+      this.#run.length === 0 ||
+      position > this.#first + this.#run.length + entryTailLimits.entriesMax
+    ) {
+      this.#drop(this.#run.length);
+      this.#first = position;
     }
-    while (first + run.length < end) run.push(undefined);
-    for (let at = Math.max(position, first); at < end; at++) {
-      samples += samplesAt(item) - samplesAt(run[at - first]);
-      run[at - first] = item;
+    while (this.#first + this.#run.length < end) this.#run.push(undefined);
+    for (let at = Math.max(position, this.#first); at < end; at++) {
+      this.#samples += samplesAt(item) - samplesAt(this.#run[at - this.#first]);
+      this.#run[at - this.#first] = item;
     }
-    makeRoom();
+    this.#makeRoom();
   }
 
-  function wakeAll(): void {
-    for (const wake of followers) wake();
+  #wakeAll(): void {
+    for (const wake of this.#followers) wake();
   }
-
-  return {
-    announced(entry) {
-      if (followers.size === 0 || !isWritten(entry)) return;
-      if (sampleCountOf(entry) <= entryTailLimits.entrySamplesMax) keep(entry.position, 1, entry);
-      wakeAll();
-    },
-    announcedRows(rows) {
-      if (followers.size === 0) return;
-      if (rows.length <= entryTailLimits.entrySamplesMax) keep(rows.position, rows.length, rows);
-      wakeAll();
-    },
-    from: (position) => entriesFrom(run, first, position),
-    follow(listener) {
-      followers.add(listener);
-      return () => {
-        followers.delete(listener);
-        if (followers.size === 0) drop(run.length);
-      };
-    },
-  };
 }
 
 function entriesFrom(

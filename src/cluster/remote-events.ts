@@ -1,8 +1,7 @@
 // Events elsewhere: live events of this node for sessions of other nodes that follow the workspace (contract 37).
 import {
-  createSendBudget,
+  SendBudget,
   type LiveEvent,
-  type SendBudget,
   sendCosts,
   type WorkspaceFanOut,
 } from '../live/sessions/workspace-fan-out.ts';
@@ -12,7 +11,7 @@ import type { LiveKind } from '../model/live-kind.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import {
-  createFollowedSharing,
+  FollowedSharing,
   followedMessage,
   type FollowedWorkspace,
   readFollowed,
@@ -74,10 +73,10 @@ export function createEventsElsewhere(parts: EventsElsewhereParts): EventsElsewh
     parts,
     followers: new Map(),
     received: new Map(),
-    budgets: new Map(sharedKinds.map((kind) => [kind, createSendBudget()])),
+    budgets: new Map(sharedKinds.map((kind) => [kind, new SendBudget()])),
   };
   const { followers } = state;
-  const sharing = createFollowedSharing(parts);
+  const sharing = new FollowedSharing(parts);
   parts.messages.handle(followedMessage, async (request, from) => {
     const outbox = followers.get(from)?.outbox ?? outboxTo(from, parts);
     followers.set(from, { heardAt: parts.clock(), workspaces: readFollowed(request), outbox });

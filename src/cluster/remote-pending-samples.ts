@@ -2,11 +2,7 @@
 import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
-import type {
-  OpenOfJournal,
-  OpenRange,
-  ReadElsewhere,
-} from '../storage/samples/remote-pending-samples.ts';
+import type { OpenOfJournal, OpenRange } from '../storage/samples/remote-pending-samples.ts';
 import {
   askOpenSamples,
   nodeUnreachable,
@@ -50,66 +46,72 @@ export interface ElsewhereParts {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-export interface OpenElsewhere {
-  readonly read: ReadElsewhere;
-  /** To be called before this node accepts work for devices that it gained. */
-  readonly gained: () => void;
-  /** Nodes that may have open rows of devices of this one; they are asked again in the background. */
-  readonly formerOwners: () => readonly NodeAddress[];
-  /** See `Elsewhere.changes`. */
-  readonly changes: () => number;
-}
-
 /**
- * Asks each owner once for all reads of one turn, in parallel. Every device is confirmed by the node
- * that has it: an answer of a node that has it no longer is asked for again. Former owners are asked
- * too, until they have shipped what was written before the device moved.
+ * Asks each owner once for all reads of one turn, in parallel. Every device is confirmed by the
+ * node that has it: an answer of a node that has it no longer is asked for again. Former owners
+ * are asked too, until they have shipped what was written before the device moved.
  */
-export function createOpenElsewhere(parts: ElsewhereParts): OpenElsewhere {
-  const { isOwn, leaseOf, owners } = parts.owners;
-  const former = createFormerOwners(parts.self);
-  let turn: { readonly ranges: OpenRange[]; readonly found: Promise<OpenOfJournal[]> } | undefined;
-  let confirmedAt = Number.NEGATIVE_INFINITY;
+export class OpenElsewhere {
+  readonly #parts: ElsewhereParts;
+  readonly #isOwn;
+  readonly #leaseOf;
+  readonly #owners;
+  readonly #former: FormerOwners;
+  #turn: { readonly ranges: OpenRange[]; readonly found: Promise<OpenOfJournal[]> } | undefined;
+  #confirmedAt = Number.NEGATIVE_INFINITY;
 
-  async function readTurn(ranges: readonly OpenRange[]): Promise<OpenOfJournal[]> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    turn = undefined;
-    return search(ranges, former, parts);
+  constructor(parts: ElsewhereParts) {
+    this.#parts = parts;
+    const { isOwn, leaseOf, owners } = parts.owners;
+    this.#isOwn = isOwn;
+    this.#leaseOf = leaseOf;
+    this.#owners = owners;
+    this.#former = new FormerOwners(parts.self);
   }
 
-  function read(range: OpenRange): Promise<OpenOfJournal[]> {
-    former.update(owners());
-    const isHere = former.nodes().length === 0 && range.deviceIds.every((id) => isOwn(leaseOf(id)));
+  readonly read = (range: OpenRange): Promise<OpenOfJournal[]> => {
+    this.#former.update(this.#owners());
+    const isHere =
+      this.#former.nodes().length === 0 &&
+      range.deviceIds.every((id) => this.#isOwn(this.#leaseOf(id)));
     if (isHere) return Promise.resolve([]);
-    if (turn === undefined) {
+    if (this.#turn === undefined) {
       const ranges: OpenRange[] = [];
-      turn = { ranges, found: readTurn(ranges) };
+      this.#turn = { ranges, found: this.#readTurn(ranges) };
     }
-    turn.ranges.push(range);
-    return turn.found;
-  }
-
-  return {
-    read,
-    gained() {
-      former.update(owners());
-      former.noteAll();
-    },
-    changes() {
-      former.update(owners());
-      return former.changes();
-    },
-    formerOwners() {
-      former.update(owners());
-      const nodes = former.nodes();
-      if (nodes.length > 0 && parts.now() - confirmedAt >= searchLimits.confirmEveryMs) {
-        confirmedAt = parts.now();
-        // One that does not answer is asked again later.
-        void askAll([], former, parts).catch(() => undefined);
-      }
-      return nodes.map(({ id, url }) => ({ id, url }));
-    },
+    this.#turn.ranges.push(range);
+    return this.#turn.found;
   };
+
+  /** To be called before this node accepts work for devices that it gained. */
+  readonly gained = (): void => {
+    this.#former.update(this.#owners());
+    this.#former.noteAll();
+  };
+
+  /** See `Elsewhere.changes`. */
+  readonly changes = (): number => {
+    this.#former.update(this.#owners());
+    return this.#former.changes();
+  };
+
+  /** Nodes that may have open rows of devices of this one; they are asked again in the background. */
+  readonly formerOwners = (): readonly NodeAddress[] => {
+    this.#former.update(this.#owners());
+    const nodes = this.#former.nodes();
+    if (nodes.length > 0 && this.#parts.now() - this.#confirmedAt >= searchLimits.confirmEveryMs) {
+      this.#confirmedAt = this.#parts.now();
+      // One that does not answer is asked again later.
+      void askAll([], this.#former, this.#parts).catch(() => undefined);
+    }
+    return nodes.map(({ id, url }) => ({ id, url }));
+  };
+
+  async #readTurn(ranges: readonly OpenRange[]): Promise<OpenOfJournal[]> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#turn = undefined;
+    return search(ranges, this.#former, this.#parts);
+  }
 }
 
 async function search(
@@ -211,64 +213,73 @@ function questionsOf(
 
 // Former owners: nodes that may have samples of devices that moved away from them, until they have shipped those.
 
-interface FormerOwners {
-  /** Takes the owners as they were read last, and notes those that lost a part. */
-  update(owners: ReadonlyMap<string, NodeAddress>): void;
-  /** Notes every other node, because this one gained devices. */
-  noteAll(): void;
-  /** Notes those of the nodes that have not answered. Returns whether there is one. */
-  noteUnasked(nodes: readonly NodeAddress[], answered: readonly Pick<NodeAddress, 'id'>[]): boolean;
-  /** Those that still own something: others have shipped, or cannot be asked. */
-  nodes(): readonly FormerOwner[];
-  /** How often a node was noted. */
-  changes(): number;
-  /** To be called for those that have shipped everything, as `nodes` returned them. */
-  confirm(clean: readonly FormerOwner[]): void;
-}
-
 interface FormerOwner extends NodeAddress {
   /** Which loss is meant: a later one needs a later answer. */
   readonly loss: number;
 }
 
+// Former owners: nodes that may have samples of devices that moved away from them, until they have shipped those.
 /** At first every other node is one, because nothing is known of the time before. */
-function createFormerOwners(self: string): FormerOwners {
-  let known: ReadonlyMap<string, NodeAddress> = new Map();
-  const former = new Map<string, FormerOwner>();
-  let present: ReadonlyMap<string, NodeAddress> = new Map();
-  let losses = 0;
+class FormerOwners {
+  readonly #self: string;
+  #known: ReadonlyMap<string, NodeAddress> = new Map();
+  readonly #former = new Map<string, FormerOwner>();
+  #present: ReadonlyMap<string, NodeAddress> = new Map();
+  #losses = 0;
+  readonly #note = (node: NodeAddress): void => {
+    if (node.id === this.#self) return;
+    this.#losses += 1;
+    this.#former.set(node.id, { ...node, loss: this.#losses });
+  };
 
-  function note(node: NodeAddress): void {
-    if (node.id === self) return;
-    losses += 1;
-    former.set(node.id, { ...node, loss: losses });
+  constructor(self: string) {
+    this.#self = self;
   }
 
-  return {
-    update(owners) {
-      if (owners === known) return;
-      const now = new Map<string, NodeAddress>();
-      for (const [lease, node] of owners) {
-        if (!present.has(node.id) && !now.has(node.id)) note(node);
-        now.set(node.id, node);
-        const before = known.get(lease);
-        if (before !== undefined && before.id !== node.id) note(before);
-      }
-      known = owners;
-      present = now;
-      for (const id of former.keys()) if (!present.has(id)) former.delete(id);
-    },
-    noteAll: () => present.forEach(note),
-    noteUnasked(nodes, answered) {
-      const isAnswered = new Set([self, ...answered.map(({ id }) => id)]);
-      const unasked = nodes.filter(({ id }) => present.has(id) && !isAnswered.has(id));
-      unasked.forEach(note);
-      return unasked.length > 0;
-    },
-    nodes: () => [...former.values()],
-    changes: () => losses,
-    confirm(clean) {
-      for (const { id, loss } of clean) if (former.get(id)?.loss === loss) former.delete(id);
-    },
-  };
+  /** Takes the owners as they were read last, and notes those that lost a part. */
+  update(owners: ReadonlyMap<string, NodeAddress>): void {
+    if (owners === this.#known) return;
+    const now = new Map<string, NodeAddress>();
+    for (const [lease, node] of owners) {
+      if (!this.#present.has(node.id) && !now.has(node.id)) this.#note(node);
+      now.set(node.id, node);
+      const before = this.#known.get(lease);
+      if (before !== undefined && before.id !== node.id) this.#note(before);
+    }
+    this.#known = owners;
+    this.#present = now;
+    for (const id of this.#former.keys()) if (!this.#present.has(id)) this.#former.delete(id);
+  }
+
+  /** Notes every other node, because this one gained devices. */
+  noteAll(): void {
+    this.#present.forEach(this.#note);
+  }
+
+  /** Notes those of the nodes that have not answered. Returns whether there is one. */
+  noteUnasked(
+    nodes: readonly NodeAddress[],
+    answered: readonly Pick<NodeAddress, 'id'>[],
+  ): boolean {
+    const isAnswered = new Set([this.#self, ...answered.map(({ id }) => id)]);
+    const unasked = nodes.filter(({ id }) => this.#present.has(id) && !isAnswered.has(id));
+    unasked.forEach(this.#note);
+    return unasked.length > 0;
+  }
+
+  /** Those that still own something: others have shipped, or cannot be asked. */
+  nodes(): readonly FormerOwner[] {
+    return [...this.#former.values()];
+  }
+
+  /** How often a node was noted. */
+  changes(): number {
+    return this.#losses;
+  }
+
+  /** To be called for those that have shipped everything, as `nodes` returned them. */
+  confirm(clean: readonly FormerOwner[]): void {
+    for (const { id, loss } of clean)
+      if (this.#former.get(id)?.loss === loss) this.#former.delete(id);
+  }
 }

@@ -17,7 +17,7 @@ import {
   saveDeliveryResults,
 } from '../storage/records/rows/deliveries.ts';
 import { transaction } from '../storage/records/transaction.ts';
-import { createRetryingWorker } from '../structures/retrying-worker.ts';
+import { RetryingWorker } from '../structures/retrying-worker.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
@@ -51,26 +51,6 @@ export interface SharedDeliveriesParts {
   readonly pause: () => Promise<unknown>;
 }
 
-export interface SharedDeliveries {
-  /** Begins to read deliveries of the shards. */
-  take(shards: readonly number[]): void;
-  /** Resolves when nothing of the shards is attempted any longer, and all results are written. */
-  leave(shards: readonly number[]): Promise<void>;
-  /** Reads what was added. Resolves when the deliverer has it. */
-  wake(): Promise<void>;
-  readonly load: (waiting: WaitingDelivery) => Delivery | undefined | Promise<Delivery | undefined>;
-  readonly record: (tried: TriedDelivery) => void;
-  /** Whether no attempt may start, because too many results are not written. */
-  readonly isBehind: () => boolean;
-  /** Drops those that match, because their connector or device was deleted. */
-  drop(isDropped: (waiting: WaitingDelivery) => boolean): void;
-  /** Resolves when all results so far are written. */
-  written(): Promise<void>;
-  /** Removes deliveries that ended long ago, for all nodes. */
-  removeOld(): Promise<void>;
-  close(): Promise<void>;
-}
-
 interface ResultWriter {
   readonly add: (result: DeliveryResult) => void;
   readonly isBehind: () => boolean;
@@ -87,66 +67,99 @@ interface State {
   heldBytes: number;
 }
 
-export function createSharedDeliveries(parts: SharedDeliveriesParts): SharedDeliveries {
-  const { shardOf, failed } = parts;
-  const results = createResultWriter(parts);
-  const state: State = { results, place: undefined, shards: new Set(), held: 0, heldBytes: 0 };
-  const reading = createSerialQueue();
-  let isWoken = false;
+export class SharedDeliveries {
+  readonly #parts: SharedDeliveriesParts;
+  readonly #shardOf: (connectorId: string) => number;
+  readonly #failed: (error: unknown) => void;
+  readonly #results: ResultWriter;
+  readonly #state: State;
+  readonly #reading = createSerialQueue();
+  #isWoken = false;
 
-  function wake(): Promise<void> {
-    if (isWoken) return reading.idle();
-    isWoken = true;
-    return reading.run(async () => {
-      isWoken = false;
-      await readOn(parts, state);
+  constructor(parts: SharedDeliveriesParts) {
+    this.#parts = parts;
+    const { shardOf, failed } = parts;
+    this.#shardOf = shardOf;
+    this.#failed = failed;
+    this.#results = createResultWriter(parts);
+    this.#state = {
+      results: this.#results,
+      place: undefined,
+      shards: new Set(),
+      held: 0,
+      heldBytes: 0,
+    };
+  }
+
+  readonly load = (
+    waiting: WaitingDelivery,
+  ): Delivery | undefined | Promise<Delivery | undefined> => {
+    if (waiting.isGone) {
+      letGo(this.#state, waiting);
+      return undefined;
+    }
+    return waiting.draft ?? findSharedDelivery(this.#parts.db, waiting.id);
+  };
+
+  /** Resolves when all results so far are written. */
+  readonly written = (): Promise<void> => this.#results.written();
+
+  /** Removes deliveries that ended long ago, for all nodes. */
+  readonly removeOld = (): Promise<void> => removeOld(this.#parts);
+
+  readonly close = async (): Promise<void> => {
+    await this.#reading.idle();
+    await this.#results.close();
+  };
+
+  /** Begins to read deliveries of the shards. */
+  take(shards: readonly number[]): void {
+    this.#reading.run(() => takeShards(this.#parts, this.#state, shards)).catch(this.#failed);
+  }
+
+  /** Resolves when nothing of the shards is attempted any longer, and all results are written. */
+  async leave(shards: readonly number[]): Promise<void> {
+    const left = new Set(shards);
+    await this.#reading.run(async () => {
+      for (const shard of left) this.#state.shards.delete(shard);
+    });
+    const isLeft = ({ connectorId }: WaitingDelivery) => left.has(this.#shardOf(connectorId));
+    const leaving = [...this.#parts.deliverer().waitingDeliveries()].filter(isLeft);
+    await this.#parts.deliverer().release(isLeft);
+    for (const waiting of leaving) letGo(this.#state, waiting);
+    await this.#results.written();
+  }
+
+  /** Reads what was added. Resolves when the deliverer has it. */
+  wake(): Promise<void> {
+    if (this.#isWoken) return this.#reading.idle();
+    this.#isWoken = true;
+    return this.#reading.run(async () => {
+      this.#isWoken = false;
+      await readOn(this.#parts, this.#state);
     });
   }
 
-  return {
-    take(shards) {
-      reading.run(() => takeShards(parts, state, shards)).catch(failed);
-    },
-    async leave(shards) {
-      const left = new Set(shards);
-      await reading.run(async () => {
-        for (const shard of left) state.shards.delete(shard);
-      });
-      const isLeft = ({ connectorId }: WaitingDelivery) => left.has(shardOf(connectorId));
-      const leaving = [...parts.deliverer().waitingDeliveries()].filter(isLeft);
-      await parts.deliverer().release(isLeft);
-      for (const waiting of leaving) letGo(state, waiting);
-      await results.written();
-    },
-    wake,
-    load(waiting) {
-      if (waiting.isGone) {
-        letGo(state, waiting);
-        return undefined;
-      }
-      return waiting.draft ?? findSharedDelivery(parts.db, waiting.id);
-    },
-    record(tried) {
-      const { waiting, outcome } = tried;
-      if (outcome.state !== 'PENDING') letGo(state, waiting);
-      if (waiting.isGone) return;
-      results.add({ ...outcome, id: waiting.id, revision: waiting.revision });
-      waiting.revision += 1;
-      waiting.updated = outcome.updated;
-      parts.recorded(tried);
-    },
-    isBehind: results.isBehind,
-    drop(isDropped) {
-      for (const waiting of parts.deliverer().waitingDeliveries())
-        if (isDropped(waiting)) waiting.isGone = true;
-    },
-    written: results.written,
-    removeOld: () => removeOld(parts),
-    async close() {
-      await reading.idle();
-      await results.close();
-    },
-  };
+  record(tried: TriedDelivery): void {
+    const { waiting, outcome } = tried;
+    if (outcome.state !== 'PENDING') letGo(this.#state, waiting);
+    if (waiting.isGone) return;
+    this.#results.add({ ...outcome, id: waiting.id, revision: waiting.revision });
+    waiting.revision += 1;
+    waiting.updated = outcome.updated;
+    this.#parts.recorded(tried);
+  }
+
+  /** Whether no attempt may start, because too many results are not written. */
+  isBehind(): boolean {
+    return this.#results.isBehind();
+  }
+
+  /** Drops those that match, because their connector or device was deleted. */
+  drop(isDropped: (waiting: WaitingDelivery) => boolean): void {
+    for (const waiting of this.#parts.deliverer().waitingDeliveries())
+      if (isDropped(waiting)) waiting.isGone = true;
+  }
 }
 
 /** Reads what waits in the shards up to the place; what is behind comes with that of the others. */
@@ -238,7 +251,7 @@ function createResultWriter({
   const { resultsPerWrite, resultsMax, writeEveryMs } = sharedDeliveryLimits;
   let cancelWait: (() => void) | undefined;
   let isDue = false;
-  const worker = createRetryingWorker({
+  const worker = new RetryingWorker({
     hasWork: () => isDue && waiting.length > 0,
     async work() {
       const wasBehind = waiting.length > resultsMax;

@@ -31,24 +31,6 @@ export interface SharedRulesParts {
   readonly ask: (lease: string, request: Json) => Promise<Json | undefined>;
 }
 
-export interface SharedRules {
-  /** Evaluates entries of the journal of this node, here or at the holders of their rules. */
-  handle(entries: readonly DurableEntry[]): Promise<void>;
-  /** Answers `ask` of another node. */
-  receive(request: Json): Promise<Json>;
-  /** Resolves when this node evaluates what the leases are about. */
-  take(leases: readonly RuleLease[]): Promise<void>;
-  /** Resolves when it evaluates that no longer. */
-  leave(names: readonly string[]): Promise<void>;
-  /** Whether this node runs the rule. */
-  readonly isOwn: (ruleId: string) => boolean;
-  /** The workspaces with rules that this node evaluates. */
-  readonly workspaces: () => readonly string[];
-  readonly savePositions: (db: RecordsDb) => Promise<void>;
-  /** Rejects in the transaction of effects of the rule when another node holds it. */
-  readonly fence: (step: RecordsDb, ruleId: string) => Promise<void>;
-}
-
 interface EntriesMessage {
   readonly journal: string;
   readonly entries: readonly DurableEntry[];
@@ -69,38 +51,69 @@ class RulesElsewhere extends Error {
   }
 }
 
-export function createSharedRules(parts: SharedRulesParts): SharedRules {
-  const { registry, leaseOf } = parts;
-  const state: State = { held: new Map(), positions: new Map() };
-  const leaseOfRule = (ruleId: string): string | undefined => {
-    const found = registry.rule(ruleId);
-    return found && leaseOf(found.rule.workspaceId);
+export class SharedRules {
+  readonly #parts: SharedRulesParts;
+  readonly #registry: RuleRegistry;
+  readonly #leaseOf: (workspaceId: string) => string;
+  readonly #state: State = { held: new Map(), positions: new Map() };
+
+  constructor(parts: SharedRulesParts) {
+    this.#parts = parts;
+    const { registry, leaseOf } = parts;
+    this.#registry = registry;
+    this.#leaseOf = leaseOf;
+  }
+
+  /** Evaluates entries of the journal of this node, here or at the holders of their rules. */
+  readonly handle = (entries: readonly DurableEntry[]): Promise<void> =>
+    handleOwn(this.#parts, this.#state, entries);
+
+  /** Answers `ask` of another node. */
+  readonly receive = async (request: Json): Promise<Json> => {
+    const { journal, entries } = request as unknown as EntriesMessage;
+    try {
+      await evaluate(this.#parts, this.#state, journal, entries);
+      return 'done';
+    } catch (error) {
+      if (error instanceof RulesElsewhere) return 'elsewhere';
+      throw error;
+    }
   };
-  return {
-    handle: (entries) => handleOwn(parts, state, entries),
-    async receive(request) {
-      const { journal, entries } = request as unknown as EntriesMessage;
-      try {
-        await evaluate(parts, state, journal, entries);
-        return 'done';
-      } catch (error) {
-        if (error instanceof RulesElsewhere) return 'elsewhere';
-        throw error;
-      }
-    },
-    take: (leases) => take(parts, state, leases),
-    leave: (names) => leave(parts, state, names),
-    isOwn(ruleId) {
-      const lease = leaseOfRule(ruleId);
-      return lease !== undefined && isHeld(state, lease);
-    },
-    workspaces: () => [...workspacesWithRules(parts)].filter((id) => isHeld(state, leaseOf(id))),
-    savePositions: (step) => saveSharedRulePositions(step, [...state.positions.values()]),
-    async fence(step, ruleId) {
-      const lease = leaseOfRule(ruleId);
-      await refuseUnlessHeld(parts, state, step, lease === undefined ? [] : [lease]);
-    },
+
+  /** Whether this node runs the rule. */
+  readonly isOwn = (ruleId: string): boolean => {
+    const lease = this.#leaseOfRule(ruleId);
+    return lease !== undefined && isHeld(this.#state, lease);
   };
+
+  /** The workspaces with rules that this node evaluates. */
+  readonly workspaces = (): readonly string[] =>
+    [...workspacesWithRules(this.#parts)].filter((id) => isHeld(this.#state, this.#leaseOf(id)));
+
+  /** Rejects in the transaction of effects of the rule when another node holds it. */
+  readonly fence = async (step: RecordsDb, ruleId: string): Promise<void> => {
+    const lease = this.#leaseOfRule(ruleId);
+    await refuseUnlessHeld(this.#parts, this.#state, step, lease === undefined ? [] : [lease]);
+  };
+
+  /** Resolves when this node evaluates what the leases are about. */
+  take(leases: readonly RuleLease[]): Promise<void> {
+    return take(this.#parts, this.#state, leases);
+  }
+
+  /** Resolves when it evaluates that no longer. */
+  leave(names: readonly string[]): Promise<void> {
+    return leave(this.#parts, this.#state, names);
+  }
+
+  savePositions(step: RecordsDb): Promise<void> {
+    return saveSharedRulePositions(step, [...this.#state.positions.values()]);
+  }
+
+  #leaseOfRule(ruleId: string): string | undefined {
+    const found = this.#registry.rule(ruleId);
+    return found && this.#leaseOf(found.rule.workspaceId);
+  }
 }
 
 const isHeld = ({ held }: State, name: string): boolean => held.get(name)?.isValid() === true;

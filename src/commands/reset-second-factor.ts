@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { recordsPlaceOf } from '../app/records.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { claimDataFolder, DataFolderError } from '../storage/data-folder/data-folder.ts';
+import { DataFolder, DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { storedNodeId } from '../storage/data-folder/node-id.ts';
 import {
   type OperatorReset,
@@ -29,7 +29,7 @@ export async function resetSecondFactorOf(
   // Claiming and opening would create what is missing.
   if (!existsSync(directory) || !isThere)
     throw new DataFolderError(`No Heliograph records found in ${directory}`);
-  const folder = claimDataFolder(directory);
+  const folder = new DataFolder(directory);
   try {
     const reset = await resetIn(config, email);
     if (reset === undefined)

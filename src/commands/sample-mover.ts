@@ -15,7 +15,7 @@ import { createShapeInterner, type ShapeInterner } from '../storage/log/data-sha
 import type { ReadEntry } from '../storage/log/logged-entry.ts';
 import { createUplinkSum } from '../storage/raw-uplinks/raw-uplink-line.ts';
 import type { RawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
-import { createMovedEntries, type MovedSample } from '../storage/samples/moved-samples.ts';
+import { MovedEntries, type MovedSample } from '../storage/samples/moved-samples.ts';
 
 /** The store that gets the rows. */
 export interface RowTarget {
@@ -109,7 +109,7 @@ async function moveRows(
   const target = await direction.openRows(state, shapes);
   try {
     const { firstPosition: position } = direction;
-    const entries = createMovedEntries({ shapes, position, storedAt: state.move.startedAt });
+    const entries = new MovedEntries({ shapes, position, storedAt: state.move.startedAt });
     const total = await direction.total();
     let samples = 0;
     for await (const batch of direction.batches()) {

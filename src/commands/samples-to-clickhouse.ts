@@ -30,7 +30,11 @@ import {
   type EmbeddedStore,
   openEmbeddedStore,
 } from '../storage/samples/embedded/embedded-store.ts';
-import { createSums, differingParts, type MovedSample } from '../storage/samples/moved-samples.ts';
+import {
+  SumsOfSamples,
+  differingParts,
+  type MovedSample,
+} from '../storage/samples/moved-samples.ts';
 import { type OpenSamples, openSamples } from '../storage/samples/samples.ts';
 import { missing } from '../structures/missing.ts';
 import type { MoveDirection, RowTarget, UplinkBatch } from './sample-mover.ts';
@@ -44,7 +48,7 @@ export class ToClickHouse implements MoveDirection {
   readonly firstPosition = 0;
   readonly #parts: MovedParts;
   readonly #samples: string;
-  readonly #sums = createSums();
+  readonly #sums = new SumsOfSamples();
   readonly #unreadable = new Set<string>();
   #source: OpenSamples<EmbeddedStore> | undefined;
 

@@ -39,7 +39,7 @@ import {
   writeManifest,
 } from '../storage/samples/embedded/segments/manifest.ts';
 import {
-  createSums,
+  SumsOfSamples,
   differingParts,
   type MovedSample,
   type PartSums,
@@ -172,7 +172,7 @@ export class ToFolder implements MoveDirection {
     const shapes = createShapeInterner();
     const { store, check } = await openSegments(this.#samples, this.firstPosition, shapes);
     try {
-      const sums = createSums();
+      const sums = new SumsOfSamples();
       for (const deviceId of store.deviceIds())
         for await (const batch of store.exportMoved(deviceId)) sums.add(batch.samples);
       check();

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { refuseUnsupported } from '../app/supported-settings.ts';
 import type { Config } from '../config/config.ts';
-import { claimDataFolder, DataFolderError } from '../storage/data-folder/data-folder.ts';
+import { DataFolder, DataFolderError } from '../storage/data-folder/data-folder.ts';
 
 /** Adds how long the work took. Throws ConfigError and DataFolderError with what to do. */
 export async function onStoppedFolder<T extends object>(
@@ -15,7 +15,7 @@ export async function onStoppedFolder<T extends object>(
   if (!existsSync(dataDirectory))
     throw new DataFolderError(`The data folder ${dataDirectory} does not exist`);
   const startedAt = performance.now();
-  const folder = claimDataFolder(dataDirectory);
+  const folder = new DataFolder(dataDirectory);
   try {
     const done = await work();
     return { ...done, seconds: (performance.now() - startedAt) / 1_000 };

@@ -1,11 +1,7 @@
 // The command that checks a data folder: claims it, reads all of it, changes nothing, and says what it found.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  claimDataFolder,
-  DataFolderError,
-  hasSampleFiles,
-} from '../storage/data-folder/data-folder.ts';
+import { DataFolder, DataFolderError, hasSampleFiles } from '../storage/data-folder/data-folder.ts';
 import { storedNodeId } from '../storage/data-folder/node-id.ts';
 import {
   type DeliveryLogFindings,
@@ -52,7 +48,7 @@ export async function verifyDataFolder(
   if (!hasSamples && !hasRecords) {
     throw new DataFolderError(`No Heliograph data found in ${directory}`);
   }
-  const folder = claimDataFolder(directory);
+  const folder = new DataFolder(directory);
   try {
     const startedAt = performance.now();
     const { refusal, positions } = await place.check({

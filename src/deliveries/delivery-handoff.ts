@@ -14,7 +14,7 @@ import {
   insertDeliveries,
 } from '../storage/records/rows/deliveries.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
-import { createRetryingWorker } from '../structures/retrying-worker.ts';
+import { RetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
 import { waitingRecord } from './attempts/waiting-delivery.ts';
@@ -63,7 +63,7 @@ export async function createDeliveryHandover(
     left,
   };
   let isRequested = left > 0;
-  const worker = createRetryingWorker({
+  const worker = new RetryingWorker({
     hasWork: () => isRequested,
     async work() {
       isRequested = false;

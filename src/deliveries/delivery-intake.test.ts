@@ -4,7 +4,7 @@ import { delivererLimits } from './attempts/delivery-worker.ts';
 import { openTestLog, type TestLog, testFolder } from '../storage/delivery-log/testing-log.ts';
 import type { WaitingDelivery } from './attempts/waiting-delivery.ts';
 import { type DeliveryDraft, sequenceAt } from '../model/delivery.ts';
-import { createDeliveryIntake, type DeliveryIntake, intakeLimits } from './delivery-intake.ts';
+import { DeliveryIntake, intakeLimits } from './delivery-intake.ts';
 
 const draftOf = (position: number, index = 0, connectorId = 'c'): DeliveryDraft => ({
   idempotencyKey: `${position} ${index} ${connectorId}`,
@@ -31,7 +31,7 @@ beforeEach(async () => {
   clock = 5;
   known = new Set();
   const { waitingPerConnectorMax } = delivererLimits;
-  intake = createDeliveryIntake({
+  intake = new DeliveryIntake({
     log: opened.log,
     deliverer: {
       waitingOf: (id) => (id === 'crowded' ? waitingPerConnectorMax : waitingPerConnectorMax - 1),
@@ -119,7 +119,7 @@ test('entries that are repeated after a failure or a start become one delivery',
   ]);
   const { id } = added[2]!;
   known.add(id);
-  const again = createDeliveryIntake({
+  const again = new DeliveryIntake({
     log: opened.log,
     deliverer: { waitingOf: () => 0, add: (waiting) => void added.push(...waiting) },
     now: () => clock,

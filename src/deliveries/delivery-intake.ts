@@ -28,21 +28,6 @@ export interface DeliveryIntakeParts {
   readonly knownTo: number;
 }
 
-export interface DeliveryIntake {
-  /** Adds deliveries in the order of the journal; repeated ones are skipped. */
-  add(drafts: readonly DeliveryDraft[]): Promise<void>;
-  /** Call when everything before the journal position was added. */
-  followed(position: number): void;
-  /** Everything before this journal position has a record, or nothing to deliver. */
-  readonly heldTo: number;
-  /** Call for a delivery that got a record, or is gone. */
-  release(waiting: WaitingDelivery): void;
-  /** A delivery that has no record yet. */
-  held(id: string): Delivery | undefined;
-  /** Writes a record for those that have waited for long, or for all. */
-  park(which: 'old' | 'all'): void;
-}
-
 interface Held {
   readonly since: EpochMs;
   readonly bytes: number;
@@ -58,40 +43,65 @@ interface State {
   readonly lastConnectors: Set<string>;
 }
 
-export function createDeliveryIntake(parts: DeliveryIntakeParts): DeliveryIntake {
-  const state: State = {
-    held: new Map(),
-    heldBytes: 0,
-    followedTo: parts.from,
-    lastSequence: -1,
-    lastConnectors: new Set(),
+export class DeliveryIntake {
+  readonly #parts: DeliveryIntakeParts;
+  readonly #state: State;
+  readonly #held;
+
+  constructor(parts: DeliveryIntakeParts) {
+    this.#parts = parts;
+    this.#state = {
+      held: new Map(),
+      heldBytes: 0,
+      followedTo: parts.from,
+      lastSequence: -1,
+      lastConnectors: new Set(),
+    };
+    const { held } = this.#state;
+    this.#held = held;
+  }
+
+  /** Adds deliveries in the order of the journal; repeated ones are skipped. */
+  readonly add = async (drafts: readonly DeliveryDraft[]): Promise<void> => {
+    for (const draft of drafts) addDraft(this.#parts, this.#state, draft);
+    while (
+      this.#held.size > intakeLimits.heldMax ||
+      this.#state.heldBytes > intakeLimits.heldBytesMax
+    )
+      parkFirst(this.#parts, this.#state);
+    if (this.#parts.log.isBehind) await this.#parts.log.write();
   };
-  const { held } = state;
-  return {
-    async add(drafts) {
-      for (const draft of drafts) addDraft(parts, state, draft);
-      while (held.size > intakeLimits.heldMax || state.heldBytes > intakeLimits.heldBytesMax)
-        parkFirst(parts, state);
-      if (parts.log.isBehind) await parts.log.write();
-    },
-    followed(position) {
-      state.followedTo = Math.max(state.followedTo, position);
-      if (position >= parts.knownTo) parts.known.clear();
-    },
-    get heldTo() {
-      const [first] = held.keys();
-      return first === undefined ? state.followedTo : Math.floor(first.sequence);
-    },
-    release: (waiting) => release(state, waiting),
-    held: (id) => [...held.keys()].find((waiting) => waiting.id === id)?.draft,
-    park(which) {
-      const now = parts.now();
-      for (let [first] = held; first !== undefined; [first] = held) {
-        if (which === 'old' && isWithin(intakeLimits.heldMsMax, first[1].since, now)) return;
-        parkFirst(parts, state);
-      }
-    },
-  };
+
+  /** Call when everything before the journal position was added. */
+  followed(position: number): void {
+    this.#state.followedTo = Math.max(this.#state.followedTo, position);
+    if (position >= this.#parts.knownTo) this.#parts.known.clear();
+  }
+
+  /** Everything before this journal position has a record, or nothing to deliver. */
+  get heldTo(): number {
+    const [first] = this.#held.keys();
+    return first === undefined ? this.#state.followedTo : Math.floor(first.sequence);
+  }
+
+  /** Call for a delivery that got a record, or is gone. */
+  release(waiting: WaitingDelivery): void {
+    release(this.#state, waiting);
+  }
+
+  /** A delivery that has no record yet. */
+  held(id: string): Delivery | undefined {
+    return [...this.#held.keys()].find((waiting) => waiting.id === id)?.draft;
+  }
+
+  /** Writes a record for those that have waited for long, or for all. */
+  park(which: 'old' | 'all'): void {
+    const now = this.#parts.now();
+    for (let [first] = this.#held; first !== undefined; [first] = this.#held) {
+      if (which === 'old' && isWithin(intakeLimits.heldMsMax, first[1].since, now)) return;
+      parkFirst(this.#parts, this.#state);
+    }
+  }
 }
 
 function addDraft(parts: DeliveryIntakeParts, state: State, draft: DeliveryDraft): void {

@@ -3,7 +3,7 @@ import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Note } from '../model/entry-trace.ts';
 import type { ServerDownlinkReport } from '../transports/network-servers/network-server.ts';
-import { createKeyedQueue } from '../structures/keyed-queue.ts';
+import { KeyedQueue } from '../structures/keyed-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
 
@@ -72,7 +72,7 @@ export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
   const stopping = new AbortController();
   const { failed, setTimer, records, owners } = parts;
   const isOwn = owners?.isOwn ?? (() => true);
-  const queue = createKeyedQueue({
+  const queue = new KeyedQueue({
     failed,
     setTimer,
     runningMax: queueLimits.devicesMax,

@@ -25,23 +25,6 @@ export interface DeviceTransition {
 /** Whether sessions follow a kind, and what they are sent. */
 export type EventAudience = EventsElsewhere;
 
-export interface LiveEvents {
-  /** Whether a session of any node follows the kind in the workspace. */
-  readonly wants: (workspaceId: string, kind: LiveKind) => boolean;
-  /** Whether a session of any node follows the kind in any workspace. */
-  readonly wantsAny: (kind: LiveKind) => boolean;
-  /** Every node notices it. */
-  readonly recordChanged: (change: RecordChange) => void;
-  /** Every node notices it. */
-  readonly deviceWentOffline: (transition: DeviceTransition) => void;
-  readonly deviceCameOnline: (transition: DeviceTransition) => void;
-  readonly alarmChanged: (event: ShownAlarmEvent) => void;
-  readonly delivered: (tried: TriedDelivery) => void;
-  readonly ran: (compiled: CompiledRule, run: RuleRun) => void;
-  /** `operation` is shown as answers show it. */
-  readonly operationMoved: (workspaceId: string, operation: object) => void;
-}
-
 /** The kinds of records whose changes are shown, and the scope that reading them needs. */
 const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
   workspace: 'workspace',
@@ -65,52 +48,78 @@ const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
 const pastTense = { created: 'CREATED', updated: 'UPDATED', deleted: 'DELETED' } as const;
 
 /** `elsewhere` are the sessions of other nodes; undefined without any. */
-export function createLiveEvents(
-  fanOut: WorkspaceFanOut,
-  elsewhere: () => EventAudience | undefined = () => undefined,
-): LiveEvents {
-  function publish(event: LiveEvent): void {
-    fanOut.publish(event);
-    elsewhere()?.publish(event);
+export class LiveEvents {
+  readonly #fanOut: WorkspaceFanOut;
+  readonly #elsewhere: () => EventAudience | undefined;
+
+  constructor(
+    fanOut: WorkspaceFanOut,
+    elsewhere: () => EventAudience | undefined = () => undefined,
+  ) {
+    this.#fanOut = fanOut;
+    this.#elsewhere = elsewhere;
   }
 
-  function transitionOf({ workspaceId, lastUplinkAt, ...device }: DeviceTransition): LiveEvent {
+  /** Every node notices it. */
+  readonly recordChanged = (change: RecordChange): void => {
+    if (change.kind === 'conditionState') return;
+    const scope = scopeOfRecord[change.kind];
+    if (change.about === undefined || scope === undefined || this.#fanOut.size === 0) return;
+    const content = recordContent(change, change.about);
+    for (const workspaceId of workspacesOf(change.about, this.#fanOut))
+      this.#fanOut.publish({ workspaceId, kind: 'RECORD_CHANGED', scope, content });
+  };
+
+  /** Every node notices it. */
+  readonly deviceWentOffline = (transition: DeviceTransition): void =>
+    this.#fanOut.publish(this.#transitionOf(transition));
+
+  readonly deviceCameOnline = (transition: DeviceTransition): void =>
+    this.#publish(this.#transitionOf(transition));
+
+  readonly alarmChanged = ({ change, alarm }: ShownAlarmEvent): void => {
+    const { workspaceId } = alarm;
+    this.#publish({ workspaceId, kind: 'ALARM', content: () => ({ change, alarm }) });
+  };
+
+  readonly ran = (compiled: CompiledRule, run: RuleRun): void => {
+    const { id, name, workspaceId } = compiled.rule;
+    const content = () => ({ rule: { id, name }, run: runView(compiled, run) });
+    this.#publish({ workspaceId, kind: 'RULE_RUN', content });
+  };
+
+  /** Whether a session of any node follows the kind in the workspace. */
+  wants(workspaceId: string, kind: LiveKind): boolean {
+    return (
+      this.#fanOut.wants(workspaceId, kind) || this.#elsewhere()?.wants(workspaceId, kind) === true
+    );
+  }
+
+  /** Whether a session of any node follows the kind in any workspace. */
+  wantsAny(kind: LiveKind): boolean {
+    return this.#fanOut.wanting(kind).length > 0 || this.#elsewhere()?.wantsAny(kind) === true;
+  }
+
+  delivered(tried: TriedDelivery): void {
+    const { workspaceId } = tried.waiting;
+    const content = () => ({ delivery: deliveryContent(tried) });
+    this.#publish({ workspaceId, kind: 'DELIVERY', content });
+  }
+
+  /** `operation` is shown as answers show it. */
+  operationMoved(workspaceId: string, operation: object): void {
+    this.#publish({ workspaceId, kind: 'OPERATION', content: () => ({ operation }) });
+  }
+
+  #publish(event: LiveEvent): void {
+    this.#fanOut.publish(event);
+    this.#elsewhere()?.publish(event);
+  }
+
+  #transitionOf({ workspaceId, lastUplinkAt, ...device }: DeviceTransition): LiveEvent {
     const content = () => ({ ...device, lastUplink: formatInstant(lastUplinkAt) });
     return { workspaceId, kind: 'DEVICE_STATE', content };
   }
-
-  return {
-    wants: (workspaceId, kind) =>
-      fanOut.wants(workspaceId, kind) || elsewhere()?.wants(workspaceId, kind) === true,
-    wantsAny: (kind) => fanOut.wanting(kind).length > 0 || elsewhere()?.wantsAny(kind) === true,
-    recordChanged(change) {
-      if (change.kind === 'conditionState') return;
-      const scope = scopeOfRecord[change.kind];
-      if (change.about === undefined || scope === undefined || fanOut.size === 0) return;
-      const content = recordContent(change, change.about);
-      for (const workspaceId of workspacesOf(change.about, fanOut))
-        fanOut.publish({ workspaceId, kind: 'RECORD_CHANGED', scope, content });
-    },
-    deviceWentOffline: (transition) => fanOut.publish(transitionOf(transition)),
-    deviceCameOnline: (transition) => publish(transitionOf(transition)),
-    alarmChanged({ change, alarm }) {
-      const { workspaceId } = alarm;
-      publish({ workspaceId, kind: 'ALARM', content: () => ({ change, alarm }) });
-    },
-    delivered(tried) {
-      const { workspaceId } = tried.waiting;
-      const content = () => ({ delivery: deliveryContent(tried) });
-      publish({ workspaceId, kind: 'DELIVERY', content });
-    },
-    ran(compiled, run) {
-      const { id, name, workspaceId } = compiled.rule;
-      const content = () => ({ rule: { id, name }, run: runView(compiled, run) });
-      publish({ workspaceId, kind: 'RULE_RUN', content });
-    },
-    operationMoved(workspaceId, operation) {
-      publish({ workspaceId, kind: 'OPERATION', content: () => ({ operation }) });
-    },
-  };
 }
 
 /** A record of the organization concerns all of its workspaces. */

@@ -24,40 +24,63 @@ export interface OfflineWatchParts {
 const devicesPerPass = 1_000;
 const passEveryMs = 2_000;
 
-export interface OfflineWatch {
-  /** Does a pass now, as happens every two seconds. */
-  readonly look: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export class OfflineWatch {
+  readonly #followed: () => readonly FollowedWorkspace[];
+  readonly #settled: () => Promise<void>;
+  readonly #goneOffline: (
+    workspace: FollowedWorkspace,
+    range: { readonly after: OfflinePlace; readonly to: EpochMs; readonly max: number },
+  ) => Promise<readonly WentOffline[]>;
+  readonly #deviceChanged: (transition: DeviceTransition) => void;
+  readonly #now: () => EpochMs;
+  #places = new Map<string, OfflinePlace>();
+  #running: Promise<void> | undefined;
+  readonly #stop;
 
-export function createOfflineWatch(parts: OfflineWatchParts): OfflineWatch {
-  const { followed, settled, goneOffline, deviceChanged, now } = parts;
-  let places = new Map<string, OfflinePlace>();
-  let running: Promise<void> | undefined;
-
-  async function pass(): Promise<void> {
-    const workspaces = followed();
-    const to = now();
-    const next = new Map<string, OfflinePlace>();
-    if (workspaces.length > 0) await settled();
-    for (const workspace of workspaces) {
-      const { workspaceId, since } = workspace;
-      const after = places.get(workspaceId) ?? { onlineUntil: since, deviceId: '' };
-      next.set(workspaceId, await report(workspace, after, to));
-    }
-    places = next;
+  constructor(parts: OfflineWatchParts) {
+    const { followed, settled, goneOffline, deviceChanged, now } = parts;
+    this.#followed = followed;
+    this.#settled = settled;
+    this.#goneOffline = goneOffline;
+    this.#deviceChanged = deviceChanged;
+    this.#now = now;
+    this.#stop = parts.setRepeatingTimer(() => void this.look().catch(parts.failed), passEveryMs);
   }
 
-  async function report(
+  readonly close = async (): Promise<void> => {
+    this.#stop();
+    await this.#running?.catch(() => undefined);
+  };
+
+  /** Does a pass now, as happens every two seconds. */
+  look(): Promise<void> {
+    this.#running ??= this.#pass().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #pass(): Promise<void> {
+    const workspaces = this.#followed();
+    const to = this.#now();
+    const next = new Map<string, OfflinePlace>();
+    if (workspaces.length > 0) await this.#settled();
+    for (const workspace of workspaces) {
+      const { workspaceId, since } = workspace;
+      const after = this.#places.get(workspaceId) ?? { onlineUntil: since, deviceId: '' };
+      next.set(workspaceId, await this.#report(workspace, after, to));
+    }
+    this.#places = next;
+  }
+
+  async #report(
     workspace: FollowedWorkspace,
     after: OfflinePlace,
     to: EpochMs,
   ): Promise<OfflinePlace> {
     if (after.onlineUntil >= to) return after;
-    const devices = await goneOffline(workspace, { after, to, max: devicesPerPass });
+    const devices = await this.#goneOffline(workspace, { after, to, max: devicesPerPass });
     const { workspaceId } = workspace;
     for (const { deviceId, lastUplinkAt } of devices)
-      deviceChanged({
+      this.#deviceChanged({
         workspaceId,
         deviceId,
         lastUplinkAt,
@@ -69,18 +92,4 @@ export function createOfflineWatch(parts: OfflineWatchParts): OfflineWatch {
     // Behind all devices of this instant.
     return { onlineUntil: to, deviceId: '\uffff' };
   }
-
-  function look(): Promise<void> {
-    running ??= pass().finally(() => (running = undefined));
-    return running;
-  }
-
-  const stop = parts.setRepeatingTimer(() => void look().catch(parts.failed), passEveryMs);
-  return {
-    look,
-    async close() {
-      stop();
-      await running?.catch(() => undefined);
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { createTag } from '../inventory/devices/tags.ts';
 import { createDataFlow } from '../inventory/data-flows/data-flows.ts';
 import { createDeviceConnector } from '../inventory/data-flows/device-connectors.ts';
 import type { Principal } from '../model/principal.ts';
-import { createStreamAccess } from './stream-access.ts';
+import { StreamAccess } from './stream-access.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 
 const owner: Principal = {
@@ -56,7 +56,7 @@ test.each<[keyof typeof readers, boolean]>([
 ])('%s: %s', async (reader, isAllowed) => {
   const given = readers[reader];
   const principal = typeof given === 'function' ? given() : given;
-  const access = createStreamAccess(opened.records);
+  const access = new StreamAccess(opened.records);
   expect(await access.isReadable(principal, deviceId)).toBe(isAllowed);
   const readable = await access.readableOf(principal, ['unknown', deviceId]);
   expect([...readable]).toEqual(isAllowed ? [deviceId] : []);
@@ -65,7 +65,7 @@ test.each<[keyof typeof readers, boolean]>([
 });
 
 test('devices and tags that do not exist', async () => {
-  const access = createStreamAccess(opened.records);
+  const access = new StreamAccess(opened.records);
   expect(await access.isReadable(owner, 'unknown')).toBe(false);
   expect(await access.devicesOfTag(owner, 'unknown')).toBeUndefined();
 });
@@ -73,7 +73,7 @@ test('devices and tags that do not exist', async () => {
 test('an error of the records is not taken for a missing permission', async () => {
   const closed = await openTestRecords();
   await closed.close();
-  const access = createStreamAccess(closed.records);
+  const access = new StreamAccess(closed.records);
   await expect(access.devicesOfTag(owner, tagId)).rejects.toThrow();
   await expect(access.isReadable(owner, deviceId)).rejects.toThrow();
 });

@@ -11,29 +11,6 @@ import type { OpenRecords } from '../storage/records/records.ts';
 import { placesOfDevices } from '../storage/records/rows/devices.ts';
 import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
 
-export interface StreamAccess {
-  readonly isReadable: (principal: Principal, deviceId: string) => Promise<boolean>;
-  /**
-   * Returns those of the devices that exist and that the principal may read. `isOver` ends the
-   * search early.
-   */
-  readonly readableOf: (
-    principal: Principal,
-    deviceIds: readonly string[],
-    isOver?: () => boolean,
-  ) => Promise<ReadonlySet<string>>;
-  /** Returns undefined for a tag that does not exist or that the principal cannot read. */
-  readonly devicesOfTag: (
-    principal: Principal,
-    tagId: string,
-  ) => Promise<readonly string[] | undefined>;
-  /** Returns undefined for a workspace that does not exist or that the principal cannot read. */
-  readonly followable: (
-    principal: Principal,
-    workspaceId: string,
-  ) => Promise<WorkspaceGrant | undefined>;
-}
-
 /** What a kind of events shows, and so the scope that following it needs, with that of workspaces. */
 const scopeOfKind = {
   SAMPLE: 'asset',
@@ -46,34 +23,52 @@ const scopeOfKind = {
   RECORD_CHANGED: 'workspace',
 } as const satisfies Readonly<Record<LiveKind, Scope>>;
 
-export function createStreamAccess(records: OpenRecords): StreamAccess {
-  async function readableOf(
+export class StreamAccess {
+  readonly #records: OpenRecords;
+
+  constructor(records: OpenRecords) {
+    this.#records = records;
+  }
+
+  /**
+   * Returns those of the devices that exist and that the principal may read. `isOver` ends the
+   * search early.
+   */
+  readonly readableOf = async (
     principal: Principal,
     deviceIds: readonly string[],
     isOver?: () => boolean,
-  ): Promise<ReadonlySet<string>> {
+  ): Promise<ReadonlySet<string>> => {
     const readable = new Set<string>();
-    for (const [id, place] of await placesOfDevices(records.db, deviceIds, isOver)) {
+    for (const [id, place] of await placesOfDevices(this.#records.db, deviceIds, isOver)) {
       const acting = principalIn(principal, place.organizationId);
       if (mayRead(acting, { ...place, what: 'device', id })) readable.add(id);
     }
     return readable;
-  }
+  };
 
-  return {
-    readableOf,
-    isReadable: async (principal, id) => (await readableOf(principal, [id])).has(id),
-    async devicesOfTag(principal, tagId) {
-      const place = await placeOf(records, 'tag', tagId).catch(undefinedIfRejected);
-      if (place === undefined) return undefined;
-      const acting = principalIn(principal, place.organizationId);
-      if (!mayRead(acting, place)) return undefined;
-      return deviceIdsOfTag(records.elsewhere(acting.organizationId), tagId);
-    },
-    async followable(principal, workspaceId) {
-      const place = await placeOf(records, 'workspace', workspaceId).catch(undefinedIfRejected);
-      return place && grantIn(principal, place);
-    },
+  readonly isReadable = async (principal: Principal, id: string): Promise<boolean> =>
+    (await this.readableOf(principal, [id])).has(id);
+
+  /** Returns undefined for a tag that does not exist or that the principal cannot read. */
+  readonly devicesOfTag = async (
+    principal: Principal,
+    tagId: string,
+  ): Promise<readonly string[] | undefined> => {
+    const place = await placeOf(this.#records, 'tag', tagId).catch(undefinedIfRejected);
+    if (place === undefined) return undefined;
+    const acting = principalIn(principal, place.organizationId);
+    if (!mayRead(acting, place)) return undefined;
+    return deviceIdsOfTag(this.#records.elsewhere(acting.organizationId), tagId);
+  };
+
+  /** Returns undefined for a workspace that does not exist or that the principal cannot read. */
+  readonly followable = async (
+    principal: Principal,
+    workspaceId: string,
+  ): Promise<WorkspaceGrant | undefined> => {
+    const place = await placeOf(this.#records, 'workspace', workspaceId).catch(undefinedIfRejected);
+    return place && grantIn(principal, place);
   };
 }
 

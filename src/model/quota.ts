@@ -3,40 +3,47 @@ import { problem } from './problem.ts';
 
 // Quota counts: temporary resources that organizations use, such as WebSockets and subscription items.
 
-export interface QuotaCount {
+const retryAfterSeconds = 10;
+
+// Quota counts: temporary resources that organizations use, such as WebSockets and subscription items.
+export class QuotaCount {
   readonly max: number;
+  readonly #quotas: Quotas;
+  readonly #name: QuotaName;
+  readonly #used = new Map<string, number>();
+
+  constructor(quotas: Quotas, name: QuotaName) {
+    this.#quotas = quotas;
+    this.#name = name;
+    this.max = quotas[name];
+  }
+
+  readonly usedBy = (organizationId: string): number => this.#used.get(organizationId) ?? 0;
+
   /**
    * Counts `amount` for the organization; false when that would be more than it may have, and
    * nothing is counted.
    */
-  readonly take: (organizationId: string, amount: number) => boolean;
-  readonly give: (organizationId: string, amount: number) => void;
-  readonly usedBy: (organizationId: string) => number;
+  take(organizationId: string, amount: number): boolean {
+    const wanted = this.usedBy(organizationId) + amount;
+    if (wanted > this.#quotas[this.#name]) return false;
+    this.#set(organizationId, wanted);
+    return true;
+  }
+
+  give(organizationId: string, amount: number): void {
+    this.#set(organizationId, this.usedBy(organizationId) - amount);
+  }
+
   /** The refusal that names the limit (429). */
-  readonly refusal: () => ReturnType<typeof problem>;
-}
+  refusal(): ReturnType<typeof problem> {
+    return problem('quotaBusy', { ...quotaDetails(this.#quotas, this.#name), retryAfterSeconds });
+  }
 
-const retryAfterSeconds = 10;
-
-export function quotaCount(quotas: Quotas, name: QuotaName): QuotaCount {
-  const used = new Map<string, number>();
-  const usedBy = (organizationId: string): number => used.get(organizationId) ?? 0;
-  const set = (organizationId: string, amount: number): void => {
-    if (amount === 0) used.delete(organizationId);
-    else used.set(organizationId, amount);
-  };
-  return {
-    max: quotas[name],
-    usedBy,
-    take(organizationId, amount) {
-      const wanted = usedBy(organizationId) + amount;
-      if (wanted > quotas[name]) return false;
-      set(organizationId, wanted);
-      return true;
-    },
-    give: (organizationId, amount) => set(organizationId, usedBy(organizationId) - amount),
-    refusal: () => problem('quotaBusy', { ...quotaDetails(quotas, name), retryAfterSeconds }),
-  };
+  #set(organizationId: string, amount: number): void {
+    if (amount === 0) this.#used.delete(organizationId);
+    else this.#used.set(organizationId, amount);
+  }
 }
 
 /** The counts of what is open now. */
@@ -48,9 +55,9 @@ export interface OpenCounts {
 
 export function openCounts(quotas: Quotas): OpenCounts {
   return {
-    webSockets: quotaCount(quotas, 'webSockets'),
-    mqttConnections: quotaCount(quotas, 'mqttConnections'),
-    subscriptionItems: quotaCount(quotas, 'subscriptionItems'),
+    webSockets: new QuotaCount(quotas, 'webSockets'),
+    mqttConnections: new QuotaCount(quotas, 'mqttConnections'),
+    subscriptionItems: new QuotaCount(quotas, 'subscriptionItems'),
   };
 }
 

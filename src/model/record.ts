@@ -20,16 +20,17 @@ export type RecordChange = (MemberChange | StateChange | OtherChange) & {
 };
 
 /** Keeps something of records in memory. */
-export interface ChangeFollower {
+export class ChangeFollower {
   /** Call for every record change, once it is durable. */
   readonly recordChanged: (change: RecordChange) => void;
-  /** Call when changes of other nodes were missed: every record may have changed. */
-  readonly changesMissed: () => void;
-}
 
-/** A follower that keeps nothing in memory, so that missed changes need no action. */
-export function withoutMemory(recordChanged: ChangeFollower['recordChanged']): ChangeFollower {
-  return { recordChanged, changesMissed: () => undefined };
+  /** A follower that keeps nothing in memory, so that missed changes need no action. */
+  constructor(recordChanged: ChangeFollower['recordChanged']) {
+    this.recordChanged = recordChanged;
+  }
+
+  /** Call when changes of other nodes were missed: every record may have changed. */
+  readonly changesMissed = (): void => undefined;
 }
 
 interface MemberChange {

@@ -2,11 +2,7 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import {
-  type DiskReserve,
-  openDiskReserve,
-  reserveLimits,
-} from '../storage/data-folder/disk-reserve.ts';
+import { DiskReserve, reserveLimits } from '../storage/data-folder/disk-reserve.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -43,7 +39,7 @@ export interface DiskWatchParts {
 /** Opens the reserve of the folder and starts looking. */
 export function openDiskWatch(parts: DiskWatchParts): DiskWatch {
   const { directory, events } = parts;
-  const reserve = openDiskReserve(directory);
+  const reserve = new DiskReserve(directory);
   const looks = createSerialQueue();
   let free = Number.NaN;
   let bytes = Number.NaN;

@@ -1,12 +1,12 @@
 // Maintenance: rounds of tasks, of which none stops another.
 import { expect, test } from 'vitest';
 import { manualTimers } from '../structures/testing-timers.ts';
-import { createMaintenance } from './maintenance.ts';
+import { Maintenance } from './maintenance.ts';
 
 function started(tasks: Readonly<Record<string, () => Promise<unknown>>>) {
   const timers = manualTimers();
   const failures: string[] = [];
-  const maintenance = createMaintenance({
+  const maintenance = new Maintenance({
     tasks,
     failed: (task, error) => failures.push(`${task}: ${String(error)}`),
     pause: async () => undefined,

@@ -13,33 +13,29 @@ export interface MaintenanceParts {
   readonly setRepeatingTimer: SetTimer;
 }
 
-export interface Maintenance {
-  /**
-   * Runs all tasks now and resolves when they have ended. A round in progress is joined instead.
-   */
-  readonly run: () => Promise<void>;
-  /** Starts no other round. Resolves when the round in progress has ended. */
-  readonly close: () => Promise<void>;
-}
-
 /** Starts a round every minute from now on. */
-export function createMaintenance(parts: MaintenanceParts): Maintenance {
-  let inProgress: Promise<void> | undefined;
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
+  #inProgress: Promise<void> | undefined;
+  readonly #stop;
 
-  function run(): Promise<void> {
-    inProgress ??= runTasks(parts).finally(() => {
-      inProgress = undefined;
-    });
-    return inProgress;
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#stop = parts.setRepeatingTimer(() => void this.run(), roundEveryMs);
   }
 
-  const stop = parts.setRepeatingTimer(() => void run(), roundEveryMs);
-  return {
-    run,
-    async close() {
-      stop();
-      await inProgress;
-    },
+  /** Runs all tasks now and resolves when they have ended. A round in progress is joined instead. */
+  readonly run = (): Promise<void> => {
+    this.#inProgress ??= runTasks(this.#parts).finally(() => {
+      this.#inProgress = undefined;
+    });
+    return this.#inProgress;
+  };
+
+  /** Starts no other round. Resolves when the round in progress has ended. */
+  readonly close = async (): Promise<void> => {
+    this.#stop();
+    await this.#inProgress;
   };
 }
 

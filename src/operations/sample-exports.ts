@@ -37,49 +37,99 @@ export interface SampleExportParts {
   readonly freeBytes: () => Promise<number>;
 }
 
-export interface SampleExports {
-  /** Reads and stores the next part. Resolves with true when the export has ended. */
-  readonly runPart: (id: string) => Promise<boolean>;
-  /** The complete file. Throws Problem `exportNotReady` or `exportElsewhere`. */
-  readonly fileOf: (record: SampleExport) => string;
-  /** Removes the file of a deleted export. */
-  readonly removeFile: (id: string) => Promise<void>;
-  /** Removes exports that expired, and files without a record. */
-  readonly runMaintenance: () => Promise<void>;
-}
-
 /** The bytes that are free on the disk of a folder. */
 export async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
 
-export function createSampleExports(parts: SampleExportParts): SampleExports {
-  const { records, encoder, node } = parts;
-  const { db } = records;
+export class SampleExports {
+  readonly #parts: SampleExportParts;
+  readonly #records: Records;
+  readonly #encoder: PartEncoder;
+  readonly #node: string;
+  readonly #db;
   /** Files between two of their parts. */
-  const open = new Map<string, ExportFile>();
-  const folderOf = (id: string) => join(parts.folder, id);
+  readonly #open = new Map<string, ExportFile>();
 
-  async function removeFile(id: string): Promise<void> {
-    open.delete(id);
-    await rm(folderOf(id), { recursive: true, force: true });
+  constructor(parts: SampleExportParts) {
+    this.#parts = parts;
+    const { records, encoder, node } = parts;
+    this.#records = records;
+    this.#encoder = encoder;
+    this.#node = node;
+    const { db } = this.#records;
+    this.#db = db;
   }
 
-  async function openFile({ id, plan }: SampleExport): Promise<ExportFile> {
-    const file = open.get(id) ?? (await openExportFile(folderOf(id), encoder.head(plan.format)));
-    open.set(id, file);
+  /** Removes the file of a deleted export. */
+  readonly removeFile = async (id: string): Promise<void> => {
+    this.#open.delete(id);
+    await rm(this.#folderOf(id), { recursive: true, force: true });
+  };
+
+  /** Reads and stores the next part. Resolves with true when the export has ended. */
+  readonly runPart = async (id: string): Promise<boolean> => {
+    const record = await sampleExportRows.find(this.#db, id);
+    if (record?.state !== 'RUNNING') {
+      await removeFileUnlessComplete(record, id, this.removeFile);
+      return true;
+    }
+    try {
+      return await this.#runExport(record);
+    } catch (error) {
+      // An export that was deleted while it ran has no folder.
+      if ((await sampleExportRows.find(this.#db, id)) === undefined) {
+        await this.removeFile(id);
+        return true;
+      }
+      const failure = isDiskFull(error) && !(error instanceof Problem) ? diskFull(error) : error;
+      // Other failures, such as of a database that is away, are tried again.
+      if (!(failure instanceof Problem) || failure.status !== 507) throw error;
+      await this.removeFile(id);
+      await saveFailed(this.#parts, record, failure);
+      return true;
+    }
+  };
+
+  /** The complete file. Throws Problem `exportNotReady` or `exportElsewhere`. */
+  readonly fileOf = (record: SampleExport): string => {
+    const { id, state, plan } = record;
+    if (state !== 'COMPLETE') throw problem('exportNotReady', { id, state });
+    if (record.node !== this.#node) throw problem('exportElsewhere', { id, node: record.node });
+    return join(this.#folderOf(id), exportFileName(plan.format));
+  };
+
+  /** Removes exports that expired, and files without a record. */
+  readonly runMaintenance = async (): Promise<void> => {
+    for (const id of await expiredSampleExports(this.#db, this.#records.now()))
+      await sampleExportRows.remove(this.#db, id);
+    await mkdir(this.#parts.folder, { recursive: true, mode: 0o700 });
+    const known = new Set(await sampleExportsOfNode(this.#db, this.#node));
+    for (const id of await readdir(this.#parts.folder))
+      if (!known.has(id)) await this.removeFile(id);
+  };
+
+  #folderOf(id: string) {
+    return join(this.#parts.folder, id);
+  }
+
+  async #openFile({ id, plan }: SampleExport): Promise<ExportFile> {
+    const file =
+      this.#open.get(id) ??
+      (await openExportFile(this.#folderOf(id), this.#encoder.head(plan.format)));
+    this.#open.set(id, file);
     return file;
   }
 
   /**
-   * Throws Problem when the disk has no room for the bytes, or when the limit of all exports has none
-   * and the organization holds most. Else files of the one that holds most give way.
+   * Throws Problem when the disk has no room for the bytes, or when the limit of all exports has
+   * none and the organization holds most. Else files of the one that holds most give way.
    */
-  async function needRoom(record: SampleExport, file: ExportFile, bytes: number): Promise<void> {
-    const { bytesMax } = parts;
+  async #needRoom(record: SampleExport, file: ExportFile, bytes: number): Promise<void> {
+    const { bytesMax } = this.#parts;
     const crowdedOut: string[] = [];
-    const stored = await filesOfSampleExports(db, node);
+    const stored = await filesOfSampleExports(this.#db, this.#node);
     const files = new SharedPool<string>({
       // A limit that was lowered ends no file by itself.
       max: Math.max(
@@ -92,83 +142,48 @@ export function createSampleExports(parts: SampleExportParts): SampleExports {
     for (const one of stored) files.hold(one.organizationId, one.id, one.bytes);
     if (!files.hold(record.organizationId, record.id, file.bytes() + bytes))
       throw problem('exportTooLarge', { bytesMax });
-    for (const id of crowdedOut) await endEarly(id);
-    if ((await parts.freeBytes()) - bytes < sampleExportLimits.freeBytesMin)
+    for (const id of crowdedOut) await this.#endEarly(id);
+    if ((await this.#parts.freeBytes()) - bytes < sampleExportLimits.freeBytesMin)
       throw problem('exportDiskFull');
   }
 
   /** A file that is complete ends as if its time were over. */
-  async function endEarly(id: string): Promise<void> {
-    const record = await sampleExportRows.find(db, id);
+  async #endEarly(id: string): Promise<void> {
+    const record = await sampleExportRows.find(this.#db, id);
     if (record?.state === 'RUNNING')
-      await saveFailed(parts, record, problem('exportTooLarge', { bytesMax: parts.bytesMax }));
-    else if (record !== undefined) await sampleExportRows.remove(db, id);
-    await removeFile(id);
+      await saveFailed(
+        this.#parts,
+        record,
+        problem('exportTooLarge', { bytesMax: this.#parts.bytesMax }),
+      );
+    else if (record !== undefined) await sampleExportRows.remove(this.#db, id);
+    await this.removeFile(id);
   }
 
-  async function storePart(record: SampleExport, file: ExportFile, next: NextLines) {
+  async #storePart(record: SampleExport, file: ExportFile, next: NextLines) {
     const { format } = record.plan;
     const isEmpty = next.lines === '';
     const none = { bytes: new Uint8Array(), footer: new Uint8Array() };
-    const part = isEmpty ? none : await encoder.part(format, next.lines, file.bytes());
-    await needRoom(record, file, part.bytes.length);
+    const part = isEmpty ? none : await this.#encoder.part(format, next.lines, file.bytes());
+    await this.#needRoom(record, file, part.bytes.length);
     if (!isEmpty || !next.isLast) await file.append(part, next.progress);
     if (!next.isLast) return file.bytes();
     const footers = format === 'parquet' ? await file.footers() : [];
-    const tail = await encoder.tail(format, footers, file.bytes());
-    await needRoom(record, file, tail.length);
+    const tail = await this.#encoder.tail(format, footers, file.bytes());
+    await this.#needRoom(record, file, tail.length);
     return file.complete(tail, exportFileName(format));
   }
 
-  async function runExport(record: SampleExport): Promise<boolean> {
-    const file = await openFile(record);
-    const next = await nextLines(record.plan, file.progress(), sourcesOf(parts, record));
-    const bytes = await storePart(record, file, next);
+  async #runExport(record: SampleExport): Promise<boolean> {
+    const file = await this.#openFile(record);
+    const next = await nextLines(record.plan, file.progress(), sourcesOf(this.#parts, record));
+    const bytes = await this.#storePart(record, file, next);
     const { samples, unreadable, devices } = next.progress;
-    const reached = { ...record, node, bytes, samples, unreadable };
-    if (next.isLast) open.delete(record.id);
-    await saveReached(parts, reached, { devices, isComplete: next.isLast });
+    const reached = { ...record, node: this.#node, bytes, samples, unreadable };
+    if (next.isLast) this.#open.delete(record.id);
+    await saveReached(this.#parts, reached, { devices, isComplete: next.isLast });
     return next.isLast;
   }
-
-  return {
-    removeFile,
-    async runPart(id) {
-      const record = await sampleExportRows.find(db, id);
-      if (record?.state !== 'RUNNING') {
-        await removeFileUnlessComplete(record, id, removeFile);
-        return true;
-      }
-      try {
-        return await runExport(record);
-      } catch (error) {
-        // An export that was deleted while it ran has no folder.
-        if ((await sampleExportRows.find(db, id)) === undefined) {
-          await removeFile(id);
-          return true;
-        }
-        const failure = isDiskFull(error) && !(error instanceof Problem) ? diskFull(error) : error;
-        // Other failures, such as of a database that is away, are tried again.
-        if (!(failure instanceof Problem) || failure.status !== 507) throw error;
-        await removeFile(id);
-        await saveFailed(parts, record, failure);
-        return true;
-      }
-    },
-    fileOf(record) {
-      const { id, state, plan } = record;
-      if (state !== 'COMPLETE') throw problem('exportNotReady', { id, state });
-      if (record.node !== node) throw problem('exportElsewhere', { id, node: record.node });
-      return join(folderOf(id), exportFileName(plan.format));
-    },
-    async runMaintenance() {
-      for (const id of await expiredSampleExports(db, records.now()))
-        await sampleExportRows.remove(db, id);
-      await mkdir(parts.folder, { recursive: true, mode: 0o700 });
-      const known = new Set(await sampleExportsOfNode(db, node));
-      for (const id of await readdir(parts.folder)) if (!known.has(id)) await removeFile(id);
-    },
-  };
 }
 
 function diskFull(cause: unknown): Problem {

@@ -1,10 +1,10 @@
 // Largest triangle three buckets: ends and peaks stay, the number of points is kept, and streaming equals the textbook.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type SeriesPoint, createThinning } from './downsampling.ts';
+import { type SeriesPoint, Thinning } from './downsampling.ts';
 
 function thinned(points: readonly SeriesPoint[], wanted: number): readonly SeriesPoint[] {
-  const run = createThinning(points.length, wanted);
+  const run = new Thinning(points.length, wanted);
   for (const point of points) run.add(point);
   return run.kept();
 }
@@ -54,7 +54,7 @@ test('review behaviour 14: a single peak among a thousand flat points stays', ()
 });
 
 test('contract 36: points that came between counting and thinning lose none of the ends', () => {
-  const run = createThinning(5, 4);
+  const run = new Thinning(5, 4);
   for (let i = 0; i < 7; i++) run.add({ at: i, value: i });
   const kept = run.kept();
   expect([kept[0]?.at, kept.at(-1)?.at]).toEqual([0, 6]);

@@ -7,56 +7,62 @@ export interface SeriesPoint {
   readonly at: EpochMs;
 }
 
-export interface Thinning {
-  /** Takes the points in the order of time. */
-  readonly add: (point: SeriesPoint) => void;
-  /** Ends; the points that stay, at most as many as wanted. */
-  readonly kept: () => readonly SeriesPoint[];
-}
-
 /**
  * Keeps the first and the last of `total` points, and of each bucket between them the one that
  * spans the largest triangle with the point kept before and the average of the next bucket. Only
  * two buckets are in memory. `wanted` is at least 3 and at most `total`.
  */
-export function createThinning(total: number, wanted: number): Thinning {
-  const kept: SeriesPoint[] = [];
-  const pointsABucket = (total - 2) / (wanted - 2);
-  let count = 0;
-  let current: SeriesPoint[] = [];
-  let next: SeriesPoint[] = [];
-  let currentBucket = 1;
+export class Thinning {
+  readonly #total: number;
+  readonly #wanted: number;
+  readonly #kept: SeriesPoint[] = [];
+  readonly #pointsABucket: number;
+  #count = 0;
+  #current: SeriesPoint[] = [];
+  #next: SeriesPoint[] = [];
+  #currentBucket = 1;
 
-  const bucketOf = (place: number) =>
-    place >= total - 1
-      ? wanted - 1
-      : Math.min(wanted - 2, 1 + Math.floor((place - 1) / pointsABucket));
-  const close = () => {
-    const before = kept.at(-1);
+  constructor(total: number, wanted: number) {
+    this.#total = total;
+    this.#wanted = wanted;
+    this.#pointsABucket = (total - 2) / (wanted - 2);
+  }
+
+  /** Takes the points in the order of time. */
+  readonly add = (point: SeriesPoint): void => {
+    const bucket = this.#bucketOf(this.#count++);
+    if (this.#kept.length === 0) {
+      this.#kept.push(point);
+      return;
+    }
+    while (bucket > this.#currentBucket + 1) this.#close();
+    (bucket === this.#currentBucket ? this.#current : this.#next).push(point);
+  };
+
+  /** Ends; the points that stay, at most as many as wanted. */
+  kept(): readonly SeriesPoint[] {
+    this.#close();
+    const last = this.#current.at(-1);
+    if (last !== undefined) this.#kept.push(last);
+    return this.#kept;
+  }
+
+  #bucketOf(place: number) {
+    return place >= this.#total - 1
+      ? this.#wanted - 1
+      : Math.min(this.#wanted - 2, 1 + Math.floor((place - 1) / this.#pointsABucket));
+  }
+
+  #close() {
+    const before = this.#kept.at(-1);
     if (before !== undefined)
-      kept.push(...largest(before, current, next.length > 0 ? next : current));
-    current = next;
-    next = [];
-    currentBucket++;
-  };
-
-  return {
-    add(point) {
-      const bucket = bucketOf(count++);
-      if (kept.length === 0) {
-        kept.push(point);
-        return;
-      }
-      while (bucket > currentBucket + 1) close();
-      (bucket === currentBucket ? current : next).push(point);
-    },
-    kept() {
-      close();
-      const last = current.at(-1);
-      if (last !== undefined) kept.push(last);
-      return kept;
-    },
-  };
+      this.#kept.push(
+        ...largest(before, this.#current, this.#next.length > 0 ? this.#next : this.#current),
+      );
+    this.#current = this.#next;
+    this.#next = [];
+    this.#currentBucket++;
+  }
 }
 
 function largest(

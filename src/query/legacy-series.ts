@@ -5,7 +5,7 @@ import { problem } from '../model/problem.ts';
 import { parseBound } from '../model/timestamp.ts';
 import { refuseUnreadable, type ReportedRange } from '../storage/samples/reported-reads.ts';
 import type { QueriedDevice, ReadingStore } from './accumulation.ts';
-import { createThinning, type SeriesPoint } from './downsampling.ts';
+import { Thinning, type SeriesPoint } from './downsampling.ts';
 import type { QueryParts } from './kpi.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
 import { deviceSeries } from './time-series.ts';
@@ -56,7 +56,7 @@ export async function rawSeries(
   });
   if (total <= pointsMax) return { points, thinned: false };
   points.length = 0;
-  const thinner = createThinning(total, pointsMax);
+  const thinner = new Thinning(total, pointsMax);
   await eachPoint(source, thinner.add);
   return { points: thinner.kept(), thinned: true };
 }

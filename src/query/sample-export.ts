@@ -90,7 +90,7 @@ async function* csvText(
   store: ExportingStore,
   form: CsvForm,
 ): AsyncGenerator<string> {
-  const columns = csvColumns();
+  const columns = new CsvColumns();
   for await (const batch of store.exportSamples(range))
     for (const sample of batch) columns.add(sample);
   yield csvHeader(columns, form);
@@ -107,31 +107,32 @@ const fixedColumns = ['deviceId', 'topic'];
 const otherColumn = 'otherData';
 const metaColumn = 'meta';
 
-interface CsvColumns {
-  /** Learns the keys of one sample. */
-  readonly add: (sample: Sample) => void;
-  readonly keys: ReadonlySet<string>;
-  readonly hasMeta: () => boolean;
-  readonly hasOther: () => boolean;
-}
+class CsvColumns {
+  readonly #keys = new Set<string>();
+  #meta = false;
+  #other = false;
 
-function csvColumns(): CsvColumns {
-  const keys = new Set<string>();
-  let meta = false;
-  let other = false;
-  return {
-    add(sample) {
-      meta ||= sample.meta !== undefined;
-      for (const [key] of flattened(sample.data)) {
-        if (keys.has(key)) continue;
-        if (keys.size < dataColumnsMax) keys.add(key);
-        else other = true;
-      }
-    },
-    keys,
-    hasMeta: () => meta,
-    hasOther: () => other,
-  };
+  /** Learns the keys of one sample. */
+  add(sample: Sample): void {
+    this.#meta ||= sample.meta !== undefined;
+    for (const [key] of flattened(sample.data)) {
+      if (this.#keys.has(key)) continue;
+      if (this.#keys.size < dataColumnsMax) this.#keys.add(key);
+      else this.#other = true;
+    }
+  }
+
+  get keys(): ReadonlySet<string> {
+    return this.#keys;
+  }
+
+  hasMeta(): boolean {
+    return this.#meta;
+  }
+
+  hasOther(): boolean {
+    return this.#other;
+  }
 }
 
 /** How rows are written, and for whom. */

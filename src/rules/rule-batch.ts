@@ -38,25 +38,6 @@ export interface RuleBatchParts {
   readonly failed: (error: Error) => void;
 }
 
-export interface RuleBatch {
-  readonly write: CollectedWrite;
-  /** Identifies a trigger by the sample permanently. */
-  readonly keyOf: (sample: StoredSample) => string;
-  readonly failures: RunFailures;
-  /** Keeps a triggered rule until `addEffects` builds its effects. */
-  addTriggered(triggered: Triggered, origin: Origin): void;
-  /**
-   * Builds deliveries, alarms and notes of firings, and waiting runs of scripts, in slices. Rejects
-   * when the records cannot be read.
-   */
-  addEffects(): Promise<void>;
-  /**
-   * Adds a run that a timer of the rule's script triggered. There is no limit on waiting runs for
-   * these.
-   */
-  addTimerRun(timed: TimedScript): Promise<void>;
-}
-
 export interface TimedScript {
   readonly compiled: CompiledRule;
   readonly origin: Origin;
@@ -66,83 +47,117 @@ export interface TimedScript {
 }
 
 /** `turn` is what the batch is of; undefined for timers. */
-export function createRuleBatch(parts: RuleBatchParts, turn?: RuleTurn): RuleBatch {
-  const write = emptyWrite();
-  if (turn !== undefined) Object.assign(write, { savePositions: turn.save, upTo: turn.upTo });
-  const failures = createRunFailures(write, parts);
-  const { alarmSources } = parts.registry;
-  const triggers = createTriggerList();
-  const addedRuns = new Map<string, number>();
+export class RuleBatch {
+  readonly #parts: RuleBatchParts;
+  readonly #turn: RuleTurn | undefined;
+  readonly #write = emptyWrite();
+  readonly #failures: RunFailures;
+  readonly #alarmSources;
+  readonly #triggers = new TriggerList();
+  readonly #addedRuns = new Map<string, number>();
 
-  function hasRoom(ruleId: string): boolean {
-    return parts.waiting.count(ruleId) + (addedRuns.get(ruleId) ?? 0) < waitingRunsMax;
+  constructor(parts: RuleBatchParts, turn?: RuleTurn) {
+    this.#parts = parts;
+    this.#turn = turn;
+    if (turn !== undefined)
+      Object.assign(this.#write, { savePositions: turn.save, upTo: turn.upTo });
+    this.#failures = new RunFailures(this.#write, parts);
+    const { alarmSources } = parts.registry;
+    this.#alarmSources = alarmSources;
   }
 
-  async function addFirings(entry: TriggerEntry, lookUp: LookUpDevice) {
+  /** Identifies a trigger by the sample permanently. */
+  readonly keyOf = ({ cursor }: StoredSample): string =>
+    this.#turn?.journal === undefined ? cursor : `${this.#turn.journal} ${cursor}`;
+
+  /** Keeps a triggered rule until `addEffects` builds its effects. */
+  readonly addTriggered = (triggered: Triggered, origin: Origin): void =>
+    this.#triggers.add(triggered, origin);
+
+  get write(): CollectedWrite {
+    return this.#write;
+  }
+
+  get failures(): RunFailures {
+    return this.#failures;
+  }
+
+  /**
+   * Builds deliveries, alarms and notes of firings, and waiting runs of scripts, in slices.
+   * Rejects when the records cannot be read.
+   */
+  async addEffects(): Promise<void> {
+    let sliceEndMs = this.#parts.clock() + effectsSliceMs;
+    for (const entry of this.#triggers.all()) {
+      await this.#addEffectsOf(entry);
+      if (this.#parts.clock() < sliceEndMs) continue;
+      await this.#parts.pause(1);
+      sliceEndMs = this.#parts.clock() + effectsSliceMs;
+    }
+  }
+
+  /**
+   * Adds a run that a timer of the rule's script triggered. There is no limit on waiting runs for
+   * these.
+   */
+  addTimerRun({ compiled, origin, timerMeta, evaluate }: TimedScript): Promise<void> {
+    const failed = (error: unknown): void => this.#failures.failed(compiled, origin, [], error);
+    return isolated(this.#parts.lookUp, failed, async (lookUp) => {
+      const triggered = evaluate();
+      this.#addWaitingRun(
+        triggered,
+        await waitingRun(triggered, origin, lookUp, this.#parts.platformStart(), timerMeta),
+      );
+    });
+  }
+
+  #hasRoom(ruleId: string): boolean {
+    return this.#parts.waiting.count(ruleId) + (this.#addedRuns.get(ruleId) ?? 0) < waitingRunsMax;
+  }
+
+  async #addFirings(entry: TriggerEntry, lookUp: LookUpDevice) {
     const { triggered, origin, times } = entry;
     const context = await ruleContext(triggered, origin, lookUp);
     const { deliveries, alarms, notes } = firedEffects(triggered, origin, context, times);
     const { id: ruleId, activation } = triggered.compiled.rule;
     if ((triggered.verdict?.firings.length ?? 0) > 0)
-      write.fired.push({ ruleId, activation, at: origin.at, times });
-    write.deliveries.push(...deliveries);
-    write.alarms.push(...alarms);
-    write.notes.push(...notes);
+      this.#write.fired.push({ ruleId, activation, at: origin.at, times });
+    this.#write.deliveries.push(...deliveries);
+    this.#write.alarms.push(...alarms);
+    this.#write.notes.push(...notes);
   }
 
-  function addWaitingRun({ compiled: { rule } }: Triggered, trigger: JsonObject): void {
-    addedRuns.set(rule.id, (addedRuns.get(rule.id) ?? 0) + 1);
-    write.triggers.push({ ruleId: rule.id, activation: rule.activation, trigger });
+  #addWaitingRun({ compiled: { rule } }: Triggered, trigger: JsonObject): void {
+    this.#addedRuns.set(rule.id, (this.#addedRuns.get(rule.id) ?? 0) + 1);
+    this.#write.triggers.push({ ruleId: rule.id, activation: rule.activation, trigger });
   }
 
-  async function addEffectsOf(entry: TriggerEntry): Promise<void> {
+  async #addEffectsOf(entry: TriggerEntry): Promise<void> {
     const { triggered, origin } = entry;
     const { compiled, places, verdict } = triggered;
-    if (verdict === undefined && !hasRoom(compiled.rule.id)) {
-      failures.dropped(triggered, origin, waitingRunsMax);
+    if (verdict === undefined && !this.#hasRoom(compiled.rule.id)) {
+      this.#failures.dropped(triggered, origin, waitingRunsMax);
       return;
     }
     const failed = (error: unknown): void => {
       // The next evaluation that is false ends them.
       for (const connectorId of triggered.ended ?? [])
-        alarmSources.add({ ruleId: compiled.rule.id, connectorId, deviceId: origin.deviceId });
-      failures.failed(compiled, origin, places, error);
+        this.#alarmSources.add({
+          ruleId: compiled.rule.id,
+          connectorId,
+          deviceId: origin.deviceId,
+        });
+      this.#failures.failed(compiled, origin, places, error);
     };
-    await isolated(parts.lookUp, failed, async (lookUp) => {
-      if (verdict !== undefined) await addFirings(entry, lookUp);
+    await isolated(this.#parts.lookUp, failed, async (lookUp) => {
+      if (verdict !== undefined) await this.#addFirings(entry, lookUp);
       else
-        addWaitingRun(
+        this.#addWaitingRun(
           triggered,
-          await waitingRun(triggered, origin, lookUp, parts.platformStart()),
+          await waitingRun(triggered, origin, lookUp, this.#parts.platformStart()),
         );
     });
   }
-
-  return {
-    write,
-    keyOf: ({ cursor }) => (turn?.journal === undefined ? cursor : `${turn.journal} ${cursor}`),
-    failures,
-    addTriggered: triggers.add,
-    async addEffects() {
-      let sliceEndMs = parts.clock() + effectsSliceMs;
-      for (const entry of triggers.all()) {
-        await addEffectsOf(entry);
-        if (parts.clock() < sliceEndMs) continue;
-        await parts.pause(1);
-        sliceEndMs = parts.clock() + effectsSliceMs;
-      }
-    },
-    addTimerRun({ compiled, origin, timerMeta, evaluate }) {
-      const failed = (error: unknown): void => failures.failed(compiled, origin, [], error);
-      return isolated(parts.lookUp, failed, async (lookUp) => {
-        const triggered = evaluate();
-        addWaitingRun(
-          triggered,
-          await waitingRun(triggered, origin, lookUp, parts.platformStart(), timerMeta),
-        );
-      });
-    },
-  };
 }
 
 // Trigger list: the triggered rules of a batch in their order; equal triggers of alarms become one entry.
@@ -154,44 +169,40 @@ interface TriggerEntry {
   readonly times: number;
 }
 
-interface TriggerList {
-  add(triggered: Triggered, origin: Origin): void;
-  all(): Iterable<TriggerEntry>;
-}
-
 /**
- * In a storm most triggers are of the same alarm: of a rule, device and output after the first one,
- * only their number and the last one matter.
+ * In a storm most triggers are of the same alarm: of a rule, device and output after the first
+ * one, only their number and the last one matter.
  */
-function createTriggerList(): TriggerList {
-  const entries = new Map<number, TriggerEntry>();
+class TriggerList {
+  readonly #entries = new Map<number, TriggerEntry>();
   /** By rule and device, then by outputs: the place of the entry of further triggers, if any. */
-  const repeats = new Map<string, Map<string, number | undefined>>();
-  let next = 0;
+  readonly #repeats = new Map<string, Map<string, number | undefined>>();
+  #next = 0;
 
-  function push(entry: TriggerEntry): number {
-    entries.set(next, entry);
-    return next++;
+  readonly add = (triggered: Triggered, origin: Origin): void => {
+    const id = `${triggered.compiled.rule.id}\n${origin.deviceId}`;
+    const outputs = repeatedOutputs(triggered);
+    const places = this.#repeats.get(id) ?? new Map<string, number | undefined>();
+    if (outputs === undefined || !places.has(outputs)) this.#push({ triggered, origin, times: 1 });
+    // An end is between the triggers before and after it.
+    if (outputs === undefined) return void this.#repeats.delete(id);
+    this.#repeats.set(id, places);
+    if (!places.has(outputs)) return void places.set(outputs, undefined);
+    const place = places.get(outputs) ?? -1;
+    const times = (this.#entries.get(place)?.times ?? 0) + 1;
+    // It is behind all others now, because it describes the last trigger.
+    this.#entries.delete(place);
+    places.set(outputs, this.#push({ triggered, origin, times }));
+  };
+
+  all(): Iterable<TriggerEntry> {
+    return this.#entries.values();
   }
 
-  return {
-    add(triggered, origin) {
-      const id = `${triggered.compiled.rule.id}\n${origin.deviceId}`;
-      const outputs = repeatedOutputs(triggered);
-      const places = repeats.get(id) ?? new Map<string, number | undefined>();
-      if (outputs === undefined || !places.has(outputs)) push({ triggered, origin, times: 1 });
-      // An end is between the triggers before and after it.
-      if (outputs === undefined) return void repeats.delete(id);
-      repeats.set(id, places);
-      if (!places.has(outputs)) return void places.set(outputs, undefined);
-      const place = places.get(outputs) ?? -1;
-      const times = (entries.get(place)?.times ?? 0) + 1;
-      // It is behind all others now, because it describes the last trigger.
-      entries.delete(place);
-      places.set(outputs, push({ triggered, origin, times }));
-    },
-    all: () => entries.values(),
-  };
+  #push(entry: TriggerEntry): number {
+    this.#entries.set(this.#next, entry);
+    return this.#next++;
+  }
 }
 
 /** The outputs that are triggered; undefined for what is not only alarms with steady keys. */
@@ -218,17 +229,6 @@ const uncertainTexts = {
     'rule evaluation is behind, so the last sample was looked up by timestamp; a late sample may be missing',
 } as const;
 
-interface RunFailures extends PreparationFailures {
-  /** The maximum number of runs of its script already waits. */
-  dropped(triggered: Triggered, origin: Origin, waitingMax: number): void;
-  /** The timer of a rule with tags as inputs was due. */
-  aborted(compiled: CompiledRule, origin: Origin): void;
-  /** The rule threw during its evaluation or while its effects were collected. */
-  failed(compiled: CompiledRule, origin: Origin, places: readonly number[], error: unknown): void;
-  /** The sample threw before the first rule. */
-  sampleFailed(sample: StoredSample, at: EpochMs, error: unknown): void;
-}
-
 interface FailureState {
   readonly collected: CollectedWrite;
   readonly parts: RunFailuresParts;
@@ -244,32 +244,64 @@ interface RunFailuresParts {
 }
 
 /**
- * For one write, which has one note per rule and device, regardless of the number of samples that
- * fail.
+ * For one write, which has one note per rule and device, regardless of the number of samples
+ * that fail.
  */
-function createRunFailures(collected: CollectedWrite, parts: RunFailuresParts): RunFailures {
-  const state: FailureState = { collected, parts, reported: new Set() };
-  return {
-    planningFailed(compiled, deviceId, error) {
-      const key = `device ${deviceId} up to entry ${collected.upTo}`;
-      addFailedRun(state, compiled, { origin: originOf(parts, deviceId, key), places: [], error });
-    },
-    lastSampleUncertain: (compiled, deviceId, gap) => noteUncertain(state, compiled, deviceId, gap),
-    failed: (compiled, origin, places, error) =>
-      addFailedRun(state, compiled, { origin, places, error }),
-    dropped({ compiled, reading, places }, origin, waitingMax) {
-      const reason = `${waitingMax} script runs are already queued; this run was skipped`;
-      const { samples } = reading;
-      addRun(parts.log, compiled, origin, { samples, places, outcome: 'DROPPED', reason });
-      addNote(state, compiled, origin, reason);
-    },
-    aborted(compiled, origin) {
-      const samples = compiled.sources.map(() => undefined);
-      const reason = 'timers do not support tag inputs because there is no triggering device';
-      addRun(parts.log, compiled, origin, { samples, places: [], outcome: 'ABORTED', reason });
-    },
-    sampleFailed: (sample, at, error) => noteFailedSample(state, sample, at, error),
+class RunFailures implements PreparationFailures {
+  readonly #collected: CollectedWrite;
+  readonly #parts: RunFailuresParts;
+  readonly #state: FailureState;
+
+  constructor(collected: CollectedWrite, parts: RunFailuresParts) {
+    this.#collected = collected;
+    this.#parts = parts;
+    this.#state = { collected, parts, reported: new Set() };
+  }
+
+  /**
+   * The rule threw while the device was planned: in this batch it does not evaluate samples of the
+   * device.
+   */
+  readonly planningFailed = (compiled: CompiledRule, deviceId: string, error: unknown): void => {
+    const key = `device ${deviceId} up to entry ${this.#collected.upTo}`;
+    addFailedRun(this.#state, compiled, {
+      origin: originOf(this.#parts, deviceId, key),
+      places: [],
+      error,
+    });
   };
+
+  /**
+   * The last sample that the rule reads of the device may be another than the newest. May be
+   * called several times.
+   */
+  readonly lastSampleUncertain = (compiled: CompiledRule, deviceId: string, gap: SearchGap): void =>
+    noteUncertain(this.#state, compiled, deviceId, gap);
+
+  /** The rule threw during its evaluation or while its effects were collected. */
+  failed(compiled: CompiledRule, origin: Origin, places: readonly number[], error: unknown): void {
+    addFailedRun(this.#state, compiled, { origin, places, error });
+  }
+
+  /** The maximum number of runs of its script already waits. */
+  dropped({ compiled, reading, places }: Triggered, origin: Origin, waitingMax: number): void {
+    const reason = `${waitingMax} script runs are already queued; this run was skipped`;
+    const { samples } = reading;
+    addRun(this.#parts.log, compiled, origin, { samples, places, outcome: 'DROPPED', reason });
+    addNote(this.#state, compiled, origin, reason);
+  }
+
+  /** The timer of a rule with tags as inputs was due. */
+  aborted(compiled: CompiledRule, origin: Origin): void {
+    const samples = compiled.sources.map(() => undefined);
+    const reason = 'timers do not support tag inputs because there is no triggering device';
+    addRun(this.#parts.log, compiled, origin, { samples, places: [], outcome: 'ABORTED', reason });
+  }
+
+  /** The sample threw before the first rule. */
+  sampleFailed(sample: StoredSample, at: EpochMs, error: unknown): void {
+    noteFailedSample(this.#state, sample, at, error);
+  }
 }
 
 function isFirst({ reported }: FailureState, key: string): boolean {

@@ -6,25 +6,24 @@ import { createBoundedMap } from '../structures/bounded-map.ts';
  */
 const uplinksMax = 100_000;
 
-export interface RuleBudget {
-  readonly max: number;
-  /** False when rules made as many samples from the uplink already; else it is counted. */
-  take(organizationId: string, correlationId: string): boolean;
-}
-
 /**
  * Counts restart with a start of the platform; how deep a chain goes does not, so a restart adds
  * `max` at most.
  */
-export function createRuleBudget(max: number, keptMax = uplinksMax): RuleBudget {
-  const made = createBoundedMap<string, number>(keptMax);
-  return {
-    max,
-    take(organizationId, correlationId) {
-      const key = `${organizationId} ${correlationId}`;
-      const count = made.get(key) ?? 0;
-      made.set(key, Math.min(max, count + 1));
-      return count < max;
-    },
+export class RuleBudget {
+  readonly max: number;
+  readonly #made;
+
+  constructor(max: number, keptMax = uplinksMax) {
+    this.max = max;
+    this.#made = createBoundedMap<string, number>(keptMax);
+  }
+
+  /** False when rules made as many samples from the uplink already; else it is counted. */
+  readonly take = (organizationId: string, correlationId: string): boolean => {
+    const key = `${organizationId} ${correlationId}`;
+    const count = this.#made.get(key) ?? 0;
+    this.#made.set(key, Math.min(this.max, count + 1));
+    return count < this.max;
   };
 }

@@ -19,11 +19,11 @@ import { testEngine } from '../storage/records/testing-engine.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import type { SampleScan } from '../storage/samples/sample-store.ts';
 import { createRuleRegistry, type RuleRegistry } from './evaluation/rule-registry.ts';
-import { createRunLog, type RunLog } from './evaluation/run-log.ts';
+import { RunLog } from './evaluation/run-log.ts';
 import { referenceFirings, type ReferenceWorld } from './evaluation/testing-reference.ts';
 import { condition, fromSource, ruleFor, sourceFor } from './evaluation/testing-rules.ts';
 import { randomHistory } from './evaluation/testing-worlds.ts';
-import { createRuleFollower, type RuleFollower, type RuleFollowerParts } from './rule-follower.ts';
+import { RuleFollower, type RuleFollowerParts } from './rule-follower.ts';
 
 let records: OpenRecords;
 let organizationId: string;
@@ -134,8 +134,8 @@ async function started(
   let milliseconds = 0;
   const unreadable = (ruleId: string, error: unknown) => expect.fail(`${ruleId}: ${String(error)}`);
   const registry = createRuleRegistry(records, store, unreadable, () => 0, plansMax);
-  const log = createRunLog();
-  const follower = createRuleFollower({
+  const log = new RunLog();
+  const follower = new RuleFollower({
     db: records.db,
     registry,
     log,

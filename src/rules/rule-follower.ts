@@ -31,11 +31,11 @@ import type { RuleRegistry } from './evaluation/rule-registry.ts';
 import { unjudgedRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
-import { createRuleBatch, type RuleBatch } from './rule-batch.ts';
+import { RuleBatch } from './rule-batch.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
 import { createLaneWorker, type LaneWorker, type RuleLaneParts } from './rule-lane-worker.ts';
 import { createRuleLanes, neededFrom, type RuleTurn } from './rule-lanes.ts';
-import { createRulePacing, type RulePacing } from './rule-yielding.ts';
+import { RulePacing } from './rule-yielding.ts';
 import { hopsNote, isBeyondHops, ruleSampleOf } from './rule-triggers.ts';
 import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
 
@@ -72,98 +72,119 @@ export interface SharedRuleParts {
   readonly workspaces: () => readonly string[];
 }
 
-export interface RuleFollower extends Pick<LaneWorker, 'caughtUp' | 'close'> {
+export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
+  readonly #parts;
+  readonly #db;
+  readonly #registry;
+  readonly #now;
+  readonly #queue = createSerialQueue();
+  readonly #pacing: RulePacing;
+  readonly #lanes;
+  readonly #dueTimers: DueTimers;
+  readonly #laneWorker: LaneWorker;
+
+  constructor(started: RuleFollowerParts) {
+    const [startedAt, startedMs] = [started.now(), started.clock()];
+    // A wall clock that was set back must not have the platform start in the future.
+    const platformStart = () =>
+      Math.min(startedAt, Math.round(started.now() - (started.clock() - startedMs)));
+    this.#parts = { ...started, platformStart };
+    const { db, registry, now } = this.#parts;
+    this.#db = db;
+    this.#registry = registry;
+    this.#now = now;
+    this.#pacing = new RulePacing(this.#parts);
+    this.#lanes = createRuleLanes({
+      saved: this.#parts.lanes?.saved ?? { evaluated: this.#parts.position, behind: new Map() },
+      rules: this.#registry.rules,
+      log: this.#parts.lanes?.log,
+    });
+    this.#dueTimers = new DueTimers({
+      db: this.#db,
+      registry: this.#registry,
+      log: this.#parts.log,
+      newId: this.#parts.newId,
+      newBatch: () => new RuleBatch(this.#parts),
+      write: (batch) => writeBatch(this.#parts, batch),
+      workspaces: this.#parts.shared?.workspaces,
+      nextPosition: (workspaceId) => this.#lanes.evaluatedOf(workspaceId) + 1,
+    });
+    this.#laneWorker = createLaneWorker(this.#parts, this.#lanes, (lane) =>
+      this.evaluate(() => this.#lanes.turnOfLane(lane)),
+    );
+  }
+
   /**
    * For the journal follower: resolves when the effects are durable. Entries that are repeated
    * change nothing.
    */
-  handle(entries: readonly DurableEntry[]): Promise<void>;
-  /** Evaluates entries of any journal. Resolves when the effects are durable. */
-  evaluate(turnOf: () => RuleTurn | undefined): Promise<void>;
+  readonly handle = async (entries: readonly DurableEntry[]): Promise<void> => {
+    await this.evaluate(() => this.#lanes.turnOfBatch(entries));
+    this.#laneWorker.wake();
+  };
+
   /** Runs what is due. Resolves when its effects are durable. */
-  runDue(): Promise<void>;
-  /** The clock was set back by so much: timers are planned anew. */
-  setBack(byMs: number): Promise<void>;
-  /** Runs the work while nothing else is evaluated, with the current rules. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  readonly runDue = async (): Promise<void> => {
+    const at = this.#now();
+    while (await this.alone(() => this.#dueTimers.runRules(at)));
+    while (await this.alone(() => this.#dueTimers.runScriptTimers(at)));
+  };
+
   /** The position from which on entries are still needed. */
-  neededFrom(): number;
-  /** Evaluates what workspaces had left at the stop. */
-  start(): void;
-}
+  readonly neededFrom = (): number => neededFrom(this.#lanes);
 
-export function createRuleFollower(started: RuleFollowerParts): RuleFollower {
-  const [startedAt, startedMs] = [started.now(), started.clock()];
-  // A wall clock that was set back must not have the platform start in the future.
-  const platformStart = () =>
-    Math.min(startedAt, Math.round(started.now() - (started.clock() - startedMs)));
-  const parts = { ...started, platformStart };
-  const { db, registry, now } = parts;
-  const queue = createSerialQueue();
-  const pacing = createRulePacing(parts);
-  const lanes = createRuleLanes({
-    saved: parts.lanes?.saved ?? { evaluated: parts.position, behind: new Map() },
-    rules: registry.rules,
-    log: parts.lanes?.log,
-  });
-  const dueTimers = createDueTimers({
-    db,
-    registry,
-    log: parts.log,
-    newId: parts.newId,
-    newBatch: () => createRuleBatch(parts),
-    write: (batch) => writeBatch(parts, batch),
-    workspaces: parts.shared?.workspaces,
-    nextPosition: (workspaceId) => lanes.evaluatedOf(workspaceId) + 1,
-  });
+  /**
+   * Resolves when no such workspace is behind the others; rejects when an attempt to evaluate
+   * fails or the worker is closed.
+   */
+  readonly caughtUp = (isWanted: (workspaceId: string) => boolean): Promise<void> =>
+    this.#laneWorker.caughtUp(isWanted);
 
-  function alone<T>(work: () => Promise<T>): Promise<T> {
-    return queue.run(async () => {
+  /** Waits for the turn in progress; the next start evaluates the rest. */
+  readonly close = (): Promise<void> => this.#laneWorker.close();
+
+  /**
+   * Evaluates entries of any journal. Resolves when the effects are durable. Evaluates in its
+   * turn, and rests while others have theirs.
+   */
+  async evaluate(turnOf: () => RuleTurn | undefined): Promise<void> {
+    const rest = await this.alone(async () => {
+      const turn = turnOf();
+      if (turn === undefined) return undefined;
+      const batch = new RuleBatch(this.#parts, turn);
+      if (this.#registry.size() > 0)
+        await evaluateTurn(this.#parts, batch, this.#pacing, turn.entries);
+      const startedMs = this.#parts.clock();
+      await writeBatch(this.#parts, batch);
+      turn.done();
+      const { holds, alarms } = batch.write;
+      const states = Math.max(holds.length, alarms.length);
+      return { states, writeMs: this.#parts.clock() - startedMs };
+    });
+    if (rest !== undefined) await this.#pacing.restAfterWrite(rest.states, rest.writeMs);
+  }
+
+  /** The clock was set back by so much: timers are planned anew. */
+  setBack(byMs: number): Promise<void> {
+    return this.alone(() => this.#dueTimers.setBack(this.#now(), byMs));
+  }
+
+  /** Runs the work while nothing else is evaluated, with the current rules. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(async () => {
       // Samples without effect left no record: after a crash, a new rule must not evaluate them.
-      const hasChanged = await registry.refresh();
-      const positions = lanes.positions();
-      if (hasChanged) await parts.shared?.savePositions(db);
-      if (hasChanged && positions.evaluated >= 0) await saveRulePositions(db, positions);
+      const hasChanged = await this.#registry.refresh();
+      const positions = this.#lanes.positions();
+      if (hasChanged) await this.#parts.shared?.savePositions(this.#db);
+      if (hasChanged && positions.evaluated >= 0) await saveRulePositions(this.#db, positions);
       return work();
     });
   }
 
-  /** Evaluates in its turn, and rests while others have theirs. */
-  async function run(turnOf: () => RuleTurn | undefined): Promise<void> {
-    const rest = await alone(async () => {
-      const turn = turnOf();
-      if (turn === undefined) return undefined;
-      const batch = createRuleBatch(parts, turn);
-      if (registry.size() > 0) await evaluateTurn(parts, batch, pacing, turn.entries);
-      const startedMs = parts.clock();
-      await writeBatch(parts, batch);
-      turn.done();
-      const { holds, alarms } = batch.write;
-      const states = Math.max(holds.length, alarms.length);
-      return { states, writeMs: parts.clock() - startedMs };
-    });
-    if (rest !== undefined) await pacing.restAfterWrite(rest.states, rest.writeMs);
+  /** Evaluates what workspaces had left at the stop. */
+  start(): void {
+    this.#laneWorker.wake();
   }
-
-  const laneWorker = createLaneWorker(parts, lanes, (lane) => run(() => lanes.turnOfLane(lane)));
-  return {
-    async handle(entries) {
-      await run(() => lanes.turnOfBatch(entries));
-      laneWorker.wake();
-    },
-    evaluate: run,
-    async runDue() {
-      const at = now();
-      while (await alone(() => dueTimers.runRules(at)));
-      while (await alone(() => dueTimers.runScriptTimers(at)));
-    },
-    setBack: (byMs) => alone(() => dueTimers.setBack(now(), byMs)),
-    alone,
-    neededFrom: () => neededFrom(lanes),
-    start: laneWorker.wake,
-    caughtUp: laneWorker.caughtUp,
-    close: laneWorker.close,
-  };
 }
 
 /** A turn that fails is evaluated again: then nothing of this attempt may count. */
@@ -315,28 +336,71 @@ interface DueTimersParts {
 }
 
 /** Both resolve when the effects are durable: to true when more may be due. */
-interface DueTimers {
-  runRules(at: EpochMs): Promise<boolean>;
-  runScriptTimers(at: EpochMs): Promise<boolean>;
+class DueTimers {
+  readonly #parts: DueTimersParts;
+  readonly #db: RecordsDb;
+  readonly #registry: RuleRegistry;
+  readonly #newBatch: () => RuleBatch;
+
+  constructor(parts: DueTimersParts) {
+    this.#parts = parts;
+    const { db, registry, newBatch } = parts;
+    this.#db = db;
+    this.#registry = registry;
+    this.#newBatch = newBatch;
+  }
+
+  async runRules(at: EpochMs): Promise<boolean> {
+    const batch = this.#newBatch();
+    for (const { id, due } of await findDueRules(
+      this.#db,
+      at,
+      dueMax,
+      this.#parts.workspaces?.(),
+    )) {
+      const compiled = this.#registry.rule(id);
+      // A rule that is not active, or has no schedule, does not become due again.
+      if (compiled?.schedule === undefined) await saveNextExecution(this.#db, id, null);
+      else await this.#runScheduled({ compiled, schedule: compiled.schedule, due }, at, batch);
+    }
+    await batch.addEffects();
+    await this.#parts.write(batch);
+    return batch.write.due.length === dueMax;
+  }
+
   /** The clock was set back: what is planned too late for it is planned anew. */
-  setBack(at: EpochMs, byMs: number): Promise<void>;
-}
+  async setBack(at: EpochMs, byMs: number): Promise<void> {
+    const workspaces = this.#parts.workspaces?.();
+    await transaction(this.#db, async (step) => {
+      for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
+        const schedule = this.#registry.rule(id)?.schedule;
+        const next = schedule && nextDue(schedule, at, at);
+        if (next !== undefined && next < due) await saveNextExecution(step.db, id, next);
+      }
+      await moveScriptTimers(step.db, { now: at, byMs }, workspaces);
+    });
+  }
 
-function createDueTimers(parts: DueTimersParts): DueTimers {
-  const { db, registry, newBatch } = parts;
+  async runScriptTimers(at: EpochMs): Promise<boolean> {
+    const batch = this.#newBatch();
+    const timers = await findDueScriptTimers(this.#db, at, dueMax, this.#parts.workspaces?.());
+    for (const timer of timers) await this.#runScriptTimer(timer, at, batch);
+    await this.#parts.write(batch);
+    return timers.length === dueMax;
+  }
 
-  async function runScheduled(rule: ScheduledRule, at: EpochMs, batch: RuleBatch): Promise<void> {
+  async #runScheduled(rule: ScheduledRule, at: EpochMs, batch: RuleBatch): Promise<void> {
     const { compiled, schedule, due } = rule;
-    const next = parts.nextPosition(compiled.rule.workspaceId);
-    await registry.prepareRule(compiled, next, batch.failures);
+    const next = this.#parts.nextPosition(compiled.rule.workspaceId);
+    await this.#registry.prepareRule(compiled, next, batch.failures);
     let nextExecution: EpochMs | null = at + brokenTimerMs;
-    let origin = originOf('TIMER', `timer ${due}`, at);
+    let origin = this.#originOf('TIMER', `timer ${due}`, at);
     try {
       // Missed earlier times are merged into one run, for the latest due time.
       const latest = latestDue(schedule, due, at);
       nextExecution = nextDue(schedule, latest, at) ?? null;
       origin = { ...origin, key: `timer ${latest}` };
-      addTimed(compiled, origin, batch);
+      this.#addTimed(compiled, origin, batch);
     } catch (error) {
       batch.failures.failed(compiled, origin, [], error);
     }
@@ -344,67 +408,34 @@ function createDueTimers(parts: DueTimersParts): DueTimers {
     batch.write.due.push({ ruleId, activation, nextExecution });
   }
 
-  function addTimed(compiled: CompiledRule, origin: Origin, batch: RuleBatch): void {
-    const triggered = evaluateTimed(compiled, registry.memory);
+  #addTimed(compiled: CompiledRule, origin: Origin, batch: RuleBatch): void {
+    const triggered = evaluateTimed(compiled, this.#registry.memory);
     if (triggered === undefined) return batch.failures.aborted(compiled, origin);
     const { reading, places, verdict } = triggered;
     if (verdict === undefined) return batch.addTriggered(triggered, origin);
-    parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
-    const ended = trackAlarms(compiled, verdict, origin.deviceId, registry.alarmSources);
+    this.#parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
+    const ended = trackAlarms(compiled, verdict, origin.deviceId, this.#registry.alarmSources);
     if (verdict.firings.length > 0 || ended.length > 0)
       batch.addTriggered({ ...triggered, ended }, origin);
   }
 
-  async function runScriptTimer(timer: ScriptTimer, at: EpochMs, batch: RuleBatch): Promise<void> {
+  async #runScriptTimer(timer: ScriptTimer, at: EpochMs, batch: RuleBatch): Promise<void> {
     batch.write.firedTimers.push(timer.id);
-    const compiled = registry.rule(timer.ruleId);
+    const compiled = this.#registry.rule(timer.ruleId);
     if (compiled === undefined || compiled.rule.activation !== timer.activation) return;
-    const next = parts.nextPosition(compiled.rule.workspaceId);
-    await registry.prepareRule(compiled, next, batch.failures);
+    const next = this.#parts.nextPosition(compiled.rule.workspaceId);
+    await this.#registry.prepareRule(compiled, next, batch.failures);
     await batch.addTimerRun({
       compiled,
-      origin: originOf('SCRIPT_TIMER', `timer ${timer.id}`, at),
+      origin: this.#originOf('SCRIPT_TIMER', `timer ${timer.id}`, at),
       timerMeta: timer.meta,
-      evaluate: () => evaluateWithoutDevice(compiled, registry.memory),
+      evaluate: () => evaluateWithoutDevice(compiled, this.#registry.memory),
     });
   }
 
-  function originOf(cause: Origin['cause'], key: string, at: EpochMs): Origin {
-    return { cause, key, deviceId: '', correlationId: parts.newId(), hops: 0, at };
+  #originOf(cause: Origin['cause'], key: string, at: EpochMs): Origin {
+    return { cause, key, deviceId: '', correlationId: this.#parts.newId(), hops: 0, at };
   }
-
-  return {
-    async runRules(at) {
-      const batch = newBatch();
-      for (const { id, due } of await findDueRules(db, at, dueMax, parts.workspaces?.())) {
-        const compiled = registry.rule(id);
-        // A rule that is not active, or has no schedule, does not become due again.
-        if (compiled?.schedule === undefined) await saveNextExecution(db, id, null);
-        else await runScheduled({ compiled, schedule: compiled.schedule, due }, at, batch);
-      }
-      await batch.addEffects();
-      await parts.write(batch);
-      return batch.write.due.length === dueMax;
-    },
-    async setBack(at, byMs) {
-      const workspaces = parts.workspaces?.();
-      await transaction(db, async (step) => {
-        for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
-          const schedule = registry.rule(id)?.schedule;
-          const next = schedule && nextDue(schedule, at, at);
-          if (next !== undefined && next < due) await saveNextExecution(step.db, id, next);
-        }
-        await moveScriptTimers(step.db, { now: at, byMs }, workspaces);
-      });
-    },
-    async runScriptTimers(at) {
-      const batch = newBatch();
-      const timers = await findDueScriptTimers(db, at, dueMax, parts.workspaces?.());
-      for (const timer of timers) await runScriptTimer(timer, at, batch);
-      await parts.write(batch);
-      return timers.length === dueMax;
-    },
-  };
 }
 
 interface ScheduledRule {

@@ -7,13 +7,13 @@ import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Rule } from '../model/rule.ts';
 import { createRuleRegistry } from './evaluation/rule-registry.ts';
-import { createRunLog } from './evaluation/run-log.ts';
+import { RunLog } from './evaluation/run-log.ts';
 import { fromSource, condition, ruleFor, sourceFor } from './evaluation/testing-rules.ts';
 import { type TestSamples, openTestSamples } from '../storage/samples/testing-samples.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
-import { createRuleFollower } from './rule-follower.ts';
+import { RuleFollower } from './rule-follower.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-isolation-'));
 const samplesDirectory = join(directory, 'samples');
@@ -58,8 +58,8 @@ function started() {
     (ruleId, error) => expect.fail(`${ruleId}: ${String(error)}`),
     () => 0,
   );
-  const log = createRunLog();
-  const follower = createRuleFollower({
+  const log = new RunLog();
+  const follower = new RuleFollower({
     db: records.db,
     registry,
     log,

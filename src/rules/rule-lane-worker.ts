@@ -1,7 +1,7 @@
 // Rule lane worker: workspaces that are behind the others take turns, until they have caught up.
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { RulePositions } from '../storage/records/rows/positions.ts';
-import { createRetryingWorker } from '../structures/retrying-worker.ts';
+import { RetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { Lane, RuleLanes } from './rule-lanes.ts';
 
@@ -62,7 +62,7 @@ export function createLaneWorker(
     waiters.clear();
   }
 
-  const worker = createRetryingWorker({
+  const worker = new RetryingWorker({
     hasWork: () => lanes.all().length > 0,
     work: takeTurns,
     failed: (error) => {

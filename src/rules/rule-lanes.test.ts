@@ -18,11 +18,11 @@ import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import { createRuleRegistry } from './evaluation/rule-registry.ts';
-import { createRunLog } from './evaluation/run-log.ts';
+import { RunLog } from './evaluation/run-log.ts';
 import { ruleFor } from './evaluation/testing-rules.ts';
 import { openTestSamples } from '../storage/samples/testing-samples.ts';
-import { createFollowers } from '../uplinks/followers/followers.ts';
-import { createRuleFollower } from './rule-follower.ts';
+import { Followers } from '../uplinks/followers/followers.ts';
+import { RuleFollower } from './rule-follower.ts';
 import { createRuleLanes, laneLimits, neededFrom, type RuleTurn } from './rule-lanes.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-lanes-'));
@@ -197,10 +197,10 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
   await Promise.all(Array.from({ length: 5_000 }, (_, i) => send('stormy', stormy, i)));
   await send('calm', quiet, 1);
   const delivered: string[] = [];
-  const follower = createRuleFollower({
+  const follower = new RuleFollower({
     db: records.db,
     registry,
-    log: createRunLog(),
+    log: new RunLog(),
     lookUp: () => undefined,
     outlets: {
       enqueueDeliveries: async (drafts) =>
@@ -222,7 +222,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
     },
     failed: (error) => expect.fail(String(error)),
   });
-  const entries = createFollowers(store).start('rules', {
+  const entries = new Followers(store).start('rules', {
     handle: follower.handle,
     neededFrom: follower.neededFrom,
     failed: (error) => expect.fail(String(error)),

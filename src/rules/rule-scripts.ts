@@ -13,7 +13,7 @@ import {
   findTriggers,
   type WaitingTrigger,
 } from '../storage/records/rows/rule-state.ts';
-import { createKeyedQueue } from '../structures/keyed-queue.ts';
+import { KeyedQueue } from '../structures/keyed-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { AlarmSources } from './evaluation/alarm-sources.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
@@ -56,19 +56,6 @@ export interface RuleScriptsParts extends ScriptRunParts {
   readonly timersSet: () => void;
 }
 
-export interface RuleScripts {
-  count(ruleId: string): number;
-  /** Rules with waiting runs. */
-  waitingRules(): readonly string[];
-  added(ruleIds: readonly string[]): void;
-  /** Resumes the runs that waited when the platform, or another node, stopped. */
-  start(): Promise<void>;
-  /** Resolves when no run waits or is in progress. */
-  settled(): Promise<void>;
-  /** Resolves after the runs in progress. Waiting runs are executed after the next start. */
-  close(): Promise<void>;
-}
-
 interface ScriptsState {
   readonly parts: RuleScriptsParts;
   /** Number of waiting runs by rule. */
@@ -80,50 +67,74 @@ interface ScriptsState {
   closed: boolean;
 }
 
-export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
-  const state: ScriptsState = {
-    parts,
-    waiting: new Map(),
-    unread: new Set(),
-    failing: new Set(),
-    closed: false,
-  };
-  const { waiting, unread, failing } = state;
-  const queue = createKeyedQueue({
-    work: (ruleId) => workOn(state, ruleId),
-    failed: parts.failed,
-    setTimer: parts.setTimer,
-    runningMax: Infinity,
-    retryMs,
-  });
+export class RuleScripts {
+  readonly #parts: RuleScriptsParts;
+  readonly #state: ScriptsState;
+  readonly #waiting;
+  readonly #unread;
+  readonly #failing;
+  readonly #queue;
 
-  function schedule(ruleId: string): void {
-    if (!failing.has(ruleId)) queue.schedule(ruleId);
+  constructor(parts: RuleScriptsParts) {
+    this.#parts = parts;
+    this.#state = {
+      parts,
+      waiting: new Map(),
+      unread: new Set(),
+      failing: new Set(),
+      closed: false,
+    };
+    const { waiting, unread, failing } = this.#state;
+    this.#waiting = waiting;
+    this.#unread = unread;
+    this.#failing = failing;
+    this.#queue = new KeyedQueue({
+      work: (ruleId) => workOn(this.#state, ruleId),
+      failed: parts.failed,
+      setTimer: parts.setTimer,
+      runningMax: Infinity,
+      retryMs,
+    });
   }
 
-  return {
-    count: (ruleId) => waiting.get(ruleId) ?? 0,
-    waitingRules: () => [...waiting.keys()],
-    added(ruleIds) {
-      for (const id of ruleIds) {
-        waiting.set(id, (waiting.get(id) ?? 0) + 1);
-        unread.add(id);
-        schedule(id);
-      }
-    },
-    async start() {
-      for (const [ruleId, count] of await countTriggers(parts.db)) {
-        if (parts.isOwn?.(ruleId) === false) continue;
-        waiting.set(ruleId, count);
-        schedule(ruleId);
-      }
-    },
-    settled: queue.idle,
-    async close() {
-      state.closed = true;
-      await queue.close();
-    },
+  /** Resolves when no run waits or is in progress. */
+  readonly settled = (): Promise<void> => this.#queue.idle();
+
+  /** Resolves after the runs in progress. Waiting runs are executed after the next start. */
+  readonly close = async (): Promise<void> => {
+    this.#state.closed = true;
+    await this.#queue.close();
   };
+
+  count(ruleId: string): number {
+    return this.#waiting.get(ruleId) ?? 0;
+  }
+
+  /** Rules with waiting runs. */
+  waitingRules(): readonly string[] {
+    return [...this.#waiting.keys()];
+  }
+
+  added(ruleIds: readonly string[]): void {
+    for (const id of ruleIds) {
+      this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1);
+      this.#unread.add(id);
+      this.#schedule(id);
+    }
+  }
+
+  /** Resumes the runs that waited when the platform, or another node, stopped. */
+  async start(): Promise<void> {
+    for (const [ruleId, count] of await countTriggers(this.#parts.db)) {
+      if (this.#parts.isOwn?.(ruleId) === false) continue;
+      this.#waiting.set(ruleId, count);
+      this.#schedule(ruleId);
+    }
+  }
+
+  #schedule(ruleId: string): void {
+    if (!this.#failing.has(ruleId)) this.#queue.schedule(ruleId);
+  }
 }
 
 async function workOn(state: ScriptsState, ruleId: string): Promise<void> {

@@ -10,7 +10,7 @@ import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import { planDevice } from './evaluation/device-plan.ts';
 import {
-  createRuleMemory,
+  RuleMemory,
   evaluateSample,
   evaluateTimed,
   type Triggered,
@@ -81,7 +81,7 @@ export async function simulateRule(
     on,
   );
   const tags = await on.tagsOf(devices);
-  const memory = createRuleMemory(() => newestUntil(on.now()));
+  const memory = new RuleMemory(() => newestUntil(on.now()));
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0, from };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
   let due = compiled.schedule?.next(from - 1);

@@ -13,69 +13,70 @@ export interface RuleTimersParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface RuleTimers {
-  /** Call when timers were set or changed. */
-  changed(): void;
-  close(): Promise<void>;
-}
-
-export function createRuleTimers({
-  nextTime,
-  runDue,
-  now,
-  setTimer,
-  failed,
-}: RuleTimersParts): RuleTimers {
-  let next: EpochMs | undefined;
-  let isKnown = true;
-  let running: Promise<void> | undefined;
-  let cancel: (() => void) | undefined;
-  let hasFailed = false;
-  let closed = false;
-
-  async function check(): Promise<void> {
-    if (!isKnown) {
-      isKnown = true;
-      next = await nextTime();
-    }
-    if (next === undefined || next > now()) return;
-    await runDue();
-    isKnown = false;
-  }
-
-  function run(): void {
-    cancel?.();
-    cancel = undefined;
-    if (closed || running !== undefined) return;
-    hasFailed = false;
-    running = check()
+export class RuleTimers {
+  readonly #nextTime: () => Promise<EpochMs | undefined>;
+  readonly #runDue: () => Promise<void>;
+  readonly #now: () => EpochMs;
+  readonly #setTimer: SetTimer;
+  readonly #failed: (error: unknown) => void;
+  #next: EpochMs | undefined;
+  #isKnown = true;
+  #running: Promise<void> | undefined;
+  #cancel: (() => void) | undefined;
+  #hasFailed = false;
+  #closed = false;
+  readonly #run = (): void => {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    if (this.#closed || this.#running !== undefined) return;
+    this.#hasFailed = false;
+    this.#running = this.#check()
       .catch((error: unknown) => {
-        isKnown = false;
-        hasFailed = true;
-        failed(error);
+        this.#isKnown = false;
+        this.#hasFailed = true;
+        this.#failed(error);
       })
       .finally(() => {
-        running = undefined;
-        if (closed || (isKnown && next === undefined)) return;
-        cancel = setTimer(run, delayMs());
+        this.#running = undefined;
+        if (this.#closed || (this.#isKnown && this.#next === undefined)) return;
+        this.#cancel = this.#setTimer(this.#run, this.#delayMs());
       });
+  };
+
+  constructor({ nextTime, runDue, now, setTimer, failed }: RuleTimersParts) {
+    this.#nextTime = nextTime;
+    this.#runDue = runDue;
+    this.#now = now;
+    this.#setTimer = setTimer;
+    this.#failed = failed;
   }
 
-  function delayMs(): number {
-    if (isKnown && next !== undefined) return Math.min(checkEveryMs, Math.max(1, next - now()));
-    if (hasFailed) return checkEveryMs;
+  /** Call when timers were set or changed. */
+  readonly changed = (): void => {
+    this.#isKnown = false;
+    this.#run();
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    this.#cancel?.();
+    await this.#running;
+  };
+
+  async #check(): Promise<void> {
+    if (!this.#isKnown) {
+      this.#isKnown = true;
+      this.#next = await this.#nextTime();
+    }
+    if (this.#next === undefined || this.#next > this.#now()) return;
+    await this.#runDue();
+    this.#isKnown = false;
+  }
+
+  #delayMs(): number {
+    if (this.#isKnown && this.#next !== undefined)
+      return Math.min(checkEveryMs, Math.max(1, this.#next - this.#now()));
+    if (this.#hasFailed) return checkEveryMs;
     return 1;
   }
-
-  return {
-    changed() {
-      isKnown = false;
-      run();
-    },
-    async close() {
-      closed = true;
-      cancel?.();
-      await running;
-    },
-  };
 }

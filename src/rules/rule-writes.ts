@@ -26,7 +26,7 @@ import {
 } from '../storage/records/rows/rule-state.ts';
 import { saveNextExecution } from '../storage/records/rows/rules.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
-import { createPeriodCounter } from '../uplinks/followers/period-counter.ts';
+import { PeriodCounter } from '../uplinks/followers/period-counter.ts';
 import type { RuleSample } from './evaluation/rule-reading.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 
@@ -160,7 +160,7 @@ async function writeAll(
 }
 
 function firedCounts(fired: RuleWrite['fired']): readonly PeriodCount[] {
-  const counter = createPeriodCounter();
+  const counter = new PeriodCounter();
   for (const { ruleId, at, times } of fired) counter.add(ruleId, 'fired', at, times);
   return counter.take();
 }

@@ -1,11 +1,11 @@
 // Rule pacing, on a clock that only pauses and the test move.
 import { expect, test } from 'vitest';
-import { createRulePacing } from './rule-yielding.ts';
+import { RulePacing } from './rule-yielding.ts';
 
 function pacingWith(delayMs = 0) {
   let nowMs = 1_000;
   const pauses: number[] = [];
-  const pacing = createRulePacing({
+  const pacing = new RulePacing({
     clock: () => nowMs,
     pause: async (ms) => {
       pauses.push(ms);

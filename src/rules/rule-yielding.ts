@@ -25,46 +25,45 @@ export interface RulePacingParts {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-export interface RulePacing {
-  startSlice(): void;
+export class RulePacing {
+  readonly #clock: () => number;
+  readonly #pause: (ms: number) => Promise<void>;
+  #sliceEndMs = 0;
+
+  constructor({ clock, pause }: RulePacingParts) {
+    this.#clock = clock;
+    this.#pause = pause;
+  }
+
+  startSlice(): void {
+    this.#sliceEndMs = this.#clock() + pacingLimits.sliceMs;
+  }
+
   /**
    * Call after each sample. Undefined within the slice; else a promise that resolves when the next
    * slice has started.
    */
-  yieldWhenDue(): Promise<void> | undefined;
+  yieldWhenDue(): Promise<void> | undefined {
+    if (this.#clock() < this.#sliceEndMs) return undefined;
+    return this.#yieldToOthers();
+  }
+
   /**
    * Resolves after a rest that depends on the write: one write serves all samples that arrive in
    * the meantime.
    */
-  restAfterWrite(states: number, writeMs: number): Promise<void>;
-}
-
-export function createRulePacing({ clock, pause }: RulePacingParts): RulePacing {
-  let sliceEndMs = 0;
-
-  function startSlice(): void {
-    sliceEndMs = clock() + pacingLimits.sliceMs;
+  async restAfterWrite(states: number, writeMs: number): Promise<void> {
+    const { restStates, restShare, restMsMax } = pacingLimits;
+    if (states >= restStates) await this.#pause(Math.min(restMsMax, writeMs * restShare));
   }
 
   /** Answers come first: under load, evaluation pauses longer. */
-  async function yieldToOthers(): Promise<void> {
+  async #yieldToOthers(): Promise<void> {
     const { pauseMs, busyShare, busyPauseMsMax } = pacingLimits;
-    const startedMs = clock();
-    await pause(pauseMs);
-    const delayMs = clock() - startedMs - pauseMs;
-    if (delayMs > pauseMs) await pause(Math.min(busyPauseMsMax, delayMs * busyShare));
-    startSlice();
+    const startedMs = this.#clock();
+    await this.#pause(pauseMs);
+    const delayMs = this.#clock() - startedMs - pauseMs;
+    if (delayMs > pauseMs) await this.#pause(Math.min(busyPauseMsMax, delayMs * busyShare));
+    this.startSlice();
   }
-
-  return {
-    startSlice,
-    yieldWhenDue() {
-      if (clock() < sliceEndMs) return undefined;
-      return yieldToOthers();
-    },
-    async restAfterWrite(states, writeMs) {
-      const { restStates, restShare, restMsMax } = pacingLimits;
-      if (states >= restStates) await pause(Math.min(restMsMax, writeMs * restShare));
-    },
-  };
 }

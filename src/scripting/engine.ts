@@ -2,8 +2,7 @@
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { ScriptErrorEvent } from './emit.ts';
 import {
-  createGuestMemory,
-  type GuestMemory,
+  GuestMemory,
   type MemoryImage,
   type MemoryLayout,
   type ScriptImage,
@@ -13,7 +12,7 @@ import { codecEntries, type CodecEntry } from './module-syntax.ts';
 import type { GuestModule } from './provided-modules.ts';
 import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import { createRunWatch, type RunWatch } from './run-watch.ts';
+import { RunWatch } from './run-watch.ts';
 import { errorEntry, scriptError } from './script-error.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import type { AnalyzedScript } from './source-analysis.ts';
@@ -84,7 +83,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   const engine: EngineState = {
     ...parts,
     ...instance,
-    watch: createRunWatch(parts),
+    watch: new RunWatch(parts),
     images: new Map(),
     guest: {} as border.Guest,
     running: undefined,
@@ -111,7 +110,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
 
 async function instantiate({ module, layout, limits }: EngineParts) {
   const instance = await instantiateQuickJs(module, limits.memoryBytesMax);
-  return { js: instance.js, memory: createGuestMemory(instance, layout) };
+  return { js: instance.js, memory: new GuestMemory(instance, layout) };
 }
 
 /** Answers the calls of the present instance. */

@@ -1,11 +1,6 @@
 // Memory between runs: what is put back, and that nothing of another tenant's runs is left anywhere.
 import { beforeAll, expect, test } from 'vitest';
-import {
-  createGuestMemory,
-  type GuestMemory,
-  type MemoryImage,
-  inspectMemoryLayout,
-} from './guest-memory.ts';
+import { GuestMemory, type MemoryImage, inspectMemoryLayout } from './guest-memory.ts';
 import { compileQuickJs, instantiateQuickJs, type QuickJs, scratchStart } from './quickjs.ts';
 
 let js: QuickJs;
@@ -19,7 +14,7 @@ beforeAll(async () => {
   ({ heapStart } = layout);
   const instance = await instantiateQuickJs(module, 16 * 1_048_576);
   js = instance.js;
-  memory = createGuestMemory(instance, layout);
+  memory = new GuestMemory(instance, layout);
   base = memory.capture();
 });
 

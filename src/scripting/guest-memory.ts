@@ -78,73 +78,90 @@ export async function inspectMemoryLayout(module: WebAssembly.Module): Promise<M
 }
 
 /** The memory of one instance at work. */
-export interface GuestMemory {
-  /** The memory as it is now, as an image; for the engine's own start only. */
-  capture(): MemoryImage;
-  /** Puts the image back and clears what lies beyond it, so that a difference shows only what came after. */
-  reset(image: MemoryImage): void;
-  /** What changed since `reset`. */
-  difference(base: MemoryImage): ScriptImage;
-  /** Puts a script's memory back for a run. With `clean`, nothing of any earlier run is left anywhere in memory. */
-  restore(image: ScriptImage, clean: boolean): void;
-  /** How far the heap reaches now, in bytes. */
-  heapBytes(): number;
-}
-
-/** Makes the image handling for one instance. */
-export function createGuestMemory({ memory }: QuickJsInstance, layout: MemoryLayout): GuestMemory {
-  const { staticEnd, heapStart, heapEndWord } = layout;
-  const bytes = new Uint8Array(memory.buffer);
-  const endWord = new Uint32Array(memory.buffer, heapEndWord, 1);
+export class GuestMemory {
+  readonly #staticEnd: Pointer;
+  readonly #heapStart: Pointer;
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  readonly #endWord: Uint32Array<ArrayBuffer>;
   // How far the heap ever reached since it was last cleared.
-  let dirtyEnd = heapStart;
+  #dirtyEnd: number;
 
-  const restoreBase = (image: MemoryImage): void => {
-    if (endWord[0]! > dirtyEnd) dirtyEnd = endWord[0]!;
-    bytes.set(image.staticData, 0);
-    bytes.set(image.heap, heapStart);
-  };
-  const clear = (image: MemoryImage): void => {
-    bytes.fill(0, heapStart - stackUsedBytesMax, heapStart);
+  /** Makes the image handling for one instance. */
+  constructor({ memory }: QuickJsInstance, layout: MemoryLayout) {
+    const { staticEnd, heapStart, heapEndWord } = layout;
+    this.#staticEnd = staticEnd;
+    this.#heapStart = heapStart;
+    this.#bytes = new Uint8Array(memory.buffer);
+    this.#endWord = new Uint32Array(memory.buffer, heapEndWord, 1);
+    this.#dirtyEnd = this.#heapStart;
+  }
+
+  /** How far the heap reaches now, in bytes. */
+  heapBytes(): number {
+    return this.#endWord[0]! - this.#heapStart;
+  }
+
+  /** The memory as it is now, as an image; for the engine's own start only. */
+  capture(): MemoryImage {
+    const heap = this.#bytes.slice(this.#heapStart, this.#endWord[0]);
+    let used = heap.length;
+    while (used > 0 && heap[used - 1] === 0) used -= 1;
+    const end = Math.min(heap.length, Math.ceil(used / pageBytes) * pageBytes);
+    return { staticData: this.#bytes.slice(0, this.#staticEnd), heap: heap.slice(0, end) };
+  }
+
+  /**
+   * Puts the image back and clears what lies beyond it, so that a difference shows only what came
+   * after.
+   */
+  reset(image: MemoryImage): void {
+    this.#restoreBase(image);
+    this.#clear(image);
+  }
+
+  /** What changed since `reset`. */
+  difference(base: MemoryImage): ScriptImage {
+    const segments = [
+      ...changedSegments(this.#bytes.subarray(0, this.#staticEnd), base.staticData, 0),
+      ...changedSegments(
+        this.#bytes.subarray(this.#heapStart, this.#endWord[0]),
+        base.heap,
+        this.#heapStart,
+      ),
+    ];
+    return {
+      base,
+      segments,
+      bytes: segments.reduce((sum, segment) => sum + segment.bytes.length, 0),
+    };
+  }
+
+  /**
+   * Puts a script's memory back for a run. With `clean`, nothing of any earlier run is left
+   * anywhere in memory.
+   */
+  restore(image: ScriptImage, clean: boolean): void {
+    this.#restoreBase(image.base);
+    if (clean) this.#clear(image.base);
+    for (const { at, bytes: saved } of image.segments) this.#bytes.set(saved, at);
+  }
+
+  #restoreBase(image: MemoryImage): void {
+    if (this.#endWord[0]! > this.#dirtyEnd) this.#dirtyEnd = this.#endWord[0]!;
+    this.#bytes.set(image.staticData, 0);
+    this.#bytes.set(image.heap, this.#heapStart);
+  }
+
+  #clear(image: MemoryImage): void {
+    this.#bytes.fill(0, this.#heapStart - stackUsedBytesMax, this.#heapStart);
     // A text may lie before the rest of a longer, earlier one; after the last of them come two zeros.
     let textEnd = scratchStart;
-    while (bytes[textEnd] !== 0) textEnd = bytes.indexOf(0, textEnd) + 1;
-    bytes.fill(0, scratchStart, textEnd);
-    const end = heapStart + image.heap.length;
-    if (dirtyEnd > end) bytes.fill(0, end, dirtyEnd);
-    dirtyEnd = endWord[0]!;
-  };
-
-  return {
-    heapBytes: () => endWord[0]! - heapStart,
-    capture() {
-      const heap = bytes.slice(heapStart, endWord[0]);
-      let used = heap.length;
-      while (used > 0 && heap[used - 1] === 0) used -= 1;
-      const end = Math.min(heap.length, Math.ceil(used / pageBytes) * pageBytes);
-      return { staticData: bytes.slice(0, staticEnd), heap: heap.slice(0, end) };
-    },
-    reset(image) {
-      restoreBase(image);
-      clear(image);
-    },
-    difference(base) {
-      const segments = [
-        ...changedSegments(bytes.subarray(0, staticEnd), base.staticData, 0),
-        ...changedSegments(bytes.subarray(heapStart, endWord[0]), base.heap, heapStart),
-      ];
-      return {
-        base,
-        segments,
-        bytes: segments.reduce((sum, segment) => sum + segment.bytes.length, 0),
-      };
-    },
-    restore(image, clean) {
-      restoreBase(image.base);
-      if (clean) clear(image.base);
-      for (const { at, bytes: saved } of image.segments) bytes.set(saved, at);
-    },
-  };
+    while (this.#bytes[textEnd] !== 0) textEnd = this.#bytes.indexOf(0, textEnd) + 1;
+    this.#bytes.fill(0, scratchStart, textEnd);
+    const end = this.#heapStart + image.heap.length;
+    if (this.#dirtyEnd > end) this.#bytes.fill(0, end, this.#dirtyEnd);
+    this.#dirtyEnd = this.#endWord[0]!;
+  }
 }
 
 const zeroPage = new Uint8Array(pageBytes);

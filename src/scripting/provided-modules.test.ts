@@ -5,11 +5,11 @@ import { DateTime, Duration, Interval } from 'luxon';
 import moment from 'moment';
 import type { Json } from '../model/json.ts';
 import { runScript } from './run-script.ts';
-import { createScriptMachine, type ScriptMachine } from './script-machine.ts';
+import { ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {
-  machine = createScriptMachine({ workers: 1 });
+  machine = new ScriptMachine({ workers: 1 });
 });
 afterAll(() => machine.close());
 
@@ -54,7 +54,7 @@ test('luxon answers as it does here, named zones across daylight saving included
 test('the local zone of a script is UTC, wherever the platform runs', async () => {
   const before = process.env['TZ'];
   process.env['TZ'] = 'America/New_York';
-  const elsewhere = createScriptMachine({ workers: 1 });
+  const elsewhere = new ScriptMachine({ workers: 1 });
   try {
     expect(new Date(2026, 6, 1).getTimezoneOffset()).toBe(240);
     const source = `import { DateTime } from 'luxon';

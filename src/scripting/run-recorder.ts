@@ -81,30 +81,30 @@ export function createRunRecorder(shared: SharedArrayBuffer): RunRecorder {
 }
 
 /** The main thread's side. */
-export interface RecorderView {
-  readonly phase: RecorderPhase;
-  /** The number of the current run. */
-  readonly run: number;
-  readonly beat: number;
-  /** What the current run has emitted so far, as a JSON array. */
-  text(): string;
-}
+export class RecorderView {
+  readonly #header: Int32Array<SharedArrayBuffer>;
+  readonly #bytes: Buffer<SharedArrayBuffer>;
 
-export function viewRecorder(shared: SharedArrayBuffer): RecorderView {
-  const header = new Int32Array(shared, 0, headerBytes >> 2);
-  const bytes = Buffer.from(shared, headerBytes);
-  return {
-    get phase() {
-      return Atomics.load(header, words.phase) as RecorderPhase;
-    },
-    get run() {
-      return Atomics.load(header, words.run);
-    },
-    get beat() {
-      return Atomics.load(header, words.beat);
-    },
-    text() {
-      return `[${bytes.toString('utf8', 0, Atomics.load(header, words.used))}]`;
-    },
-  };
+  constructor(shared: SharedArrayBuffer) {
+    this.#header = new Int32Array(shared, 0, headerBytes >> 2);
+    this.#bytes = Buffer.from(shared, headerBytes);
+  }
+
+  get phase(): RecorderPhase {
+    return Atomics.load(this.#header, words.phase) as RecorderPhase;
+  }
+
+  /** The number of the current run. */
+  get run(): number {
+    return Atomics.load(this.#header, words.run);
+  }
+
+  get beat(): number {
+    return Atomics.load(this.#header, words.beat);
+  }
+
+  /** What the current run has emitted so far, as a JSON array. */
+  text(): string {
+    return `[${this.#bytes.toString('utf8', 0, Atomics.load(this.#header, words.used))}]`;
+  }
 }

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import type { Json } from '../model/json.ts';
 import { scriptLimits } from './script-limits.ts';
 import { runScript } from './run-script.ts';
-import { createScriptMachine, type ScriptMachine } from './script-machine.ts';
+import { ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {
-  machine = createScriptMachine({ workers: 1 });
+  machine = new ScriptMachine({ workers: 1 });
 });
 afterAll(() => machine.close());
 

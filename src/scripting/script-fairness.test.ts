@@ -6,12 +6,7 @@ import { inspectMemoryLayout } from './guest-memory.ts';
 import { scriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import { createRecorderMemory, createRunRecorder } from './run-recorder.ts';
-import {
-  createScriptMachine,
-  type RunFigures,
-  type ScriptMachine,
-  type ScriptMachineOptions,
-} from './script-machine.ts';
+import { ScriptMachine, type RunFigures, type ScriptMachineOptions } from './script-machine.ts';
 import { analyzeSource } from './source-analysis.ts';
 
 const machines: ScriptMachine[] = [];
@@ -20,7 +15,7 @@ afterEach(async () => {
 });
 
 function start(options: ScriptMachineOptions = {}): ScriptMachine {
-  const machine = createScriptMachine({ workers: 1, ...options });
+  const machine = new ScriptMachine({ workers: 1, ...options });
   machines.push(machine);
   return machine;
 }

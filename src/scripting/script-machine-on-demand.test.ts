@@ -1,13 +1,13 @@
 // Script machine on demand: started once, by the first run or before it.
 import { expect, test } from 'vitest';
-import { createScriptMachine } from './script-machine.ts';
+import { ScriptMachine } from './script-machine.ts';
 import { createScriptMachineOnDemand } from './script-machine-on-demand.ts';
 
 test('nothing runs before the first script, and one machine runs them all', async () => {
   let starts = 0;
   const machine = createScriptMachineOnDemand(() => {
     starts += 1;
-    return createScriptMachine({ workers: 1 });
+    return new ScriptMachine({ workers: 1 });
   });
   expect([starts, machine.started()]).toEqual([0, undefined]);
   const source = 'function consume(event) { emit("sample", { data: { doubled: event * 2 } }); }';

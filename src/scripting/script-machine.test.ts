@@ -1,11 +1,7 @@
 // The machine as a whole: many runs at once, stuck workers, refusals, the end.
 import { afterEach, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
-import {
-  createScriptMachine,
-  type ScriptMachine,
-  type ScriptMachineOptions,
-} from './script-machine.ts';
+import { ScriptMachine, type ScriptMachineOptions } from './script-machine.ts';
 
 const machines: ScriptMachine[] = [];
 afterEach(async () => {
@@ -13,7 +9,7 @@ afterEach(async () => {
 });
 
 function start(options: ScriptMachineOptions = { workers: 1 }): ScriptMachine {
-  const machine = createScriptMachine(options);
+  const machine = new ScriptMachine(options);
   machines.push(machine);
   return machine;
 }

@@ -7,7 +7,7 @@ import type { Json } from '../model/json.ts';
 import { type Problem, problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
 import type { RunKind } from '../structures/run-lines.ts';
-import { createRunQueue, type RunQueue } from '../structures/run-queue.ts';
+import { RunQueue } from '../structures/run-queue.ts';
 import { textKey } from '../structures/string-hash.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Emit, ScriptErrorEvent } from './emit.ts';
@@ -15,7 +15,7 @@ import { modeNumber } from './engine.ts';
 import type { CodecEntry } from './module-syntax.ts';
 import { type ScriptLimits, scriptLimits } from './script-limits.ts';
 import type { PendingRun } from './script-thread.ts';
-import { createThreadPool, type ThreadPool } from './thread-pool.ts';
+import { ThreadPool } from './thread-pool.ts';
 import type { RunOutcome, ScriptRegistration } from './worker-messages.ts';
 
 export interface ScriptRun {
@@ -48,24 +48,6 @@ export interface ScriptResult {
   readonly durationMs: number;
 }
 
-export interface ScriptMachine {
-  /**
-   * Runs a script once. Errors of the script or its source are ERROR entries. Rejects only with the
-   * problem `intakeFull` (too many runs wait), `quotaBusy` (too many trials of the tenant wait) or
-   * `stopping`.
-   */
-  run(run: ScriptRun): Promise<ScriptResult>;
-  /** Returns the errors of a source without running it: syntax, imports, a missing `consume`. */
-  check(tenant: string, source: string): Promise<readonly ScriptErrorEvent[]>;
-  /** Waiting runs of all tenants, and threads. */
-  readonly waiting: number;
-  readonly threads: number;
-  /** Trial runs of a tenant: waiting and in progress. */
-  trials(tenant: string): { readonly waiting: number; readonly underWay: number };
-  /** Ends all workers. Waiting and running runs are rejected with `stopping`. */
-  close(): Promise<void>;
-}
-
 export interface ScriptMachineOptions {
   /** Worker threads. The default is the number of cores minus one, at least one. */
   readonly workers?: number | undefined;
@@ -91,57 +73,92 @@ interface MachineState {
   nextNumber: number;
 }
 
-/**
- * Creates the machine, which starts in the background. Runs that arrive before it is ready wait.
- */
-export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptMachine {
-  const { ran = () => undefined, troubled = () => undefined } = options;
-  const limits: ScriptLimits = { ...scriptLimits, ...options.limits };
-  const queue = createRunQueue<PendingRun>(limits, () => performance.now());
-  const registry = createScriptRegistry(limits.scriptsMax, limits.scriptCharsMax);
-  const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
-  const pool = createThreadPool(workers, limits, queue, troubled);
-  const machine: MachineState = { limits, queue, pool, nextNumber: 1 };
-  const stopResting = setRepeatingTimer(() => {
-    if (pool.rest(performance.now())) registry.clear();
-  }, limits.restIntervalMs);
+/** Creates the machine, which starts in the background. Runs that arrive before it is ready wait. */
+export class ScriptMachine {
+  readonly #ran: (run: RunFigures) => void;
+  readonly #limits: ScriptLimits;
+  readonly #queue: RunQueue<PendingRun>;
+  readonly #registry: ScriptRegistry;
+  readonly #pool: ThreadPool;
+  readonly #machine: MachineState;
+  readonly #stopResting;
 
-  async function run({ tenant, source, event, ...options }: ScriptRun): Promise<ScriptResult> {
+  constructor(options: ScriptMachineOptions = {}) {
+    const { ran = () => undefined, troubled = () => undefined } = options;
+    this.#ran = ran;
+    this.#limits = { ...scriptLimits, ...options.limits };
+    this.#queue = new RunQueue<PendingRun>(this.#limits, () => performance.now());
+    this.#registry = new ScriptRegistry(this.#limits.scriptsMax, this.#limits.scriptCharsMax);
+    const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
+    this.#pool = new ThreadPool(workers, this.#limits, this.#queue, troubled);
+    this.#machine = { limits: this.#limits, queue: this.#queue, pool: this.#pool, nextNumber: 1 };
+    this.#stopResting = setRepeatingTimer(() => {
+      if (this.#pool.rest(performance.now())) this.#registry.clear();
+    }, this.#limits.restIntervalMs);
+  }
+
+  /**
+   * Runs a script once. Errors of the script or its source are ERROR entries. Rejects only with
+   * the problem `intakeFull` (too many runs wait), `quotaBusy` (too many trials of the tenant
+   * wait) or `stopping`.
+   */
+  readonly run = async ({
+    tenant,
+    source,
+    event,
+    ...options
+  }: ScriptRun): Promise<ScriptResult> => {
     const { entry = 'decodeUplink', nonFinite = 'text', kind = 'live', signal } = options;
     const eventText = JSON.stringify(event);
     const refusal =
-      tooLarge('script', source, limits.sourceBytesMax) ??
-      tooLarge('event', eventText, limits.eventBytesMax);
+      tooLarge('script', source, this.#limits.sourceBytesMax) ??
+      tooLarge('event', eventText, this.#limits.eventBytesMax);
     if (refusal !== undefined)
       return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
     const mode = modeNumber({ entry, nonFinite });
-    const script = registry.of(tenant, source);
-    const answer = await enqueue(machine, { tenant, kind, script, mode, event: eventText }, signal);
+    const script = this.#registry.of(tenant, source);
+    const answer = await enqueue(
+      this.#machine,
+      { tenant, kind, script, mode, event: eventText },
+      signal,
+    );
     const emits = parsedJson(answer.entries) as unknown as Emit[];
-    if (answer !== dropped) ran(figuresOf(kind, answer, emits));
+    if (answer !== dropped) this.#ran(figuresOf(kind, answer, emits));
     return { emits, durationMs: answer.durationMs };
+  };
+
+  /** Ends all workers. Waiting and running runs are rejected with `stopping`. */
+  readonly close = async (): Promise<void> => {
+    this.#stopResting();
+    await this.#pool.close();
+  };
+
+  /** Returns the errors of a source without running it: syntax, imports, a missing `consume`. */
+  async check(tenant: string, source: string): Promise<readonly ScriptErrorEvent[]> {
+    const refusal = tooLarge('script', source, this.#limits.sourceBytesMax);
+    if (refusal !== undefined) return [{ message: refusal }];
+    const { entries } = await enqueue(this.#machine, {
+      tenant,
+      kind: 'trial',
+      mode: 0,
+      event: source,
+    });
+    return parsedJson(entries) as unknown as ScriptErrorEvent[];
   }
 
-  return {
-    run,
-    async check(tenant, source) {
-      const refusal = tooLarge('script', source, limits.sourceBytesMax);
-      if (refusal !== undefined) return [{ message: refusal }];
-      const { entries } = await enqueue(machine, { tenant, kind: 'trial', mode: 0, event: source });
-      return parsedJson(entries) as unknown as ScriptErrorEvent[];
-    },
-    get waiting() {
-      return queue.size;
-    },
-    get threads() {
-      return pool.threads;
-    },
-    trials: queue.trials,
-    async close() {
-      stopResting();
-      await pool.close();
-    },
-  };
+  /** Waiting runs of all tenants, and threads. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  get threads(): number {
+    return this.#pool.threads;
+  }
+
+  /** Trial runs of a tenant: waiting and in progress. */
+  trials(tenant: string): { readonly waiting: number; readonly underWay: number } {
+    return this.#queue.trials(tenant);
+  }
 }
 
 function enqueue(machine: MachineState, run: NewRun, signal?: AbortSignal): Promise<RunAnswer> {
@@ -220,55 +237,55 @@ function tooLarge(what: string, text: string, bytesMax: number): string | undefi
 
 // Script registry: numbers for scripts, so that a source is sent to each worker once and then referred to by its number.
 
-interface ScriptRegistry {
-  /**
-   * Returns the registration of the tenant's source: the same as last time unless it was evicted.
-   */
-  of(tenant: string, source: string): ScriptRegistration;
-  clear(): void;
-}
-
+// Script registry: numbers for scripts, so that a source is sent to each worker once and then referred to by its number.
 /**
  * `scriptsMax` and `charsMax` limit the registry. The least recently registered scripts are
  * evicted.
  */
-function createScriptRegistry(scriptsMax: number, charsMax: number): ScriptRegistry {
-  const byTenant = new Map<string, Map<string, ScriptRegistration>>();
+class ScriptRegistry {
+  readonly #scriptsMax: number;
+  readonly #charsMax: number;
+  readonly #byTenant = new Map<string, Map<string, ScriptRegistration>>();
   // In the order of registration. A script that is evicted while in use only gets another number.
-  const all = new Set<ScriptRegistration>();
-  let nextId = 1;
-  let chars = 0;
+  readonly #all = new Set<ScriptRegistration>();
+  #nextId = 1;
+  #chars = 0;
 
-  function evict(registration: ScriptRegistration): void {
-    const { tenant, source } = registration;
-    all.delete(registration);
-    chars -= source.length;
-    const sources = byTenant.get(tenant);
-    sources?.delete(textKey(source));
-    if (sources?.size === 0) byTenant.delete(tenant);
+  constructor(scriptsMax: number, charsMax: number) {
+    this.#scriptsMax = scriptsMax;
+    this.#charsMax = charsMax;
   }
 
-  return {
-    of(tenant, source) {
-      const key = textKey(source);
-      const known = byTenant.get(tenant)?.get(key);
-      if (known !== undefined) return known;
-      for (const oldest of all) {
-        if (all.size < scriptsMax && chars + source.length <= charsMax) break;
-        evict(oldest);
-      }
-      const registration = { id: nextId, tenant, source };
-      nextId += 1;
-      all.add(registration);
-      chars += source.length;
-      const sources = byTenant.get(tenant) ?? new Map<string, ScriptRegistration>();
-      byTenant.set(tenant, sources.set(key, registration));
-      return registration;
-    },
-    clear() {
-      byTenant.clear();
-      all.clear();
-      chars = 0;
-    },
-  };
+  /** Returns the registration of the tenant's source: the same as last time unless it was evicted. */
+  of(tenant: string, source: string): ScriptRegistration {
+    const key = textKey(source);
+    const known = this.#byTenant.get(tenant)?.get(key);
+    if (known !== undefined) return known;
+    for (const oldest of this.#all) {
+      if (this.#all.size < this.#scriptsMax && this.#chars + source.length <= this.#charsMax) break;
+      this.#evict(oldest);
+    }
+    const registration = { id: this.#nextId, tenant, source };
+    this.#nextId += 1;
+    this.#all.add(registration);
+    this.#chars += source.length;
+    const sources = this.#byTenant.get(tenant) ?? new Map<string, ScriptRegistration>();
+    this.#byTenant.set(tenant, sources.set(key, registration));
+    return registration;
+  }
+
+  clear(): void {
+    this.#byTenant.clear();
+    this.#all.clear();
+    this.#chars = 0;
+  }
+
+  #evict(registration: ScriptRegistration): void {
+    const { tenant, source } = registration;
+    this.#all.delete(registration);
+    this.#chars -= source.length;
+    const sources = this.#byTenant.get(tenant);
+    sources?.delete(textKey(source));
+    if (sources?.size === 0) this.#byTenant.delete(tenant);
+  }
 }

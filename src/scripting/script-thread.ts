@@ -2,12 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { MemoryLayout } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
-import {
-  createRecorderMemory,
-  recorderPhases,
-  type RecorderView,
-  viewRecorder,
-} from './run-recorder.ts';
+import { createRecorderMemory, recorderPhases, RecorderView } from './run-recorder.ts';
 import type { Waiting } from '../structures/run-lines.ts';
 import { errorEntry } from './script-error.ts';
 import {
@@ -31,26 +26,6 @@ export interface PendingRun extends Waiting {
   isRepeated: boolean;
   finish(entries: string, durationMs: number, outcome: RunOutcome): void;
   fail(error: Error): void;
-}
-
-export interface ScriptThread {
-  readonly isReady: boolean;
-  /** Batches that were sent and not answered in full. */
-  readonly batches: number;
-  /** Runs that were sent and not answered. */
-  readonly runs: ReadonlyMap<number, PendingRun>;
-  /** It has a slow run, behind which no other run waits. */
-  readonly isSlow: boolean;
-  /** Whether anything was sent to it since it started. */
-  readonly isUsed: boolean;
-  /** After a `slow` batch, send nothing else until it is answered. */
-  send(runs: readonly PendingRun[], slow: boolean): void;
-  /** Milliseconds since the run in progress started; 0 without one. */
-  runMs(now: number): number;
-  /** Ends the thread if its heartbeat stopped. Call periodically. */
-  watch(now: number): void;
-  /** Ends the thread. Its runs are lost. */
-  end(): Promise<void>;
 }
 
 /** The end of a thread that was not asked to end. */
@@ -98,55 +73,77 @@ interface ThreadState {
 }
 
 /** Starts a thread. Nothing may be sent until the event `ready`. */
-export function startScriptThread(parts: ThreadParts, events: ThreadEvents): ScriptThread {
-  const { limits } = parts;
-  const shared = createRecorderMemory(limits.outputBytesMax);
-  const recorder = viewRecorder(shared);
-  const thread: ThreadState = {
-    limits,
-    events,
-    recorder,
-    silence: createSilenceClock(recorder, limits),
-    runs: new Map(),
-    known: new Set(),
-    isReady: false,
-    isGone: false,
-    batches: 0,
-    isSlow: false,
-    isUsed: false,
-  };
-  const worker = startWorker(thread, { ...parts, recorder: shared });
-  return {
-    get isReady() {
-      return thread.isReady;
-    },
-    get batches() {
-      return thread.batches;
-    },
-    runs: thread.runs,
-    get isSlow() {
-      return thread.isSlow;
-    },
-    get isUsed() {
-      return thread.isUsed;
-    },
-    runMs: (now) => (thread.runs.size === 0 ? 0 : thread.silence.runMs(now)),
-    send(batch, slow) {
-      thread.isSlow = slow;
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
-      worker.postMessage(messageOf(thread, batch));
-    },
-    watch(now) {
-      if (thread.isGone || !thread.silence.isTooLong(now)) return;
-      const ms = Math.round(thread.silence.sinceStart(now));
-      leave(thread, `The script exceeded its time limit of ${ms} ms`, true);
-      void worker.terminate();
-    },
-    async end() {
-      thread.isGone = true;
-      await worker.terminate();
-    },
-  };
+export class ScriptThread {
+  /** Runs that were sent and not answered. */
+  readonly runs: ReadonlyMap<number, PendingRun>;
+  readonly #thread: ThreadState;
+  readonly #worker: Worker;
+
+  constructor(parts: ThreadParts, events: ThreadEvents) {
+    const { limits } = parts;
+    const shared = createRecorderMemory(limits.outputBytesMax);
+    const recorder = new RecorderView(shared);
+    this.#thread = {
+      limits,
+      events,
+      recorder,
+      silence: new SilenceClock(recorder, limits),
+      runs: new Map(),
+      known: new Set(),
+      isReady: false,
+      isGone: false,
+      batches: 0,
+      isSlow: false,
+      isUsed: false,
+    };
+    this.#worker = startWorker(this.#thread, { ...parts, recorder: shared });
+    this.runs = this.#thread.runs;
+  }
+
+  get isReady(): boolean {
+    return this.#thread.isReady;
+  }
+
+  /** Batches that were sent and not answered in full. */
+  get batches(): number {
+    return this.#thread.batches;
+  }
+
+  /** It has a slow run, behind which no other run waits. */
+  get isSlow(): boolean {
+    return this.#thread.isSlow;
+  }
+
+  /** Whether anything was sent to it since it started. */
+  get isUsed(): boolean {
+    return this.#thread.isUsed;
+  }
+
+  /** Milliseconds since the run in progress started; 0 without one. */
+  runMs(now: number): number {
+    return this.#thread.runs.size === 0 ? 0 : this.#thread.silence.runMs(now);
+  }
+
+  /** After a `slow` batch, send nothing else until it is answered. */
+  send(batch: readonly PendingRun[], slow: boolean): void {
+    this.#thread.isSlow = slow;
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
+    this.#worker.postMessage(messageOf(this.#thread, batch));
+  }
+
+  /** Ends the thread if its heartbeat stopped. Call periodically. */
+  watch(now: number): void {
+    if (this.#thread.isGone || !this.#thread.silence.isTooLong(now)) return;
+    const ms = Math.round(this.#thread.silence.sinceStart(now));
+    leave(this.#thread, `The script exceeded its time limit of ${ms} ms`, true);
+    void this.#worker.terminate();
+  }
+
+  /** Ends the thread. Its runs are lost. */
+  async end(): Promise<void> {
+    this.#thread.isGone = true;
+    await this.#worker.terminate();
+  }
 }
 
 function startWorker(thread: ThreadState, workerData: WorkerStart): Worker {
@@ -245,41 +242,48 @@ function entriesWithError(recorder: RecorderView, run: PendingRun, message: stri
 const oldGenerationMbMax = 512;
 const hostStackMb = 4;
 
-interface SilenceClock {
-  /** Milliseconds since the run in progress started, or ended if there is none. */
-  sinceStart(now: number): number;
-  /** The same for the run that `isTooLong` saw last; 0 for a later run. */
-  runMs(now: number): number;
-  isTooLong(now: number): boolean;
-}
-
 /**
- * Time since the last heartbeat of a run, measured on this thread: a stopped heartbeat is detected
- * here.
+ * Time since the last heartbeat of a run, measured on this thread: a stopped heartbeat is
+ * detected here.
  */
-function createSilenceClock(recorder: RecorderView, limits: ScriptLimits): SilenceClock {
-  let beat = 0;
-  let beatAt = 0;
-  let run = 0;
-  let runAt = 0;
-  return {
-    sinceStart: (now) => now - runAt,
-    runMs(now) {
-      const isSeen = recorder.phase !== recorderPhases.idle && recorder.run === run;
-      return isSeen ? now - runAt : 0;
-    },
-    isTooLong(now) {
-      const isIdle = recorder.phase === recorderPhases.idle;
-      if (recorder.run !== run || isIdle) {
-        run = recorder.run;
-        runAt = now;
-      }
-      if (recorder.beat !== beat || isIdle) {
-        beat = recorder.beat;
-        beatAt = now;
-      }
-      const isCompiling = recorder.phase === recorderPhases.compiling;
-      return now - beatAt > (isCompiling ? limits.compileSilenceMsMax : limits.silenceMsMax);
-    },
-  };
+class SilenceClock {
+  readonly #recorder: RecorderView;
+  readonly #limits: ScriptLimits;
+  #beat = 0;
+  #beatAt = 0;
+  #run = 0;
+  #runAt = 0;
+
+  constructor(recorder: RecorderView, limits: ScriptLimits) {
+    this.#recorder = recorder;
+    this.#limits = limits;
+  }
+
+  /** Milliseconds since the run in progress started, or ended if there is none. */
+  sinceStart(now: number): number {
+    return now - this.#runAt;
+  }
+
+  /** The same for the run that `isTooLong` saw last; 0 for a later run. */
+  runMs(now: number): number {
+    const isSeen = this.#recorder.phase !== recorderPhases.idle && this.#recorder.run === this.#run;
+    return isSeen ? now - this.#runAt : 0;
+  }
+
+  isTooLong(now: number): boolean {
+    const isIdle = this.#recorder.phase === recorderPhases.idle;
+    if (this.#recorder.run !== this.#run || isIdle) {
+      this.#run = this.#recorder.run;
+      this.#runAt = now;
+    }
+    if (this.#recorder.beat !== this.#beat || isIdle) {
+      this.#beat = this.#recorder.beat;
+      this.#beatAt = now;
+    }
+    const isCompiling = this.#recorder.phase === recorderPhases.compiling;
+    return (
+      now - this.#beatAt >
+      (isCompiling ? this.#limits.compileSilenceMsMax : this.#limits.silenceMsMax)
+    );
+  }
 }

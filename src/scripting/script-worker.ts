@@ -23,57 +23,57 @@ interface CachedScript {
   compiled: CompiledScript | { readonly error: ScriptErrorEvent } | undefined;
 }
 
-interface ScriptCache {
-  add(id: number, tenant: string, source: string): void;
-  /** The script, which is now the most recently used one. */
-  get(id: number): CachedScript | undefined;
-  /** Evicts what is too much, and returns these scripts. */
-  trim(): number[];
-}
-
 /**
  * Makes a cache that keeps images and sources of `bytesMax` altogether, and at least the script
  * used last.
  */
-function createScriptCache(bytesMax: number): ScriptCache {
+class ScriptCache {
+  readonly #bytesMax: number;
   // A Map keeps the order of insertion: a script that is used is put at its end.
-  const scripts = new Map<number, CachedScript>();
-  const counted = new Map<number, number>();
-  let bytes = 0;
+  readonly #scripts = new Map<number, CachedScript>();
+  readonly #counted = new Map<number, number>();
+  #bytes = 0;
 
-  const forget = (id: number): void => {
-    bytes -= counted.get(id) ?? 0;
-    counted.delete(id);
-    scripts.delete(id);
-  };
-  return {
-    add(id, tenant, source) {
-      scripts.set(id, { tenant, source, compiled: undefined });
-    },
-    get(id) {
-      const script = scripts.get(id);
-      if (script === undefined) return undefined;
-      scripts.delete(id);
-      scripts.set(id, script);
-      return script;
-    },
-    trim() {
-      const forgotten: number[] = [];
-      for (const [id, script] of scripts) {
-        if (!counted.has(id) && script.compiled !== undefined) {
-          const size = bytesOf(script);
-          counted.set(id, size);
-          bytes += size;
-        }
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  add(id: number, tenant: string, source: string): void {
+    this.#scripts.set(id, { tenant, source, compiled: undefined });
+  }
+
+  /** The script, which is now the most recently used one. */
+  get(id: number): CachedScript | undefined {
+    const script = this.#scripts.get(id);
+    if (script === undefined) return undefined;
+    this.#scripts.delete(id);
+    this.#scripts.set(id, script);
+    return script;
+  }
+
+  /** Evicts what is too much, and returns these scripts. */
+  trim(): number[] {
+    const forgotten: number[] = [];
+    for (const [id, script] of this.#scripts) {
+      if (!this.#counted.has(id) && script.compiled !== undefined) {
+        const size = bytesOf(script);
+        this.#counted.set(id, size);
+        this.#bytes += size;
       }
-      for (const id of scripts.keys()) {
-        if (bytes <= bytesMax || scripts.size === 1) break;
-        forget(id);
-        forgotten.push(id);
-      }
-      return forgotten;
-    },
-  };
+    }
+    for (const id of this.#scripts.keys()) {
+      if (this.#bytes <= this.#bytesMax || this.#scripts.size === 1) break;
+      this.#forget(id);
+      forgotten.push(id);
+    }
+    return forgotten;
+  }
+
+  #forget(id: number): void {
+    this.#bytes -= this.#counted.get(id) ?? 0;
+    this.#counted.delete(id);
+    this.#scripts.delete(id);
+  }
 }
 
 // The rest is objects and the wrapped copy of the source.
@@ -89,7 +89,7 @@ const start = workerData as WorkerStart;
 if (parentPort === null) throw new Error('The script worker must run in a worker thread');
 const port = parentPort;
 const recorder = createRunRecorder(start.recorder);
-const scripts = createScriptCache(start.limits.imageCacheBytesMax);
+const scripts = new ScriptCache(start.limits.imageCacheBytesMax);
 
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -227,43 +227,39 @@ function runOne(
 
 type Answer = Exclude<FromWorker, 'ready'>;
 
-/** Results that are not sent yet. */
-interface Results {
-  add(run: number, entries: string, ms: number, end: RunOutcome): void;
-  send(rest: Pick<Answer, 'last' | 'returned' | 'forgotten'>): void;
-}
+/**
+ * Results that are not sent yet. Durations are wall-clock time. The share of it that was CPU
+ * time is measured once per answer.
+ */
+class Results {
+  #results: (number | string)[] = [];
+  #ends: [number, RunOutcome][] = [];
+  #sentAt = performance.now();
+  #sentCpu = cpuMs();
 
-/** Durations are wall-clock time. The share of it that was CPU time is measured once per answer. */
-function createResults(): Results {
-  let results: (number | string)[] = [];
-  let ends: [number, RunOutcome][] = [];
-  let sentAt = performance.now();
-  let sentCpu = cpuMs();
-
-  function cpuShare(cpu: number): number {
-    const passed = performance.now() - sentAt;
-    return passed > 0 ? Math.min(1, (cpu - sentCpu) / passed) : 1;
+  add(run: number, entries: string, ms: number, end: RunOutcome): void {
+    this.#results.push(run, entries, ms);
+    if (end !== 'ended') this.#ends.push([run, end]);
   }
 
-  return {
-    add(run, entries, ms, end) {
-      results.push(run, entries, ms);
-      if (end !== 'ended') ends.push([run, end]);
-    },
-    send(rest) {
-      const cpu = cpuMs();
-      answer({ results, ends, cpuShare: cpuShare(cpu), ...rest });
-      results = [];
-      ends = [];
-      sentAt = performance.now();
-      sentCpu = cpu;
-    },
-  };
+  send(rest: Pick<Answer, 'last' | 'returned' | 'forgotten'>): void {
+    const cpu = cpuMs();
+    answer({ results: this.#results, ends: this.#ends, cpuShare: this.#cpuShare(cpu), ...rest });
+    this.#results = [];
+    this.#ends = [];
+    this.#sentAt = performance.now();
+    this.#sentCpu = cpu;
+  }
+
+  #cpuShare(cpu: number): number {
+    const passed = performance.now() - this.#sentAt;
+    return passed > 0 ? Math.min(1, (cpu - this.#sentCpu) / passed) : 1;
+  }
 }
 
 async function runBatch(state: WorkerState, { runs, compileCpuMs }: ToWorker): Promise<void> {
   const { engine } = state;
-  const results = createResults();
+  const results = new Results();
   const returned: number[] = [];
   const startedAt = performance.now();
   let sentAt = startedAt;

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
 import { runScript } from './run-script.ts';
 import { scriptLimits } from './script-limits.ts';
-import { createScriptMachine, type ScriptMachine } from './script-machine.ts';
+import { ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {
   // As for live runs: a slow machine must not refuse a source that is good.
   const compileCpuMs = scriptLimits.liveCompileCpuMs;
-  machine = createScriptMachine({ workers: 1, limits: { compileCpuMs } });
+  machine = new ScriptMachine({ workers: 1, limits: { compileCpuMs } });
 });
 afterAll(() => machine.close());
 

@@ -1,11 +1,11 @@
 // Scripts that tamper with their realm: they reach nothing outside, spoil only their own run, and leave no trace.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
-import { createScriptMachine, type ScriptMachine } from './script-machine.ts';
+import { ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {
-  machine = createScriptMachine({ workers: 1 });
+  machine = new ScriptMachine({ workers: 1 });
 });
 afterAll(() => machine.close());
 

@@ -7,28 +7,10 @@ import { setRepeatingTimer } from '../structures/timers.ts';
 import type { RunQueue } from '../structures/run-queue.ts';
 import {
   type PendingRun,
-  type ScriptThread,
-  startScriptThread,
+  ScriptThread,
   type ThreadEnd,
   type ThreadParts,
 } from './script-thread.ts';
-
-export interface ThreadPool {
-  /**
-   * Gives waiting runs to threads after the current turn of the event loop, so that they share
-   * messages.
-   */
-  dispatchSoon(): void;
-  /** Why runs can no longer be taken. */
-  error(): Error | undefined;
-  readonly threads: number;
-  /**
-   * Call periodically: ends and replaces threads that were idle for a long time. True if no
-   * remaining thread was ever given a script.
-   */
-  rest(now: number): boolean;
-  close(): Promise<void>;
-}
 
 /** Slow runs may occupy all threads but one, so there must be two. */
 const threadsWithReserve = 2;
@@ -56,50 +38,70 @@ interface PoolState {
 }
 
 /**
- * Starts the threads in the background. `troubled` gets the reason why a thread died, was ended, or
- * cannot be started.
+ * Starts the threads in the background. `troubled` gets the reason why a thread died, was ended,
+ * or cannot be started.
  */
-export function createThreadPool(
-  size: number,
-  limits: ScriptLimits,
-  queue: RunQueue<PendingRun>,
-  troubled: (why: string) => void,
-): ThreadPool {
-  const pool: PoolState = {
-    size,
-    limits,
-    queue,
-    troubled,
-    working: new Set(),
-    ending: new Set(),
-    spare: undefined,
-    parts: undefined,
-    failure: undefined,
-    keepsSpare: false,
-    failedStarts: 0,
-    isScheduled: false,
-    stopWatching: undefined,
-    slowAt: Number.NEGATIVE_INFINITY,
-    ranAt: 0,
-    wanted: size,
+export class ThreadPool {
+  readonly #pool: PoolState;
+
+  constructor(
+    size: number,
+    limits: ScriptLimits,
+    queue: RunQueue<PendingRun>,
+    troubled: (why: string) => void,
+  ) {
+    this.#pool = {
+      size,
+      limits,
+      queue,
+      troubled,
+      working: new Set(),
+      ending: new Set(),
+      spare: undefined,
+      parts: undefined,
+      failure: undefined,
+      keepsSpare: false,
+      failedStarts: 0,
+      isScheduled: false,
+      stopWatching: undefined,
+      slowAt: Number.NEGATIVE_INFINITY,
+      ranAt: 0,
+      wanted: size,
+    };
+    begin(this.#pool).catch((error: unknown) => {
+      troubled(`No script worker can be started: ${(error as Error).message}`);
+      failAll(this.#pool, error as Error);
+    });
+  }
+
+  /** Why runs can no longer be taken. */
+  readonly error = (): Error | undefined => this.#pool.failure;
+
+  readonly close = async (): Promise<void> => {
+    failAll(this.#pool, problem('stopping'));
+    const ends = allThreads(this.#pool).map((thread) => thread.end());
+    await Promise.all([...ends, ...this.#pool.ending]);
   };
-  begin(pool).catch((error: unknown) => {
-    troubled(`No script worker can be started: ${(error as Error).message}`);
-    failAll(pool, error as Error);
-  });
-  return {
-    dispatchSoon: () => dispatchSoon(pool),
-    error: () => pool.failure,
-    get threads() {
-      return allThreads(pool).length;
-    },
-    rest: (now) => rest(pool, now),
-    async close() {
-      failAll(pool, problem('stopping'));
-      const ends = allThreads(pool).map((thread) => thread.end());
-      await Promise.all([...ends, ...pool.ending]);
-    },
-  };
+
+  /**
+   * Gives waiting runs to threads after the current turn of the event loop, so that they share
+   * messages.
+   */
+  dispatchSoon(): void {
+    dispatchSoon(this.#pool);
+  }
+
+  get threads(): number {
+    return allThreads(this.#pool).length;
+  }
+
+  /**
+   * Call periodically: ends and replaces threads that were idle for a long time. True if no
+   * remaining thread was ever given a script.
+   */
+  rest(now: number): boolean {
+    return rest(this.#pool, now);
+  }
 }
 
 async function begin(pool: PoolState): Promise<void> {
@@ -121,7 +123,7 @@ function failAll(pool: PoolState, error: Error): void {
 
 function start(pool: PoolState, parts: ThreadParts): ScriptThread {
   const { queue } = pool;
-  const thread = startScriptThread(parts, {
+  const thread = new ScriptThread(parts, {
     ready() {
       pool.failedStarts = 0;
       fill(pool);

@@ -69,35 +69,36 @@ export function createCacheByPart<V>(
 /** Reads take milliseconds. One that lasts longer than this many changes is not cached. */
 const changesKept = 20_000;
 
-export interface RecordChanges {
-  /** Number of changes so far. */
-  readonly revision: number;
-  add(recordId: string): void;
-  /** Any record may have changed. */
-  addAll(): void;
-  /** Whether the record may have changed after the revision. */
-  hasChanged(recordId: string, revision: number): boolean;
-}
+export class RecordChanges {
+  #revision = 0;
+  #evicted = 0;
+  readonly #revisions;
 
-export function createRecordChanges(max = changesKept): RecordChanges {
-  let revision = 0;
-  let evicted = 0;
-  const revisions = createBoundedMap<string, number>(max, (oldest) => {
-    evicted = oldest;
-  });
-  return {
-    get revision() {
-      return revision;
-    },
-    add(recordId) {
-      revision += 1;
-      revisions.set(recordId, revision);
-    },
-    addAll() {
-      revision += 1;
-      evicted = revision;
-      revisions.clear();
-    },
-    hasChanged: (recordId, since) => (revisions.get(recordId) ?? evicted) > since,
-  };
+  constructor(max = changesKept) {
+    this.#revisions = createBoundedMap<string, number>(max, (oldest) => {
+      this.#evicted = oldest;
+    });
+  }
+
+  /** Number of changes so far. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  add(recordId: string): void {
+    this.#revision += 1;
+    this.#revisions.set(recordId, this.#revision);
+  }
+
+  /** Any record may have changed. */
+  addAll(): void {
+    this.#revision += 1;
+    this.#evicted = this.#revision;
+    this.#revisions.clear();
+  }
+
+  /** Whether the record may have changed after the revision. */
+  hasChanged(recordId: string, since: number): boolean {
+    return (this.#revisions.get(recordId) ?? this.#evicted) > since;
+  }
 }

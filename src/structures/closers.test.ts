@@ -1,11 +1,11 @@
 // Closers: reverse order, a time limit for each part, and every failure is reported.
 import { expect, test } from 'vitest';
-import { closeInOrder, createClosers, StopTime } from './closers.ts';
+import { closeInOrder, Closers, StopTime } from './closers.ts';
 
 test('review bug B2: a part that throws, rejects or hangs stops no other, and all failures are reported', async () => {
   const closed: string[] = [];
   const reported: string[] = [];
-  const closers = createClosers({
+  const closers = new Closers({
     failed: (what) => void reported.push(what),
     isHarmless: (error) => String(error) === 'Error: harmless',
   });
@@ -32,7 +32,7 @@ test('review bug B2: a part that throws, rejects or hangs stops no other, and al
 });
 
 test('reliability 7: a part may take longer than others, and hanging ones leave time for the rest within one limit', async () => {
-  const closers = createClosers({ failed: () => undefined, isHarmless: () => false });
+  const closers = new Closers({ failed: () => undefined, isHarmless: () => false });
   const closed: string[] = [];
   closers.push('store', () => closed.push('store'));
   for (let i = 0; i < 5; i++) closers.push(`hanging ${i}`, () => new Promise(() => undefined));

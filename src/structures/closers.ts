@@ -17,16 +17,6 @@ export class StopTime {
   }
 }
 
-export interface Closers {
-  /** Adds a part that was opened. `what` is its name in failures. */
-  readonly push: (what: string, close: () => unknown) => void;
-  /**
-   * Closes all parts, the newest first. Rejects with an AggregateError of the failures, of which a
-   * part that exceeds its time is one.
-   */
-  readonly closeAll: (time: StopTime) => Promise<void>;
-}
-
 export interface ClosersParts {
   /** Called for each failure as soon as it happens. */
   readonly failed: (what: string, error: unknown) => void;
@@ -34,24 +24,38 @@ export interface ClosersParts {
   readonly isHarmless: (error: unknown) => boolean;
 }
 
-export function createClosers({ failed, isHarmless }: ClosersParts): Closers {
-  const opened: { readonly what: string; readonly close: () => unknown }[] = [];
-  return {
-    push: (what, close) => void opened.push({ what, close }),
-    async closeAll(time) {
-      const errors: unknown[] = [];
-      for (const { what, close } of opened.splice(0).reverse()) {
-        try {
-          await withinLimit(what, close, time.partMs);
-        } catch (error) {
-          failed(`closing ${what}`, error);
-          if (!isHarmless(error)) errors.push(error);
-        }
+export class Closers {
+  readonly #failed: (what: string, error: unknown) => void;
+  readonly #isHarmless: (error: unknown) => boolean;
+  readonly #opened: { readonly what: string; readonly close: () => unknown }[] = [];
+
+  constructor({ failed, isHarmless }: ClosersParts) {
+    this.#failed = failed;
+    this.#isHarmless = isHarmless;
+  }
+
+  /** Adds a part that was opened. `what` is its name in failures. */
+  push(what: string, close: () => unknown): void {
+    this.#opened.push({ what, close });
+  }
+
+  /**
+   * Closes all parts, the newest first. Rejects with an AggregateError of the failures, of which a
+   * part that exceeds its time is one.
+   */
+  async closeAll(time: StopTime): Promise<void> {
+    const errors: unknown[] = [];
+    for (const { what, close } of this.#opened.splice(0).reverse()) {
+      try {
+        await withinLimit(what, close, time.partMs);
+      } catch (error) {
+        this.#failed(`closing ${what}`, error);
+        if (!this.#isHarmless(error)) errors.push(error);
       }
-      if (errors.length > 0)
-        throw new AggregateError(errors, `${errors.length} parts were not closed cleanly`);
-    },
-  };
+    }
+    if (errors.length > 0)
+      throw new AggregateError(errors, `${errors.length} parts were not closed cleanly`);
+  }
 }
 
 /** Calls all functions in order, also those after one that fails. Then throws the failures. */

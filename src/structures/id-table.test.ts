@@ -1,6 +1,6 @@
 // Id tables agree with a plain map for ids of every form, while they grow and ids are removed.
 import { expect, test } from 'vitest';
-import { createIdMap, createIdTable } from './id-table.ts';
+import { IdMap, IdTable } from './id-table.ts';
 
 const forms: readonly ((n: number) => string)[] = [
   (n) => String(2_000_000_000_000_000 + n),
@@ -12,8 +12,8 @@ const forms: readonly ((n: number) => string)[] = [
 ];
 
 test('property: a table answers as a map while ids are set, set again and removed', () => {
-  const table = createIdTable();
-  const values = createIdMap<string>();
+  const table = new IdTable();
+  const values = new IdMap<string>();
   const map = new Map<string, number>();
   let state = 7;
   const below = (limit: number): number => {

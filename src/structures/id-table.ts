@@ -14,124 +14,120 @@ const free = 0;
 const removed = 1;
 const firstNumber = 2;
 
-export interface IdTable {
-  readonly get: (id: string) => number | undefined;
-  readonly set: (id: string, number: number) => void;
-  readonly remove: (id: string) => void;
-}
-
 /** Numbers are below 2^32 - 2. */
-export function createIdTable(): IdTable {
-  let places = new Uint32Array(firstPlaces * stride);
-  let used = 0;
+export class IdTable {
+  #places = new Uint32Array(firstPlaces * stride);
+  #used = 0;
   /** Ids in other forms. */
-  const others = new Map<string, number>();
+  readonly #others = new Map<string, number>();
   // The words of the id that `parse` read last.
-  let high = 0;
-  let low = 0;
+  #high = 0;
+  #low = 0;
+
+  get(id: string): number | undefined {
+    if (!this.#parse(id)) return this.#others.get(id);
+    const number = this.#places[this.#find() + numberAt]!;
+    return number < firstNumber ? undefined : number - firstNumber;
+  }
+
+  set(id: string, number: number): void {
+    if ((this.#used + 1) * 2 * stride > this.#places.length) this.#grow();
+    if (this.#parse(id)) this.#put(number + firstNumber);
+    else this.#others.set(id, number);
+  }
+
+  remove(id: string): void {
+    if (!this.#parse(id)) this.#others.delete(id);
+    else if (this.#places[this.#find() + numberAt] !== free)
+      this.#places[this.#find() + numberAt] = removed;
+  }
 
   /** False when the id has another form. */
-  function parse(id: string): boolean {
+  #parse(id: string): boolean {
     if (id.length !== idDigits) return false;
     let all = 0;
-    high = 0;
-    low = 0;
+    this.#high = 0;
+    this.#low = 0;
     for (let i = 0; i < wordDigits; i++) {
       const upper = digitAt(id, i);
       const lower = digitAt(id, i + wordDigits);
       all |= upper | lower;
-      high = (high << 4) | upper;
-      low = (low << 4) | lower;
+      this.#high = (this.#high << 4) | upper;
+      this.#low = (this.#low << 4) | lower;
     }
-    high >>>= 0;
-    low >>>= 0;
+    this.#high >>>= 0;
+    this.#low >>>= 0;
     return all <= 15;
   }
 
   /** Where the parsed id is, or the free place where it belongs. */
-  function find(): number {
-    const mask = places.length - 1;
+  #find(): number {
+    const mask = this.#places.length - 1;
     // Eight ids in sequence stay together, because such devices often come one after the other.
-    let hash = Math.imul(low >>> 3, 0x9e37_79b1) ^ Math.imul(high, 0x85eb_ca6b);
-    hash = ((hash ^ (hash >>> 15)) << 3) | (low & 7);
+    let hash = Math.imul(this.#low >>> 3, 0x9e37_79b1) ^ Math.imul(this.#high, 0x85eb_ca6b);
+    hash = ((hash ^ (hash >>> 15)) << 3) | (this.#low & 7);
     let at = Math.imul(hash, stride) & mask;
-    while (places[at + numberAt] !== free && (places[at + 1] !== low || places[at] !== high))
+    while (
+      this.#places[at + numberAt] !== free &&
+      (this.#places[at + 1] !== this.#low || this.#places[at] !== this.#high)
+    )
       at = (at + stride) & mask;
     return at;
   }
 
-  function put(number: number): void {
-    const at = find();
-    if (places[at + numberAt] === free) used++;
-    places[at] = high;
-    places[at + 1] = low;
-    places[at + numberAt] = number;
+  #put(number: number): void {
+    const at = this.#find();
+    if (this.#places[at + numberAt] === free) this.#used++;
+    this.#places[at] = this.#high;
+    this.#places[at + 1] = this.#low;
+    this.#places[at + numberAt] = number;
   }
 
-  function grow(): void {
-    const old = places;
-    places = new Uint32Array(old.length * 2);
-    used = 0;
+  #grow(): void {
+    const old = this.#places;
+    this.#places = new Uint32Array(old.length * 2);
+    this.#used = 0;
     for (let at = 0; at < old.length; at += stride) {
       const number = old[at + numberAt]!;
       if (number < firstNumber) continue;
-      high = old[at]!;
-      low = old[at + 1]!;
-      put(number);
+      this.#high = old[at]!;
+      this.#low = old[at + 1]!;
+      this.#put(number);
     }
   }
-
-  return {
-    get: (id) => {
-      if (!parse(id)) return others.get(id);
-      const number = places[find() + numberAt]!;
-      return number < firstNumber ? undefined : number - firstNumber;
-    },
-    set: (id, number) => {
-      if ((used + 1) * 2 * stride > places.length) grow();
-      if (parse(id)) put(number + firstNumber);
-      else others.set(id, number);
-    },
-    remove: (id) => {
-      if (!parse(id)) others.delete(id);
-      else if (places[find() + numberAt] !== free) places[find() + numberAt] = removed;
-    },
-  };
 }
 
 /** A map from ids, where a lookup with a new string is cheap. */
-export interface IdMap<Value> {
-  readonly size: () => number;
-  readonly get: (id: string) => Value | undefined;
-  readonly set: (id: string, value: Value) => void;
-  readonly delete: (id: string) => void;
-  readonly values: () => Iterable<Value>;
-}
-
-export function createIdMap<Value>(): IdMap<Value> {
-  const numbers = createIdTable();
-  const values: (Value | undefined)[] = [];
+export class IdMap<Value> {
+  readonly #numbers = new IdTable();
+  readonly #values: (Value | undefined)[] = [];
   /** Numbers without a value. */
-  const unused: number[] = [];
+  readonly #unused: number[] = [];
 
-  return {
-    size: () => values.length - unused.length,
-    get: (id) => {
-      const number = numbers.get(id);
-      return number === undefined ? undefined : values[number];
-    },
-    set: (id, value) => {
-      const number = numbers.get(id) ?? unused.pop() ?? values.length;
-      numbers.set(id, number);
-      values[number] = value;
-    },
-    delete: (id) => {
-      const number = numbers.get(id);
-      if (number === undefined) return;
-      numbers.remove(id);
-      values[number] = undefined;
-      unused.push(number);
-    },
-    values: () => values.filter((value) => value !== undefined),
-  };
+  size(): number {
+    return this.#values.length - this.#unused.length;
+  }
+
+  get(id: string): Value | undefined {
+    const number = this.#numbers.get(id);
+    return number === undefined ? undefined : this.#values[number];
+  }
+
+  set(id: string, value: Value): void {
+    const number = this.#numbers.get(id) ?? this.#unused.pop() ?? this.#values.length;
+    this.#numbers.set(id, number);
+    this.#values[number] = value;
+  }
+
+  delete(id: string): void {
+    const number = this.#numbers.get(id);
+    if (number === undefined) return;
+    this.#numbers.remove(id);
+    this.#values[number] = undefined;
+    this.#unused.push(number);
+  }
+
+  values(): Iterable<Value> {
+    return this.#values.filter((value) => value !== undefined);
+  }
 }

@@ -1,6 +1,6 @@
 // Keyed queue: order within a key, the limit across keys, retries and closing.
 import { expect, test } from 'vitest';
-import { createKeyedQueue } from './keyed-queue.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import { manualTimers } from './testing-timers.ts';
 
 function queueWith(runningMax: number, work: (key: string) => void = () => undefined) {
@@ -8,7 +8,7 @@ function queueWith(runningMax: number, work: (key: string) => void = () => undef
   const started: string[] = [];
   const failures: unknown[] = [];
   const ends: (() => void)[] = [];
-  const queue = createKeyedQueue({
+  const queue = new KeyedQueue({
     work: async (key, isImmediate) => {
       started.push(isImmediate ? `${key}!` : key);
       work(key);

@@ -15,77 +15,72 @@ export interface KeyedQueueParts {
   readonly retryMs: number;
 }
 
-export interface KeyedQueue {
-  /** A key that runs already runs once more afterwards. */
-  readonly schedule: (key: string, isImmediate?: boolean) => void;
-  /** Replaces an earlier delay of the same key. */
-  readonly scheduleLater: (key: string, delayMs: number) => void;
-  /** Resolves when no work is in progress. */
-  readonly idle: () => Promise<void>;
-  /** Starts no other work. Resolves when the work in progress has ended. */
-  readonly close: () => Promise<void>;
-}
-
-export function createKeyedQueue(parts: KeyedQueueParts): KeyedQueue {
-  const running = new Map<string, Promise<void>>();
+export class KeyedQueue {
+  readonly #parts: KeyedQueueParts;
+  readonly #running = new Map<string, Promise<void>>();
   /** Keys that were scheduled while their work or the maximum of work was in progress. */
-  const waiting = new Map<string, boolean>();
-  const timers = new Map<string, () => void>();
-  let closed = false;
+  readonly #waiting = new Map<string, boolean>();
+  readonly #timers = new Map<string, () => void>();
+  #closed = false;
 
-  function schedule(key: string, isImmediate = false): void {
-    if (closed) return;
-    if (running.has(key) || running.size >= parts.runningMax) {
-      waiting.set(key, isImmediate || waiting.get(key) === true);
-      return;
-    }
-    running.set(key, run(key, isImmediate));
+  constructor(parts: KeyedQueueParts) {
+    this.#parts = parts;
   }
 
-  async function run(key: string, isImmediate: boolean): Promise<void> {
+  /** A key that runs already runs once more afterwards. */
+  readonly schedule = (key: string, isImmediate: boolean = false): void => {
+    if (this.#closed) return;
+    if (this.#running.has(key) || this.#running.size >= this.#parts.runningMax) {
+      this.#waiting.set(key, isImmediate || this.#waiting.get(key) === true);
+      return;
+    }
+    this.#running.set(key, this.#run(key, isImmediate));
+  };
+
+  /** Resolves when no work is in progress. */
+  readonly idle = (): Promise<void> => settled(this.#running);
+
+  /** Starts no other work. Resolves when the work in progress has ended. */
+  readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    this.#waiting.clear();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    await settled(this.#running);
+  };
+
+  /** Replaces an earlier delay of the same key. */
+  scheduleLater(key: string, delayMs: number): void {
+    if (this.#closed) return;
+    this.#timers.get(key)?.();
+    const cancel = this.#parts.setTimer(() => {
+      this.#timers.delete(key);
+      this.schedule(key);
+    }, delayMs);
+    this.#timers.set(key, cancel);
+  }
+
+  async #run(key: string, isImmediate: boolean): Promise<void> {
     try {
       // A failure before the first `await` is handled as any other.
-      await Promise.try(parts.work, key, isImmediate);
+      await Promise.try(this.#parts.work, key, isImmediate);
     } catch (error) {
-      parts.failed(error);
-      scheduleLater(key, parts.retryMs);
+      this.#parts.failed(error);
+      this.scheduleLater(key, this.#parts.retryMs);
     } finally {
-      running.delete(key);
-      startNext();
+      this.#running.delete(key);
+      this.#startNext();
     }
   }
 
-  function startNext(): void {
-    for (const [key, isImmediate] of waiting) {
-      if (running.has(key)) continue;
-      waiting.delete(key);
-      schedule(key, isImmediate);
+  #startNext(): void {
+    for (const [key, isImmediate] of this.#waiting) {
+      if (this.#running.has(key)) continue;
+      this.#waiting.delete(key);
+      this.schedule(key, isImmediate);
       return;
     }
   }
-
-  function scheduleLater(key: string, delayMs: number): void {
-    if (closed) return;
-    timers.get(key)?.();
-    const cancel = parts.setTimer(() => {
-      timers.delete(key);
-      schedule(key);
-    }, delayMs);
-    timers.set(key, cancel);
-  }
-
-  return {
-    schedule,
-    scheduleLater,
-    idle: () => settled(running),
-    async close() {
-      closed = true;
-      waiting.clear();
-      for (const cancel of timers.values()) cancel();
-      timers.clear();
-      await settled(running);
-    },
-  };
 }
 
 async function settled(running: ReadonlyMap<string, Promise<void>>): Promise<void> {

@@ -1,6 +1,6 @@
 // Retrying worker: one run at a time, nothing lost between runs, delays of consecutive failures.
 import { expect, test } from 'vitest';
-import { createRetryingWorker } from './retrying-worker.ts';
+import { RetryingWorker } from './retrying-worker.ts';
 import { manualTimers } from './testing-timers.ts';
 
 function workerWith(handle: (item: string) => Promise<void> | void) {
@@ -9,7 +9,7 @@ function workerWith(handle: (item: string) => Promise<void> | void) {
   const done: string[] = [];
   const failures: string[] = [];
   let running = 0;
-  const worker = createRetryingWorker({
+  const worker = new RetryingWorker({
     hasWork: () => waiting.length > 0,
     async work(progressed) {
       running += 1;
@@ -84,7 +84,7 @@ test('retryNow ends the wait', async () => {
 test('work that throws before its first await is a failure as any other', async () => {
   const timers = manualTimers();
   const failures: unknown[] = [];
-  const worker = createRetryingWorker({
+  const worker = new RetryingWorker({
     hasWork: () => true,
     work: () => {
       throw new Error('thrown');

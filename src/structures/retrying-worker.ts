@@ -13,76 +13,83 @@ export interface RetryingWorkerParts {
   readonly setTimer: SetTimer;
 }
 
-export interface RetryingWorker {
-  /**
-   * Call when work was added. Does nothing while the work runs, waits for a retry, or is closed.
-   */
-  wake(): void;
+export class RetryingWorker {
+  readonly #parts: RetryingWorkerParts;
+  readonly #hasWork: () => boolean;
+  readonly #retryDelaysMs: readonly [number, ...number[]];
+  #running: Promise<void> | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #failures = 0;
+  #closed = false;
+  readonly #progressed = (): void => {
+    this.#failures = 0;
+  };
+
+  constructor(parts: RetryingWorkerParts) {
+    this.#parts = parts;
+    const { hasWork, retryDelaysMs } = parts;
+    this.#hasWork = hasWork;
+    this.#retryDelaysMs = retryDelaysMs;
+  }
+
+  /** Call when work was added. Does nothing while the work runs, waits for a retry, or is closed. */
+  readonly wake = (): void => {
+    if (
+      this.#closed ||
+      this.#running !== undefined ||
+      this.#cancelRetry !== undefined ||
+      !this.#hasWork()
+    )
+      return;
+    this.#running = this.#run();
+  };
+
   /** As `wake`, and ends a wait for a retry. */
-  retryNow(): void;
-  /** Resolves when the run in progress has ended, successful or not. */
-  idle(): Promise<void>;
+  readonly retryNow = (): void => {
+    this.#stopWaiting();
+    this.wake();
+  };
+
   /** Starts no other run. Resolves when the run in progress has ended. */
-  close(): Promise<void>;
-}
+  readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    this.#stopWaiting();
+    await this.#running;
+  };
 
-export function createRetryingWorker(parts: RetryingWorkerParts): RetryingWorker {
-  const { hasWork, retryDelaysMs } = parts;
-  let running: Promise<void> | undefined;
-  let cancelRetry: (() => void) | undefined;
-  let failures = 0;
-  let closed = false;
-
-  function progressed(): void {
-    failures = 0;
+  /** Resolves when the run in progress has ended, successful or not. */
+  async idle(): Promise<void> {
+    return this.#running;
   }
 
-  function wake(): void {
-    if (closed || running !== undefined || cancelRetry !== undefined || !hasWork()) return;
-    running = run();
-  }
-
-  async function run(): Promise<void> {
+  async #run(): Promise<void> {
     try {
       // A failure before the first `await` is handled as any other.
-      await Promise.try(parts.work, progressed);
-      progressed();
+      await Promise.try(this.#parts.work, this.#progressed);
+      this.#progressed();
     } catch (error) {
-      parts.failed(error);
-      retryLater();
+      this.#parts.failed(error);
+      this.#retryLater();
     } finally {
-      running = undefined;
+      this.#running = undefined;
       // Work that was added after the run looked for the last time.
-      wake();
+      this.wake();
     }
   }
 
-  function retryLater(): void {
-    if (closed) return;
-    const delayMs = retryDelaysMs[failures] ?? retryDelaysMs.at(-1) ?? retryDelaysMs[0];
-    failures += 1;
-    cancelRetry = parts.setTimer(() => {
-      cancelRetry = undefined;
-      wake();
+  #retryLater(): void {
+    if (this.#closed) return;
+    const delayMs =
+      this.#retryDelaysMs[this.#failures] ?? this.#retryDelaysMs.at(-1) ?? this.#retryDelaysMs[0];
+    this.#failures += 1;
+    this.#cancelRetry = this.#parts.setTimer(() => {
+      this.#cancelRetry = undefined;
+      this.wake();
     }, delayMs);
   }
 
-  function stopWaiting(): void {
-    cancelRetry?.();
-    cancelRetry = undefined;
+  #stopWaiting(): void {
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
   }
-
-  return {
-    wake,
-    retryNow() {
-      stopWaiting();
-      wake();
-    },
-    idle: async () => running,
-    async close() {
-      closed = true;
-      stopWaiting();
-      await running;
-    },
-  };
 }

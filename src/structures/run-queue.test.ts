@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { RunKind, Waiting } from './run-lines.ts';
-import { createRunQueue } from './run-queue.ts';
+import { RunQueue } from './run-queue.ts';
 
 interface Numbered extends Waiting {
   readonly number: number;
@@ -24,7 +24,7 @@ const run = (tenant: string, number = 0, kind: RunKind = 'live', bytes = 10): Nu
 });
 const names = (runs: readonly Waiting[]): string => runs.map(({ tenant }) => tenant).join('');
 const open = (more: Partial<typeof limits> = {}) =>
-  createRunQueue<Numbered>({ ...limits, ...more }, () => 0);
+  new RunQueue<Numbered>({ ...limits, ...more }, () => 0);
 
 function filled(tenants: string) {
   const queue = open();
@@ -72,7 +72,7 @@ test('review security 4: tenants get the same time, whatever a run of theirs tak
 
 test('review security 4: a tenant with endless scripts keeps its debt while nothing of it waits', () => {
   let now = 0;
-  const queue = createRunQueue<Numbered>(limits, () => now);
+  const queue = new RunQueue<Numbered>(limits, () => now);
   const hostile = run('h');
   queue.push(hostile);
   expect(queue.take(1, true).runs).toEqual([hostile]);

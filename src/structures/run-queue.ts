@@ -19,66 +19,79 @@ import {
 } from './run-lines.ts';
 import { leavesRoom } from './shared-pool.ts';
 
-export interface RunQueue<Run extends Waiting> {
-  readonly size: number;
-  /** Waiting and taken trial runs of a tenant. */
-  trials(tenant: string): { readonly waiting: number; readonly underWay: number };
-  /** True if the lane of slow tenants or of trials has a run to take. */
-  readonly hasSlow: boolean;
-  /** Adds a run at the end of its tenant's line. */
-  push(run: Run): 'taken' | 'tenantFull' | 'full';
-  /**
-   * Puts back runs that were taken and not started, at the front of their tenants' lines and in
-   * their old order. Tenants that already wait keep their turns.
-   */
-  putBack(runs: readonly Run[]): void;
-  /**
-   * Takes up to `count` quick runs, or one other run if `alsoSlow` allows it and its lane is next.
-   */
-  take(count: number, alsoSlow: boolean): { readonly lane: Lane; readonly runs: readonly Run[] };
-  /** Charges a taken run to its tenant. Runs that are put back are not charged. */
-  settle(run: Run, ms: number): void;
-  /** Charges time to the tenant of a run that did not wait here. */
-  charge(run: Run, ms: number): void;
-  /** Removes a waiting run. False if it no longer waits. */
-  remove(run: Run): boolean;
-  /** Takes everything. */
-  drain(): Run[];
-}
-
-export function createRunQueue<Run extends Waiting>(
-  limits: QueueLimits,
-  now: () => number,
-): RunQueue<Run> {
-  const lanes: Lanes<Run> = {
+export class RunQueue<Run extends Waiting> {
+  readonly #lanes: Lanes<Run> = {
     quick: { ring: new Map(), spent: 0 },
     slow: { ring: new Map(), spent: 0 },
     trial: { ring: new Map(), spent: 0 },
   };
-  const lines: Kinds<Run> = { live: new Map(), trial: new Map() };
-  const state: QueueState<Run> = { limits, now, lines, lanes, taken: new Map(), size: 0 };
-  return {
-    get size() {
-      return state.size;
-    },
-    get hasSlow() {
-      return lanes.slow.ring.size + lanes.trial.ring.size > 0;
-    },
-    trials(tenant) {
-      const line = lines.trial.get(tenant);
-      if (line === undefined) return { waiting: 0, underWay: 0 };
-      return { waiting: waitingIn(line), underWay: line.underWay };
-    },
-    push: (run) => push(state, run),
-    putBack(runs) {
-      for (const run of runs.toReversed()) putBack(state, run);
-    },
-    take: (count, alsoSlow) => take(state, count, alsoSlow),
-    settle: (run, ms) => settle(state, run, ms),
-    charge: (run, ms) => charge(state, run, ms),
-    remove: (run) => remove(state, run),
-    drain: () => drain(state),
+  readonly #lines: Kinds<Run> = { live: new Map(), trial: new Map() };
+  readonly #state: QueueState<Run>;
+
+  constructor(limits: QueueLimits, now: () => number) {
+    this.#state = {
+      limits,
+      now,
+      lines: this.#lines,
+      lanes: this.#lanes,
+      taken: new Map(),
+      size: 0,
+    };
+  }
+
+  /** Waiting and taken trial runs of a tenant. */
+  readonly trials = (tenant: string): { readonly waiting: number; readonly underWay: number } => {
+    const line = this.#lines.trial.get(tenant);
+    if (line === undefined) return { waiting: 0, underWay: 0 };
+    return { waiting: waitingIn(line), underWay: line.underWay };
   };
+
+  get size(): number {
+    return this.#state.size;
+  }
+
+  /** True if the lane of slow tenants or of trials has a run to take. */
+  get hasSlow(): boolean {
+    return this.#lanes.slow.ring.size + this.#lanes.trial.ring.size > 0;
+  }
+
+  /** Adds a run at the end of its tenant's line. */
+  push(run: Run): 'taken' | 'tenantFull' | 'full' {
+    return push(this.#state, run);
+  }
+
+  /**
+   * Puts back runs that were taken and not started, at the front of their tenants' lines and in
+   * their old order. Tenants that already wait keep their turns.
+   */
+  putBack(runs: readonly Run[]): void {
+    for (const run of runs.toReversed()) putBack(this.#state, run);
+  }
+
+  /** Takes up to `count` quick runs, or one other run if `alsoSlow` allows it and its lane is next. */
+  take(count: number, alsoSlow: boolean): { readonly lane: Lane; readonly runs: readonly Run[] } {
+    return take(this.#state, count, alsoSlow);
+  }
+
+  /** Charges a taken run to its tenant. Runs that are put back are not charged. */
+  settle(run: Run, ms: number): void {
+    settle(this.#state, run, ms);
+  }
+
+  /** Charges time to the tenant of a run that did not wait here. */
+  charge(run: Run, ms: number): void {
+    charge(this.#state, run, ms);
+  }
+
+  /** Removes a waiting run. False if it no longer waits. */
+  remove(run: Run): boolean {
+    return remove(this.#state, run);
+  }
+
+  /** Takes everything. */
+  drain(): Run[] {
+    return drain(this.#state);
+  }
 }
 
 function push<Run extends Waiting>(state: QueueState<Run>, run: Run) {

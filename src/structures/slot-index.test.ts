@@ -1,6 +1,6 @@
 // The slot index finds what a plain map finds, with hashes that meet and runs that wrap around.
 import { expect, test } from 'vitest';
-import { createSlotIndex } from './slot-index.ts';
+import { SlotIndex } from './slot-index.ts';
 import { createStringHash } from './string-hash.ts';
 
 function randomFrom(seed: number): (max: number) => number {
@@ -17,7 +17,7 @@ test.each([
   ['many hashes', 2 ** 32],
 ])('fleet 5: it finds what a map finds: %s', (_, hashes) => {
   const random = randomFrom(hashes);
-  const index = createSlotIndex();
+  const index = new SlotIndex();
   const known = new Map<number, number>();
   const hashOf = (): number => (hashes === 40 ? 2 ** 32 - 1 - random(40) : random(hashes));
   const total = hashes === 2 ** 32 ? 5_000 : 300;
@@ -46,7 +46,7 @@ test.each([
 });
 
 test('fleet 5: deleting what is not there changes nothing', () => {
-  const index = createSlotIndex();
+  const index = new SlotIndex();
   index.add(5, 1);
   index.delete(5, 2);
   index.delete(6, 1);

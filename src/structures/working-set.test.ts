@@ -1,14 +1,14 @@
 // Working set: what a claim keeps, what it evicts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createWorkingSet } from './working-set.ts';
+import { WorkingSet } from './working-set.ts';
 
 test('any sequence of claims: the claimed entries stay, the others up to the limit, oldest claim first', () => {
   const claims = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 9 }), { maxLength: 6 }));
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), claims, (max, batches) => {
       const evicted: number[] = [];
-      const set = createWorkingSet<number, string>(max, (_, key) => evicted.push(key));
+      const set = new WorkingSet<number, string>(max, (_, key) => evicted.push(key));
       let list: number[] = [];
       const expectedEvictions: number[] = [];
       for (const batch of batches) {
@@ -33,7 +33,7 @@ test('any sequence of claims: the claimed entries stay, the others up to the lim
 
 test('an owner with many entries makes room before one with few, however old those are', () => {
   const evicted: string[] = [];
-  const set = createWorkingSet<string, string>(
+  const set = new WorkingSet<string, string>(
     100,
     (_, key) => evicted.push(key),
     (owner) => owner,

@@ -4,26 +4,25 @@ import { createBoundedMap } from '../structures/bounded-map.ts';
 /** Keys remembered; beyond it the oldest may have its line before the period is over. */
 const keysMax = 10_000;
 
-export interface LineLimit {
+export class LineLimit {
+  readonly #periodMs: number;
+  readonly #clock: () => number;
+  readonly #writtenAt = createBoundedMap<string, number>(keysMax);
+
+  constructor(periodMs: number, clock: () => number = () => performance.now()) {
+    this.#periodMs = periodMs;
+    this.#clock = clock;
+  }
+
   /**
    * Whether the line of this key is due: it was not written within the period. Counts as written
    * then.
    */
-  readonly isDue: (key: string) => boolean;
-}
-
-export function lineLimit(
-  periodMs: number,
-  clock: () => number = () => performance.now(),
-): LineLimit {
-  const writtenAt = createBoundedMap<string, number>(keysMax);
-  return {
-    isDue(key) {
-      const now = clock();
-      const before = writtenAt.get(key);
-      if (before !== undefined && now - before < periodMs) return false;
-      writtenAt.set(key, now);
-      return true;
-    },
-  };
+  isDue(key: string): boolean {
+    const now = this.#clock();
+    const before = this.#writtenAt.get(key);
+    if (before !== undefined && now - before < this.#periodMs) return false;
+    this.#writtenAt.set(key, now);
+    return true;
+  }
 }

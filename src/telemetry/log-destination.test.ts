@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openLogDestination } from './log-destination.ts';
+import { LogDestination } from './log-destination.ts';
 
 let folder: string;
 let reading: number;
@@ -36,7 +36,7 @@ function readAll(): string {
 }
 
 test('review reliability 15: lines beyond the bound are dropped and counted, the others come whole and in order', async () => {
-  const log = openLogDestination(writing, 200_000, () => 0);
+  const log = new LogDestination(writing, 200_000, () => 0);
   const line = (i: number) => `${JSON.stringify({ i, text: 'x'.repeat(980) })}\n`;
   const total = 1_000;
   for (let i = 0; i < total; i++) log.write(line(i));
@@ -64,7 +64,7 @@ test('review reliability 15: lines beyond the bound are dropped and counted, the
 });
 
 test('review reliability 15: a flush ends when its time is over, and a reader that is gone takes nothing down', async () => {
-  const log = openLogDestination(writing, 200_000);
+  const log = new LogDestination(writing, 200_000);
   for (let i = 0; i < 100; i++) log.write('x'.repeat(1_500));
   const startedAt = performance.now();
   await log.flush(50);

@@ -6,61 +6,63 @@ import { Socket } from 'node:net';
 const waitingBytesMax = 4 * 1024 * 1024;
 const retryEveryMs = 20;
 
-export interface LogDestination {
-  readonly write: (line: string) => void;
-  /** Lines that were dropped so far because their reader was too slow. */
-  readonly dropped: () => number;
-  /** Resolves when all lines are written, or when the time is over. */
-  readonly flush: (withinMs: number) => Promise<void>;
-}
-
 /**
  * Opens a file descriptor for writing. A pipe or socket never blocks the process, because a hung
- * log collector must not stop the platform. `now` is the time of the line that counts the dropped
- * lines.
+ * log collector must not stop the platform. `now` is the time of the line that counts the
+ * dropped lines.
  */
-export function openLogDestination(
-  fd = 2,
-  bytesMax = waitingBytesMax,
-  now: () => number = Date.now,
-): LogDestination {
-  const lines = createLineBuffer(fd, bytesMax, now);
-  let timer: NodeJS.Timeout | undefined;
-  let isPrepared = false;
+export class LogDestination {
+  readonly #fd: number;
+  readonly #lines;
+  #timer: NodeJS.Timeout | undefined;
+  #isPrepared = false;
 
-  function prepare(): void {
-    isPrepared = true;
-    neverBlock(fd);
+  constructor(fd = 2, bytesMax = waitingBytesMax, now: () => number = Date.now) {
+    this.#fd = fd;
+    this.#lines = createLineBuffer(fd, bytesMax, now);
+  }
+
+  write(line: string): void {
+    if (!this.#isPrepared) this.#prepare();
+    if (!this.#lines.add(Buffer.from(line)) || this.#timer !== undefined) return;
+    this.#lines.writeOn();
+    this.#retryLater();
+  }
+
+  /** Lines that were dropped so far because their reader was too slow. */
+  dropped(): number {
+    return this.#lines.dropped();
+  }
+
+  /** Resolves when all lines are written, or when the time is over. */
+  async flush(withinMs: number): Promise<void> {
+    const until = performance.now() + withinMs;
+    for (
+      this.#lines.writeOn();
+      !this.#lines.isEmpty() && performance.now() < until;
+      this.#lines.writeOn()
+    ) {
+      await new Promise((resolve) => void setTimeout(resolve, retryEveryMs));
+    }
+  }
+
+  #prepare(): void {
+    this.#isPrepared = true;
+    neverBlock(this.#fd);
     // At the exit of the process, also after a crash, the reader gets as many waiting lines as it
     // takes.
-    process.once('exit', lines.writeOn);
+    process.once('exit', this.#lines.writeOn);
   }
 
-  function retryLater(): void {
-    if (lines.isEmpty() || timer !== undefined) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      lines.writeOn();
-      retryLater();
+  #retryLater(): void {
+    if (this.#lines.isEmpty() || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#lines.writeOn();
+      this.#retryLater();
     }, retryEveryMs);
-    timer.unref();
+    this.#timer.unref();
   }
-
-  return {
-    write(line) {
-      if (!isPrepared) prepare();
-      if (!lines.add(Buffer.from(line)) || timer !== undefined) return;
-      lines.writeOn();
-      retryLater();
-    },
-    dropped: lines.dropped,
-    async flush(withinMs) {
-      const until = performance.now() + withinMs;
-      for (lines.writeOn(); !lines.isEmpty() && performance.now() < until; lines.writeOn()) {
-        await new Promise((resolve) => void setTimeout(resolve, retryEveryMs));
-      }
-    },
-  };
 }
 
 /** The lines that the reader has not taken. Lines beyond `bytesMax` are dropped and counted. */

@@ -1,6 +1,6 @@
 // The structured log: one JSON line an event on stderr, so that stdout stays for what a person reads.
 import { type Logger, pino } from 'pino';
-import { type LogDestination, openLogDestination } from './log-destination.ts';
+import { LogDestination } from './log-destination.ts';
 
 export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
   /** Lines that were dropped because their reader was too slow. */
@@ -12,7 +12,7 @@ export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
 /** `destination` is given whole lines. */
 export function createLog(
   level: string,
-  destination: Partial<LogDestination> & Pick<LogDestination, 'write'> = openLogDestination(),
+  destination: Partial<LogDestination> & Pick<LogDestination, 'write'> = new LogDestination(),
 ): Log {
   const logger = pino(
     {

@@ -2,7 +2,7 @@
 import { minuteMs } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
-import { lineLimit } from './line-limit.ts';
+import { LineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { causesOf } from './outages.ts';
 
@@ -37,7 +37,7 @@ export class MovingWork {
   constructor(log: Pick<Log, 'debug' | 'warn'>, clock: () => number = () => performance.now()) {
     this.#log = log;
     this.#clock = clock;
-    this.#lines = lineLimit(minuteMs, clock);
+    this.#lines = new LineLimit(minuteMs, clock);
   }
 
   /** Whether the failure is one of work that moves. Has a line a minute when that takes long. */

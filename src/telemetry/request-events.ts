@@ -1,7 +1,7 @@
 // Request events: HTTP answers, CoAP answers and internal errors, as log lines and metrics.
 import { isDiskFull } from '../model/errors.ts';
 import { hourMs } from '../model/instant.ts';
-import { lineLimit } from './line-limit.ts';
+import { LineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import type { MetricMakers } from './metric-makers.ts';
 import { MovingWork } from './moving-work.ts';
@@ -62,7 +62,7 @@ export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
 
 export function failureEvents({ counter }: MetricMakers, log: Log, outages: Outages) {
   const failures = counter('internal_errors_total', 'Responses with status 500.');
-  const diskFullLines = lineLimit(hourMs);
+  const diskFullLines = new LineLimit(hourMs);
   const moves = new MovingWork(log);
   return {
     failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void {

@@ -1,6 +1,6 @@
 // What happens to runs of scripts: their metrics.
 import type { Counter, Histogram } from 'prom-client';
-import { lineLimit } from './line-limit.ts';
+import { LineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 
 type MakeCounter = <L extends string>(
@@ -31,7 +31,7 @@ export function scriptEvents(
     'Script workers that exited or were terminated as unresponsive.',
   );
   // A script that gets stuck does so at every uplink: one line a minute, with what came in between.
-  const lines = lineLimit(60_000, clock);
+  const lines = new LineLimit(60_000, clock);
   let untold = 0;
   return {
     scriptThreadLost(why: string): void {

@@ -1,13 +1,13 @@
 // Repetitions run once: within the window, while the first is under way, and after a start that read the journal.
 import { expect, test } from 'vitest';
-import { createDuplicateFilter } from './duplicate-filter.ts';
+import { DuplicateFilter } from './duplicate-filter.ts';
 
 const limits = { windowMs: 1_000, keysMax: 100 };
 
 function filterAt() {
   const clock = { now: 10_000 };
   const runs: string[] = [];
-  const filter = createDuplicateFilter(() => clock.now, limits);
+  const filter = new DuplicateFilter(() => clock.now, limits);
   const once = (key: string, onlyDoubted?: boolean) =>
     filter.once(key, async () => void runs.push(key), 'org', onlyDoubted);
   return { clock, runs, filter, once };

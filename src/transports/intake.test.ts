@@ -1,7 +1,7 @@
 // The intake keeps each device's order, overlaps storing, and refuses whole when it is full.
 import { expect, test } from 'vitest';
 import { Problem } from '../model/problem.ts';
-import { createIntake } from './intake.ts';
+import { Intake } from './intake.ts';
 
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {};
@@ -12,7 +12,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 test('decoding of one device waits for the one before, storing of both overlaps', async () => {
-  const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
+  const intake = new Intake({ uplinksMax: 10, bytesMax: 1_000 });
   const events: string[] = [];
   const fsync = gate();
   const uplink = (name: string) =>
@@ -36,7 +36,7 @@ test('decoding of one device waits for the one before, storing of both overlaps'
 });
 
 test('a failed decode fails its own uplink only', async () => {
-  const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
+  const intake = new Intake({ uplinksMax: 10, bytesMax: 1_000 });
   const failing = intake.run(
     'a',
     'd1',
@@ -57,7 +57,7 @@ test('a failed decode fails its own uplink only', async () => {
 
 test('a full intake refuses before anything is done, by count and by bytes, and takes again afterwards', async () => {
   const hold = gate();
-  const intake = createIntake({ uplinksMax: 2, bytesMax: 100 });
+  const intake = new Intake({ uplinksMax: 2, bytesMax: 100 });
   const take = (bytes: number) =>
     intake.run(
       'a',
@@ -83,7 +83,7 @@ test.each([
   'review security 2: an organization whose %s wait leaves room in the intake',
   async (_, limits, bytes) => {
     const hold = gate();
-    const intake = createIntake(limits);
+    const intake = new Intake(limits);
     const take = (organizationId: string, deviceId: string) =>
       intake.run(
         organizationId,
@@ -103,7 +103,7 @@ test.each([
 );
 
 test('what is decoded immediately is stored immediately, but not before what the device sent earlier', async () => {
-  const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
+  const intake = new Intake({ uplinksMax: 10, bytesMax: 1_000 });
   const events: string[] = [];
   const store = async (name: string) => void events.push(name);
   const unscripted = (device: string, name: string) =>

@@ -9,64 +9,82 @@ export interface IntakeLimits {
 
 export const intakeLimits: IntakeLimits = { uplinksMax: 4_096, bytesMax: 128 * 1024 * 1024 };
 
-export interface Intake {
-  /**
-   * Runs the work of one uplink. `decode` of one device runs after the one before it ended, and
-   * immediately without one; `store` of many may overlap. Throws Problem `intakeFull` before
-   * anything was done when the limits are reached, or the organization has most of what they allow.
-   */
-  run<D, S>(
-    organizationId: string,
-    deviceId: string,
-    bytes: number,
-    decode: () => D | Promise<D>,
-    store: (decoded: D) => Promise<S>,
-  ): Promise<S>;
-  /** Uplinks under way. */
-  readonly size: number;
-  /** Resolves when nothing is under way. */
-  drained(): Promise<void>;
-}
-
 interface Share {
   uplinks: number;
   bytes: number;
 }
 
-export function createIntake(limits: IntakeLimits): Intake {
-  const tails = new Map<string, Promise<unknown>>();
-  const drainWaiters: (() => void)[] = [];
+export class Intake {
+  readonly #limits: IntakeLimits;
+  readonly #tails = new Map<string, Promise<unknown>>();
+  readonly #drainWaiters: (() => void)[] = [];
   /** What each organization has in progress. */
-  const shares = new Map<string, Share>();
-  let uplinks = 0;
-  let bytesHeld = 0;
+  readonly #shares = new Map<string, Share>();
+  #uplinks = 0;
+  #bytesHeld = 0;
 
-  function enter(organizationId: string, bytes: number): Share {
-    const share = shares.get(organizationId) ?? { uplinks: 0, bytes: 0 };
+  constructor(limits: IntakeLimits) {
+    this.#limits = limits;
+  }
+
+  /** Resolves when nothing is under way. */
+  readonly drained = (): Promise<void> => {
+    if (this.#uplinks === 0) return Promise.resolve();
+    return new Promise((done) => this.#drainWaiters.push(done));
+  };
+
+  /**
+   * Runs the work of one uplink. `decode` of one device runs after the one before it ended, and
+   * immediately without one; `store` of many may overlap. Throws Problem `intakeFull` before
+   * anything was done when the limits are reached, or the organization has most of what they
+   * allow.
+   */
+  async run<D, S>(
+    organizationId: string,
+    deviceId: string,
+    bytes: number,
+    decode: () => D | Promise<D>,
+    store: (decoded: D) => Promise<S>,
+  ): Promise<S> {
+    const share = this.#enter(organizationId, bytes);
+    try {
+      return await this.#work(deviceId, decode, store);
+    } finally {
+      this.#leave(organizationId, share, bytes);
+    }
+  }
+
+  /** Uplinks under way. */
+  get size(): number {
+    return this.#uplinks;
+  }
+
+  #enter(organizationId: string, bytes: number): Share {
+    const share = this.#shares.get(organizationId) ?? { uplinks: 0, bytes: 0 };
     if (
-      bytesHeld + bytes > limits.bytesMax ||
-      !leavesRoom(share.uplinks, uplinks, limits.uplinksMax) ||
-      !leavesRoom(share.bytes, bytesHeld, limits.bytesMax)
+      this.#bytesHeld + bytes > this.#limits.bytesMax ||
+      !leavesRoom(share.uplinks, this.#uplinks, this.#limits.uplinksMax) ||
+      !leavesRoom(share.bytes, this.#bytesHeld, this.#limits.bytesMax)
     )
       throw problem('intakeFull');
-    if (share.uplinks === 0) shares.set(organizationId, share);
-    uplinks++;
-    bytesHeld += bytes;
+    if (share.uplinks === 0) this.#shares.set(organizationId, share);
+    this.#uplinks++;
+    this.#bytesHeld += bytes;
     share.uplinks++;
     share.bytes += bytes;
     return share;
   }
 
-  function leave(organizationId: string, share: Share, bytes: number): void {
-    uplinks--;
-    bytesHeld -= bytes;
+  #leave(organizationId: string, share: Share, bytes: number): void {
+    this.#uplinks--;
+    this.#bytesHeld -= bytes;
     share.uplinks--;
     share.bytes -= bytes;
-    if (share.uplinks === 0) shares.delete(organizationId);
-    if (uplinks === 0) for (const done of drainWaiters.splice(0)) done();
+    if (share.uplinks === 0) this.#shares.delete(organizationId);
+    if (this.#uplinks === 0) for (const done of this.#drainWaiters.splice(0)) done();
   }
 
-  async function storeInOrder<D, S>(
+  async #storeInOrder<D, S>(
     deviceId: string,
     decoding: Promise<D>,
     store: (decoded: D) => Promise<S>,
@@ -78,41 +96,23 @@ export function createIntake(limits: IntakeLimits): Intake {
       stored.catch(() => undefined);
       return { stored };
     });
-    tails.set(deviceId, turn);
+    this.#tails.set(deviceId, turn);
     const forget = () => {
-      if (tails.get(deviceId) === turn) tails.delete(deviceId);
+      if (this.#tails.get(deviceId) === turn) this.#tails.delete(deviceId);
     };
     turn.then(forget, forget);
     return (await turn).stored;
   }
 
-  function work<D, S>(
+  #work<D, S>(
     deviceId: string,
     decode: () => D | Promise<D>,
     store: (decoded: D) => Promise<S>,
   ): Promise<S> {
-    const before = tails.get(deviceId);
+    const before = this.#tails.get(deviceId);
     const decoded = before === undefined ? decode() : before.then(decode, decode);
     // Without a script there is nothing to wait for, and nothing that a later uplink can pass.
     if (!(decoded instanceof Promise)) return store(decoded);
-    return storeInOrder(deviceId, decoded, store);
+    return this.#storeInOrder(deviceId, decoded, store);
   }
-
-  return {
-    async run(organizationId, deviceId, bytes, decode, store) {
-      const share = enter(organizationId, bytes);
-      try {
-        return await work(deviceId, decode, store);
-      } finally {
-        leave(organizationId, share, bytes);
-      }
-    },
-    get size() {
-      return uplinks;
-    },
-    drained() {
-      if (uplinks === 0) return Promise.resolve();
-      return new Promise((done) => drainWaiters.push(done));
-    },
-  };
 }

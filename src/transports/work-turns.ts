@@ -1,6 +1,6 @@
 // Work turns: organizations take turns on the main thread by measured time, so that one with much work does not delay the others.
 import { problem } from '../model/problem.ts';
-import { createRunQueue } from '../structures/run-queue.ts';
+import { RunQueue } from '../structures/run-queue.ts';
 import type { Waiting } from '../structures/run-lines.ts';
 import { LargeWork, largeWorkLimits } from './large-work.ts';
 
@@ -42,7 +42,7 @@ export class WorkTurns {
   /** The clock is that of the process, in milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
-    this.#queue = createRunQueue<Piece>(workTurnLimits, now);
+    this.#queue = new RunQueue<Piece>(workTurnLimits, now);
   }
 
   /** Waiting pieces. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { type Problem, problem } from '../model/problem.ts';
-import { createRuleBudget } from '../rules/rule-budget.ts';
+import { RuleBudget } from '../rules/rule-budget.ts';
 import { storeWrittenSample, type WrittenSampleStages } from './written-sample.ts';
 
 const written = {
@@ -31,7 +31,7 @@ function stages(changes: Partial<WrittenSampleStages> = {}) {
       const device = { id, organizationId: 'o', workspaceId };
       return { device, flow: { id: 'f' } } as unknown as UplinkRoute;
     },
-    budget: createRuleBudget(2),
+    budget: new RuleBudget(2),
     admit: (_, samples) => samples,
     appendEntry: async (entry) => {
       entries.push(entry);

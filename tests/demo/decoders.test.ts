@@ -37,7 +37,7 @@ import { beds, soil, soilProbe } from '../../clients/demo/devices/soil-probe.ts'
 import { pipeMeter, pipes, waterMeter } from '../../clients/demo/devices/water-meter.ts';
 import { roofStation, weatherStation } from '../../clients/demo/devices/weather-station.ts';
 import { dayMs, hourMs, minuteMs } from '../../clients/demo/physics/local-time.ts';
-import { createScriptMachine } from '../../src/scripting/script-machine.ts';
+import { ScriptMachine } from '../../src/scripting/script-machine.ts';
 
 // What a decoder passes to emit('sample', ...).
 interface Sample {
@@ -57,7 +57,7 @@ interface Emitted {
 const from = Date.UTC(2026, 10, 13, 4);
 const to = from + 4 * dayMs;
 
-const machine = createScriptMachine({ workers: 1 });
+const machine = new ScriptMachine({ workers: 1 });
 afterAll(() => machine.close());
 
 // A decoder as a device type folder has it, run in the script machine on one event after another with the state it emitted.

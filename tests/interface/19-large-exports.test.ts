@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createPartEncoder, type PartEncoder } from '../../src/query/exports/part-encoder.ts';
-import {
-  createSampleExports,
-  type SampleExportParts,
-} from '../../src/operations/sample-exports.ts';
+import { PartEncoder } from '../../src/query/exports/part-encoder.ts';
+import { SampleExports, type SampleExportParts } from '../../src/operations/sample-exports.ts';
 import {
   createSampleExport,
   findExport,
@@ -38,7 +35,7 @@ beforeEach(async () => {
   world = await startWorld({ directory });
   const engine = testEngine(directory);
   records = await openRecords({ directory, engine, announce: () => undefined });
-  encoder = createPartEncoder();
+  encoder = new PartEncoder();
   folder = join(directory, 'other-exports');
 });
 afterEach(async () => {
@@ -72,7 +69,7 @@ async function* secondsOf({
 
 /** Exports over the records of the world, whose own runner gets no others than those of requests. */
 function exportsOf(more: Partial<SampleExportParts> = {}) {
-  return createSampleExports({
+  return new SampleExports({
     records,
     encoder,
     folder,

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { type Carry, createNodeSwitch } from '../../src/cluster/nodes/in-process-nodes.ts';
 import { queueOfNode } from '../../src/cluster/nodes/messages/message-form.ts';
 import { createMessageReceiver } from '../../src/cluster/nodes/messages/message-receiver.ts';
-import { createMessageSender } from '../../src/cluster/nodes/messages/message-sender.ts';
+import { MessageSender } from '../../src/cluster/nodes/messages/message-sender.ts';
 import { createEventsElsewhere, outboxLimits } from '../../src/cluster/remote-events.ts';
-import { createLiveEvents } from '../../src/live/live-events.ts';
+import { LiveEvents } from '../../src/live/live-events.ts';
 import {
   createWorkspaceFanOut,
   type WorkspaceInterest,
@@ -34,7 +34,7 @@ function cluster(ids: readonly string[], carry?: Carry) {
     const here = createWorkspaceFanOut(() => 1_000);
     const ticks: (() => void)[] = [];
     const failures: unknown[] = [];
-    const sender = createMessageSender({
+    const sender = new MessageSender({
       call: net.nodesOf(id).call,
       isOwn: () => false,
       owner: () => undefined,
@@ -69,7 +69,7 @@ function cluster(ids: readonly string[], carry?: Carry) {
       here,
       events,
       failures,
-      live: createLiveEvents(here, () => events),
+      live: new LiveEvents(here, () => events),
       tick: () => ticks.forEach((task) => task()),
       follow: (workspaceId: string, kinds: readonly LiveKind[]) => follow(here, workspaceId, kinds),
     };

@@ -9,7 +9,7 @@ import { afterEach, expect, test } from 'vitest';
 import { migrateSamples, type SamplesMigration } from '../../src/commands/migrate-samples.ts';
 import { openMove } from '../../src/app/samples-move.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { claimDataFolder } from '../../src/storage/data-folder/data-folder.ts';
+import { DataFolder } from '../../src/storage/data-folder/data-folder.ts';
 import { samplesText } from '../../src/commands/migration-report.ts';
 import { hourMs } from '../../src/model/instant.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { EmbeddedUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import { openClickHouseSamples } from '../../src/storage/samples/clickhouse/testing-clickhouse.ts';
 import {
-  randomFrom,
+  Random,
   randomStream,
   streamKeys,
   streamStart,
@@ -100,7 +100,7 @@ const deviceNames = (count: number) => Array.from({ length: count }, (_, i) => `
 
 async function fill(store: Samples, devices: readonly string[], seed: number): Promise<void> {
   for (const [i, deviceId] of devices.entries()) {
-    const random = randomFrom(seed + i);
+    const random = new Random(seed + i);
     for (const entry of randomStream(random, 20 + random.below(40)))
       await store.append(entryOf(deviceId, entry));
   }
@@ -195,7 +195,7 @@ function mustMove(databaseUrl: () => string): void {
       await store.close();
     }
     await expect(move(folder, url, toFolder)).resolves.toMatchObject({ isDone: true });
-    const held = claimDataFolder(folder);
+    const held = new DataFolder(folder);
     await expect(move(folder, url, toClickHouse)).rejects.toThrow(/in use by another Heliograph/);
     held.release();
     await move(folder, url, toClickHouse);

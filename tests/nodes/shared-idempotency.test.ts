@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
-  createOnce,
+  Once,
   type FirstAnswer,
   type IdempotentCall,
 } from '../../src/uplinks/idempotency/idempotency.ts';
@@ -54,7 +54,7 @@ async function open(node: string, waits: () => Promise<void> = async () => undef
       await waits();
     },
   });
-  const once = createOnce(shared, () => 1_000);
+  const once = new Once(shared, () => 1_000);
   let runs = 0;
   const work = async (): Promise<FirstAnswer> => ({ status: 201, body: { node, run: ++runs } });
   return { records, once, work, runs: () => runs };

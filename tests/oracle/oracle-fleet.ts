@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { dayMs } from '../../src/model/instant.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
-import { createFleetModel } from '../../src/storage/samples/conformance/fleet-model.ts';
+import { FleetModel } from '../../src/storage/samples/conformance/fleet-model.ts';
 import { keeping } from '../../src/storage/samples/conformance/retention-times.ts';
 import { entryOf, type Given } from '../../src/storage/samples/conformance/sample-entries.ts';
 import { createSeriesRegistry } from '../../src/storage/samples/embedded/rows/series-registry.ts';
@@ -89,7 +89,7 @@ export class OracleFleet {
   readonly #root = mkdtempSync(join(tmpdir(), 'heliograph-oracle-fleet-'));
   readonly #random: Random;
   readonly #senders: readonly Sender[];
-  readonly #model = createFleetModel();
+  readonly #model = new FleetModel();
   #copies = 0;
   #now = 0;
   #store: TestSamples | undefined;

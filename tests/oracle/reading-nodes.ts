@@ -11,7 +11,7 @@ import {
   usageCall,
   usageReceiver,
 } from '../../src/cluster/open-samples-call.ts';
-import { createOpenElsewhere } from '../../src/cluster/remote-pending-samples.ts';
+import { OpenElsewhere } from '../../src/cluster/remote-pending-samples.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { NodeAddress } from '../../src/model/node-messages.ts';
 import {
@@ -107,7 +107,7 @@ async function openNode(
       if (error.wasSent) throw nodeUnreachable(to);
       return undefined;
     });
-  const { read, gained, formerOwners, changes } = createOpenElsewhere({
+  const { read, gained, formerOwners, changes } = new OpenElsewhere({
     owners: { leaseOf: leaseOfDevice, isOwn: holds, owners: () => known, refresh },
     self: id,
     now: () => performance.now(),

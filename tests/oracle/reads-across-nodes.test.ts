@@ -6,20 +6,17 @@ import { afterEach, expect, test } from 'vitest';
 import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
 import { dayMs, hourMs } from '../../src/model/instant.ts';
 import type { Sample } from '../../src/model/sample.ts';
-import { type Random, randomFrom } from '../../src/storage/samples/conformance/random-entries.ts';
+import { Random } from '../../src/storage/samples/conformance/random-entries.ts';
 import {
   fleetKeys,
   fleetStart,
-  randomFleet,
+  Fleet,
 } from '../../src/storage/samples/conformance/random-fleet.ts';
 import {
   answers,
   expectSame,
 } from '../../src/storage/samples/conformance/random-streams.conformance.ts';
-import {
-  referenceStore,
-  type ReferenceStore,
-} from '../../src/storage/samples/conformance/reference-store.ts';
+import { ReferenceStore } from '../../src/storage/samples/conformance/reference-store.ts';
 import { keeping } from '../../src/storage/samples/conformance/retention-times.ts';
 import {
   allSamples,
@@ -59,7 +56,7 @@ interface Stored {
 }
 
 function referenceOf(deviceId: string, { given, keepFrom }: Stored): ReferenceStore {
-  const reference = referenceStore();
+  const reference = new ReferenceStore();
   reference.add((given.get(deviceId) ?? []).filter(({ at }) => at >= keepFrom));
   return reference;
 }
@@ -137,11 +134,11 @@ function readsMustEqual(url: () => string, fleets: number): void {
     'random fleet %i',
     { timeout: 300_000 },
     async (seed) => {
-      const random = randomFrom(seed + 400);
+      const random = new Random(seed + 400);
       const clock = { now: fleetStart };
       const cluster = await nodesOn(url(), () => clock.now);
       const { nodes } = cluster;
-      const fleet = randomFleet(random);
+      const fleet = new Fleet(random);
       const devices = fleet.devices.slice(0, 24);
       const stored: Stored = { given: new Map(), keepFrom: Number.NEGATIVE_INFINITY };
       const gone = new Set<string>();

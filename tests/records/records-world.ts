@@ -40,7 +40,7 @@ import { organizationRows } from '../../src/storage/records/rows/organizations.t
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { telemetryOf } from '../../src/telemetry/testing-telemetry.ts';
 import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-recovery.ts';
-import { createOnce } from '../../src/uplinks/idempotency/idempotency.ts';
+import { Once } from '../../src/uplinks/idempotency/idempotency.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -189,7 +189,7 @@ function routesOf(
   const parts = {
     records: { db, ...records },
     now,
-    once: createOnce(kept, now),
+    once: new Once(kept, now),
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
     dropSamples: async () => {},

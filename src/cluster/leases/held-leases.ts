@@ -29,87 +29,86 @@ export interface LeaseChanges {
   readonly lost: readonly Lease[];
 }
 
-export interface HeldLeases {
+/** `now` is a monotonic clock in milliseconds. */
+export class HeldLeases {
+  readonly #now: () => number;
+  readonly #leases = new Map<LeaseName, HeldLease>();
+  #losses = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
   /** The lease when it is valid and used. */
-  held(name: LeaseName): Lease | undefined;
+  readonly held = (name: LeaseName): Lease | undefined => {
+    const lease = this.#leases.get(name);
+    return lease?.phase === 'used' && lease.isValid() ? lease : undefined;
+  };
+
   /**
-   * A number that changes when a lease is lost; NaN while one is not valid. When it is as before, no
-   * other node held one of these leases meanwhile.
+   * A number that changes when a lease is lost; NaN while one is not valid. When it is as before,
+   * no other node held one of these leases meanwhile.
    */
-  continuity(): number;
+  readonly continuity = (): number => {
+    for (const lease of this.#leases.values()) if (!lease.isValid()) return Number.NaN;
+    return this.#losses;
+  };
+
+  /** Uses leases that were gained. */
+  readonly use = (gained: readonly Lease[]): void => {
+    for (const { name, epoch } of gained) {
+      const lease = this.#leases.get(name);
+      if (lease?.epoch === epoch && lease.phase === 'gained') lease.phase = 'used';
+    }
+  };
+
   /** Valid or not, in any phase. */
-  all(): readonly Lease[];
+  all(): readonly Lease[] {
+    return [...this.#leases.values()];
+  }
+
   /**
    * The node held exactly these when it asked, and does until then. Leases of an earlier epoch and
    * missing ones are lost.
    */
-  renewed(rows: readonly LeaseRow[], validUntil: number): LeaseChanges;
+  renewed(rows: readonly LeaseRow[], validUntil: number): LeaseChanges {
+    const epochs = new Map(rows.map(({ name, epoch }) => [name, epoch]));
+    const lost = [...this.#leases.values()].filter(({ name, epoch }) => epochs.get(name) !== epoch);
+    this.end(lost);
+    if (lost.length > 0) this.#losses += 1;
+    return { gained: this.taken(rows, validUntil), lost };
+  }
+
   /** Adds leases that were taken. */
-  taken(rows: readonly LeaseRow[], validUntil: number): readonly Lease[];
-  /** Uses leases that were gained. */
-  use(leases: readonly Lease[]): void;
+  taken(rows: readonly LeaseRow[], validUntil: number): readonly Lease[] {
+    return rows.map((row) => this.#add(row, validUntil)).filter((lease) => lease !== undefined);
+  }
+
   /** Accepts no more work for these; returns those that were used or gained. */
-  leave(names: readonly LeaseName[]): readonly Lease[];
+  leave(names: readonly LeaseName[]): readonly Lease[] {
+    return leaveAll(names.map((name) => this.#leases.get(name)));
+  }
+
   /** Ends what is held of these, before another node can hold it. */
-  end(leases: readonly Lease[]): void;
-}
-
-/** `now` is a monotonic clock in milliseconds. */
-export function createHeldLeases(now: () => number): HeldLeases {
-  const leases = new Map<LeaseName, HeldLease>();
-  let losses = 0;
-
-  function end(ended: Iterable<Lease>): void {
+  end(ended: Iterable<Lease>): void {
     for (const { name, epoch } of ended) {
-      const lease = leases.get(name);
+      const lease = this.#leases.get(name);
       if (lease?.epoch !== epoch) continue;
       lease.validUntil = Number.NEGATIVE_INFINITY;
-      leases.delete(name);
+      this.#leases.delete(name);
     }
   }
 
-  function add(row: LeaseRow, validUntil: number): Lease | undefined {
-    const known = leases.get(row.name);
+  #add(row: LeaseRow, validUntil: number): Lease | undefined {
+    const known = this.#leases.get(row.name);
     if (known?.epoch === row.epoch) {
       known.validUntil = Math.max(known.validUntil, validUntil);
       return undefined;
     }
-    const lease = new HeldLease(row, validUntil, now);
-    leases.set(row.name, lease);
+    const lease = new HeldLease(row, validUntil, this.#now);
+    this.#leases.set(row.name, lease);
     return lease;
   }
-
-  function taken(rows: readonly LeaseRow[], validUntil: number): readonly Lease[] {
-    return rows.map((row) => add(row, validUntil)).filter((lease) => lease !== undefined);
-  }
-
-  return {
-    held(name) {
-      const lease = leases.get(name);
-      return lease?.phase === 'used' && lease.isValid() ? lease : undefined;
-    },
-    continuity() {
-      for (const lease of leases.values()) if (!lease.isValid()) return Number.NaN;
-      return losses;
-    },
-    all: () => [...leases.values()],
-    renewed(rows, validUntil) {
-      const epochs = new Map(rows.map(({ name, epoch }) => [name, epoch]));
-      const lost = [...leases.values()].filter(({ name, epoch }) => epochs.get(name) !== epoch);
-      end(lost);
-      if (lost.length > 0) losses += 1;
-      return { gained: taken(rows, validUntil), lost };
-    },
-    taken,
-    use(gained) {
-      for (const { name, epoch } of gained) {
-        const lease = leases.get(name);
-        if (lease?.epoch === epoch && lease.phase === 'gained') lease.phase = 'used';
-      }
-    },
-    leave: (names) => leaveAll(names.map((name) => leases.get(name))),
-    end,
-  };
 }
 
 function leaveAll(leases: readonly (HeldLease | undefined)[]): readonly Lease[] {

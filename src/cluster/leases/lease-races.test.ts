@@ -3,8 +3,8 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Lease, LeaseName } from './leases.ts';
-import { createSharedLeases, type SharedLeases } from './shared-leases.ts';
-import { createTableModel, type RunStep } from './testing-lease-table.ts';
+import { SharedLeases } from './shared-leases.ts';
+import { TableModel, type RunStep } from './testing-lease-table.ts';
 
 const leaseMs = 10_000;
 const names: readonly LeaseName[] = ['devices/0', 'devices/1', 'devices/2', 'devices/3'];
@@ -48,7 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Race {
   now = 0;
   statements: Statement[] = [];
-  readonly model = createTableModel(leaseMs, () => this.now);
+  readonly model = new TableModel(leaseMs, () => this.now);
   readonly nodes: Node[];
   isDelayed = true;
 
@@ -84,7 +84,7 @@ class Race {
     if (one.process !== undefined) return one.process.leases;
     const known: Lease[] = [];
     const steps = this.#stepsOf(one.id, () => one.process?.known !== known);
-    const leases = createSharedLeases({
+    const leases = new SharedLeases({
       node: { id: one.id, url: `http://${one.id}` },
       openTable: async () => this.model.openTable(steps),
       leaseMs,

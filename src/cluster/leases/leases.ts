@@ -77,18 +77,19 @@ export function otherNodes(leases: Pick<Leases, 'node' | 'owners'>): readonly No
 
 // Lease epochs: in which epoch a node holds each lease, or held it last.
 
-interface LeaseEpochs {
-  /** Of the lease of the device; 0 for one that the node never held. */
-  readonly of: (deviceId: string) => number;
-  readonly add: (gained: readonly Pick<Lease, 'name' | 'epoch'>[]) => void;
-}
-
+// Lease epochs: in which epoch a node holds each lease, or held it last.
 /** `before` are those that an earlier process of the node held, and no other node since. */
-export function createEpochs(before: readonly Pick<Lease, 'name' | 'epoch'>[]): LeaseEpochs {
-  const epochs = new Map<LeaseName, number>();
-  const add: LeaseEpochs['add'] = (gained) => {
-    for (const { name, epoch } of gained) epochs.set(name, epoch);
-  };
-  add(before);
-  return { of: (deviceId) => epochs.get(leaseOfDevice(deviceId)) ?? 0, add };
+export class LeaseEpochs {
+  readonly #epochs = new Map<LeaseName, number>();
+
+  constructor(before: readonly Pick<Lease, 'name' | 'epoch'>[]) {
+    this.add(before);
+  }
+
+  /** Of the lease of the device; 0 for one that the node never held. */
+  readonly of = (deviceId: string): number => this.#epochs.get(leaseOfDevice(deviceId)) ?? 0;
+
+  add(gained: readonly Pick<Lease, 'name' | 'epoch'>[]): void {
+    for (const { name, epoch } of gained) this.#epochs.set(name, epoch);
+  }
 }

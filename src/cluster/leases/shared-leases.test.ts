@@ -4,8 +4,8 @@ import { clusterLeaseMs, openLeaseCluster } from './testing-lease-cluster.ts';
 import { leasesMustBehave, leasesMustBeShared } from './conformance/leases.conformance.ts';
 import { manualTimers } from '../../structures/testing-timers.ts';
 import type { LeaseTable } from './lease-table.ts';
-import { createSharedLeases } from './shared-leases.ts';
-import { createTableModel } from './testing-lease-table.ts';
+import { SharedLeases } from './shared-leases.ts';
+import { TableModel } from './testing-lease-table.ts';
 
 const timers = manualTimers();
 const { setTimer } = timers;
@@ -14,7 +14,7 @@ const events = { failed: () => undefined, superseded: () => undefined, changed: 
 function openLeases(openTable: () => Promise<LeaseTable>, now: () => number, takesNone = false) {
   const node = { id: takesNone ? 'b' : 'a', url: 'http://a' };
   const repeating = { setTimer, setRepeatingTimer: setTimer };
-  return createSharedLeases({
+  return new SharedLeases({
     node,
     openTable,
     leaseMs: clusterLeaseMs,
@@ -26,7 +26,7 @@ function openLeases(openTable: () => Promise<LeaseTable>, now: () => number, tak
 }
 
 leasesMustBehave(async (names) => {
-  const model = createTableModel(clusterLeaseMs, () => 0);
+  const model = new TableModel(clusterLeaseMs, () => 0);
   const leases = openLeases(
     async () => model.openTable(),
     () => 0,
@@ -38,7 +38,7 @@ leasesMustBehave(async (names) => {
 
 leasesMustBeShared(async () => {
   let now = 0;
-  const model = createTableModel(clusterLeaseMs, () => now);
+  const model = new TableModel(clusterLeaseMs, () => now);
   return openLeaseCluster({
     openTable: async () => model.openTable(),
     setTime: async (time) => void (now = time),
@@ -48,7 +48,7 @@ leasesMustBeShared(async () => {
 test('reliability 2: without the table, leases end by the clock of the node, and come back with their epoch', async () => {
   let now = 0;
   let isReachable = true;
-  const model = createTableModel(clusterLeaseMs, () => now);
+  const model = new TableModel(clusterLeaseMs, () => now);
   const leases = openLeases(
     async () =>
       model.openTable(async (step) => {
@@ -87,7 +87,7 @@ test('reliability 2: without the table, leases end by the clock of the node, and
 
 test('reliability 4: a node that takes none gets none from others, and nobody waits for its share', async () => {
   let now = 0;
-  const model = createTableModel(clusterLeaseMs, () => now);
+  const model = new TableModel(clusterLeaseMs, () => now);
   const open = async () => model.openTable();
   const serving = openLeases(open, () => now);
   const shipping = openLeases(open, () => now, true);
@@ -108,7 +108,7 @@ test('reliability 4: a node that takes none gets none from others, and nobody wa
 
 test('the continuity of a node changes when others took its leases, and not when it gave some', async () => {
   let now = 0;
-  const model = createTableModel(clusterLeaseMs, () => now);
+  const model = new TableModel(clusterLeaseMs, () => now);
   const cluster = await openLeaseCluster({
     openTable: async () => model.openTable(),
     setTime: async (time) => void (now = time),

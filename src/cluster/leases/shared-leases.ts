@@ -3,107 +3,149 @@ import type { NodeAddress } from '../../model/node-messages.ts';
 import { problem } from '../../model/problem.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import { createHeldLeases, type HeldLeases } from './held-leases.ts';
+import { HeldLeases } from './held-leases.ts';
 import { giftsOf, sharesOf } from './lease-shares.ts';
 import type { LeaseTable, LeaseView, OwnerRow } from './lease-table.ts';
 import type { Lease, LeaseName, Leases, LeasesChanged, Owner } from './leases.ts';
-import { createTableSession, type TableSession } from './table-session.ts';
-
-export interface SharedLeases extends Leases {
-  /** Joins the other nodes. Rejects when the table cannot be used. */
-  start(): Promise<void>;
-  /** See `HeldLeases`. */
-  continuity(): number;
-  /** Resolves when the changes and moves begun so far are done. */
-  idle(): Promise<void>;
-}
+import { TableSession } from './table-session.ts';
 
 const turnsPerLease = 10;
 
-export function createSharedLeases(parts: MemberParts): SharedLeases {
-  const { node, openTable, leaseMs, now, events } = parts;
-  const wanted = new Set<LeaseName>();
-  const held = createHeldLeases(now);
-  const session = createTableSession({
-    node,
-    openTable,
-    wanted,
-    hasLeft: () => member.hasLeft,
-    isDraining: () => member.isDraining,
-  });
-  const failed = (error: unknown) => events.failed('changing leases', error);
-  const listeners = createLeaseListeners({ ready: held.use, failed });
-  const member: Member = {
-    parts,
-    wanted,
-    held,
-    session,
-    listeners,
-    owners: new Map(),
-    renewedAt: Number.NEGATIVE_INFINITY,
-    isFailing: false,
-    giving: undefined,
-    isDraining: parts.takesNone ?? false,
-    hasLeft: false,
-  };
-  let waiting: Promise<void> | undefined;
-  let stopTimer: (() => void) | undefined;
+export class SharedLeases implements Leases {
+  readonly #parts: MemberParts;
+  readonly #node: NodeAddress;
+  readonly #leaseMs: number;
+  readonly #now: () => number;
+  readonly #events: LeaseEvents;
+  readonly #wanted = new Set<LeaseName>();
+  readonly #held: HeldLeases;
+  readonly #session: TableSession;
+  readonly #listeners: LeaseListeners;
+  readonly #member: Member;
+  #waiting: Promise<void> | undefined;
+  #stopTimer: (() => void) | undefined;
 
-  const isCutOff = (): boolean =>
-    member.isFailing && now() - member.renewedAt >= leaseMs * validPart;
+  constructor(parts: MemberParts) {
+    this.#parts = parts;
+    const { node, openTable, leaseMs, now, events } = parts;
+    this.#node = node;
+    this.#leaseMs = leaseMs;
+    this.#now = now;
+    this.#events = events;
+    this.#held = new HeldLeases(this.#now);
+    this.#session = new TableSession({
+      node: this.#node,
+      openTable,
+      wanted: this.#wanted,
+      hasLeft: () => this.#member.hasLeft,
+      isDraining: () => this.#member.isDraining,
+    });
+    const failed = (error: unknown) => this.#events.failed('changing leases', error);
+    this.#listeners = new LeaseListeners({ ready: this.#held.use, failed });
+    this.#member = {
+      parts,
+      wanted: this.#wanted,
+      held: this.#held,
+      session: this.#session,
+      listeners: this.#listeners,
+      owners: new Map(),
+      renewedAt: Number.NEGATIVE_INFINITY,
+      isFailing: false,
+      giving: undefined,
+      isDraining: parts.takesNone ?? false,
+      hasLeft: false,
+    };
+  }
+
+  /** See `HeldLeases`. */
+  readonly continuity = (): number => this.#held.continuity();
+
+  /**
+   * Reads owners and leases again, such as after a node answered that it holds one no longer.
+   * Without the table they stay as they were. Rejects with `recordsUnreachable` while this node is
+   * cut off.
+   */
+  readonly refresh = async (): Promise<void> => {
+    // The next turn of the timer finds out whether the table is back.
+    if (!this.isCutOff()) await this.#takeTurn().catch(() => undefined);
+    if (this.isCutOff()) throw problem('recordsUnreachable');
+  };
+
+  /** Releases what is still held. */
+  readonly close = async (): Promise<void> => {
+    this.#stopTimer?.();
+    await drain(this.#member).catch((error) => this.#events.failed('releasing leases', error));
+    this.#member.hasLeft = true;
+    await announceLeaving(this.#member, endAll(this.#held));
+    await this.#session.close();
+  };
+
+  get node(): NodeAddress {
+    return this.#node;
+  }
+
+  /** The lease when this node holds it and accepts work for it. Asks no database. */
+  held(name: LeaseName): Lease | undefined {
+    return this.#held.held(name);
+  }
+
+  /** Adds leases that this node takes a share of. */
+  want(names: readonly LeaseName[]): void {
+    for (const name of names) this.#wanted.add(name);
+  }
+
+  onChange(listener: LeasesChanged): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Who holds what, as it was read last; a lease without an owner is missing. */
+  owners(): ReadonlyMap<LeaseName, Owner> {
+    return this.#member.owners;
+  }
+
+  /** Whether the table cannot be used for so long that this node holds nothing any longer. */
+  isCutOff(): boolean {
+    return (
+      this.#member.isFailing && this.#now() - this.#member.renewedAt >= this.#leaseMs * validPart
+    );
+  }
+
+  /** Joins the other nodes. Rejects when the table cannot be used. */
+  async start(): Promise<void> {
+    await this.#takeTurn();
+    await this.#listeners.idle();
+    const inBackground = () =>
+      void this.#takeTurn().catch((error) => this.#events.failed('renewing leases', error));
+    this.#stopTimer = this.#parts.setRepeatingTimer(inBackground, this.#leaseMs / turnsPerLease);
+  }
+
+  /** Resolves when the changes and moves begun so far are done. */
+  async idle(): Promise<void> {
+    await this.#listeners.idle();
+    await this.#member.giving;
+    await this.#listeners.idle();
+  }
+
+  /** Gives all leases to the other nodes and takes no more. Resolves when this node holds none. */
+  drain(): Promise<void> {
+    return drain(this.#member);
+  }
 
   /** One turn at a time: callers share the one in progress. */
-  function takeTurn(): Promise<void> {
-    waiting ??= runTurn(member)
+  #takeTurn(): Promise<void> {
+    this.#waiting ??= runTurn(this.#member)
       .then(
-        () => void (member.isFailing = false),
+        () => void (this.#member.isFailing = false),
         (error: unknown) => {
-          member.isFailing = true;
+          this.#member.isFailing = true;
           throw error;
         },
       )
       .finally(() => {
-        waiting = undefined;
+        this.#waiting = undefined;
       });
-    return waiting;
+    return this.#waiting;
   }
-
-  return {
-    node,
-    held: held.held,
-    continuity: held.continuity,
-    want(names) {
-      for (const name of names) wanted.add(name);
-    },
-    onChange: listeners.add,
-    owners: () => member.owners,
-    isCutOff,
-    async refresh() {
-      // The next turn of the timer finds out whether the table is back.
-      if (!isCutOff()) await takeTurn().catch(() => undefined);
-      if (isCutOff()) throw problem('recordsUnreachable');
-    },
-    async start() {
-      await takeTurn();
-      await listeners.idle();
-      const inBackground = () =>
-        void takeTurn().catch((error) => events.failed('renewing leases', error));
-      stopTimer = parts.setRepeatingTimer(inBackground, leaseMs / turnsPerLease);
-    },
-    async idle() {
-      await listeners.idle();
-      await member.giving;
-      await listeners.idle();
-    },
-    drain: () => drain(member),
-    async close() {
-      stopTimer?.();
-      await drain(member).catch((error) => events.failed('releasing leases', error));
-      member.hasLeft = true;
-      await announceLeaving(member, endAll(held));
-      await session.close();
-    },
-  };
 }
 
 // Lease member: the turns of one node: it renews, takes what is missing, gives what is too much.
@@ -326,32 +368,38 @@ function planKind(
 
 // Lease listeners: are called one after the other with what a node gained and lost, in that order.
 
-interface LeaseListeners {
-  add(listener: LeasesChanged): void;
-  /** Resolves when every listener is ready. A failed one keeps no other from being called. */
-  announce(gained: readonly Lease[], lost: readonly Lease[]): Promise<void>;
-  /** Resolves when everything announced so far is done. */
-  idle(): Promise<void>;
-}
-
 interface LeaseListenersParts {
   /** Called when the listeners are ready for leases. */
   readonly ready: (gained: readonly Lease[]) => void;
   readonly failed: (error: unknown) => void;
 }
 
-function createLeaseListeners({ ready, failed }: LeaseListenersParts): LeaseListeners {
-  const listeners: LeasesChanged[] = [];
-  const announcements = createSerialQueue();
-  return {
-    add: (listener) => void listeners.push(listener),
-    async announce(gained, lost) {
-      if (gained.length + lost.length === 0) return;
-      await announcements.run(async () => {
-        for (const listener of listeners) await Promise.try(listener, gained, lost).catch(failed);
-        ready(gained);
-      });
-    },
-    idle: announcements.idle,
-  };
+// Lease listeners: are called one after the other with what a node gained and lost, in that order.
+class LeaseListeners {
+  readonly #ready: (gained: readonly Lease[]) => void;
+  readonly #failed: (error: unknown) => void;
+  readonly #listeners: LeasesChanged[] = [];
+  readonly #announcements = createSerialQueue();
+
+  constructor({ ready, failed }: LeaseListenersParts) {
+    this.#ready = ready;
+    this.#failed = failed;
+  }
+
+  readonly add = (listener: LeasesChanged): void => void this.#listeners.push(listener);
+
+  /** Resolves when every listener is ready. A failed one keeps no other from being called. */
+  async announce(gained: readonly Lease[], lost: readonly Lease[]): Promise<void> {
+    if (gained.length + lost.length === 0) return;
+    await this.#announcements.run(async () => {
+      for (const listener of this.#listeners)
+        await Promise.try(listener, gained, lost).catch(this.#failed);
+      this.#ready(gained);
+    });
+  }
+
+  /** Resolves when everything announced so far is done. */
+  idle(): Promise<void> {
+    return this.#announcements.idle();
+  }
 }

@@ -4,15 +4,6 @@ import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { LeaseName } from './leases.ts';
 
-export interface TableSession {
-  /**
-   * Runs a step. Steps never interleave. A failure ends the session, because its outcome is
-   * unknown; the next step opens another one.
-   */
-  run<T>(step: (table: LeaseTable) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
 export interface TableSessionParts {
   readonly node: NodeAddress;
   readonly openTable: () => Promise<LeaseTable>;
@@ -24,49 +15,66 @@ export interface TableSessionParts {
   readonly isDraining: () => boolean;
 }
 
-export function createTableSession(parts: TableSessionParts): TableSession {
-  const { node, openTable, wanted, hasLeft, isDraining } = parts;
-  const steps = createSerialQueue();
-  let table: LeaseTable | undefined;
-  let added = 0;
-  let isClosed = false;
+export class TableSession {
+  readonly #node: NodeAddress;
+  readonly #openTable: () => Promise<LeaseTable>;
+  readonly #wanted: ReadonlySet<LeaseName>;
+  readonly #hasLeft: () => boolean;
+  readonly #isDraining: () => boolean;
+  readonly #steps = createSerialQueue();
+  #table: LeaseTable | undefined;
+  #added = 0;
+  #isClosed = false;
 
-  async function opened(): Promise<LeaseTable> {
-    if (isClosed) throw new Error('The node has left');
-    if (table === undefined) {
-      table = await openTable();
-      added = 0;
-      if (!hasLeft()) await table.register(node, isDraining());
-    }
-    if (added < wanted.size) {
-      const names = [...wanted];
-      await table.add(names);
-      added = names.length;
-    }
-    return table;
+  constructor(parts: TableSessionParts) {
+    const { node, openTable, wanted, hasLeft, isDraining } = parts;
+    this.#node = node;
+    this.#openTable = openTable;
+    this.#wanted = wanted;
+    this.#hasLeft = hasLeft;
+    this.#isDraining = isDraining;
   }
 
-  async function end(): Promise<void> {
-    const ended = table;
-    table = undefined;
+  readonly close = (): Promise<void> =>
+    this.#steps.run(() => {
+      this.#isClosed = true;
+      return this.#end();
+    });
+
+  /**
+   * Runs a step. Steps never interleave. A failure ends the session, because its outcome is
+   * unknown; the next step opens another one.
+   */
+  run<T>(step: (table: LeaseTable) => Promise<T>): Promise<T> {
+    return this.#steps.run(async () => {
+      try {
+        return await step(await this.#opened());
+      } catch (error) {
+        await this.#end();
+        throw error;
+      }
+    });
+  }
+
+  async #opened(): Promise<LeaseTable> {
+    if (this.#isClosed) throw new Error('The node has left');
+    if (this.#table === undefined) {
+      this.#table = await this.#openTable();
+      this.#added = 0;
+      if (!this.#hasLeft()) await this.#table.register(this.#node, this.#isDraining());
+    }
+    if (this.#added < this.#wanted.size) {
+      const names = [...this.#wanted];
+      await this.#table.add(names);
+      this.#added = names.length;
+    }
+    return this.#table;
+  }
+
+  async #end(): Promise<void> {
+    const ended = this.#table;
+    this.#table = undefined;
     // A session that is lost already cannot be closed.
     await ended?.close().catch(() => undefined);
   }
-
-  return {
-    run: (step) =>
-      steps.run(async () => {
-        try {
-          return await step(await opened());
-        } catch (error) {
-          await end();
-          throw error;
-        }
-      }),
-    close: () =>
-      steps.run(() => {
-        isClosed = true;
-        return end();
-      }),
-  };
 }

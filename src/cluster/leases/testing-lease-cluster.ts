@@ -2,7 +2,7 @@
 import { manualTimers } from '../../structures/testing-timers.ts';
 import { type LeaseName, type LeasesChanged, partitionLeases } from './leases.ts';
 import type { LeaseTable } from './lease-table.ts';
-import { createSharedLeases, type SharedLeases } from './shared-leases.ts';
+import { SharedLeases } from './shared-leases.ts';
 
 export const clusterLeaseMs = 10_000;
 const stepMs = 250;
@@ -51,7 +51,7 @@ export async function openLeaseCluster(parts: LeaseClusterParts): Promise<LeaseC
   async function start(id: string, listener?: LeasesChanged): Promise<TestNode> {
     const timers: { readonly task: () => void; readonly at: number }[] = [];
     const state = { isRunning: true, superseded: 0 };
-    const leases = createSharedLeases({
+    const leases = new SharedLeases({
       node: { id, url: `http://${id}` },
       openTable: parts.openTable,
       leaseMs: clusterLeaseMs,

@@ -20,59 +20,66 @@ interface ModelNode {
 /** Runs one step of the table; tests can delay it, or never answer. */
 export type RunStep = <T>(step: () => T) => Promise<T>;
 
-export interface TableModel {
-  openTable(run?: RunStep): LeaseTable;
-  /** Leases that a node holds now. */
-  live(): readonly { readonly name: LeaseName; readonly node: string }[];
-}
-
-export function createTableModel(leaseMs: number, now: () => number): TableModel {
-  const rows = new Map<LeaseName, ModelRow>();
-  const nodes = new Map<string, ModelNode>();
-  const isFree = ({ until }: ModelRow): boolean => until <= now();
-  const give = (row: ModelRow, node: string): LeaseRow => {
-    Object.assign(row, { node, epoch: row.epoch + 1, until: now() + leaseMs });
-    return { name: row.name, epoch: row.epoch };
+export class TableModel {
+  readonly #leaseMs: number;
+  readonly #now: () => number;
+  readonly #rows = new Map<LeaseName, ModelRow>();
+  readonly #nodes = new Map<string, ModelNode>();
+  readonly #isServing = (node: string): boolean => {
+    const known = this.#nodes.get(node);
+    return known !== undefined && known.seenUntil > this.#now() && !known.isDraining;
   };
 
-  const isServing = (node: string): boolean => {
-    const known = nodes.get(node);
-    return known !== undefined && known.seenUntil > now() && !known.isDraining;
-  };
+  constructor(leaseMs: number, now: () => number) {
+    this.#leaseMs = leaseMs;
+    this.#now = now;
+  }
 
-  function openTable(run: RunStep = async (step) => step()): LeaseTable {
+  openTable(run: RunStep = async (step) => step()): LeaseTable {
     const session = Symbol('session');
     let id = '';
     const update = (isDraining?: boolean): boolean => {
-      const node = nodes.get(id);
+      const node = this.#nodes.get(id);
       if (node?.session !== session) return false;
-      const changed = { seenUntil: now() + leaseMs, isDraining: isDraining ?? node.isDraining };
-      nodes.set(id, { ...node, ...changed });
+      const changed = {
+        seenUntil: this.#now() + this.#leaseMs,
+        isDraining: isDraining ?? node.isDraining,
+      };
+      this.#nodes.set(id, { ...node, ...changed });
       return true;
     };
-    const own = (): readonly ModelRow[] => [...rows.values()].filter(({ node }) => node === id);
+    const own = (): readonly ModelRow[] =>
+      [...this.#rows.values()].filter(({ node }) => node === id);
     const asNode = <T>(step: () => readonly T[]) => run(() => (update() ? step() : []));
     return {
       register: (address, isDraining) =>
         run(() => {
           id = address.id;
-          nodes.set(id, { address, session, seenUntil: now() + leaseMs, isDraining });
+          this.#nodes.set(id, {
+            address,
+            session,
+            seenUntil: this.#now() + this.#leaseMs,
+            isDraining,
+          });
         }),
       add: (names) =>
         run(() => {
           for (const name of names)
-            if (!rows.has(name)) rows.set(name, { name, node: undefined, epoch: 0, until: -1 });
+            if (!this.#rows.has(name))
+              this.#rows.set(name, { name, node: undefined, epoch: 0, until: -1 });
         }),
       renew: (isDraining) =>
         run(() => {
           if (!update(isDraining)) return undefined;
-          for (const row of own()) row.until = now() + leaseMs;
+          for (const row of own()) row.until = this.#now() + this.#leaseMs;
           return own().map(({ name, epoch }) => ({ name, epoch }));
         }),
       take: (names, countMax) =>
         asNode(() => {
-          const found = [...rows.values()].filter((row) => names.includes(row.name) && isFree(row));
-          return found.slice(0, countMax).map((row) => give(row, id));
+          const found = [...this.#rows.values()].filter(
+            (row) => names.includes(row.name) && this.#isFree(row),
+          );
+          return found.slice(0, countMax).map((row) => this.#give(row, id));
         }),
       move: async (given, to) =>
         void (await asNode(() => {
@@ -80,40 +87,48 @@ export function createTableModel(leaseMs: number, now: () => number): TableModel
           return own()
             .filter(({ name, epoch }) => epochs.get(name) === epoch)
             .map((row) => {
-              const given = give(row, to);
-              if (!isServing(to)) row.until = now();
+              const given = this.#give(row, to);
+              if (!this.#isServing(to)) row.until = this.#now();
               return given;
             });
         })),
       release: async () =>
         void (await asNode(() => {
           update(true);
-          for (const row of own()) row.until = now();
-          nodes.delete(id);
+          for (const row of own()) row.until = this.#now();
+          this.#nodes.delete(id);
           return [];
         })),
       view: () =>
         run(() => ({
-          rows: [...rows.values()].map((row) => ({
+          rows: [...this.#rows.values()].map((row) => ({
             name: row.name,
             epoch: row.epoch,
-            isLive: !isFree(row),
-            node: row.node === undefined ? undefined : nodes.get(row.node)?.address,
+            isLive: !this.#isFree(row),
+            node: row.node === undefined ? undefined : this.#nodes.get(row.node)?.address,
           })),
-          nodes: [...nodes]
+          nodes: [...this.#nodes]
             .map(([node]) => node)
-            .filter(isServing)
+            .filter(this.#isServing)
             .toSorted(),
         })),
       close: async () => undefined,
     };
   }
 
-  return {
-    openTable,
-    live: () =>
-      [...rows.values()]
-        .filter((row) => !isFree(row))
-        .map(({ name, node = '' }) => ({ name, node })),
-  };
+  /** Leases that a node holds now. */
+  live(): readonly { readonly name: LeaseName; readonly node: string }[] {
+    return [...this.#rows.values()]
+      .filter((row) => !this.#isFree(row))
+      .map(({ name, node = '' }) => ({ name, node }));
+  }
+
+  #isFree({ until }: ModelRow): boolean {
+    return until <= this.#now();
+  }
+
+  #give(row: ModelRow, node: string): LeaseRow {
+    Object.assign(row, { node, epoch: row.epoch + 1, until: this.#now() + this.#leaseMs });
+    return { name: row.name, epoch: row.epoch };
+  }
 }

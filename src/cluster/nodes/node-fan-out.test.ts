@@ -1,6 +1,6 @@
 // Node rounds: who is asked, how often, and for whom nothing waits.
 import { expect, test } from 'vitest';
-import { createNodeRounds, skipMs } from './node-fan-out.ts';
+import { NodeRounds, skipMs } from './node-fan-out.ts';
 
 const node = (id: string) => ({ id, url: `http://${id}` });
 
@@ -9,7 +9,7 @@ function world(ids: readonly string[]) {
   const timers = new Set<() => void>();
   const failures: unknown[] = [];
   const state = { now: 0, others: ids.map(node) };
-  const rounds = createNodeRounds({
+  const rounds = new NodeRounds({
     askMsMax: 1_000,
     others: () => state.others,
     ask({ id }, request) {

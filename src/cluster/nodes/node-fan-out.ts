@@ -17,16 +17,6 @@ export interface NodeRoundsParts {
   readonly setTimer: SetTimer;
 }
 
-export interface NodeRounds {
-  /**
-   * Resolves when every other node that answers has answered a question that was asked after this
-   * call. Never rejects.
-   */
-  ask(request: string): Promise<void>;
-  /** Nodes that are not asked at present. */
-  readonly skipped: () => number;
-}
-
 /** Rounds of one request. */
 interface Rounds {
   requested: number;
@@ -34,49 +24,61 @@ interface Rounds {
   current: Promise<void> | undefined;
 }
 
-/** At most one question of a kind to each node is open; calls that come meanwhile share the next one. */
-export function createNodeRounds(parts: NodeRoundsParts): NodeRounds {
-  const skippedUntil = new Map<string, number>();
-  const open = new Map<string, Rounds>();
+/**
+ * At most one question of a kind to each node is open; calls that come meanwhile share the next
+ * one.
+ */
+export class NodeRounds {
+  readonly #parts: NodeRoundsParts;
+  readonly #skippedUntil = new Map<string, number>();
+  readonly #open = new Map<string, Rounds>();
+  readonly #isSkipped = ({ id }: NodeAddress): boolean =>
+    (this.#skippedUntil.get(id) ?? 0) > this.#parts.clock();
 
-  const isSkipped = ({ id }: NodeAddress): boolean => (skippedUntil.get(id) ?? 0) > parts.clock();
+  constructor(parts: NodeRoundsParts) {
+    this.#parts = parts;
+  }
 
-  async function askOne(node: NodeAddress, request: string): Promise<void> {
-    if (isSkipped(node)) return;
-    const answer = parts.ask(node, request);
+  /**
+   * Resolves when every other node that answers has answered a question that was asked after this
+   * call. Never rejects.
+   */
+  readonly ask = async (request: string): Promise<void> => {
+    const rounds = this.#open.get(request) ?? { requested: 0, done: 0, current: undefined };
+    this.#open.set(request, rounds);
+    const own = ++rounds.requested;
+    while (rounds.done < own) await (rounds.current ??= this.#askAll(rounds, request));
+  };
+
+  /** Nodes that are not asked at present. */
+  readonly skipped = (): number => this.#parts.others().filter(this.#isSkipped).length;
+
+  async #askOne(node: NodeAddress, request: string): Promise<void> {
+    if (this.#isSkipped(node)) return;
+    const answer = this.#parts.ask(node, request);
     try {
-      await inTime(answer, parts);
-      skippedUntil.delete(node.id);
+      await inTime(answer, this.#parts);
+      this.#skippedUntil.delete(node.id);
     } catch (error) {
-      skippedUntil.set(node.id, parts.clock() + skipMs);
-      parts.failed(error);
+      this.#skippedUntil.set(node.id, this.#parts.clock() + skipMs);
+      this.#parts.failed(error);
       // A node that was only slow is asked again from its late answer on.
       answer.then(
-        () => skippedUntil.delete(node.id),
+        () => this.#skippedUntil.delete(node.id),
         () => undefined,
       );
     }
   }
 
-  async function askAll(rounds: Rounds, request: string): Promise<void> {
+  async #askAll(rounds: Rounds, request: string): Promise<void> {
     const upTo = rounds.requested;
-    const others = parts.others();
-    forgetOthers(skippedUntil, others);
-    await Promise.all(others.map((node) => askOne(node, request)));
+    const others = this.#parts.others();
+    forgetOthers(this.#skippedUntil, others);
+    await Promise.all(others.map((node) => this.#askOne(node, request)));
     rounds.done = upTo;
     rounds.current = undefined;
-    if (rounds.requested === upTo) open.delete(request);
+    if (rounds.requested === upTo) this.#open.delete(request);
   }
-
-  return {
-    async ask(request) {
-      const rounds = open.get(request) ?? { requested: 0, done: 0, current: undefined };
-      open.set(request, rounds);
-      const own = ++rounds.requested;
-      while (rounds.done < own) await (rounds.current ??= askAll(rounds, request));
-    },
-    skipped: () => parts.others().filter(isSkipped).length,
-  };
 }
 
 function forgetOthers(skipped: Map<string, number>, known: readonly NodeAddress[]): void {

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { createHttpNodes } from './http/http-nodes.ts';
-import { createInternalPort } from './http/internal-port.ts';
+import { InternalPort } from './http/internal-port.ts';
 import type { ForwardedRequest } from './nodes.ts';
 import { presenceHandlers, withoutSilentNodes } from './unresponsive-nodes.ts';
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 /** A node whose work the test ends, behind a wire that can be silent. */
 async function world(handlers = presenceHandlers) {
   const work = Promise.withResolvers<Json>();
-  const port = createInternalPort({
+  const port = new InternalPort({
     id: 'b',
     secret,
     holds: () => true,

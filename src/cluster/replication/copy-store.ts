@@ -9,16 +9,6 @@ import { type CopyAnswer, type CopyChange, type CopyRequest, isCopiedName } from
 const wholeMark = 'whole';
 const idForm = /^[0-9a-f-]{36}$/;
 
-export interface CopyStore {
-  /** Stores changes of the journal of a node. Resolves when they are durable. */
-  store(node: string, request: CopyRequest): Promise<CopyAnswer>;
-  /** Removes all but these. */
-  keepOnly(copies: readonly { readonly node: string; readonly copy: string }[]): Promise<void>;
-  /** Nodes whose copies are written. */
-  nodes(): readonly string[];
-  close(): Promise<void>;
-}
-
 interface WrittenCopy {
   readonly copy: string;
   readonly directory: string;
@@ -38,50 +28,66 @@ export async function wholeCopy(
   return mark === undefined ? undefined : folder;
 }
 
-export function createCopyStore(directory: string): CopyStore {
-  const written = new Map<string, WrittenCopy>();
+export class CopyStore {
+  readonly #directory: string;
+  readonly #written = new Map<string, WrittenCopy>();
 
-  async function begin(node: string, copy: string): Promise<void> {
-    await end(node);
-    const folder = join(directory, node, copy);
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  readonly close = async (): Promise<void> => {
+    for (const node of this.#written.keys()) await this.#end(node);
+  };
+
+  /** Stores changes of the journal of a node. Resolves when they are durable. */
+  async store(node: string, { copy, begins, isWhole, changes }: CopyRequest): Promise<CopyAnswer> {
+    if (!idForm.test(node) || !idForm.test(copy)) throw new Error('A copy needs ids');
+    if (begins === true) await this.#begin(node, copy);
+    const known = this.#written.get(node);
+    if (known?.copy !== copy) return { isStored: false };
+    const isStored = await known.queue.run(() => apply(known, changes));
+    if (!isStored) await this.#end(node);
+    else if (isWhole === true) {
+      await replaceFile(join(known.directory, wholeMark), '');
+      await removeOthers(join(this.#directory, node), [copy]);
+    }
+    return { isStored };
+  }
+
+  /** Removes all but these. */
+  async keepOnly(
+    copies: readonly { readonly node: string; readonly copy: string }[],
+  ): Promise<void> {
+    const wanted = Map.groupBy(copies, ({ node }) => node);
+    for (const node of await namesIn(this.#directory)) {
+      const names = (wanted.get(node) ?? []).map(({ copy }) => copy);
+      await removeOthers(join(this.#directory, node), [
+        ...names,
+        this.#written.get(node)?.copy ?? '',
+      ]);
+    }
+  }
+
+  /** Nodes whose copies are written. */
+  nodes(): readonly string[] {
+    return [...this.#written.keys()];
+  }
+
+  async #begin(node: string, copy: string): Promise<void> {
+    await this.#end(node);
+    const folder = join(this.#directory, node, copy);
     await rm(folder, { recursive: true, force: true });
     await makeFolder(join(folder, 'samples', 'journal'));
     const queue = createSerialQueue();
-    written.set(node, { copy, directory: folder, handles: new Map(), queue });
+    this.#written.set(node, { copy, directory: folder, handles: new Map(), queue });
   }
 
-  async function end(node: string): Promise<void> {
-    const known = written.get(node);
-    written.delete(node);
+  async #end(node: string): Promise<void> {
+    const known = this.#written.get(node);
+    this.#written.delete(node);
     for (const handle of known?.handles.values() ?? []) await handle.close();
   }
-
-  return {
-    async store(node, { copy, begins, isWhole, changes }) {
-      if (!idForm.test(node) || !idForm.test(copy)) throw new Error('A copy needs ids');
-      if (begins === true) await begin(node, copy);
-      const known = written.get(node);
-      if (known?.copy !== copy) return { isStored: false };
-      const isStored = await known.queue.run(() => apply(known, changes));
-      if (!isStored) await end(node);
-      else if (isWhole === true) {
-        await replaceFile(join(known.directory, wholeMark), '');
-        await removeOthers(join(directory, node), [copy]);
-      }
-      return { isStored };
-    },
-    async keepOnly(copies) {
-      const wanted = Map.groupBy(copies, ({ node }) => node);
-      for (const node of await namesIn(directory)) {
-        const names = (wanted.get(node) ?? []).map(({ copy }) => copy);
-        await removeOthers(join(directory, node), [...names, written.get(node)?.copy ?? '']);
-      }
-    },
-    nodes: () => [...written.keys()],
-    async close() {
-      for (const node of written.keys()) await end(node);
-    },
-  };
 }
 
 async function removeOthers(folder: string, kept: readonly string[]): Promise<void> {

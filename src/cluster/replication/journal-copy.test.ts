@@ -8,8 +8,8 @@ import { realDisk } from '../../storage/log/disk.ts';
 import { type Journal, openJournal } from '../../storage/log/journal.ts';
 import type { NodeAddress } from '../../model/node-messages.ts';
 import type { CopyAnswer, CopyRequest } from './copy-form.ts';
-import { createCopyStore, type CopyStore, wholeCopy } from './copy-store.ts';
-import { createJournalCopy, type JournalCopy, journalCopyLimits } from './journal-copy.ts';
+import { CopyStore, wholeCopy } from './copy-store.ts';
+import { JournalCopy, journalCopyLimits } from './journal-copy.ts';
 
 const self = 'aaaaaaaa-0000-4000-8000-000000000000';
 const holders: readonly NodeAddress[] = [1, 2].map((n) => ({
@@ -35,12 +35,12 @@ function createWorld() {
   const directory = folder();
   mkdirSync(join(directory, 'samples', 'journal'), { recursive: true });
   const folders = holders.map(folder);
-  const stores: CopyStore[] = folders.map(createCopyStore);
+  const stores: CopyStore[] = folders.map((directory) => new CopyStore(directory));
   ends.push(async () => {
     for (const store of stores) await store.close();
   });
   const clock = { now: 0 };
-  const copy = createJournalCopy({
+  const copy = new JournalCopy({
     directory,
     disk: realDisk,
     now: () => clock.now,
@@ -68,7 +68,7 @@ function createWorld() {
     /** Closes what it had open, as a process that starts again. */
     async restart(place: number): Promise<void> {
       await (stores[place] as CopyStore).close();
-      stores[place] = createCopyStore(folders[place] ?? '');
+      stores[place] = new CopyStore(folders[place] ?? '');
     },
     connect(): void {
       copy.connect({
@@ -251,7 +251,7 @@ describe('what a holder does not take', () => {
       { isStored: false },
     ],
   ])('%s', async (_, request, answer) => {
-    const store = createCopyStore(folder());
+    const store = new CopyStore(folder());
     ends.push(() => store.close());
     expect(await store.store(self, request)).toEqual(answer);
   });
@@ -259,7 +259,7 @@ describe('what a holder does not take', () => {
   test.each(['../node-id', 'samples/journal/../../x.journal', 'records.sqlite', '', 'node-id/x'])(
     'the file %s',
     async (file) => {
-      const store = createCopyStore(folder());
+      const store = new CopyStore(folder());
       ends.push(() => store.close());
       const changes = [{ file, contents: 'x' }];
       await expect(store.store(self, { copy, begins: true, changes })).rejects.toThrow(
@@ -269,7 +269,7 @@ describe('what a holder does not take', () => {
   );
 
   test('a node or copy without an id as its name', async () => {
-    const store = createCopyStore(folder());
+    const store = new CopyStore(folder());
     for (const [node, name] of [
       ['..', copy],
       [self, '../x'],
@@ -279,11 +279,11 @@ describe('what a holder does not take', () => {
 
   test('copies that count no longer are removed', async () => {
     const directory = folder();
-    const store = createCopyStore(directory);
+    const store = new CopyStore(directory);
     await store.store(self, { copy, begins: true, isWhole: true, changes: [] });
     await store.close();
     expect(await wholeCopy(directory, self, copy)).toBeDefined();
-    const later = createCopyStore(directory);
+    const later = new CopyStore(directory);
     await later.keepOnly([{ node: self, copy }]);
     expect(await wholeCopy(directory, self, copy)).toBeDefined();
     await later.keepOnly([]);

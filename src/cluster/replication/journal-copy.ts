@@ -34,20 +34,6 @@ export interface JournalCopyParts {
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-export interface JournalCopy {
-  /** For the journal. Until `connect`, only this folder has what is written. */
-  readonly disk: Disk;
-  /** The file was replaced; resolves when the copy has it. Rejects with NotCopied. */
-  replaced(file: string, contents: string): Promise<void>;
-  /** From now on, everything is copied. */
-  connect(holders: CopyHolders): void;
-  /** From now on, only this folder has what is written. */
-  disconnect(): void;
-  /** Copies everything, if that is not done already. Rejects with NotCopied. */
-  ensure(): Promise<void>;
-  readonly holder: NodeAddress | undefined;
-}
-
 interface Copy {
   readonly id: string;
   readonly holder: NodeAddress;
@@ -67,34 +53,49 @@ interface CopyState {
   failingSince: number | undefined;
 }
 
-export function createJournalCopy(parts: JournalCopyParts): JournalCopy {
-  const state: CopyState = {
-    parts,
-    files: new Map(),
-    queue: createSerialQueue(),
-    to: undefined,
-    copy: undefined,
-    changes: [],
-    failed: undefined,
-    failingSince: undefined,
-  };
-  return {
-    disk: copiedDisk(state),
-    async replaced(file, contents) {
-      note(state, () => ({ file, contents }));
-      await store(state);
-    },
-    connect(holders) {
-      state.to = holders;
-    },
-    disconnect() {
-      state.to = undefined;
-    },
-    ensure: () => store(state),
-    get holder() {
-      return state.copy?.holder;
-    },
-  };
+export class JournalCopy {
+  /** For the journal. Until `connect`, only this folder has what is written. */
+  readonly disk: Disk;
+  readonly #state: CopyState;
+
+  constructor(parts: JournalCopyParts) {
+    this.#state = {
+      parts,
+      files: new Map(),
+      queue: createSerialQueue(),
+      to: undefined,
+      copy: undefined,
+      changes: [],
+      failed: undefined,
+      failingSince: undefined,
+    };
+    this.disk = copiedDisk(this.#state);
+  }
+
+  /** The file was replaced; resolves when the copy has it. Rejects with NotCopied. */
+  async replaced(file: string, contents: string): Promise<void> {
+    note(this.#state, () => ({ file, contents }));
+    await store(this.#state);
+  }
+
+  /** From now on, everything is copied. */
+  connect(holders: CopyHolders): void {
+    this.#state.to = holders;
+  }
+
+  /** From now on, only this folder has what is written. */
+  disconnect(): void {
+    this.#state.to = undefined;
+  }
+
+  /** Copies everything, if that is not done already. Rejects with NotCopied. */
+  ensure(): Promise<void> {
+    return store(this.#state);
+  }
+
+  get holder(): NodeAddress | undefined {
+    return this.#state.copy?.holder;
+  }
 }
 
 function copiedDisk(state: CopyState): Disk {

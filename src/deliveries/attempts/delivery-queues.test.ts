@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PendingDelivery } from '../../model/delivery.ts';
 import { queueLimits } from './connector-queue.ts';
-import { createDeliveryQueues, createDueQueue } from './delivery-queues.ts';
+import { DeliveryQueues, DueQueue } from './delivery-queues.ts';
 
 function pending(
   sequence: number,
@@ -18,7 +18,7 @@ function pending(
 const over = { isOver: true } as const;
 
 test('one delivery of a queue at a time, in order of creation, for any order of arrival', () => {
-  const queues = createDeliveryQueues();
+  const queues = new DeliveryQueues();
   for (const sequence of [1, 4, 2, 3, 2]) queues.add(pending(sequence), 0);
   const order: number[] = [];
   for (let [queue] = queues.start(0); queue !== undefined; [queue] = queues.start(0)) {
@@ -30,7 +30,7 @@ test('one delivery of a queue at a time, in order of creation, for any order of 
 });
 
 test('a connector whose deliveries hang uses up its own places alone', () => {
-  const queues = createDeliveryQueues();
+  const queues = new DeliveryQueues();
   for (let i = 0; i < 100; i++) queues.add(pending(i, 'hanging', `d${i}`), 0);
   expect([...queues.start(0)]).toHaveLength(queueLimits.inProgressMax);
   queues.add(pending(1_000, 'well', 'd1'), 0);
@@ -38,7 +38,7 @@ test('a connector whose deliveries hang uses up its own places alone', () => {
 });
 
 test('what failed keeps its queue waiting and comes again when it is due', () => {
-  const queues = createDeliveryQueues();
+  const queues = new DeliveryQueues();
   for (const sequence of [1, 2]) queues.add(pending(sequence), 0);
   const [queue] = queues.start(0);
   queues.end(queue!, { isOver: false, nextAt: 1_000 }, false, 0);
@@ -52,7 +52,7 @@ test('what failed keeps its queue waiting and comes again when it is due', () =>
 });
 
 test('the next retry of a connector is the earliest of those that failed', () => {
-  const queues = createDeliveryQueues();
+  const queues = new DeliveryQueues();
   for (const [i, nextAt] of [3_000, 2_000, 4_000].entries()) {
     queues.add(pending(i, 'c', `d${i}`), 0);
     queues.end([...queues.start(0)][0]!, { isOver: false, nextAt }, false, 0);
@@ -64,7 +64,7 @@ test('the next retry of a connector is the earliest of those that failed', () =>
 });
 
 test('a broken target is asked by one delivery at a time, first by those that failed, until one arrives', () => {
-  const queues = createDeliveryQueues();
+  const queues = new DeliveryQueues();
   for (let i = 0; i < 40; i++) queues.add(pending(i, 'c', `d${i}`), 0);
   const first = [...queues.start(0)];
   for (const queue of first) queues.end(queue, { isOver: false, nextAt: 1_000 }, false, 0);
@@ -78,7 +78,7 @@ test('a broken target is asked by one delivery at a time, first by those that fa
 });
 
 test('a broken target whose failed deliveries are all given up is asked by one that was never tried', () => {
-  const queues = createDeliveryQueues();
+  const queues = new DeliveryQueues();
   for (let i = 0; i < 10; i++) queues.add(pending(i, 'c', `d${i}`), 0);
   for (const queue of queues.start(0)) queues.end(queue, over, false, 0);
   for (let i = 10; i < 13; i++) queues.add(pending(i, 'c', `d${i}`), 0);
@@ -94,7 +94,7 @@ test('property: every delivery is tried, in order within its queue, and never tw
   });
   fc.assert(
     fc.property(fc.array(one, { maxLength: 80 }), (wanted) => {
-      const queues = createDeliveryQueues();
+      const queues = new DeliveryQueues();
       const failuresLeft = new Map(wanted.map(({ fails }, sequence) => [sequence, fails]));
       wanted.forEach(({ connector, device }, i) =>
         queues.add(pending(i, `c${connector}`, `d${device}`), 0),
@@ -130,7 +130,7 @@ test('property: every delivery is tried, in order within its queue, and never tw
 test('property: due times come out earliest first', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(50)), (times) => {
-      const due = createDueQueue<number>();
+      const due = new DueQueue<number>();
       for (const at of times) due.add(at, at);
       expect([...due.takeDue(50)]).toEqual(times.toSorted((a, b) => a - b));
     }),

@@ -19,28 +19,78 @@ export type AttemptResult =
 /** Bounds the work for a connector with a retry for each of many devices. */
 const retriesRead = 1_000;
 
-export interface DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
+interface State<D extends PendingDelivery> {
+  readonly connectors: Map<string, ConnectorQueue<D>>;
+  readonly later: DueQueue<DeviceQueue<D>>;
+  /** Connectors that may have a queue to start. */
+  readonly changed: Set<string>;
+  size: number;
+}
+
+export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
+  readonly #state: State<D> = {
+    connectors: new Map(),
+    later: new DueQueue(),
+    changed: new Set(),
+    size: 0,
+  };
+  readonly #connectors;
+
+  constructor() {
+    const { connectors } = this.#state;
+    this.#connectors = connectors;
+  }
+
+  readonly sizeOf = (connectorId: string): number => this.#connectors.get(connectorId)?.size ?? 0;
+
   /** Deliveries that wait or are in progress, of all connectors. */
-  readonly size: number;
+  get size(): number {
+    return this.#state.size;
+  }
+
   /** Number of connectors whose target counts as broken. */
-  readonly brokenTargets: number;
+  get brokenTargets(): number {
+    return [...this.#connectors.values()].filter(isBroken).length;
+  }
+
   /** The next time at which a queue becomes ready. */
-  readonly earliest: EpochMs | undefined;
-  isBroken(connectorId: string): boolean;
-  sizeOf(connectorId: string): number;
+  get earliest(): EpochMs | undefined {
+    return this.#state.later.earliest;
+  }
+
+  isBroken(connectorId: string): boolean {
+    const connector = this.#connectors.get(connectorId);
+    return connector !== undefined && isBroken(connector);
+  }
+
   /**
    * When the connector attempts a delivery again that has failed, which can be past while it waits
    * for its turn; undefined when none has. Of many that failed, the first thousand count.
    */
-  nextRetryOf(connectorId: string): EpochMs | undefined;
+  nextRetryOf(connectorId: string): EpochMs | undefined {
+    return nextRetryIn(this.#connectors.get(connectorId));
+  }
+
   /** Adds a delivery, in any order. Ignores a known one. */
-  add(pending: D, now: EpochMs): void;
+  add(pending: D, now: EpochMs): void {
+    add(this.#state, pending, now);
+  }
+
   /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
-  start(now: EpochMs): Generator<DeviceQueue<D>>;
+  start(now: EpochMs): Generator<DeviceQueue<D>> {
+    return start(this.#state, now);
+  }
+
   /** Removes deliveries that are not in progress. */
-  remove(isRemoved: (pending: D) => boolean): void;
+  remove(isRemoved: (pending: D) => boolean): void {
+    remove(this.#state, isRemoved);
+  }
+
   /** The deliveries of the connector that wait or are in progress; of all without one. */
-  waiting(connectorId?: string): Generator<D>;
+  waiting(connectorId?: string): Generator<D> {
+    return waitingIn(this.#state, connectorId);
+  }
+
   /**
    * Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to
    * the target.
@@ -50,49 +100,9 @@ export interface DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
     result: AttemptResult,
     isTargetWell: boolean | undefined,
     now: EpochMs,
-  ): void;
-}
-
-interface State<D extends PendingDelivery> {
-  readonly connectors: Map<string, ConnectorQueue<D>>;
-  readonly later: DueQueue<DeviceQueue<D>>;
-  /** Connectors that may have a queue to start. */
-  readonly changed: Set<string>;
-  size: number;
-}
-
-export function createDeliveryQueues<
-  D extends PendingDelivery = PendingDelivery,
->(): DeliveryQueues<D> {
-  const state: State<D> = {
-    connectors: new Map(),
-    later: createDueQueue(),
-    changed: new Set(),
-    size: 0,
-  };
-  const { connectors } = state;
-  return {
-    get size() {
-      return state.size;
-    },
-    get brokenTargets() {
-      return [...connectors.values()].filter(isBroken).length;
-    },
-    get earliest() {
-      return state.later.earliest;
-    },
-    isBroken(connectorId) {
-      const connector = connectors.get(connectorId);
-      return connector !== undefined && isBroken(connector);
-    },
-    sizeOf: (connectorId) => connectors.get(connectorId)?.size ?? 0,
-    nextRetryOf: (connectorId) => nextRetryIn(connectors.get(connectorId)),
-    add: (pending, now) => add(state, pending, now),
-    start: (now) => start(state, now),
-    remove: (isRemoved) => remove(state, isRemoved),
-    waiting: (connectorId) => waitingIn(state, connectorId),
-    end: (queue, result, isTargetWell, now) => end(state, queue, { result, isTargetWell, now }),
-  };
+  ): void {
+    end(this.#state, queue, { result, isTargetWell, now });
+  }
 }
 
 function* waitingIn<D extends PendingDelivery>(
@@ -249,38 +259,32 @@ function removeQueue<D extends PendingDelivery>(
 
 // Due queue: items that are due at a time, the earliest first, in a binary heap.
 
-interface DueQueue<T> {
-  /** The earliest time; undefined when the queue is empty. */
-  readonly earliest: number | undefined;
-  add(at: number, item: T): void;
-  /**
-   * Removes and yields the items that are due, the earliest first. Items can be added meanwhile.
-   */
-  takeDue(now: number): Generator<T>;
-}
-
 interface Entry<T> {
   readonly at: number;
   readonly item: T;
 }
 
-export function createDueQueue<T>(): DueQueue<T> {
-  const heap: Entry<T>[] = [];
-  return {
-    get earliest() {
-      return heap[0]?.at;
-    },
-    add(at, item) {
-      heap.push({ at, item });
-      rise(heap);
-    },
-    *takeDue(now) {
-      for (let [first] = heap; first !== undefined && first.at <= now; [first] = heap) {
-        removeFirst(heap);
-        yield first.item;
-      }
-    },
-  };
+// Due queue: items that are due at a time, the earliest first, in a binary heap.
+export class DueQueue<T> {
+  readonly #heap: Entry<T>[] = [];
+
+  /** The earliest time; undefined when the queue is empty. */
+  get earliest(): number | undefined {
+    return this.#heap[0]?.at;
+  }
+
+  add(at: number, item: T): void {
+    this.#heap.push({ at, item });
+    rise(this.#heap);
+  }
+
+  /** Removes and yields the items that are due, the earliest first. Items can be added meanwhile. */
+  *takeDue(now: number): Generator<T> {
+    for (let [first] = this.#heap; first !== undefined && first.at <= now; [first] = this.#heap) {
+      removeFirst(this.#heap);
+      yield first.item;
+    }
+  }
 }
 
 /** Moves the last entry up to its place. */

@@ -4,7 +4,7 @@ import type { SendOutcome } from '../../outputs/connectors/target.ts';
 import { openTestLog, storedDelivery, testFolder } from '../../storage/delivery-log/testing-log.ts';
 import { loadDelivery, recordAttempt } from './delivery-records.ts';
 import {
-  createDeliverer,
+  Deliverer,
   delivererLimits,
   type DelivererParts,
   planAfter,
@@ -69,7 +69,7 @@ async function deliver(
   const time = testClock();
   const failures: unknown[] = [];
   const waiting = (await pending()).map((row) => waitingRecord(row, row.place));
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     load: (one) => loadDelivery(one, log),
     send,
     saveNotes: async () => undefined,

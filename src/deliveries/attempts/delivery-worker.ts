@@ -7,8 +7,8 @@ import { dayMs, type EpochMs, hourMs, minuteMs } from '../../model/instant.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { type DeviceQueue, firstOf } from './connector-queue.ts';
-import { createDeliveryQueues, type DeliveryQueues } from './delivery-queues.ts';
-import { createLimitedAttempts, type LimitedAttempts } from './limited-attempts.ts';
+import { DeliveryQueues } from './delivery-queues.ts';
+import { LimitedAttempts } from './limited-attempts.ts';
 import { createNoteWriter, type NoteWriter } from './note-writer.ts';
 import type { WaitingDelivery } from './waiting-delivery.ts';
 
@@ -53,31 +53,6 @@ export interface DelivererParts {
   readonly setTimer: SetTimer;
 }
 
-export interface Deliverer {
-  /** Adds deliveries. Those that are due start immediately. */
-  add(waiting: readonly WaitingDelivery[]): void;
-  /** Starts deliveries again that `isBlocked` held back. */
-  wake(): void;
-  /** The deliveries of the connector that wait or are in progress; of all without one. */
-  readonly waitingDeliveries: (connectorId?: string) => Iterable<WaitingDelivery>;
-  readonly waitingOf: (connectorId: string) => number;
-  readonly nextRetryOf: (connectorId: string) => EpochMs | undefined;
-  readonly waiting: number;
-  readonly brokenTargets: number;
-  /**
-   * Gives up deliveries that another node continues. Resolves when none of them is in progress;
-   * what was attempted meanwhile is recorded.
-   */
-  release(isReleased: (waiting: WaitingDelivery) => boolean): Promise<void>;
-  /** Resolves when nothing is due now and all outcomes are saved. */
-  settled(): Promise<void>;
-  /**
-   * Waits a moment for the attempts in progress and aborts the rest. Pending deliveries continue
-   * after the next start.
-   */
-  close(): Promise<void>;
-}
-
 interface Worker {
   readonly parts: DelivererParts;
   readonly queues: DeliveryQueues<WaitingDelivery>;
@@ -95,34 +70,70 @@ interface Worker {
   isStarting: boolean;
 }
 
-export function createDeliverer(parts: DelivererParts): Deliverer {
-  const worker = createWorker(parts);
-  const { queues } = worker;
-  return {
-    add(waiting) {
-      for (const delivery of waiting) {
-        delivery.nextAt = dueOf(parts, delivery);
-        queues.add(delivery, parts.clock());
-      }
-      startSoon(worker);
-    },
-    wake: () => startDue(worker),
-    waitingDeliveries: (connectorId) => queues.waiting(connectorId),
-    waitingOf: queues.sizeOf,
-    nextRetryOf(connectorId) {
-      const at = queues.nextRetryOf(connectorId);
-      return at === undefined ? undefined : Math.round(parts.now() + at - parts.clock());
-    },
-    get waiting() {
-      return queues.size;
-    },
-    get brokenTargets() {
-      return queues.brokenTargets;
-    },
-    release: (isReleased) => release(worker, isReleased),
-    settled: () => settled(worker),
-    close: () => close(worker),
-  };
+export class Deliverer {
+  readonly #parts: DelivererParts;
+  readonly #worker: Worker;
+  readonly #queues;
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+    this.#worker = createWorker(parts);
+    const { queues } = this.#worker;
+    this.#queues = queues;
+  }
+
+  /** Resolves when nothing is due now and all outcomes are saved. */
+  readonly settled = (): Promise<void> => settled(this.#worker);
+
+  /**
+   * Waits a moment for the attempts in progress and aborts the rest. Pending deliveries continue
+   * after the next start.
+   */
+  readonly close = (): Promise<void> => close(this.#worker);
+
+  /** Adds deliveries. Those that are due start immediately. */
+  add(waiting: readonly WaitingDelivery[]): void {
+    for (const delivery of waiting) {
+      delivery.nextAt = dueOf(this.#parts, delivery);
+      this.#queues.add(delivery, this.#parts.clock());
+    }
+    startSoon(this.#worker);
+  }
+
+  /** Starts deliveries again that `isBlocked` held back. */
+  wake(): void {
+    startDue(this.#worker);
+  }
+
+  /** The deliveries of the connector that wait or are in progress; of all without one. */
+  waitingDeliveries(connectorId?: string): Iterable<WaitingDelivery> {
+    return this.#queues.waiting(connectorId);
+  }
+
+  waitingOf(connectorId: string): number {
+    return this.#queues.sizeOf(connectorId);
+  }
+
+  nextRetryOf(connectorId: string): EpochMs | undefined {
+    const at = this.#queues.nextRetryOf(connectorId);
+    return at === undefined ? undefined : Math.round(this.#parts.now() + at - this.#parts.clock());
+  }
+
+  get waiting(): number {
+    return this.#queues.size;
+  }
+
+  get brokenTargets(): number {
+    return this.#queues.brokenTargets;
+  }
+
+  /**
+   * Gives up deliveries that another node continues. Resolves when none of them is in progress;
+   * what was attempted meanwhile is recorded.
+   */
+  release(isReleased: (waiting: WaitingDelivery) => boolean): Promise<void> {
+    return release(this.#worker, isReleased);
+  }
 }
 
 function createWorker(parts: DelivererParts): Worker {
@@ -131,10 +142,10 @@ function createWorker(parts: DelivererParts): Worker {
   const attemptMsMax = delivererLimits.tryMsMax;
   const worker: Worker = {
     parts,
-    queues: createDeliveryQueues(),
+    queues: new DeliveryQueues(),
     noteWriter: createNoteWriter(parts),
-    attempts: createLimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
-    timer: createWakeTimer({ wake, now: clock, setTimer }),
+    attempts: new LimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
+    timer: new WakeTimer({ wake, now: clock, setTimer }),
     running: new Set(),
     attemptEnded: [],
     idle: [],
@@ -363,36 +374,36 @@ interface WakeTimerParts {
   readonly setTimer: SetTimer;
 }
 
-interface WakeTimer {
-  /** Runs at this time, or earlier; undefined for no time. */
-  set(at: EpochMs | undefined): void;
-  cancel(): void;
-}
-
-function createWakeTimer({ wake, now, setTimer }: WakeTimerParts): WakeTimer {
-  let current: { readonly at: EpochMs; readonly cancel: () => void } | undefined;
-
-  function cancel(): void {
-    current?.cancel();
-    current = undefined;
-  }
-
-  function fire(): void {
-    current = undefined;
-    wake();
-  }
-
-  return {
-    cancel,
-    set(at) {
-      if (current !== undefined && at !== undefined && current.at <= at) return;
-      cancel();
-      if (at === undefined) return;
-      // Timers of more than 24 days fire immediately. An extra look every hour costs nothing.
-      const delayMs = Math.min(Math.max(0, at - now()), hourMs);
-      current = { at, cancel: setTimer(fire, delayMs) };
-    },
+class WakeTimer {
+  readonly #wake: () => void;
+  readonly #now: () => EpochMs;
+  readonly #setTimer: SetTimer;
+  #current: { readonly at: EpochMs; readonly cancel: () => void } | undefined;
+  readonly #fire = (): void => {
+    this.#current = undefined;
+    this.#wake();
   };
+
+  constructor({ wake, now, setTimer }: WakeTimerParts) {
+    this.#wake = wake;
+    this.#now = now;
+    this.#setTimer = setTimer;
+  }
+
+  cancel(): void {
+    this.#current?.cancel();
+    this.#current = undefined;
+  }
+
+  /** Runs at this time, or earlier; undefined for no time. */
+  set(at: EpochMs | undefined): void {
+    if (this.#current !== undefined && at !== undefined && this.#current.at <= at) return;
+    this.cancel();
+    if (at === undefined) return;
+    // Timers of more than 24 days fire immediately. An extra look every hour costs nothing.
+    const delayMs = Math.min(Math.max(0, at - this.#now()), hourMs);
+    this.#current = { at, cancel: this.#setTimer(this.#fire, delayMs) };
+  }
 }
 
 // Retry plan: when a failed delivery is retried, and when it is dead (contract 35).

@@ -14,71 +14,78 @@ export interface LimitedAttemptsParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface LimitedAttempts {
-  /** Never rejects. Undefined when `abortAll` ended the attempt. */
-  run(delivery: Delivery): Promise<SendOutcome | undefined>;
-  abortAll(): void;
-}
-
 interface Attempt {
   readonly endsAt: number;
   readonly stop: AbortController;
   readonly resolve: (outcome: SendOutcome | undefined) => void;
 }
 
-export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttempts {
-  const { send, clock, setTimer, attemptMsMax, failed } = parts;
+export class LimitedAttempts {
+  readonly #send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+  readonly #clock: () => number;
+  readonly #setTimer: SetTimer;
+  readonly #attemptMsMax: number;
+  readonly #failed: (error: unknown) => void;
   /** All have the same time, so that the first one ends first. */
-  const running = new Set<Attempt>();
-  let isTimed = false;
-
-  /** One timer for all: most attempts end long before their time. */
-  function setOneTimer(): void {
-    const [first] = running;
-    if (isTimed || first === undefined) return;
-    isTimed = true;
-    setTimer(endLate, Math.max(0, first.endsAt - clock()));
-  }
-
-  function endLate(): void {
-    isTimed = false;
-    const reason = `timed out after ${attemptMsMax / 1_000} s`;
-    for (const attempt of running) {
-      if (attempt.endsAt > clock()) break;
-      running.delete(attempt);
+  readonly #running = new Set<Attempt>();
+  #isTimed = false;
+  readonly #endLate = (): void => {
+    this.#isTimed = false;
+    const reason = `timed out after ${this.#attemptMsMax / 1_000} s`;
+    for (const attempt of this.#running) {
+      if (attempt.endsAt > this.#clock()) break;
+      this.#running.delete(attempt);
       attempt.stop.abort(new Error(reason));
       attempt.resolve({ ok: false, retry: true, reason });
     }
-    setOneTimer();
+    this.#setOneTimer();
+  };
+
+  constructor(parts: LimitedAttemptsParts) {
+    const { send, clock, setTimer, attemptMsMax, failed } = parts;
+    this.#send = send;
+    this.#clock = clock;
+    this.#setTimer = setTimer;
+    this.#attemptMsMax = attemptMsMax;
+    this.#failed = failed;
   }
 
-  return {
-    run: (delivery) =>
-      new Promise((resolve) => {
-        const stop = new AbortController();
-        const attempt = { endsAt: clock() + attemptMsMax, stop, resolve };
-        running.add(attempt);
-        setOneTimer();
-        // What comes after an attempt has ended late has no effect.
-        const ended = (): void => void running.delete(attempt);
-        send(delivery, stop.signal).then(
-          (outcome) => {
-            ended();
-            resolve(outcome);
-          },
-          (error: unknown) => {
-            ended();
-            failed(error);
-            resolve({ ok: false, retry: true, reason: 'an internal error' });
-          },
-        );
-      }),
-    abortAll() {
-      for (const { stop, resolve } of running) {
-        stop.abort(new Error('the platform is shutting down'));
-        resolve(undefined);
-      }
-      running.clear();
-    },
-  };
+  /** Never rejects. Undefined when `abortAll` ended the attempt. */
+  run(delivery: Delivery): Promise<SendOutcome | undefined> {
+    return new Promise((resolve) => {
+      const stop = new AbortController();
+      const attempt = { endsAt: this.#clock() + this.#attemptMsMax, stop, resolve };
+      this.#running.add(attempt);
+      this.#setOneTimer();
+      // What comes after an attempt has ended late has no effect.
+      const ended = (): void => void this.#running.delete(attempt);
+      this.#send(delivery, stop.signal).then(
+        (outcome) => {
+          ended();
+          resolve(outcome);
+        },
+        (error: unknown) => {
+          ended();
+          this.#failed(error);
+          resolve({ ok: false, retry: true, reason: 'an internal error' });
+        },
+      );
+    });
+  }
+
+  abortAll(): void {
+    for (const { stop, resolve } of this.#running) {
+      stop.abort(new Error('the platform is shutting down'));
+      resolve(undefined);
+    }
+    this.#running.clear();
+  }
+
+  /** One timer for all: most attempts end long before their time. */
+  #setOneTimer(): void {
+    const [first] = this.#running;
+    if (this.#isTimed || first === undefined) return;
+    this.#isTimed = true;
+    this.#setTimer(this.#endLate, Math.max(0, first.endsAt - this.#clock()));
+  }
 }

@@ -1,6 +1,6 @@
 // Note writer: saves the notes of failed attempts, many per transaction, and retries failed writes.
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
-import { createRetryingWorker } from '../../structures/retrying-worker.ts';
+import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 
 const retryDelaysMs = [1_000] as const;
@@ -44,7 +44,7 @@ export function createNoteWriter({ saveNotes, failed, setTimer }: NoteWriterPart
   }
 
   const hasWork = () => waiting.length > 0;
-  const worker = createRetryingWorker({ hasWork, work: write, failed, retryDelaysMs, setTimer });
+  const worker = new RetryingWorker({ hasWork, work: write, failed, retryDelaysMs, setTimer });
   return {
     add(notes) {
       const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -3,31 +3,42 @@ import type { OutboundMessage, SendOutcome } from '../../outputs/connectors/targ
 import type { Delivery } from '../../model/delivery.ts';
 import { Problem } from '../../model/problem.ts';
 import { contextText } from '../../model/template-context.ts';
-import { createTargetCache, type OpenTarget, type TargetCacheParts } from './target-cache.ts';
+import { TargetCache, type OpenTarget, type TargetCacheParts } from './target-cache.ts';
 
 /** A message whose payload comes from the connector. */
 type Content = Omit<OutboundMessage, 'payload' | 'contentType'>;
 
-export interface OpenTargets {
+export class OpenTargets {
+  readonly #targets;
+
+  constructor(parts: TargetCacheParts) {
+    this.#targets = new TargetCache(parts);
+  }
+
   /** One attempt of a delivery. Rejects only with an internal error. */
-  send(delivery: Delivery, signal: AbortSignal): Promise<SendOutcome>;
-  /** Sends a message as if it were a delivery. `sent` of the outcome is always present. */
-  test(connectorId: string, content: Content, signal: AbortSignal): Promise<SendOutcome>;
-  /** Call when a connector was changed or deleted. */
-  forget(connectorId: string): void;
+  readonly send = (delivery: Delivery, signal: AbortSignal): Promise<SendOutcome> =>
+    this.#sendTo(delivery.connectorId, (opened) => sendDelivery(opened, delivery, signal));
+
   /** Call when any connector may have changed. */
-  discardAll(): void;
-  close(): Promise<void>;
-}
+  readonly discardAll = (): void => this.#targets.discardAll();
 
-export function createOpenTargets(parts: TargetCacheParts): OpenTargets {
-  const targets = createTargetCache(parts);
+  readonly close = (): Promise<void> => this.#targets.close();
 
-  async function sendTo(
+  /** Sends a message as if it were a delivery. `sent` of the outcome is always present. */
+  test(connectorId: string, content: Content, signal: AbortSignal): Promise<SendOutcome> {
+    return this.#sendTo(connectorId, (opened) => sendTest(opened, content, signal));
+  }
+
+  /** Call when a connector was changed or deleted. */
+  forget(connectorId: string): void {
+    this.#targets.forget(connectorId);
+  }
+
+  async #sendTo(
     connectorId: string,
     send: (opened: OpenTarget) => Promise<SendOutcome>,
   ): Promise<SendOutcome> {
-    const found = targets.open(connectorId);
+    const found = this.#targets.open(connectorId);
     // Most targets are open: no turn is waited for them.
     const opened = found instanceof Promise ? await found : found;
     if (typeof opened === 'string') return { ok: false, retry: false, reason: opened };
@@ -37,19 +48,9 @@ export function createOpenTargets(parts: TargetCacheParts): OpenTargets {
       if (error instanceof Problem) return { ok: false, retry: false, reason: error.message };
       throw error;
     } finally {
-      targets.release(opened);
+      this.#targets.release(opened);
     }
   }
-
-  return {
-    send: (delivery, signal) =>
-      sendTo(delivery.connectorId, (opened) => sendDelivery(opened, delivery, signal)),
-    test: (connectorId, content, signal) =>
-      sendTo(connectorId, (opened) => sendTest(opened, content, signal)),
-    forget: targets.forget,
-    discardAll: targets.discardAll,
-    close: targets.close,
-  };
 }
 
 function sendDelivery(

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createEgressGuard } from '../../outputs/egress/guard.ts';
 import { testServices } from '../../outputs/connectors/testing-services.ts';
 import type { OutputConnector } from '../../model/output-connector.ts';
-import { createTargetCache, type OpenTarget } from './target-cache.ts';
+import { TargetCache, type OpenTarget } from './target-cache.ts';
 
 const egress = createEgressGuard({ allow: [] });
 afterEach(() => egress.close());
@@ -29,7 +29,7 @@ function connector(type: string, more: Partial<OutputConnector> = {}): OutputCon
 }
 
 function cacheOf(findConnector: (id: string) => Promise<OutputConnector | undefined>) {
-  return createTargetCache({ services: testServices(egress), findConnector, vendorNames: false });
+  return new TargetCache({ services: testServices(egress), findConnector, vendorNames: false });
 }
 
 test('deliveries of a connector share a target until the connector changes', async () => {

@@ -33,77 +33,77 @@ export interface OpenTarget {
   isForgotten: boolean;
 }
 
-export interface TargetCache {
-  /** The target, or the reason why nothing can be delivered to the connector. */
-  open(connectorId: string): OpenTarget | Promise<OpenTarget | string>;
-  /** Call when a use of the target has ended. */
-  release(target: OpenTarget): void;
-  /** Call when a connector was changed or deleted. */
-  forget(connectorId: string): void;
-  /** Call when any connector may have changed. */
-  discardAll(): void;
-  close(): Promise<void>;
-}
-
-export function createTargetCache(parts: TargetCacheParts): TargetCache {
+export class TargetCache {
+  readonly #parts: TargetCacheParts;
   // A Map iterates in the order of insertion: a used target is moved to the end.
-  const targets = new Map<string, OpenTarget>();
-  let changes = 0;
+  readonly #targets = new Map<string, OpenTarget>();
+  #changes = 0;
 
-  function remove(connectorId: string): void {
-    const known = targets.get(connectorId);
+  constructor(parts: TargetCacheParts) {
+    this.#parts = parts;
+  }
+
+  /** Call when a connector was changed or deleted. */
+  readonly forget = (connectorId: string): void => {
+    this.#changes += 1;
+    this.#remove(connectorId);
+  };
+
+  /** Call when any connector may have changed. */
+  readonly discardAll = (): void => {
+    this.#changes += 1;
+    for (const id of [...this.#targets.keys()]) this.#remove(id);
+  };
+
+  readonly close = async (): Promise<void> => {
+    await Promise.all([...this.#targets.values()].map(({ target }) => target.close()));
+    this.#targets.clear();
+  };
+
+  /** Call when a use of the target has ended. */
+  release(opened: OpenTarget): void {
+    opened.users -= 1;
+    closeUnused(opened);
+  }
+
+  /** The target, or the reason why nothing can be delivered to the connector. */
+  open(connectorId: string): OpenTarget | Promise<OpenTarget | string> {
+    const known = this.#targets.get(connectorId);
+    if (known === undefined) return this.#openFirst(connectorId);
+    this.#targets.delete(connectorId);
+    this.#targets.set(connectorId, known);
+    known.users += 1;
+    return known;
+  }
+
+  #remove(connectorId: string): void {
+    const known = this.#targets.get(connectorId);
     if (known === undefined) return;
-    targets.delete(connectorId);
+    this.#targets.delete(connectorId);
     known.isForgotten = true;
     closeUnused(known);
   }
 
-  function add(connectorId: string, target: OpenTarget): void {
-    targets.set(connectorId, target);
-    if (targets.size <= targetsMax) return;
-    const [oldest] = [...targets].find(([, { users }]) => users === 0) ?? [];
-    if (oldest !== undefined) remove(oldest);
+  #add(connectorId: string, target: OpenTarget): void {
+    this.#targets.set(connectorId, target);
+    if (this.#targets.size <= targetsMax) return;
+    const [oldest] = [...this.#targets].find(([, { users }]) => users === 0) ?? [];
+    if (oldest !== undefined) this.#remove(oldest);
   }
 
-  async function openFirst(connectorId: string): Promise<OpenTarget | string> {
-    const changesBefore = changes;
-    const connector = await parts.findConnector(connectorId);
+  async #openFirst(connectorId: string): Promise<OpenTarget | string> {
+    const changesBefore = this.#changes;
+    const connector = await this.#parts.findConnector(connectorId);
     if (connector === undefined) return 'the connector was deleted';
-    const opened = openTarget(connector, parts);
+    const opened = openTarget(connector, this.#parts);
     if (typeof opened === 'string') return opened;
     opened.users = 1;
     // A connector that changed while it was read is used only once.
-    if (changes !== changesBefore || targets.has(connectorId)) opened.isForgotten = true;
-    else add(connectorId, opened);
+    if (this.#changes !== changesBefore || this.#targets.has(connectorId))
+      opened.isForgotten = true;
+    else this.#add(connectorId, opened);
     return opened;
   }
-
-  return {
-    release(opened) {
-      opened.users -= 1;
-      closeUnused(opened);
-    },
-    open(connectorId) {
-      const known = targets.get(connectorId);
-      if (known === undefined) return openFirst(connectorId);
-      targets.delete(connectorId);
-      targets.set(connectorId, known);
-      known.users += 1;
-      return known;
-    },
-    forget(connectorId) {
-      changes += 1;
-      remove(connectorId);
-    },
-    discardAll() {
-      changes += 1;
-      for (const id of [...targets.keys()]) remove(id);
-    },
-    async close() {
-      await Promise.all([...targets.values()].map(({ target }) => target.close()));
-      targets.clear();
-    },
-  };
 }
 
 function closeUnused(opened: OpenTarget): void {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { consoleOf } from './console.ts';
+import { Console } from './console.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-console-'));
 const script = '/assets/index-abc.js';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   write('docs/guide/index.html', 'first page');
   write('docs/guide/start.html', 'start');
   app = Fastify();
-  consoleOf(folder).addFiles(app);
+  new Console(folder).addFiles(app);
   await app.ready();
 });
 afterAll(async () => {
@@ -72,7 +72,7 @@ test('pages load pictures of themselves, and from no other host than given', asy
     /img-src [^;]+/.exec(String(headers['content-security-policy']))?.[0];
   expect(pictures((await get('/')).headers)).toBe("img-src 'self'");
   const withTiles = Fastify();
-  consoleOf(folder, ['https://tiles.example.com']).addFiles(withTiles);
+  new Console(folder, ['https://tiles.example.com']).addFiles(withTiles);
   for (const url of ['/', script]) {
     const { headers } = await withTiles.inject({ url });
     expect(pictures(headers)).toBe("img-src 'self' https://tiles.example.com");
@@ -96,7 +96,7 @@ test('a file that is missing when it is asked for is an error, and found when it
   // Read before: the copy in memory is sent.
   expect((await get(script, headers)).statusCode).toBe(200);
   const again = Fastify();
-  consoleOf(folder).addFiles(again);
+  new Console(folder).addFiles(again);
   rmSync(join(folder, 'assets', 'font.woff2'));
   const ask = () => again.inject({ method: 'GET', url: '/assets/font.woff2' });
   expect((await ask()).statusCode).toBe(500);

@@ -69,41 +69,43 @@ export type ServeScreen = (
   reply: FastifyReply,
 ) => Promise<FastifyReply> | undefined;
 
-export interface Console {
-  /** Adds a route for each file. */
-  readonly addFiles: (app: FastifyInstance) => void;
-  readonly serveScreen: ServeScreen;
-}
-
 /**
- * The console in `folder`. Only files that exist now are served, so no path can lead elsewhere. Of
- * a console that was not built, a page says how to build it. Pages may load pictures from
+ * The console in `folder`. Only files that exist now are served, so no path can lead elsewhere.
+ * Of a console that was not built, a page says how to build it. Pages may load pictures from
  * `pictureOrigins`.
  */
-export function consoleOf(folder: string, pictureOrigins: readonly string[] = []): Console {
-  const policy = policyOf(pictureOrigins);
-  const files = filesOf(folder).map((file) => ({ ...file, policy }));
-  const page = files.find(({ path }) => path === pagePath);
-  const sendPage = async (request: FastifyRequest, reply: FastifyReply) =>
-    page === undefined ? sendUnbuilt(reply, policy) : send(request, reply, page);
-  return {
-    addFiles(app) {
-      for (const url of pageAddresses)
+export class Console {
+  readonly #policy: string;
+  readonly #files;
+  readonly #page;
+  readonly #sendPage = async (request: FastifyRequest, reply: FastifyReply) =>
+    this.#page === undefined ? sendUnbuilt(reply, this.#policy) : send(request, reply, this.#page);
+
+  constructor(folder: string, pictureOrigins: readonly string[] = []) {
+    this.#policy = policyOf(pictureOrigins);
+    this.#files = filesOf(folder).map((file) => ({ ...file, policy: this.#policy }));
+    this.#page = this.#files.find(({ path }) => path === pagePath);
+  }
+
+  /** Adds a route for each file. */
+  readonly addFiles = (app: FastifyInstance): void => {
+    for (const url of pageAddresses)
+      app.route({
+        method: ['GET', 'HEAD'],
+        url,
+        handler: this.#sendPage,
+      });
+    for (const file of this.#files.filter((one) => one !== this.#page))
+      for (const url of addressesOf(file.path))
         app.route({
           method: ['GET', 'HEAD'],
           url,
-          handler: sendPage,
+          handler: (request, reply) => send(request, reply, file),
         });
-      for (const file of files.filter((one) => one !== page))
-        for (const url of addressesOf(file.path))
-          app.route({
-            method: ['GET', 'HEAD'],
-            url,
-            handler: (request, reply) => send(request, reply, file),
-          });
-    },
-    serveScreen: (request, reply) => (isScreen(request) ? sendPage(request, reply) : undefined),
   };
+
+  readonly serveScreen: ServeScreen = (request, reply) =>
+    isScreen(request) ? this.#sendPage(request, reply) : undefined;
 }
 
 /** Pages of the guide are named without the ending of their files. */

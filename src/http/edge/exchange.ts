@@ -67,31 +67,26 @@ export interface EdgeReply {
 /** On every answer that skips damaged samples. */
 export const incompleteHeader = { 'x-incomplete': 'true' } as const;
 
-interface Completeness {
-  /** Passed to the store with the read. */
-  readonly unreadable: (samples: UnreadableSamples) => void;
-  readonly isIncomplete: () => boolean;
-  /** Throws Problem `samplesDamaged` when the read skipped something. */
-  readonly refuse: () => void;
-  /** The answer with the header when the read skipped something, else the plain body. */
-  readonly answer: <T>(body: T) => T | Answer<T>;
-}
-
 /** For one request. */
-export function createCompleteness(): Completeness {
-  let first: UnreadableSamples | undefined;
-  return {
-    unreadable: (samples) => {
-      first ??= samples;
-    },
-    isIncomplete: () => first !== undefined,
-    refuse: () => {
-      if (first !== undefined) refuseUnreadable(first);
-    },
-    answer: (body) => {
-      if (first === undefined) return body;
-      return new Answer(200, body, incompleteHeader);
-    },
+export class Completeness {
+  #first: UnreadableSamples | undefined;
+
+  /** Passed to the store with the read. */
+  readonly unreadable = (samples: UnreadableSamples): void => {
+    this.#first ??= samples;
+  };
+
+  readonly isIncomplete = (): boolean => this.#first !== undefined;
+
+  /** Throws Problem `samplesDamaged` when the read skipped something. */
+  readonly refuse = (): void => {
+    if (this.#first !== undefined) refuseUnreadable(this.#first);
+  };
+
+  /** The answer with the header when the read skipped something, else the plain body. */
+  readonly answer = <T>(body: T): T | Answer<T> => {
+    if (this.#first === undefined) return body;
+    return new Answer(200, body, incompleteHeader);
   };
 }
 

@@ -66,7 +66,7 @@ async function routeToOwner(
   request: IncomingMessage,
   response: ServerResponse & { req: IncomingMessage },
 ): Promise<void> {
-  const sending = sendingOf(request, response, lease);
+  const sending = new Sending(request, response, lease);
   // Once its body is read, a request is forwarded to this node as well.
   const ownership = { isOwn: () => isOwn() && !sending.hasBegun(), owner };
   const answer = await askOwner(ownership, parts, async (node) => {
@@ -89,33 +89,54 @@ function isRead({ method, signal }: ForwardedRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && !signal.aborted;
 }
 
-interface Sending {
-  request(): Promise<ForwardedRequest>;
-  /** Whether the body was read. */
-  hasBegun(): boolean;
-  /** Whether the body is there for another node. */
-  canRepeat(): boolean;
-}
+class Sending {
+  readonly #raw: IncomingMessage;
+  readonly #lease: string;
+  readonly #method;
+  readonly #url;
+  readonly #headers;
+  readonly #remoteAddress: string;
+  readonly #gone = new AbortController();
+  #body: Promise<Readable | Uint8Array | undefined> | undefined;
+  #isStream = false;
 
-function sendingOf(raw: IncomingMessage, response: ServerResponse, lease: string): Sending {
-  const { method = '', url = '', rawHeaders: headers, socket } = raw;
-  const remoteAddress = socket.remoteAddress ?? '';
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
-  let body: Promise<Readable | Uint8Array | undefined> | undefined;
-  let isStream = false;
-  return {
-    async request() {
-      body ??= bodyOf(raw);
-      const read = await body;
-      isStream = read instanceof Readable;
-      return { method, url, headers, body: read, remoteAddress, lease, signal: gone.signal };
-    },
-    hasBegun: () => body !== undefined,
-    canRepeat: () => !isStream,
+  constructor(raw: IncomingMessage, response: ServerResponse, lease: string) {
+    this.#raw = raw;
+    this.#lease = lease;
+    const { method = '', url = '', rawHeaders: headers, socket } = raw;
+    this.#method = method;
+    this.#url = url;
+    this.#headers = headers;
+    this.#remoteAddress = socket.remoteAddress ?? '';
+    response.once('close', () => {
+      if (!response.writableFinished) this.#gone.abort();
+    });
+  }
+
+  readonly request = async (): Promise<ForwardedRequest> => {
+    this.#body ??= bodyOf(this.#raw);
+    const read = await this.#body;
+    this.#isStream = read instanceof Readable;
+    return {
+      method: this.#method,
+      url: this.#url,
+      headers: this.#headers,
+      body: read,
+      remoteAddress: this.#remoteAddress,
+      lease: this.#lease,
+      signal: this.#gone.signal,
+    };
   };
+
+  /** Whether the body was read. */
+  hasBegun(): boolean {
+    return this.#body !== undefined;
+  }
+
+  /** Whether the body is there for another node. */
+  canRepeat(): boolean {
+    return !this.#isStream;
+  }
 }
 
 async function bodyOf(raw: IncomingMessage): Promise<Readable | Uint8Array | undefined> {

@@ -8,7 +8,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { latestOfDevices } from '../../query/latest-samples.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
-import { createCompleteness } from '../edge/exchange.ts';
+import { Completeness } from '../edge/exchange.ts';
 import { type Route, route } from '../edge/route.ts';
 import { type DeviceAccess, readableDevices } from './device-access.ts';
 import type { RecordParts } from './record-parts.ts';
@@ -31,7 +31,7 @@ export function latestSamplesRoute(parts: LatestSamplesParts): Route {
   return route(samples.latestOfMany, async ({ body }, principal) => {
     const request = pageOfBody(body);
     const { ids, total } = await devicesOf(body, request, principal, parts);
-    const { unreadable, isIncomplete, answer } = createCompleteness();
+    const { unreadable, isIncomplete, answer } = new Completeness();
     const wanted = {
       topics: body.topics ?? undefined,
       keys: body.keys ?? undefined,

@@ -5,7 +5,7 @@ import {
   preparePasswordReset,
   resetPassword,
 } from '../../access/password-reset.ts';
-import { createTokenBuckets } from '../../access/token-buckets.ts';
+import { TokenBuckets } from '../../access/token-buckets.ts';
 import { passwordReset } from '../../contract/password-reset.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
@@ -35,8 +35,8 @@ export interface PasswordResetParts {
 
 export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
   const { records, now, publicUrl, sendMail, failed, localSignIn } = parts;
-  const networks = createTokenBuckets({ ...limits.network, keysMax, now });
-  const addresses = createTokenBuckets({ ...limits.address, keysMax, now });
+  const networks = new TokenBuckets({ ...limits.network, keysMax, now });
+  const addresses = new TokenBuckets({ ...limits.address, keysMax, now });
   const mail = async (email: string): Promise<void> => {
     const prepared = await preparePasswordReset(records, email, {
       publicUrl: publicUrl(),

@@ -20,7 +20,7 @@ import {
   samplesJson,
   topicOf,
 } from '../../query/sample-query.ts';
-import { createCompleteness, incompleteHeader } from '../edge/exchange.ts';
+import { Completeness, incompleteHeader } from '../edge/exchange.ts';
 import { Answer, resourceRoute, type Route, writtenAnswer } from '../edge/route.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
@@ -42,7 +42,7 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
       share,
     }: { readonly aliased: boolean; readonly share: Principal['share'] | undefined },
   ) => {
-    const { unreadable, isIncomplete } = createCompleteness();
+    const { unreadable, isIncomplete } = new Completeness();
     const found = await parts.store.samples({ ...sampleScan(deviceId, body), unreadable });
     return writtenAnswer(
       samplesJson(samplesOfShare(found, share), aliased),
@@ -92,7 +92,7 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
     samples.latest,
     deviceInPath(parts),
     async ({ params: { deviceId }, query: { topic }, headers }, { share }) => {
-      const { unreadable, isIncomplete, refuse, answer } = createCompleteness();
+      const { unreadable, isIncomplete, refuse, answer } = new Completeness();
       const named = topicOf(topic ?? everyTopic).topic;
       const shown = named === undefined && share ? sharedTopics(share, deviceId) : undefined;
       const found = await Promise.all(

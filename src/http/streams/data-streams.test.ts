@@ -15,12 +15,7 @@ import {
   testFanOut,
 } from '../../live/sessions/testing-session.ts';
 import { problem } from '../../model/problem.ts';
-import {
-  attachDataStreams,
-  type DataStreams,
-  type DataStreamsOptions,
-  dataStreamLimits,
-} from './data-streams.ts';
+import { DataStreams, type DataStreamsOptions, dataStreamLimits } from './data-streams.ts';
 import type { StreamCredentials } from './handshake.ts';
 
 let server: Server;
@@ -47,7 +42,7 @@ async function authenticate({ apiKey, accessToken, cookie }: StreamCredentials) 
 /** Replaces the streams of `beforeEach`. */
 async function attachAgain(options: Partial<DataStreamsOptions>): Promise<void> {
   await streams.close();
-  streams = attachDataStreams(server, { ...standardOptions(), ...options });
+  streams = new DataStreams(server, { ...standardOptions(), ...options });
 }
 
 const standardOptions = (): DataStreamsOptions => ({
@@ -70,7 +65,7 @@ beforeEach(async () => {
   log = testLog(100);
   revoked = false;
   failures.length = 0;
-  streams = attachDataStreams(server, standardOptions());
+  streams = new DataStreams(server, standardOptions());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as AddressInfo).port;

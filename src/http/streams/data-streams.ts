@@ -12,7 +12,7 @@ import type {
 } from '../../live/sessions/client-message.ts';
 import type { FanOut } from '../../live/sessions/fan-out.ts';
 import { liveLimits, LiveMemory } from '../../live/sessions/live-limits.ts';
-import { createFlusher, type Flusher } from '../../live/sessions/send-buffer.ts';
+import { Flusher } from '../../live/sessions/send-buffer.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -72,18 +72,6 @@ export interface DataStreamsOptions {
   readonly cut?: (reason: string) => void;
 }
 
-export interface DataStreams {
-  /** Ends the sessions of revoked credentials with 4401; returns their number. */
-  endSessions(revoked: (principal: Principal) => boolean): number;
-  readonly sessions: number;
-  /** Bytes that sessions keep for slow readers. */
-  readonly sessionBytes: number;
-  /** Ends all connections with 1012, so that clients connect again. */
-  restart(): void;
-  /** Rejects new connections, ends all with 1001 and resolves when they are closed. */
-  close(): Promise<void>;
-}
-
 export const dataStreamLimits = {
   path: '/v3/data-streams',
   /**
@@ -116,38 +104,56 @@ interface Streams {
 }
 
 /** Takes over the `upgrade` event of the HTTP server. */
-export function attachDataStreams(server: Server, options: DataStreamsOptions): DataStreams {
-  const streams = createStreams(options);
-  const { sockets } = streams;
-  const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (options.isElsewhere?.(pathOf(request)) !== true)
-      void upgrade(streams, request, socket, head);
+export class DataStreams {
+  readonly #server: Server;
+  readonly #options: DataStreamsOptions;
+  readonly #streams: Streams;
+  readonly #sockets;
+  readonly #timer;
+  readonly #onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (this.#options.isElsewhere?.(pathOf(request)) !== true)
+      void upgrade(this.#streams, request, socket, head);
   };
-  server.on('upgrade', onUpgrade);
-  refuseBadHandshakes(streams.webSockets, options);
-  const timer = startTicks(sockets, options.tickMs ?? liveLimits.tickMs);
-  return {
-    endSessions(revoked) {
-      const ended = [...sockets].filter(({ principal }) => revoked(principal));
-      for (const stream of ended) stream.end(4401, 'the credential was revoked');
-      return ended.length;
-    },
-    get sessions() {
-      return sockets.size;
-    },
-    get sessionBytes() {
-      return streams.memory.bytes;
-    },
-    restart() {
-      for (const stream of sockets)
-        stream.end(1012, 'the server may have missed changes; reconnect');
-    },
-    async close() {
-      await endAll(streams);
-      clearInterval(timer);
-      server.off('upgrade', onUpgrade);
-    },
+
+  constructor(server: Server, options: DataStreamsOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#streams = createStreams(options);
+    const { sockets } = this.#streams;
+    this.#sockets = sockets;
+    server.on('upgrade', this.#onUpgrade);
+    refuseBadHandshakes(this.#streams.webSockets, options);
+    this.#timer = startTicks(this.#sockets, options.tickMs ?? liveLimits.tickMs);
+  }
+
+  /** Ends the sessions of revoked credentials with 4401; returns their number. */
+  readonly endSessions = (revoked: (principal: Principal) => boolean): number => {
+    const ended = [...this.#sockets].filter(({ principal }) => revoked(principal));
+    for (const stream of ended) stream.end(4401, 'the credential was revoked');
+    return ended.length;
   };
+
+  /** Ends all connections with 1012, so that clients connect again. */
+  readonly restart = (): void => {
+    for (const stream of this.#sockets)
+      stream.end(1012, 'the server may have missed changes; reconnect');
+  };
+
+  /** Rejects new connections, ends all with 1001 and resolves when they are closed. */
+  readonly close = async (): Promise<void> => {
+    await endAll(this.#streams);
+    clearInterval(this.#timer);
+    this.#server.off('upgrade', this.#onUpgrade);
+  };
+
+  get sessions(): number {
+    return this.#sockets.size;
+  }
+
+  /** Bytes that sessions keep for slow readers. */
+  get sessionBytes(): number {
+    return this.#streams.memory.bytes;
+  }
 }
 
 function createStreams(options: DataStreamsOptions): Streams {
@@ -165,7 +171,7 @@ function createStreams(options: DataStreamsOptions): Streams {
     streamOf,
     options: { ...options, counts: options.counts ?? openCounts(standardQuotas) },
     sockets: new Set(),
-    flusher: createFlusher(setImmediate),
+    flusher: new Flusher(setImmediate),
     memory: new LiveMemory(options.sessionBytesMax),
     webSockets: new WebSocketServer({
       noServer: true,

@@ -16,8 +16,8 @@ import {
   type LiveMemory,
   type SessionMemory,
 } from '../../live/sessions/live-limits.ts';
-import { createOutbox, type Flusher } from '../../live/sessions/send-buffer.ts';
-import { createSession, type Session } from '../../live/sessions/session.ts';
+import { Outbox, type Flusher } from '../../live/sessions/send-buffer.ts';
+import { Session } from '../../live/sessions/session.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { OpenCounts } from '../../model/quota.ts';
@@ -84,7 +84,7 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
     end(connection, 1013, reason);
     if (socket.writableLength > liveLimits.toldBehindBytesMax) webSocket.terminate();
   });
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     memory,
     write: (bytes) => webSocket.readyState !== WebSocket.OPEN || socket.write(bytes),
     cut: (reason) => {
@@ -93,7 +93,7 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
     },
     flusher: options.flusher,
   });
-  const session = createSession({
+  const session = new Session({
     ...options,
     organizationId: principal.organizationId,
     items: options.counts.subscriptionItems,

@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import type { Device } from '../../model/device.ts';
 import type { Json } from '../../model/json.ts';
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
-import { createRecordChanges } from '../../structures/cache-by-part.ts';
+import { RecordChanges } from '../../structures/cache-by-part.ts';
 import {
   compactString,
-  createDeviceProfiles,
+  DeviceProfiles,
   createDeviceTable,
   type DeviceTableLimits,
   profileContentOf,
@@ -19,11 +19,7 @@ const limits = { devicesMax: 1_000, bytesMax: 1e9, profilesMax: 100, objectsMax:
 
 function open(more: Partial<DeviceTableLimits> = {}) {
   // Devices are put in and found without their records.
-  const profiles = createDeviceProfiles(
-    undefined as never,
-    undefined as never,
-    createRecordChanges(),
-  );
+  const profiles = new DeviceProfiles(undefined as never, undefined as never, new RecordChanges());
   return { profiles, table: createDeviceTable<never>(profiles, { ...limits, ...more }) };
 }
 

@@ -10,7 +10,7 @@ import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
 import { findTagsInOrder } from '../../storage/records/rows/tags.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import type { RecordChanges } from '../../structures/cache-by-part.ts';
-import { createSlotIndex } from '../../structures/slot-index.ts';
+import { SlotIndex } from '../../structures/slot-index.ts';
 import { createStringHash } from '../../structures/string-hash.ts';
 import type { FlowCache, SharedFlow } from './flow-route-cache.ts';
 
@@ -62,7 +62,7 @@ export function createDeviceTable<Made>(
 ): DeviceTable<Made> {
   type Known = KnownDevice<Made>;
   const hashOf = createStringHash(random32(), random32());
-  const [ids, deviceIds, euis] = [createSlotIndex(), createSlotIndex(), createSlotIndex()];
+  const [ids, deviceIds, euis] = [new SlotIndex(), new SlotIndex(), new SlotIndex()];
   // By slot. An empty slot has no string.
   const strings: (string | undefined)[] = [];
   const profileOfSlot: (DeviceProfile | undefined)[] = [];
@@ -234,95 +234,97 @@ interface DeviceProfile extends ProfileContent {
   reading: { readonly revision: number; readonly parts: Promise<ProfileParts> } | undefined;
 }
 
-interface DeviceProfiles {
-  readonly size: number;
-  /** The profile with this content, held once more. */
-  hold(content: ProfileContent): DeviceProfile;
-  /** Drops the profile with its last holder. */
-  release(profile: DeviceProfile): void;
-  /** A promise when records must be read. Rejects when a record cannot be read. */
-  parts(profile: DeviceProfile): ProfileParts | Promise<ProfileParts>;
+export class DeviceProfiles {
+  readonly #records: Records;
+  readonly #flows: FlowCache;
+  readonly #changes: RecordChanges;
+  readonly #profiles = new Map<string, DeviceProfile>();
+  readonly #usersOf = new Map<string, Set<DeviceProfile>>();
+
+  constructor(records: Records, flows: FlowCache, changes: RecordChanges) {
+    this.#records = records;
+    this.#flows = flows;
+    this.#changes = changes;
+  }
+
   /** Call when a tag or custom field changed. */
-  labelChanged(labelId: string): void;
-}
+  readonly labelChanged = (labelId: string): void => {
+    for (const profile of this.#usersOf.get(labelId) ?? []) profile.parts = undefined;
+  };
 
-export function createDeviceProfiles(
-  records: Records,
-  flows: FlowCache,
-  changes: RecordChanges,
-): DeviceProfiles {
-  const profiles = new Map<string, DeviceProfile>();
-  const usersOf = new Map<string, Set<DeviceProfile>>();
-  const labelsOf = ({ tagIds, fieldIds }: ProfileContent) => [...tagIds, ...fieldIds];
+  get size(): number {
+    return this.#profiles.size;
+  }
 
-  function add(key: string, content: ProfileContent): DeviceProfile {
+  /** The profile with this content, held once more. */
+  hold(content: ProfileContent): DeviceProfile {
+    const { shared, tagIds, fieldIds } = content;
+    const key = JSON.stringify([...Object.values(shared), tagIds, fieldIds]);
+    const profile = this.#profiles.get(key) ?? this.#add(key, content);
+    profile.holders += 1;
+    return profile;
+  }
+
+  /** Drops the profile with its last holder. */
+  release(profile: DeviceProfile): void {
+    profile.holders -= 1;
+    if (profile.holders > 0) return;
+    this.#profiles.delete(profile.key);
+    for (const label of this.#labelsOf(profile)) {
+      const users = this.#usersOf.get(label);
+      if (users?.delete(profile) === true && users.size === 0) this.#usersOf.delete(label);
+    }
+  }
+
+  /** A promise when records must be read. Rejects when a record cannot be read. */
+  parts(profile: DeviceProfile): ProfileParts | Promise<ProfileParts> {
+    if (profile.parts !== undefined && !profile.parts.flow.isStale) return profile.parts;
+    const { revision } = this.#changes;
+    if (profile.reading?.revision === revision) return profile.reading.parts;
+    const reading = { revision, parts: this.#read(profile) };
+    profile.reading = reading;
+    const end = (): void => {
+      if (profile.reading === reading) profile.reading = undefined;
+    };
+    reading.parts.then(end, end);
+    return reading.parts;
+  }
+
+  #labelsOf({ tagIds, fieldIds }: ProfileContent) {
+    return [...tagIds, ...fieldIds];
+  }
+
+  #add(key: string, content: ProfileContent): DeviceProfile {
     const profile = { ...content, key, holders: 0, parts: undefined, reading: undefined };
-    profiles.set(key, profile);
-    for (const label of labelsOf(content)) {
-      const users = usersOf.get(label);
-      if (users === undefined) usersOf.set(label, new Set([profile]));
+    this.#profiles.set(key, profile);
+    for (const label of this.#labelsOf(content)) {
+      const users = this.#usersOf.get(label);
+      if (users === undefined) this.#usersOf.set(label, new Set([profile]));
       else users.add(profile);
     }
     return profile;
   }
 
-  async function read(profile: DeviceProfile): Promise<ProfileParts> {
-    const { revision } = changes;
+  async #read(profile: DeviceProfile): Promise<ProfileParts> {
+    const { revision } = this.#changes;
     const { tagIds, fieldIds, parts: before, shared } = profile;
-    const flow = await flows.read(shared.dataFlowId);
+    const flow = await this.#flows.read(shared.dataFlowId);
     // Only the flow changed: the tags and fields are still those of the records.
     if (before !== undefined && profile.parts === before) {
       profile.parts = { ...before, flow };
       return profile.parts;
     }
-    const tags = await findTagsInOrder(records.db, tagIds);
-    const fields = await findCustomFieldsInOrder(records.db, fieldIds);
+    const tags = await findTagsInOrder(this.#records.db, tagIds);
+    const fields = await findCustomFieldsInOrder(this.#records.db, fieldIds);
     const places = fields.map(({ id, name }) => [name, fieldIds.indexOf(id)] as const);
     const fieldsOf = (values: readonly Json[]): JsonObject =>
       Object.fromEntries(places.map(([name, place]) => [name, values[place] ?? null]));
     const parts = { flow, tags, fieldsOf };
-    const isOutdated = labelsOf(profile).some((id) => changes.hasChanged(id, revision));
+    const isOutdated = this.#labelsOf(profile).some((id) => this.#changes.hasChanged(id, revision));
     // Parts that changed meanwhile are used once.
     if (!isOutdated) profile.parts = parts;
     return parts;
   }
-
-  return {
-    get size() {
-      return profiles.size;
-    },
-    hold(content) {
-      const { shared, tagIds, fieldIds } = content;
-      const key = JSON.stringify([...Object.values(shared), tagIds, fieldIds]);
-      const profile = profiles.get(key) ?? add(key, content);
-      profile.holders += 1;
-      return profile;
-    },
-    release(profile) {
-      profile.holders -= 1;
-      if (profile.holders > 0) return;
-      profiles.delete(profile.key);
-      for (const label of labelsOf(profile)) {
-        const users = usersOf.get(label);
-        if (users?.delete(profile) === true && users.size === 0) usersOf.delete(label);
-      }
-    },
-    parts(profile) {
-      if (profile.parts !== undefined && !profile.parts.flow.isStale) return profile.parts;
-      const { revision } = changes;
-      if (profile.reading?.revision === revision) return profile.reading.parts;
-      const reading = { revision, parts: read(profile) };
-      profile.reading = reading;
-      const end = (): void => {
-        if (profile.reading === reading) profile.reading = undefined;
-      };
-      reading.parts.then(end, end);
-      return reading.parts;
-    },
-    labelChanged(labelId) {
-      for (const profile of usersOf.get(labelId) ?? []) profile.parts = undefined;
-    },
-  };
 }
 
 // Compact device: what differs between devices as one short string; what they share is in their profile.

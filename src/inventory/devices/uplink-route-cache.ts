@@ -19,9 +19,9 @@ import {
   labeledDevice,
 } from '../../storage/records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { createRecordChanges, type RecordChanges } from '../../structures/cache-by-part.ts';
+import { RecordChanges } from '../../structures/cache-by-part.ts';
 import {
-  createDeviceProfiles,
+  DeviceProfiles,
   createDeviceTable,
   type KnownDevice,
   type ProfileParts,
@@ -104,9 +104,9 @@ const routedKinds: ReadonlySet<string> = new Set([
 /** Routes of devices; those that are not in memory are read in batches. */
 function createDeviceRoutes(records: Records, changes: RecordChanges) {
   const flows = createFlowCache(records, cacheLimits.flowsMax, changes);
-  const profiles = createDeviceProfiles(records, flows, changes);
+  const profiles = new DeviceProfiles(records, flows, changes);
   const devices = createDeviceTable<MadeRoute>(profiles, cacheLimits);
-  const reads = createDeviceReads(records, changes);
+  const reads = new DeviceReads(records, changes);
 
   function routeOf(known: Known): Found {
     const { made, profile } = known;
@@ -199,7 +199,7 @@ function createConnectorCache(records: Records, changes: RecordChanges) {
 }
 
 export function createUplinkRouteCache(records: Records): UplinkRouteCache {
-  const changes = createRecordChanges();
+  const changes = new RecordChanges();
   let connectors = createConnectorCache(records, changes);
   let routes = createDeviceRoutes(records, changes);
 
@@ -313,14 +313,6 @@ interface DeviceRead {
   readonly revision: number;
 }
 
-/** Both reject with Problem 404 for an unknown device. */
-interface DeviceReads {
-  byId(id: string): Promise<DeviceRead>;
-  byDeviceId(organizationId: string, deviceId: string): Promise<DeviceRead>;
-  /** To be called for each new device: reads in progress may miss it. */
-  deviceCreated(): void;
-}
-
 interface Wanted {
   readonly name: string;
   readonly resolve: (read: DeviceRead) => void;
@@ -334,45 +326,76 @@ interface Batch {
   readonly wanted: Wanted[];
 }
 
-function createDeviceReads(records: Records, changes: RecordChanges): DeviceReads {
-  let batches = new Map<string, Batch>();
-  const reading = new Map<
+/** Both reject with Problem 404 for an unknown device. */
+class DeviceReads {
+  readonly #records: Records;
+  readonly #changes: RecordChanges;
+  #batches = new Map<string, Batch>();
+  readonly #reading = new Map<
     string,
     { readonly revision: number; readonly read: Promise<DeviceRead> }
   >();
+  readonly #byIds;
 
-  function add(key: string, newBatch: Omit<Batch, 'wanted'>, name: string): Promise<DeviceRead> {
-    const { revision } = changes;
+  constructor(records: Records, changes: RecordChanges) {
+    this.#records = records;
+    this.#changes = changes;
+    this.#byIds = {
+      find: (ids: readonly string[]) => devicesByIds(records, ids),
+      nameOf: ({ id }: FoundDevice) => id,
+    };
+  }
+
+  /** To be called for each new device: reads in progress may miss it. */
+  readonly deviceCreated = (): void => this.#reading.clear();
+
+  byId(id: string): Promise<DeviceRead> {
+    return this.#add('', this.#byIds, id);
+  }
+
+  byDeviceId(organizationId: string, deviceId: string): Promise<DeviceRead> {
+    return this.#add(
+      organizationId,
+      {
+        find: (deviceIds) => devicesByDeviceIds(this.#records, organizationId, deviceIds),
+        nameOf: (found) => found.deviceId,
+      },
+      deviceId,
+    );
+  }
+
+  #add(key: string, newBatch: Omit<Batch, 'wanted'>, name: string): Promise<DeviceRead> {
+    const { revision } = this.#changes;
     const id = `${key} ${name}`;
     // A read that began before the last change may be outdated.
-    const before = reading.get(id);
+    const before = this.#reading.get(id);
     if (before?.revision === revision) return before.read;
-    if (batches.size === 0) setImmediate(() => void readAll());
-    const batch = batches.get(key) ?? { ...newBatch, wanted: [] };
-    batches.set(key, batch);
+    if (this.#batches.size === 0) setImmediate(() => void this.#readAll());
+    const batch = this.#batches.get(key) ?? { ...newBatch, wanted: [] };
+    this.#batches.set(key, batch);
     const read = new Promise<DeviceRead>((resolve, reject) => {
       batch.wanted.push({ name, resolve, reject });
     });
     const started = { revision, read };
-    reading.set(id, started);
+    this.#reading.set(id, started);
     const end = (): void => {
-      if (reading.get(id) === started) reading.delete(id);
+      if (this.#reading.get(id) === started) this.#reading.delete(id);
     };
     read.then(end, end);
     return read;
   }
 
   /** One batch after the other, so that each turn of the event loop stays short. */
-  async function readAll(): Promise<void> {
-    const taken = batches;
-    batches = new Map();
+  async #readAll(): Promise<void> {
+    const taken = this.#batches;
+    this.#batches = new Map();
     for (const batch of taken.values())
       for (let from = 0; from < batch.wanted.length; from += devicesPerBatch)
-        await readSome(batch, batch.wanted.slice(from, from + devicesPerBatch));
+        await this.#readSome(batch, batch.wanted.slice(from, from + devicesPerBatch));
   }
 
-  async function readSome({ find, nameOf }: Batch, wanted: readonly Wanted[]): Promise<void> {
-    const { revision } = changes;
+  async #readSome({ find, nameOf }: Batch, wanted: readonly Wanted[]): Promise<void> {
+    const { revision } = this.#changes;
     let found: Map<string, FoundDevice>;
     try {
       const devices = await find([...new Set(wanted.map(({ name }) => name))]);
@@ -391,22 +414,4 @@ function createDeviceReads(records: Records, changes: RecordChanges): DeviceRead
       }
     }
   }
-
-  const byIds = {
-    find: (ids: readonly string[]) => devicesByIds(records, ids),
-    nameOf: ({ id }: FoundDevice) => id,
-  };
-  return {
-    byId: (id) => add('', byIds, id),
-    deviceCreated: () => reading.clear(),
-    byDeviceId: (organizationId, deviceId) =>
-      add(
-        organizationId,
-        {
-          find: (deviceIds) => devicesByDeviceIds(records, organizationId, deviceIds),
-          nameOf: (found) => found.deviceId,
-        },
-        deviceId,
-      ),
-  };
 }

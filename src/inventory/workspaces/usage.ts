@@ -77,31 +77,34 @@ interface QuotaView {
   readonly used: number | null;
 }
 
-export interface QuotaUse {
-  /** Adds a reader, one for each quota. */
-  readonly readBy: (name: QuotaName, read: QuotaReader) => void;
-  readonly of: (organizationId: string) => Promise<readonly QuotaView[]>;
-}
+export class QuotaUse {
+  readonly #quotas: Quotas;
+  readonly #readers;
 
-export function createQuotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
-  const stored = ['devices', 'rules', 'views', 'openAlarms'] as const;
-  const readers = new Map<QuotaName, QuotaReader>(
-    stored.map((name) => [
-      name,
-      (organizationId) => recordCount(records.committed, organizationId, name),
-    ]),
-  );
-  return {
-    readBy: (name, read) => void readers.set(name, read),
-    async of(organizationId) {
-      const views: QuotaView[] = [];
-      for (const limit of quotaNames) {
-        const used = (await readers.get(limit)?.(organizationId)) ?? null;
-        views.push({ limit, per: quotaTable[limit].per, max: quotas[limit], used });
-      }
-      return views;
-    },
+  constructor(records: Pick<Records, 'committed'>, quotas: Quotas) {
+    this.#quotas = quotas;
+    const stored = ['devices', 'rules', 'views', 'openAlarms'] as const;
+    this.#readers = new Map<QuotaName, QuotaReader>(
+      stored.map((name) => [
+        name,
+        (organizationId) => recordCount(records.committed, organizationId, name),
+      ]),
+    );
+  }
+
+  readonly of = async (organizationId: string): Promise<readonly QuotaView[]> => {
+    const views: QuotaView[] = [];
+    for (const limit of quotaNames) {
+      const used = (await this.#readers.get(limit)?.(organizationId)) ?? null;
+      views.push({ limit, per: quotaTable[limit].per, max: this.#quotas[limit], used });
+    }
+    return views;
   };
+
+  /** Adds a reader, one for each quota. */
+  readBy(name: QuotaName, read: QuotaReader): void {
+    this.#readers.set(name, read);
+  }
 }
 
 // Record quotas: limits of how many records an organization has (contract 36).

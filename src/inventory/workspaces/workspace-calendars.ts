@@ -4,7 +4,7 @@ import { defaultWorkspaceSettings, type WorkspaceSettings } from '../../model/wo
 import type { RecordsDb } from '../../storage/records/records.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { createRecordChanges } from '../../structures/cache-by-part.ts';
+import { RecordChanges } from '../../structures/cache-by-part.ts';
 
 const workspacesMax = 10_000;
 
@@ -16,7 +16,7 @@ export interface WorkspaceCalendars extends ChangeFollower {
 
 export function createWorkspaceCalendars(db: RecordsDb): WorkspaceCalendars {
   const known = createBoundedMap<string, WorkspaceSettings>(workspacesMax);
-  const changes = createRecordChanges();
+  const changes = new RecordChanges();
 
   async function load(workspaceId: string): Promise<WorkspaceSettings> {
     const { revision } = changes;

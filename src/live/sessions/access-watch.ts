@@ -9,33 +9,61 @@ import type {
   WorkspaceSubscription,
 } from './workspace-fan-out.ts';
 
-export interface AccessWatch extends AccessChanges {
-  /** Call for every record change. */
-  readonly recordChanged: (change: RecordChange) => void;
-}
-
 /** Devices looked at before others get their turn. */
 const sliceDevices = 500;
 
-export function createAccessWatch(parts: {
-  readonly fanOut: Pick<FanOut, 'interestsIn'>;
-  readonly readable: (principal: Principal, assetId: string) => Promise<boolean>;
-  readonly pause: () => Promise<unknown>;
-  readonly failed: (error: unknown) => void;
-}): AccessWatch {
-  const { fanOut, readable, pause, failed } = parts;
-  const due = new Set<string>();
-  let changes = 0;
-  let working = false;
+export class AccessWatch implements AccessChanges {
+  readonly #fanOut: Pick<FanOut, 'interestsIn'>;
+  readonly #readable: (principal: Principal, assetId: string) => Promise<boolean>;
+  readonly #pause: () => Promise<unknown>;
+  readonly #failed: (error: unknown) => void;
+  readonly #due = new Set<string>();
+  #changes = 0;
+  #working = false;
 
-  async function lostOf(assetId: string): Promise<[Reader, Subscription][]> {
+  constructor(parts: {
+    readonly fanOut: Pick<FanOut, 'interestsIn'>;
+    readonly readable: (principal: Principal, assetId: string) => Promise<boolean>;
+    readonly pause: () => Promise<unknown>;
+    readonly failed: (error: unknown) => void;
+  }) {
+    const { fanOut, readable, pause, failed } = parts;
+    this.#fanOut = fanOut;
+    this.#readable = readable;
+    this.#pause = pause;
+    this.#failed = failed;
+  }
+
+  /** Call for every record change. */
+  readonly recordChanged = ({ kind, id, action }: RecordChange): void => {
+    if (kind !== 'device' || action === 'created') return;
+    this.#changes += 1;
+    if (this.#fanOut.interestsIn(id).length > 0) this.check([id]);
+  };
+
+  /** One more with every device that changed. */
+  changes(): number {
+    return this.#changes;
+  }
+
+  /** Ends the subscriptions of these devices that must end. */
+  check(assetIds: readonly string[]): void {
+    for (const id of assetIds) this.#due.add(id);
+    if (this.#working || this.#due.size === 0) return;
+    this.#working = true;
+    this.#work()
+      .catch(this.#failed)
+      .finally(() => (this.#working = false));
+  }
+
+  async #lostOf(assetId: string): Promise<[Reader, Subscription][]> {
     const lost: [Reader, Subscription][] = [];
     const verdicts = new Map<Principal, boolean>();
-    for (const { reader, wildcard, topics } of fanOut.interestsIn(assetId)) {
+    for (const { reader, wildcard, topics } of this.#fanOut.interestsIn(assetId)) {
       for (const subscription of [wildcard, ...topics.values()]) {
         if (subscription === undefined) continue;
         const { grantedTo } = subscription;
-        const may = verdicts.get(grantedTo) ?? (await readable(grantedTo, assetId));
+        const may = verdicts.get(grantedTo) ?? (await this.#readable(grantedTo, assetId));
         verdicts.set(grantedTo, may);
         if (!may) lost.push([reader, subscription]);
       }
@@ -44,38 +72,19 @@ export function createAccessWatch(parts: {
   }
 
   /** One message tells a session of all that it lost in a slice. */
-  async function work(): Promise<void> {
-    while (due.size > 0) {
+  async #work(): Promise<void> {
+    while (this.#due.size > 0) {
       const ended = new Map<Reader, Subscription[]>();
-      for (const assetId of [...due].slice(0, sliceDevices)) {
-        due.delete(assetId);
-        for (const [reader, subscription] of await lostOf(assetId)) {
+      for (const assetId of [...this.#due].slice(0, sliceDevices)) {
+        this.#due.delete(assetId);
+        for (const [reader, subscription] of await this.#lostOf(assetId)) {
           ended.set(reader, [...(ended.get(reader) ?? []), subscription]);
         }
       }
       for (const [reader, subscriptions] of ended) reader.withdraw(subscriptions);
-      await pause();
+      await this.#pause();
     }
   }
-
-  function check(assetIds: readonly string[]): void {
-    for (const id of assetIds) due.add(id);
-    if (working || due.size === 0) return;
-    working = true;
-    work()
-      .catch(failed)
-      .finally(() => (working = false));
-  }
-
-  return {
-    changes: () => changes,
-    check,
-    recordChanged({ kind, id, action }) {
-      if (kind !== 'device' || action === 'created') return;
-      changes += 1;
-      if (fanOut.interestsIn(id).length > 0) check([id]);
-    },
-  };
 }
 
 // Workspace watch: a subscription to a workspace ends with the workspace or its credential (contract 36, 37).

@@ -38,7 +38,7 @@ import {
   type ReplayStart,
   type StreamPlace,
 } from './stream-position.ts';
-import { type AbsentJournals, createAbsentJournals, withPlaces } from './unavailable-journals.ts';
+import { AbsentJournals, withPlaces } from './unavailable-journals.ts';
 
 /**
  * Samples of the devices that were stored after the start, in order of storage. Throws Problem
@@ -64,19 +64,6 @@ interface CatchUpOptions {
   readonly end: (reason: string) => void;
 }
 
-export interface CatchUp {
-  /** Holds the devices of these open subscriptions and replays them. */
-  request(requests: readonly ReplayRequest[]): void;
-  /** Buffers a live sample of a held device. */
-  hold(sample: LiveSample, frame: Buffer, interest: Interest): void;
-  /** Holds every device. Continues from the store after the last published sample. */
-  spill(): void;
-  /** See the reader of the fan-out. */
-  frameFor(sample: LiveSample, frame: Buffer): Buffer;
-  tick(): void;
-  close(): void;
-}
-
 interface BufferedSample {
   readonly sample: LiveSample;
   readonly frame: Buffer;
@@ -100,67 +87,86 @@ interface CatchUpState {
 }
 
 /** The replays of one session. Passes run one after the other. */
-export function createCatchUp(options: CatchUpOptions): CatchUp {
-  const absent = createAbsentJournals({
-    fanOut: options.fanOut,
-    returned: (has) => readReturned(state, has),
-    torn: () => options.end('a node has recovered; reconnect with since'),
-  });
-  const state: CatchUpState = {
-    options,
-    absent,
-    held: new Set(),
-    pending: [],
-    buffer: [],
-    bufferedBytes: 0,
-    isOverflowed: false,
-    bufferedTo: undefined,
-    resumeFrom: undefined,
-    isRunning: false,
-    ticksBehind: 0,
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  readonly #absent: AbsentJournals;
+  readonly #state: CatchUpState;
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+    this.#absent = new AbsentJournals({
+      fanOut: options.fanOut,
+      returned: (has) => readReturned(this.#state, has),
+      torn: () => options.end('a node has recovered; reconnect with since'),
+    });
+    this.#state = {
+      options,
+      absent: this.#absent,
+      held: new Set(),
+      pending: [],
+      buffer: [],
+      bufferedBytes: 0,
+      isOverflowed: false,
+      bufferedTo: undefined,
+      resumeFrom: undefined,
+      isRunning: false,
+      ticksBehind: 0,
+    };
+  }
+
+  /** Holds the devices of these open subscriptions and replays them. */
+  readonly request = (requests: readonly ReplayRequest[]): void => {
+    for (const { subscription } of requests) {
+      const interest = this.#options.interest(subscription.assetId);
+      if (interest === undefined) continue;
+      holdInterest(this.#state, interest);
+      interest.settlingUntil = this.#options.now();
+    }
+    this.#state.pending.push(...requests);
+    void run(this.#state);
   };
-  return {
-    request(requests) {
-      for (const { subscription } of requests) {
-        const interest = options.interest(subscription.assetId);
-        if (interest === undefined) continue;
-        holdInterest(state, interest);
-        interest.settlingUntil = options.now();
-      }
-      state.pending.push(...requests);
-      void run(state);
-    },
-    hold(sample, frame, interest) {
-      if (state.isOverflowed) return;
-      const isFull =
-        state.buffer.length >= liveLimits.heldSamplesMax ||
-        state.bufferedBytes > liveLimits.heldBytesMax;
-      const isCounted = state.bufferedBytes > liveLimits.sessionBlockBytes;
-      if (isFull || (isCounted && !options.memory.hasRoom)) {
-        state.isOverflowed = true;
-        state.bufferedTo = options.fanOut.lastCursor;
-        return;
-      }
-      state.buffer.push({ sample, frame, interest });
-      state.bufferedBytes += frame.length;
-      options.memory.change(frame.length);
-    },
-    spill() {
-      const { lastCursor } = options.fanOut;
-      if (lastCursor === undefined) return options.end('the client is reading too slowly');
-      state.resumeFrom = earlier(absent.asSessionHas(lastCursor), state.resumeFrom);
-      for (const interest of options.interests()) holdInterest(state, interest);
-      void run(state);
-    },
-    frameFor: (sample, frame) => absent.frameFor(sample, frame, options.now()),
-    tick() {
-      const isBehind = state.isOverflowed || state.resumeFrom !== undefined;
-      if (state.isRunning && isBehind) state.ticksBehind++;
-      if (state.ticksBehind > liveLimits.behindTicksMax)
-        options.end('the client is reading too slowly and is too far behind');
-    },
-    close: absent.close,
+
+  readonly tick = (): void => {
+    const isBehind = this.#state.isOverflowed || this.#state.resumeFrom !== undefined;
+    if (this.#state.isRunning && isBehind) this.#state.ticksBehind++;
+    if (this.#state.ticksBehind > liveLimits.behindTicksMax)
+      this.#options.end('the client is reading too slowly and is too far behind');
   };
+
+  /** Buffers a live sample of a held device. */
+  hold(sample: LiveSample, frame: Buffer, interest: Interest): void {
+    if (this.#state.isOverflowed) return;
+    const isFull =
+      this.#state.buffer.length >= liveLimits.heldSamplesMax ||
+      this.#state.bufferedBytes > liveLimits.heldBytesMax;
+    const isCounted = this.#state.bufferedBytes > liveLimits.sessionBlockBytes;
+    if (isFull || (isCounted && !this.#options.memory.hasRoom)) {
+      this.#state.isOverflowed = true;
+      this.#state.bufferedTo = this.#options.fanOut.lastCursor;
+      return;
+    }
+    this.#state.buffer.push({ sample, frame, interest });
+    this.#state.bufferedBytes += frame.length;
+    this.#options.memory.change(frame.length);
+  }
+
+  /** Holds every device. Continues from the store after the last published sample. */
+  spill(): void {
+    const { lastCursor } = this.#options.fanOut;
+    if (lastCursor === undefined) return this.#options.end('the client is reading too slowly');
+    this.#state.resumeFrom = earlier(this.#absent.asSessionHas(lastCursor), this.#state.resumeFrom);
+    for (const interest of this.#options.interests()) holdInterest(this.#state, interest);
+    void run(this.#state);
+  }
+
+  /** See the reader of the fan-out. */
+  frameFor(sample: LiveSample, frame: Buffer): Buffer {
+    return this.#absent.frameFor(sample, frame, this.#options.now());
+  }
+
+  close(): void {
+    this.#absent.close();
+  }
 }
 
 /** Sends what the session lacks of a journal before what its node publishes from now on. */

@@ -56,34 +56,6 @@ export interface Reader {
   spill(): void;
 }
 
-export interface FanOut {
-  /**
-   * Sends samples that became durable to all who subscribed, in the order given. Samples that are
-   * only forwarded are left out. Call it with every durable entry, in the order of the journal.
-   * Work is done in the call: give long entries in slices of about a thousand samples, each in its
-   * own turn of the event loop.
-   */
-  publish(samples: readonly LiveSample[], now: EpochMs): void;
-  /** As `publish`, for stored samples of a device that no session has an interest in. */
-  pass(firstCursor: string, lastCursor: string): void;
-  add(interest: Interest, subscription: Subscription): void;
-  remove(interest: Interest, subscription: Subscription): void;
-  /** Those who follow whole workspaces (contract 37). */
-  readonly workspaces: WorkspaceFanOut;
-  /** The interests of all sessions in the device. */
-  interestsIn(assetId: string): readonly Interest[];
-  /** The first cursor published since the start of the process; undefined with several journals. */
-  readonly firstCursor: string | undefined;
-  /** The place up to which everything was published. */
-  readonly lastCursor: StreamPlace | undefined;
-  /** With several journals: how far they were published. */
-  readonly journals?: JournalStream | undefined;
-  /** The cursor of a sample that is published now. */
-  readonly cursorOf: (sample: LiveSample) => string;
-  /** Devices with subscriptions. */
-  readonly size: number;
-}
-
 interface Audience {
   readonly byTopic: Map<string, Set<Interest>>;
   readonly wildcard: Set<Interest>;
@@ -96,82 +68,114 @@ export interface NodesOfFanOut {
   readonly followed: (assetId: string, isFollowed: boolean) => void;
 }
 
-/** An empty index; one per process. Samples have a journal if and only if there are several nodes. */
-export function createFanOut(workspaces: WorkspaceFanOut, nodes?: NodesOfFanOut): FanOut {
-  const cursorOf = nodes?.stream.cursorOf ?? ownCursor;
-  const audiences = new Map<string, Audience>();
-  let firstCursor: string | undefined;
-  let lastCursor: string | undefined;
+/**
+ * An empty index; one per process. Samples have a journal if and only if there are several
+ * nodes.
+ */
+export class FanOut {
+  /** Those who follow whole workspaces (contract 37). */
+  readonly workspaces: WorkspaceFanOut;
+  /** The cursor of a sample that is published now. */
+  readonly cursorOf: (sample: LiveSample) => string;
+  /** With several journals: how far they were published. */
+  readonly journals?: JournalStream | undefined;
+  readonly #nodes: NodesOfFanOut | undefined;
+  readonly #cursorOf;
+  readonly #audiences = new Map<string, Audience>();
+  #firstCursor: string | undefined;
+  #lastCursor: string | undefined;
 
-  function publishOne(sample: LiveSample, now: EpochMs): void {
-    const frame = publishToDevice(sample, now);
-    if (workspaces.size > 0) workspaces.publishSample(sample, frame, cursorOf);
+  constructor(workspaces: WorkspaceFanOut, nodes?: NodesOfFanOut) {
+    this.workspaces = workspaces;
+    this.#nodes = nodes;
+    this.#cursorOf = nodes?.stream.cursorOf ?? ownCursor;
+    this.cursorOf = this.#cursorOf;
+    this.journals = nodes?.stream;
+  }
+
+  /** The interests of all sessions in the device. */
+  readonly interestsIn = (assetId: string): readonly Interest[] => {
+    const audience = this.#audiences.get(assetId);
+    if (audience === undefined) return [];
+    const interests = new Set(audience.wildcard);
+    for (const byTopic of audience.byTopic.values())
+      for (const interest of byTopic) interests.add(interest);
+    return [...interests];
+  };
+
+  /**
+   * Sends samples that became durable to all who subscribed, in the order given. Samples that are
+   * only forwarded are left out. Call it with every durable entry, in the order of the journal.
+   * Work is done in the call: give long entries in slices of about a thousand samples, each in its
+   * own turn of the event loop.
+   */
+  publish(samples: readonly LiveSample[], now: EpochMs): void {
+    for (const sample of samples) {
+      if (!sample.stored) continue;
+      if (this.#nodes === undefined) this.#firstCursor ??= sample.cursor;
+      this.#publishOne(sample, now);
+      // Set after publishing, so that a reader that spills continues from the sample before this
+      // one.
+      if (this.#nodes !== undefined) this.#nodes.stream.published(sample);
+      else if (this.#lastCursor === undefined || sample.cursor > this.#lastCursor)
+        this.#lastCursor = sample.cursor;
+    }
+  }
+
+  /** As `publish`, for stored samples of a device that no session has an interest in. */
+  pass(first: string, last: string): void {
+    this.#firstCursor ??= first;
+    if (this.#lastCursor === undefined || last > this.#lastCursor) this.#lastCursor = last;
+  }
+
+  add(interest: Interest, { assetId, topic }: Subscription): void {
+    const audience = this.#audiences.get(assetId) ?? { byTopic: new Map(), wildcard: new Set() };
+    if (!this.#audiences.has(assetId)) this.#nodes?.followed(assetId, true);
+    this.#audiences.set(assetId, audience);
+    addTo(audience, interest, topic);
+  }
+
+  remove(interest: Interest, { assetId, topic }: Subscription): void {
+    const audience = this.#audiences.get(assetId);
+    if (audience === undefined) return;
+    removeFrom(audience, interest, topic);
+    if (audience.byTopic.size > 0 || audience.wildcard.size > 0) return;
+    this.#audiences.delete(assetId);
+    this.#nodes?.followed(assetId, false);
+  }
+
+  /** The first cursor published since the start of the process; undefined with several journals. */
+  get firstCursor(): string | undefined {
+    return this.#firstCursor;
+  }
+
+  /** The place up to which everything was published. */
+  get lastCursor(): StreamPlace | undefined {
+    return this.#nodes === undefined ? this.#lastCursor : this.#nodes.stream.place;
+  }
+
+  /** Devices with subscriptions. */
+  get size(): number {
+    return this.#audiences.size;
+  }
+
+  #publishOne(sample: LiveSample, now: EpochMs): void {
+    const frame = this.#publishToDevice(sample, now);
+    if (this.workspaces.size > 0) this.workspaces.publishSample(sample, frame, this.#cursorOf);
   }
 
   /** Returns the frame, if any session is interested. */
-  function publishToDevice(sample: LiveSample, now: EpochMs): Buffer | undefined {
-    const audience = audiences.get(sample.deviceId);
+  #publishToDevice(sample: LiveSample, now: EpochMs): Buffer | undefined {
+    const audience = this.#audiences.get(sample.deviceId);
     if (audience === undefined) return undefined;
     const byTopic = audience.byTopic.get(sample.topic);
     if (byTopic === undefined && audience.wildcard.size === 0) return undefined;
-    const frame = sampleFrame(sample, now, cursorOf(sample));
-    for (const interest of audience.wildcard) deliver(interest, sample, frame, firstCursor);
+    const frame = sampleFrame(sample, now, this.#cursorOf(sample));
+    for (const interest of audience.wildcard) deliver(interest, sample, frame, this.#firstCursor);
     for (const interest of byTopic ?? [])
-      if (interest.wildcard === undefined) deliver(interest, sample, frame, firstCursor);
+      if (interest.wildcard === undefined) deliver(interest, sample, frame, this.#firstCursor);
     return frame;
   }
-
-  return {
-    workspaces,
-    publish(samples, now) {
-      for (const sample of samples) {
-        if (!sample.stored) continue;
-        if (nodes === undefined) firstCursor ??= sample.cursor;
-        publishOne(sample, now);
-        // Set after publishing, so that a reader that spills continues from the sample before this
-        // one.
-        if (nodes !== undefined) nodes.stream.published(sample);
-        else if (lastCursor === undefined || sample.cursor > lastCursor) lastCursor = sample.cursor;
-      }
-    },
-    pass(first, last) {
-      firstCursor ??= first;
-      if (lastCursor === undefined || last > lastCursor) lastCursor = last;
-    },
-    add(interest, { assetId, topic }) {
-      const audience = audiences.get(assetId) ?? { byTopic: new Map(), wildcard: new Set() };
-      if (!audiences.has(assetId)) nodes?.followed(assetId, true);
-      audiences.set(assetId, audience);
-      addTo(audience, interest, topic);
-    },
-    remove(interest, { assetId, topic }) {
-      const audience = audiences.get(assetId);
-      if (audience === undefined) return;
-      removeFrom(audience, interest, topic);
-      if (audience.byTopic.size > 0 || audience.wildcard.size > 0) return;
-      audiences.delete(assetId);
-      nodes?.followed(assetId, false);
-    },
-    interestsIn(assetId) {
-      const audience = audiences.get(assetId);
-      if (audience === undefined) return [];
-      const interests = new Set(audience.wildcard);
-      for (const byTopic of audience.byTopic.values())
-        for (const interest of byTopic) interests.add(interest);
-      return [...interests];
-    },
-    get firstCursor() {
-      return firstCursor;
-    },
-    get lastCursor() {
-      return nodes === undefined ? lastCursor : nodes.stream.place;
-    },
-    cursorOf,
-    journals: nodes?.stream,
-    get size() {
-      return audiences.size;
-    },
-  };
 }
 
 function ownCursor({ cursor }: LiveSample): string {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cursorAt } from '../../model/cursor.ts';
 import { setTimer } from '../../structures/timers.ts';
-import { createJournalStream, inJournal } from './journal-stream.ts';
+import { JournalStream, inJournal } from './journal-stream.ts';
 import { mergedReplays } from './replay-pass.ts';
 import {
   advanced,
@@ -36,7 +36,7 @@ interface Session {
 }
 
 function nodeOf(journals: readonly Journal[]) {
-  const stream = createJournalStream({ from: 0, behindMs: 0, setTimer });
+  const stream = new JournalStream({ from: 0, behindMs: 0, setTimer });
   for (const { name } of journals) stream.reached(name, { cursor: '', before: 0 });
   const next = new Map<string, number>();
   return {

@@ -20,40 +20,6 @@ interface FollowedJournal {
   isLive: boolean;
 }
 
-export interface JournalStream {
-  /** Everything up to here was published, as far as sessions want it. */
-  readonly place: JournalPlaces;
-  /** Call after each sample that was published, in the order of its journal. */
-  published(sample: LiveSample): void;
-  /** Everything of the journal up to the cursor was published, or is not wanted. */
-  passed(journal: string, cursor: string): void;
-  /** Everything of the journal up to the place was published. */
-  reached(journal: string, place: JournalPlace): void;
-  /** Says whether the node of the journal works; without that, cursors name the place in it. */
-  setLive(journal: string, isLive: boolean): void;
-  /**
-   * Resolves when all named journals whose nodes work were published up to the place; with false
-   * after a limit. Until then, cursors would not say that a session has what it has read further.
-   */
-  whenReached(place: StreamPlace): Promise<boolean>;
-  /** Whether the journals of all nodes that work are known. Without that, the time does not move. */
-  setComplete(isComplete: boolean): void;
-  /**
-   * The cursor for a client: everything that was published up to and with the sample, except for
-   * what it has of some journals.
-   */
-  cursorOf(sample: LiveSample, has?: ReadonlyMap<string, JournalPlace>): string;
-  /** The journals whose nodes work. */
-  live(): ReadonlySet<string>;
-  /**
-   * What the place says of the journals that cannot be read, because their nodes are away, and that
-   * this node has published further or not as far.
-   */
-  absent(place: JournalPlaces): ReadonlyMap<string, JournalPlace>;
-  /** Calls the listener when the node of a journal works again, before it is published further. */
-  onReturn(listener: (journal: string) => void): () => void;
-}
-
 /** How long a replay waits for the journals of other nodes, which it has read further. */
 const reachedMsMax = 10_000;
 
@@ -67,79 +33,132 @@ export interface JournalStreamParts {
   readonly behindMs?: number;
 }
 
-export function createJournalStream(parts: JournalStreamParts): JournalStream {
-  const { from, setTimer, behindMs = unknownMs } = parts;
-  const journals = new Map<string, FollowedJournal>();
-  let before = from;
-  let isComplete = true;
-  const waiting = new Set<() => void>();
-  const returning = new Set<(journal: string) => void>();
-  let place: JournalPlaces | undefined;
+export class JournalStream {
+  readonly #setTimer: SetTimer;
+  readonly #behindMs: number;
+  readonly #journals = new Map<string, FollowedJournal>();
+  #before: number;
+  #isComplete = true;
+  readonly #waiting = new Set<() => void>();
+  readonly #returning = new Set<(journal: string) => void>();
+  #place: JournalPlaces | undefined;
 
-  function journalOf(name: string): FollowedJournal {
-    const known = journals.get(name);
+  constructor(parts: JournalStreamParts) {
+    const { from, setTimer, behindMs = unknownMs } = parts;
+    this.#setTimer = setTimer;
+    this.#behindMs = behindMs;
+    this.#before = from;
+  }
+
+  /**
+   * The cursor for a client: everything that was published up to and with the sample, except for
+   * what it has of some journals.
+   */
+  readonly cursorOf = (
+    { journal: own = '', cursor, storedAt }: LiveSample,
+    has?: ReadonlyMap<string, JournalPlace>,
+  ): string => {
+    const named = namedPlaces(this.#journals, this.#before);
+    named.set(own, { cursor, before: storedAt });
+    for (const [name, known] of has ?? []) named.set(name, known);
+    return placeText({ before: this.#before, journals: named });
+  };
+
+  /** Everything up to here was published, as far as sessions want it. */
+  get place(): JournalPlaces {
+    this.#place ??= { before: this.#before, journals: placesOf(this.#journals) };
+    return this.#place;
+  }
+
+  /** Call after each sample that was published, in the order of its journal. */
+  published({ journal = '', cursor, storedAt }: LiveSample): void {
+    const known = this.#journalOf(journal);
+    known.published = { cursor, before: storedAt };
+    this.#moveTo(known, known.published);
+  }
+
+  /** Everything of the journal up to the cursor was published, or is not wanted. */
+  passed(name: string, cursor: string): void {
+    this.#moveTo(this.#journalOf(name), { cursor, before: 0 });
+  }
+
+  /** Everything of the journal up to the place was published. */
+  reached(name: string, reached: JournalPlace): void {
+    this.#moveTo(this.#journalOf(name), reached);
+    this.#moveTime();
+  }
+
+  /**
+   * Resolves when all named journals whose nodes work were published up to the place; with false
+   * after a limit. Until then, cursors would not say that a session has what it has read further.
+   */
+  async whenReached(wanted: StreamPlace): Promise<boolean> {
+    const isReached = await whenTrue(
+      () => covers(this.#journals, wanted),
+      this.#waiting,
+      this.#setTimer,
+    );
+    if (isReached) nameRead(this.#journals, wanted);
+    return isReached;
+  }
+
+  /** Whether the journals of all nodes that work are known. Without that, the time does not move. */
+  setComplete(complete: boolean): void {
+    this.#isComplete = complete;
+  }
+
+  /** Says whether the node of the journal works; without that, cursors name the place in it. */
+  setLive(name: string, isLive: boolean): void {
+    const wasLive = this.#journals.get(name)?.isLive === true;
+    this.#journalOf(name).isLive = isLive;
+    this.#moveTime();
+    for (const look of this.#waiting) look();
+    if (isLive && !wasLive) for (const listener of this.#returning) listener(name);
+  }
+
+  /** The journals whose nodes work. */
+  live(): ReadonlySet<string> {
+    return new Set([...this.#journals].flatMap(([name, { isLive }]) => (isLive ? [name] : [])));
+  }
+
+  /**
+   * What the place says of the journals that cannot be read, because their nodes are away, and
+   * that this node has published further or not as far.
+   */
+  absent(wanted: JournalPlaces): ReadonlyMap<string, JournalPlace> {
+    return absentIn(this.#journals, wanted);
+  }
+
+  /** Calls the listener when the node of a journal works again, before it is published further. */
+  onReturn(listener: (journal: string) => void): () => void {
+    this.#returning.add(listener);
+    return () => this.#returning.delete(listener);
+  }
+
+  #journalOf(name: string): FollowedJournal {
+    const known = this.#journals.get(name);
     if (known !== undefined) return known;
-    const added = { place: { cursor: '', before }, published: undefined, isLive: true };
-    journals.set(name, added);
+    const added = {
+      place: { cursor: '', before: this.#before },
+      published: undefined,
+      isLive: true,
+    };
+    this.#journals.set(name, added);
     return added;
   }
 
   /** The time that all working journals have reached never goes back. */
-  function moveTime(): void {
-    place = undefined;
-    if (!isComplete) return;
-    before = Math.max(before, (commonTime(journals) ?? 0) - behindMs);
+  #moveTime(): void {
+    this.#place = undefined;
+    if (!this.#isComplete) return;
+    this.#before = Math.max(this.#before, (commonTime(this.#journals) ?? 0) - this.#behindMs);
   }
 
-  function moveTo(journal: FollowedJournal, to: JournalPlace): void {
+  #moveTo(journal: FollowedJournal, to: JournalPlace): void {
     journal.place = laterOf(journal.place, to);
-    place = undefined;
-    for (const look of waiting) look();
+    this.#place = undefined;
+    for (const look of this.#waiting) look();
   }
-
-  return {
-    get place() {
-      place ??= { before, journals: placesOf(journals) };
-      return place;
-    },
-    published({ journal = '', cursor, storedAt }) {
-      const known = journalOf(journal);
-      known.published = { cursor, before: storedAt };
-      moveTo(known, known.published);
-    },
-    passed: (name, cursor) => moveTo(journalOf(name), { cursor, before: 0 }),
-    reached(name, reached) {
-      moveTo(journalOf(name), reached);
-      moveTime();
-    },
-    async whenReached(wanted) {
-      const isReached = await whenTrue(() => covers(journals, wanted), waiting, setTimer);
-      if (isReached) nameRead(journals, wanted);
-      return isReached;
-    },
-    setComplete(complete) {
-      isComplete = complete;
-    },
-    setLive(name, isLive) {
-      const wasLive = journals.get(name)?.isLive === true;
-      journalOf(name).isLive = isLive;
-      moveTime();
-      for (const look of waiting) look();
-      if (isLive && !wasLive) for (const listener of returning) listener(name);
-    },
-    cursorOf({ journal: own = '', cursor, storedAt }, has) {
-      const named = namedPlaces(journals, before);
-      named.set(own, { cursor, before: storedAt });
-      for (const [name, known] of has ?? []) named.set(name, known);
-      return placeText({ before, journals: named });
-    },
-    live: () => new Set([...journals].flatMap(([name, { isLive }]) => (isLive ? [name] : []))),
-    absent: (wanted) => absentIn(journals, wanted),
-    onReturn(listener) {
-      returning.add(listener);
-      return () => returning.delete(listener);
-    },
-  };
 }
 
 function absentIn(

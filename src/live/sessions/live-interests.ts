@@ -16,69 +16,74 @@ export interface InterestChange {
   readonly all?: boolean;
 }
 
-export interface LiveInterests {
-  /** Counts a device; it is wanted until all have ended. */
-  followed(deviceId: string, isFollowed: boolean): void;
-  /** All that is wanted. */
-  whole(): InterestChange;
-  /** What has changed since the last call, with a number that grows; undefined without a change. */
-  takeChange(): InterestChange | undefined;
-  /** Of the last change that was taken. */
-  readonly number: number;
-}
-
-export function createLiveInterests({ wanting }: WorkspaceFanOut): LiveInterests {
-  const devices = new Map<string, number>();
-  const changed = new Set<string>();
+export class LiveInterests {
+  readonly #wanting: WorkspaceFanOut['wanting'];
+  readonly #devices = new Map<string, number>();
+  readonly #changed = new Set<string>();
   /** As it was taken last. */
-  let workspaces: ReadonlySet<string> = new Set();
-  let isAll = false;
-  let number = 0;
+  #workspaces: ReadonlySet<string> = new Set();
+  #isAll = false;
+  #number = 0;
 
-  function takeDevices(): InterestChange {
-    const ids = [...changed];
-    changed.clear();
-    const added = ids.filter((id) => devices.has(id));
-    const removed = ids.filter((id) => !devices.has(id));
+  constructor({ wanting }: WorkspaceFanOut) {
+    this.#wanting = wanting;
+  }
+
+  /** Counts a device; it is wanted until all have ended. */
+  readonly followed = (deviceId: string, isFollowed: boolean): void => {
+    const count = (this.#devices.get(deviceId) ?? 0) + (isFollowed ? 1 : -1);
+    if (count > 0) this.#devices.set(deviceId, count);
+    else this.#devices.delete(deviceId);
+    if (count === 0 || (count === 1 && isFollowed)) this.#changed.add(deviceId);
+  };
+
+  /** All that is wanted. */
+  whole(): InterestChange {
+    return {
+      devices: [...this.#devices.keys()],
+      workspaces: [...this.#workspaces],
+      all: this.#isAll,
+    };
+  }
+
+  /** What has changed since the last call, with a number that grows; undefined without a change. */
+  takeChange(): InterestChange | undefined {
+    const change = { ...this.#takeDevices(), ...this.#takeWorkspaces(), ...this.#takeAll() };
+    if (Object.keys(change).length === 0) return undefined;
+    this.#number += 1;
+    return change;
+  }
+
+  /** Of the last change that was taken. */
+  get number(): number {
+    return this.#number;
+  }
+
+  #takeDevices(): InterestChange {
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    const added = ids.filter((id) => this.#devices.has(id));
+    const removed = ids.filter((id) => !this.#devices.has(id));
     return {
       ...(added.length > 0 && { devices: added }),
       ...(removed.length > 0 && { withoutDevices: removed }),
     };
   }
 
-  function takeWorkspaces(): InterestChange {
-    const present = new Set(wanting('SAMPLE').map(({ workspaceId }) => workspaceId));
-    const added = [...present].filter((id) => !workspaces.has(id));
-    const removed = [...workspaces].filter((id) => !present.has(id));
-    workspaces = present;
+  #takeWorkspaces(): InterestChange {
+    const present = new Set(this.#wanting('SAMPLE').map(({ workspaceId }) => workspaceId));
+    const added = [...present].filter((id) => !this.#workspaces.has(id));
+    const removed = [...this.#workspaces].filter((id) => !present.has(id));
+    this.#workspaces = present;
     return {
       ...(added.length > 0 && { workspaces: added }),
       ...(removed.length > 0 && { withoutWorkspaces: removed }),
     };
   }
 
-  function takeAll(): InterestChange {
-    const wasAll = isAll;
-    isAll = devices.size > interestLimits.devicesMax;
-    return isAll === wasAll ? {} : { all: isAll };
+  #takeAll(): InterestChange {
+    const wasAll = this.#isAll;
+    this.#isAll = this.#devices.size > interestLimits.devicesMax;
+    return this.#isAll === wasAll ? {} : { all: this.#isAll };
   }
-
-  return {
-    followed(deviceId, isFollowed) {
-      const count = (devices.get(deviceId) ?? 0) + (isFollowed ? 1 : -1);
-      if (count > 0) devices.set(deviceId, count);
-      else devices.delete(deviceId);
-      if (count === 0 || (count === 1 && isFollowed)) changed.add(deviceId);
-    },
-    whole: () => ({ devices: [...devices.keys()], workspaces: [...workspaces], all: isAll }),
-    takeChange() {
-      const change = { ...takeDevices(), ...takeWorkspaces(), ...takeAll() };
-      if (Object.keys(change).length === 0) return undefined;
-      number += 1;
-      return change;
-    },
-    get number() {
-      return number;
-    },
-  };
 }

@@ -4,30 +4,6 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { liveLimits, type SessionMemory } from './live-limits.ts';
 
-export interface Outbox {
-  /**
-   * Queues a shared frame. False if too much is queued, or too much of the organization in all; then
-   * the frame was not taken.
-   */
-  sendSample(frame: Buffer): boolean;
-  /**
-   * Queues a message of this session, without a limit: the session waits for `whenWritable` before
-   * it answers again.
-   */
-  sendReply(text: string): void;
-  /** Call when the socket has taken everything. */
-  drained(): void;
-  /** Call every `tickMs`: what was queued `slowTicksMax` ticks ago must be sent. */
-  tick(): void;
-  /** Resolves when `writable` is true. */
-  whenWritable(): Promise<void>;
-  /** True if little is queued, or the outbox is closed. */
-  readonly writable: boolean;
-  /** Discards what is queued. Nothing more is written. */
-  close(): void;
-  readonly closed: boolean;
-}
-
 interface OutboxOptions {
   /** Writes to the socket. After false it takes nothing until `drained`. */
   readonly write: (bytes: Buffer) => boolean;
@@ -60,63 +36,91 @@ interface OutboxState {
 }
 
 /** An empty outbox. Its bytes and their age are limited (architecture: a limit on everything). */
-export function createOutbox(options: OutboxOptions): Outbox {
-  const state: OutboxState = {
-    options,
-    frames: [],
-    head: 0,
-    queuedBytes: 0,
-    socketBytes: 0,
-    countedBytes: 0,
-    pushed: 0,
-    written: 0,
-    drained: 0,
-    isBlocked: false,
-    isClosed: false,
-    isScheduled: false,
-    waiters: [],
-  };
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #state: OutboxState;
   /** `pushed` at the last ticks. */
-  const marks: number[] = [];
-  return {
-    sendSample(frame) {
-      if (state.isClosed) return true;
-      if (state.queuedBytes > liveLimits.queuedBytesMax) return false;
-      const isCounted = state.isBlocked && state.queuedBytes > liveLimits.sessionBlockBytes;
-      if (isCounted && !options.memory.hasRoom) return false;
-      push(state, frame);
-      return true;
-    },
-    sendReply(text) {
-      if (!state.isClosed) push(state, textFrame(text));
-    },
-    drained() {
-      if (state.isClosed || !state.isBlocked) return;
-      state.isBlocked = false;
-      flush(state);
-    },
-    tick() {
-      if (state.isClosed) return;
-      const isOld = marks.length >= liveLimits.slowTicksMax;
-      const due = (isOld && marks.shift()) || 0;
-      if (state.drained < due) {
-        close(state);
-        return options.cut('the client is reading too slowly');
-      }
-      marks.push(state.pushed);
-    },
-    whenWritable() {
-      if (isWritable(state)) return Promise.resolve();
-      return new Promise((resolve) => state.waiters.push(resolve));
-    },
-    close: () => close(state),
-    get writable() {
-      return isWritable(state);
-    },
-    get closed() {
-      return state.isClosed;
-    },
+  readonly #marks: number[] = [];
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#state = {
+      options,
+      frames: [],
+      head: 0,
+      queuedBytes: 0,
+      socketBytes: 0,
+      countedBytes: 0,
+      pushed: 0,
+      written: 0,
+      drained: 0,
+      isBlocked: false,
+      isClosed: false,
+      isScheduled: false,
+      waiters: [],
+    };
+  }
+
+  /** Call when the socket has taken everything. */
+  readonly drained = (): void => {
+    if (this.#state.isClosed || !this.#state.isBlocked) return;
+    this.#state.isBlocked = false;
+    flush(this.#state);
   };
+
+  /** Call every `tickMs`: what was queued `slowTicksMax` ticks ago must be sent. */
+  readonly tick = (): void => {
+    if (this.#state.isClosed) return;
+    const isOld = this.#marks.length >= liveLimits.slowTicksMax;
+    const due = (isOld && this.#marks.shift()) || 0;
+    if (this.#state.drained < due) {
+      close(this.#state);
+      return this.#options.cut('the client is reading too slowly');
+    }
+    this.#marks.push(this.#state.pushed);
+  };
+
+  /**
+   * Queues a shared frame. False if too much is queued, or too much of the organization in all;
+   * then the frame was not taken.
+   */
+  sendSample(frame: Buffer): boolean {
+    if (this.#state.isClosed) return true;
+    if (this.#state.queuedBytes > liveLimits.queuedBytesMax) return false;
+    const isCounted =
+      this.#state.isBlocked && this.#state.queuedBytes > liveLimits.sessionBlockBytes;
+    if (isCounted && !this.#options.memory.hasRoom) return false;
+    push(this.#state, frame);
+    return true;
+  }
+
+  /**
+   * Queues a message of this session, without a limit: the session waits for `whenWritable` before
+   * it answers again.
+   */
+  sendReply(text: string): void {
+    if (!this.#state.isClosed) push(this.#state, textFrame(text));
+  }
+
+  /** Resolves when `writable` is true. */
+  whenWritable(): Promise<void> {
+    if (isWritable(this.#state)) return Promise.resolve();
+    return new Promise((resolve) => this.#state.waiters.push(resolve));
+  }
+
+  /** Discards what is queued. Nothing more is written. */
+  close(): void {
+    close(this.#state);
+  }
+
+  /** True if little is queued, or the outbox is closed. */
+  get writable(): boolean {
+    return isWritable(this.#state);
+  }
+
+  get closed(): boolean {
+    return this.#state.isClosed;
+  }
 }
 
 function push(state: OutboxState, frame: Buffer): void {
@@ -191,47 +195,46 @@ function isWritable({ isClosed, isBlocked, queuedBytes }: OutboxState): boolean 
   return isClosed || (!isBlocked && queuedBytes <= liveLimits.replayQueueBytesMax);
 }
 
-export interface Flusher {
+/**
+ * One per process. `schedule` runs a function after the current work, `setImmediate` in
+ * production.
+ */
+export class Flusher {
+  readonly #schedule: (run: () => void) => void;
+  #waiting: (() => void)[] = [];
+  #joinedOf: readonly Buffer[] = [];
+  #joined: Buffer = Buffer.alloc(0);
+  readonly #run = (): void => {
+    const flushes = this.#waiting;
+    this.#waiting = [];
+    for (const flush of flushes) flush();
+    this.#joinedOf = [];
+    this.#joined = Buffer.alloc(0);
+  };
+
+  constructor(schedule: (run: () => void) => void) {
+    this.#schedule = schedule;
+  }
+
   /** Runs the flush after the current work, together with those of all other sessions. */
-  add(flush: () => void): void;
+  add(flush: () => void): void {
+    if (this.#waiting.length === 0) this.#schedule(this.#run);
+    this.#waiting.push(flush);
+  }
+
   /**
    * The frames from index `from` up to `to` as one buffer of `bytes` bytes. Sessions with the same
    * frames share it.
    */
-  join(frames: readonly Buffer[], from: number, to: number, bytes: number): Buffer;
-}
-
-/**
- * One per process. `schedule` runs a function after the current work, `setImmediate` in production.
- */
-export function createFlusher(schedule: (run: () => void) => void): Flusher {
-  let waiting: (() => void)[] = [];
-  let joinedOf: readonly Buffer[] = [];
-  let joined: Buffer = Buffer.alloc(0);
-
-  function run(): void {
-    const flushes = waiting;
-    waiting = [];
-    for (const flush of flushes) flush();
-    joinedOf = [];
-    joined = Buffer.alloc(0);
+  join(frames: readonly Buffer[], from: number, to: number, bytes: number): Buffer {
+    const first = frames[from];
+    if (to === from + 1 && first !== undefined) return first;
+    if (!isSame(this.#joinedOf, frames, from, to)) {
+      this.#joinedOf = frames.slice(from, to);
+      this.#joined = Buffer.concat(this.#joinedOf, bytes);
+    }
+    return this.#joined;
   }
-
-  return {
-    add(flush) {
-      if (waiting.length === 0) schedule(run);
-      waiting.push(flush);
-    },
-    join(frames, from, to, bytes) {
-      const first = frames[from];
-      if (to === from + 1 && first !== undefined) return first;
-      if (!isSame(joinedOf, frames, from, to)) {
-        joinedOf = frames.slice(from, to);
-        joined = Buffer.concat(joinedOf, bytes);
-      }
-      return joined;
-    },
-  };
 }
 
 function isSame(

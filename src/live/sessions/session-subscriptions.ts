@@ -20,101 +20,101 @@ export interface SubscriptionRoom {
   readonly give: (amount: number) => void;
 }
 
-export interface SessionSubscriptions {
-  readonly room: SubscriptionRoom;
-  find(assetId: string, topic: string | undefined): Subscription | undefined;
-  /**
-   * Opens a combination that is not open, with room that was taken. Closing it returns the room.
-   */
-  add(
-    asset: { readonly id: string; readonly topic: string | undefined },
-    coverage: Coverage | undefined,
-    grantedTo: Principal,
-  ): Subscription;
-  remove(subscription: Subscription): void;
-  /** Closes all, the first of them immediately. Add nothing afterwards. */
-  clear(): void;
-  interest(assetId: string): Interest | undefined;
-  interests(): IterableIterator<Interest>;
-  /** The open subscriptions that were made by the tag, with this topic. */
-  ofTag(tagId: string, topic: string | undefined): Subscription[];
-  /**
-   * The open subscriptions and the refused items, sorted by asset id, then topic. Items of tags are
-   * last.
-   */
-  acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
-  readonly size: number;
-  /** Subscriptions that were opened since the start of the session. */
-  readonly opened: number;
-}
-
 /** Subscriptions that are closed in one turn of the event loop. */
 const removedPerTurn = 2_000;
 
-export function createSubscriptions(
-  fanOut: FanOut,
-  reader: Reader,
-  room: SubscriptionRoom,
-): SessionSubscriptions {
-  const interests = new Map<string, Interest>();
-  const items = createItemList(() => openIn(interests));
-  let size = 0;
-  let opened = 0;
+export class SessionSubscriptions {
+  readonly room: SubscriptionRoom;
+  readonly #fanOut: FanOut;
+  readonly #reader: Reader;
+  readonly #interests = new Map<string, Interest>();
+  readonly #items = new ItemList(() => openIn(this.#interests));
+  #size = 0;
+  #opened = 0;
 
-  function interestIn(assetId: string): Interest {
-    const known = interests.get(assetId);
-    if (known !== undefined) return known;
-    const interest = createInterest(assetId, reader);
-    interests.set(assetId, interest);
-    return interest;
+  constructor(fanOut: FanOut, reader: Reader, room: SubscriptionRoom) {
+    this.#fanOut = fanOut;
+    this.#reader = reader;
+    this.room = room;
   }
 
-  function remove(subscription: Subscription): void {
-    const interest = interests.get(subscription.assetId);
+  readonly remove = (subscription: Subscription): void => {
+    const interest = this.#interests.get(subscription.assetId);
     if (interest === undefined || !subscription.open) return;
     subscription.open = false;
     if (subscription.topic === undefined) interest.wildcard = undefined;
     else interest.topics.delete(subscription.topic);
-    fanOut.remove(interest, subscription);
+    this.#fanOut.remove(interest, subscription);
     if (interest.wildcard === undefined && interest.topics.size === 0)
-      interests.delete(subscription.assetId);
-    size--;
-    room.give(1);
-    items.removed();
+      this.#interests.delete(subscription.assetId);
+    this.#size--;
+    this.room.give(1);
+    this.#items.removed();
+  };
+
+  readonly interest = (assetId: string): Interest | undefined => this.#interests.get(assetId);
+
+  readonly interests = (): IterableIterator<Interest> => this.#interests.values();
+
+  find(assetId: string, topic: string | undefined): Subscription | undefined {
+    const interest = this.#interests.get(assetId);
+    return topic === undefined ? interest?.wildcard : interest?.topics.get(topic);
   }
 
-  return {
-    room,
-    find(assetId, topic) {
-      const interest = interests.get(assetId);
-      return topic === undefined ? interest?.wildcard : interest?.topics.get(topic);
-    },
-    add({ id: assetId, topic }, coverage, grantedTo) {
-      const interest = interestIn(assetId);
-      const tagIds = new Set<string>();
-      const subscription = { assetId, topic, coverage, tagIds, open: true, grantedTo };
-      if (topic === undefined) interest.wildcard = subscription;
-      else interest.topics.set(topic, subscription);
-      fanOut.add(interest, subscription);
-      size++;
-      opened++;
-      items.added(subscription);
-      return subscription;
-    },
-    remove,
-    clear: () => removeInTurns(openIn(interests), remove),
-    interest: (assetId) => interests.get(assetId),
-    interests: () => interests.values(),
-    ofTag: (tagId, topic) =>
-      [...openIn(interests)].filter((each) => each.topic === topic && each.tagIds.has(tagId)),
-    acknowledged: items.acknowledged,
-    get size() {
-      return size;
-    },
-    get opened() {
-      return opened;
-    },
-  };
+  /** Opens a combination that is not open, with room that was taken. Closing it returns the room. */
+  add(
+    { id: assetId, topic }: { readonly id: string; readonly topic: string | undefined },
+    coverage: Coverage | undefined,
+    grantedTo: Principal,
+  ): Subscription {
+    const interest = this.#interestIn(assetId);
+    const tagIds = new Set<string>();
+    const subscription = { assetId, topic, coverage, tagIds, open: true, grantedTo };
+    if (topic === undefined) interest.wildcard = subscription;
+    else interest.topics.set(topic, subscription);
+    this.#fanOut.add(interest, subscription);
+    this.#size++;
+    this.#opened++;
+    this.#items.added(subscription);
+    return subscription;
+  }
+
+  /** Closes all, the first of them immediately. Add nothing afterwards. */
+  clear(): void {
+    removeInTurns(openIn(this.#interests), this.remove);
+  }
+
+  /** The open subscriptions that were made by the tag, with this topic. */
+  ofTag(tagId: string, topic: string | undefined): Subscription[] {
+    return [...openIn(this.#interests)].filter(
+      (each) => each.topic === topic && each.tagIds.has(tagId),
+    );
+  }
+
+  /**
+   * The open subscriptions and the refused items, sorted by asset id, then topic. Items of tags
+   * are last.
+   */
+  acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[] {
+    return this.#items.acknowledged(refused);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Subscriptions that were opened since the start of the session. */
+  get opened(): number {
+    return this.#opened;
+  }
+
+  #interestIn(assetId: string): Interest {
+    const known = this.#interests.get(assetId);
+    if (known !== undefined) return known;
+    const interest = createInterest(assetId, this.#reader);
+    this.#interests.set(assetId, interest);
+    return interest;
+  }
 }
 
 function createInterest(assetId: string, reader: Reader): Interest {
@@ -148,29 +148,31 @@ function removeInTurns(
   setImmediate(() => removeInTurns(open, remove));
 }
 
-interface ItemList {
-  added(subscription: Subscription): void;
-  removed(): void;
-  /** Items of the open subscriptions and these, in order. */
-  acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
-}
-
 /** The acknowledged items in order. They are sorted again only after a removal. */
-function createItemList(open: () => Iterable<Subscription>): ItemList {
-  let sorted: AcknowledgedItem[] | undefined = [];
-  let added: AcknowledgedItem[] = [];
-  return {
-    added: (subscription) => void added.push(itemOf(subscription)),
-    removed() {
-      sorted = undefined;
-    },
-    acknowledged(refused = []) {
-      if (sorted === undefined) sorted = [...open()].map(itemOf).sort(inOrder);
-      else if (added.length > 0) sorted = merged(sorted, added.sort(inOrder));
-      added = [];
-      return refused.length === 0 ? sorted : merged(sorted, refused.toSorted(inOrder));
-    },
+class ItemList {
+  readonly #open: () => Iterable<Subscription>;
+  #sorted: AcknowledgedItem[] | undefined = [];
+  #added: AcknowledgedItem[] = [];
+
+  constructor(open: () => Iterable<Subscription>) {
+    this.#open = open;
+  }
+
+  /** Items of the open subscriptions and these, in order. */
+  readonly acknowledged = (refused: readonly AcknowledgedItem[] = []): AcknowledgedItem[] => {
+    if (this.#sorted === undefined) this.#sorted = [...this.#open()].map(itemOf).sort(inOrder);
+    else if (this.#added.length > 0) this.#sorted = merged(this.#sorted, this.#added.sort(inOrder));
+    this.#added = [];
+    return refused.length === 0 ? this.#sorted : merged(this.#sorted, refused.toSorted(inOrder));
   };
+
+  added(subscription: Subscription): void {
+    this.#added.push(itemOf(subscription));
+  }
+
+  removed(): void {
+    this.#sorted = undefined;
+  }
 }
 
 export function itemOf({ assetId, topic }: Subscription): AcknowledgedItem {
@@ -221,85 +223,91 @@ export interface WorkspaceTarget {
   readonly perSecond: number | undefined;
 }
 
-export interface SessionWorkspaces {
-  readonly find: (target: WorkspaceTarget) => WorkspaceSubscription | undefined;
-  /** Opens a combination with room that was taken, or changes the limit of one that is open. */
-  readonly open: (target: WorkspaceTarget, grant: WorkspaceGrant, grantedTo: Principal) => void;
-  readonly close: (subscription: WorkspaceSubscription) => void;
-  readonly closeTarget: (target: WorkspaceTarget) => void;
-  readonly clear: () => void;
-  readonly acknowledged: () => readonly AcknowledgedItem[];
-  /** Calls the function for each kind of which something was omitted since the last call. */
-  readonly reportOmitted: (
-    report: (workspaceId: string, kind: LiveKind, omitted: number) => void,
-  ) => void;
-  readonly size: number;
-}
+export class SessionWorkspaces {
+  readonly #fanOut: WorkspaceFanOut;
+  readonly #reader: WorkspaceReader;
+  readonly #room: SubscriptionRoom;
+  readonly #interests = new Map<string, WorkspaceInterest>();
+  #size = 0;
 
-export function createSessionWorkspaces(
-  fanOut: WorkspaceFanOut,
-  reader: WorkspaceReader,
-  room: SubscriptionRoom,
-): SessionWorkspaces {
-  const interests = new Map<string, WorkspaceInterest>();
-  let size = 0;
-
-  function interestIn(workspaceId: string, { organizationId }: WorkspaceGrant): WorkspaceInterest {
-    const known = interests.get(workspaceId);
-    if (known !== undefined) return known;
-    const interest = newInterest(workspaceId, organizationId, reader);
-    interests.set(workspaceId, interest);
-    fanOut.add(interest);
-    return interest;
+  constructor(fanOut: WorkspaceFanOut, reader: WorkspaceReader, room: SubscriptionRoom) {
+    this.#fanOut = fanOut;
+    this.#reader = reader;
+    this.#room = room;
   }
 
-  function close(subscription: WorkspaceSubscription): void {
-    const interest = interests.get(subscription.workspaceId);
+  find({ workspaceId, kinds }: WorkspaceTarget): WorkspaceSubscription | undefined {
+    return this.#interests.get(workspaceId)?.subscriptions.get(keyOf(kinds));
+  }
+
+  /** Opens a combination with room that was taken, or changes the limit of one that is open. */
+  open(
+    { workspaceId, kinds, perSecond }: WorkspaceTarget,
+    grant: WorkspaceGrant,
+    grantedTo: Principal,
+  ): void {
+    const interest = this.#interestIn(workspaceId, grant);
+    const key = keyOf(kinds);
+    const known = interest.subscriptions.get(key);
+    if (known === undefined) {
+      interest.subscriptions.set(key, { workspaceId, kinds, perSecond, grant, grantedTo });
+      this.#size++;
+    } else known.perSecond = perSecond;
+    this.#fanOut.changed(interest);
+  }
+
+  close(subscription: WorkspaceSubscription): void {
+    const interest = this.#interests.get(subscription.workspaceId);
     const key = keyOf(subscription.kinds);
     if (interest === undefined || interest.subscriptions.get(key) !== subscription) return;
     interest.subscriptions.delete(key);
-    size--;
-    room.give(1);
-    if (interest.subscriptions.size > 0) return fanOut.changed(interest);
-    interests.delete(subscription.workspaceId);
-    fanOut.remove(interest);
+    this.#size--;
+    this.#room.give(1);
+    if (interest.subscriptions.size > 0) return this.#fanOut.changed(interest);
+    this.#interests.delete(subscription.workspaceId);
+    this.#fanOut.remove(interest);
   }
 
-  const all = () =>
-    [...interests.values()].flatMap(({ subscriptions }) => [...subscriptions.values()]);
+  closeTarget({ workspaceId, kinds }: WorkspaceTarget): void {
+    const open = [...(this.#interests.get(workspaceId)?.subscriptions.values() ?? [])];
+    const isMeant = (each: WorkspaceSubscription) =>
+      kinds.length === 0 || keyOf(each.kinds) === keyOf(kinds);
+    for (const subscription of open.filter(isMeant)) this.close(subscription);
+  }
 
-  return {
-    find: ({ workspaceId, kinds }) => interests.get(workspaceId)?.subscriptions.get(keyOf(kinds)),
-    open({ workspaceId, kinds, perSecond }, grant, grantedTo) {
-      const interest = interestIn(workspaceId, grant);
-      const key = keyOf(kinds);
-      const known = interest.subscriptions.get(key);
-      if (known === undefined) {
-        interest.subscriptions.set(key, { workspaceId, kinds, perSecond, grant, grantedTo });
-        size++;
-      } else known.perSecond = perSecond;
-      fanOut.changed(interest);
-    },
-    close,
-    closeTarget({ workspaceId, kinds }) {
-      const open = [...(interests.get(workspaceId)?.subscriptions.values() ?? [])];
-      const isMeant = (each: WorkspaceSubscription) =>
-        kinds.length === 0 || keyOf(each.kinds) === keyOf(kinds);
-      for (const subscription of open.filter(isMeant)) close(subscription);
-    },
-    clear() {
-      for (const subscription of all()) close(subscription);
-    },
-    acknowledged: () => all().map(workspaceItemOf),
-    reportOmitted(report) {
-      for (const interest of interests.values())
-        for (const [kind, omitted] of fanOut.takeOmitted(interest))
-          report(interest.workspaceId, kind, omitted);
-    },
-    get size() {
-      return size;
-    },
-  };
+  clear(): void {
+    for (const subscription of this.#all()) this.close(subscription);
+  }
+
+  acknowledged(): readonly AcknowledgedItem[] {
+    return this.#all().map(workspaceItemOf);
+  }
+
+  /** Calls the function for each kind of which something was omitted since the last call. */
+  reportOmitted(report: (workspaceId: string, kind: LiveKind, omitted: number) => void): void {
+    for (const interest of this.#interests.values())
+      for (const [kind, omitted] of this.#fanOut.takeOmitted(interest))
+        report(interest.workspaceId, kind, omitted);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  #interestIn(workspaceId: string, { organizationId }: WorkspaceGrant): WorkspaceInterest {
+    const known = this.#interests.get(workspaceId);
+    if (known !== undefined) return known;
+    const interest = newInterest(workspaceId, organizationId, this.#reader);
+    this.#interests.set(workspaceId, interest);
+    this.#fanOut.add(interest);
+    return interest;
+  }
+
+  #all() {
+    return [...this.#interests.values()].flatMap(({ subscriptions }) => [
+      ...subscriptions.values(),
+    ]);
+  }
 }
 
 /** The kinds in the order of their table, each once. */

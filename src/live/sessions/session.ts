@@ -5,7 +5,7 @@ import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { QuotaCount } from '../../model/quota.ts';
-import { createCatchUp, type Replay } from './catch-up.ts';
+import { CatchUp, type Replay } from './catch-up.ts';
 import type {
   AccessChanges,
   AssetsOfTag,
@@ -24,8 +24,8 @@ import {
 } from './live-limits.ts';
 import type { Outbox } from './send-buffer.ts';
 import {
-  createSessionWorkspaces,
-  createSubscriptions,
+  SessionWorkspaces,
+  SessionSubscriptions,
   itemOf,
   workspaceItemOf,
 } from './session-subscriptions.ts';
@@ -73,64 +73,88 @@ interface SessionOptions {
   readonly failed: (errorId: string, error: unknown) => void;
 }
 
-export interface Session {
-  /** Sends the greeting. Call it first. */
-  open(): void;
-  receive(text: string): void;
-  receiveBinary(): void;
-  receiveTooLarge(): void;
-  tick(): void;
-  /** Cancels everything. The session sends nothing more. */
-  close(): void;
-  /** Messages that are not handled. */
-  readonly waiting: number;
-  readonly waitingBytes: number;
-  readonly subscriptions: number;
-}
-
 /** A session of an authenticated principal (interface 6 and 4.11). */
-export function createSession(options: SessionOptions): Session {
-  const { outbox, now } = options;
-  const replies = createReplies(options);
-  const { reply, refuse } = replies;
-  const open = createOpenSubscriptions(options, replies);
-  const { subscriptions, workspaces, catchUp } = open;
-  const context = contextOf(options, { ...open, reply });
-  const incoming = createIncoming(options, refuse, (message) => handle(message, context, refuse));
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #outbox: Outbox;
+  readonly #now: () => EpochMs;
+  readonly #reply;
+  readonly #subscriptions;
+  readonly #workspaces;
+  readonly #catchUp;
+  readonly #incoming: Incoming;
 
-  return {
-    open: () => reply({ type: 'connected', message: 'Connected', timestamp: formatInstant(now()) }),
-    receive: (text) => incoming.add({ text }),
-    receiveBinary: () => incoming.add({ refused: refusal('BINARY_NOT_SUPPORTED') }),
-    receiveTooLarge() {
-      const { messageBytesMax: bytesMax } = liveLimits;
-      incoming.add({ refused: refusal('MESSAGE_TOO_LARGE', { bytesMax }) });
-    },
-    tick() {
-      outbox.tick();
-      catchUp.tick();
-      workspaces.reportOmitted((workspaceId, kind, leftOut) =>
-        reply({ type: 'event', kind, workspaceId, leftOut, timestamp: formatInstant(now()) }),
-      );
-    },
-    close() {
-      options.memory.close();
-      outbox.close();
-      catchUp.close();
-      incoming.clear();
-      subscriptions.clear();
-      workspaces.clear();
-    },
-    get waiting() {
-      return incoming.size;
-    },
-    get waitingBytes() {
-      return incoming.bytes;
-    },
-    get subscriptions() {
-      return subscriptions.size + workspaces.size;
-    },
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    const { outbox, now } = options;
+    this.#outbox = outbox;
+    this.#now = now;
+    const replies = createReplies(options);
+    const { reply, refuse } = replies;
+    this.#reply = reply;
+    const open = createOpenSubscriptions(options, replies);
+    const { subscriptions, workspaces, catchUp } = open;
+    this.#subscriptions = subscriptions;
+    this.#workspaces = workspaces;
+    this.#catchUp = catchUp;
+    const context = contextOf(options, { ...open, reply: this.#reply });
+    this.#incoming = new Incoming(options, refuse, (message) => handle(message, context, refuse));
+  }
+
+  readonly tick = (): void => {
+    this.#outbox.tick();
+    this.#catchUp.tick();
+    this.#workspaces.reportOmitted((workspaceId, kind, leftOut) =>
+      this.#reply({
+        type: 'event',
+        kind,
+        workspaceId,
+        leftOut,
+        timestamp: formatInstant(this.#now()),
+      }),
+    );
   };
+
+  /** Sends the greeting. Call it first. */
+  open(): void {
+    this.#reply({ type: 'connected', message: 'Connected', timestamp: formatInstant(this.#now()) });
+  }
+
+  receive(text: string): void {
+    this.#incoming.add({ text });
+  }
+
+  receiveBinary(): void {
+    this.#incoming.add({ refused: refusal('BINARY_NOT_SUPPORTED') });
+  }
+
+  receiveTooLarge(): void {
+    const { messageBytesMax: bytesMax } = liveLimits;
+    this.#incoming.add({ refused: refusal('MESSAGE_TOO_LARGE', { bytesMax }) });
+  }
+
+  /** Cancels everything. The session sends nothing more. */
+  close(): void {
+    this.#options.memory.close();
+    this.#outbox.close();
+    this.#catchUp.close();
+    this.#incoming.clear();
+    this.#subscriptions.clear();
+    this.#workspaces.clear();
+  }
+
+  /** Messages that are not handled. */
+  get waiting(): number {
+    return this.#incoming.size;
+  }
+
+  get waitingBytes(): number {
+    return this.#incoming.bytes;
+  }
+
+  get subscriptions(): number {
+    return this.#subscriptions.size + this.#workspaces.size;
+  }
 }
 
 /** What the session has subscribed to, and the replays. */
@@ -165,9 +189,9 @@ function createOpenSubscriptions(
     take: (amount: number) => items.take(organizationId, amount),
     give: (amount: number) => items.give(organizationId, amount),
   };
-  const subscriptions = createSubscriptions(fanOut, reader, room);
+  const subscriptions = new SessionSubscriptions(fanOut, reader, room);
   const { interest, interests } = subscriptions;
-  const catchUp = createCatchUp({
+  const catchUp = new CatchUp({
     replay,
     fanOut,
     outbox,
@@ -187,7 +211,7 @@ function createOpenSubscriptions(
       replyEnded(ended.map(workspaceItemOf));
     },
   };
-  const workspaces = createSessionWorkspaces(fanOut.workspaces, workspaceReader, room);
+  const workspaces = new SessionWorkspaces(fanOut.workspaces, workspaceReader, room);
   return { subscriptions, workspaces, catchUp };
 }
 
@@ -309,74 +333,81 @@ interface IncomingParts {
 
 type IncomingMessage = { readonly text: string } | { readonly refused: LiveRefusal };
 
-interface Incoming {
-  readonly size: number;
-  /** Of unhandled messages. */
-  readonly bytes: number;
-  add(message: IncomingMessage): void;
-  clear(): void;
-}
-
 /**
- * Handles one message at a time, and none while the reader has not taken the answers. This limits
- * what is queued.
+ * Handles one message at a time, and none while the reader has not taken the answers. This
+ * limits what is queued.
  */
-function createIncoming(
-  { outbox, memory, idle }: IncomingParts,
-  refuse: (thrown: unknown, replyTo: undefined) => void,
-  handleOne: (message: IncomingMessage) => Promise<void>,
-): Incoming {
-  let waiting: IncomingMessage[] = [];
-  let isWorking = false;
-  let unhandledInBatch = 0;
-  let bytes = 0;
+class Incoming {
+  readonly #outbox: Outbox;
+  readonly #memory: SessionMemory;
+  readonly #idle: () => void;
+  readonly #refuse: (thrown: unknown, replyTo: undefined) => void;
+  readonly #handleOne: (message: IncomingMessage) => Promise<void>;
+  #waiting: IncomingMessage[] = [];
+  #isWorking = false;
+  #unhandledInBatch = 0;
+  #bytes = 0;
 
-  function count(by: number): void {
-    bytes += by;
-    memory.change(by);
+  constructor(
+    { outbox, memory, idle }: IncomingParts,
+    refuse: (thrown: unknown, replyTo: undefined) => void,
+    handleOne: (message: IncomingMessage) => Promise<void>,
+  ) {
+    this.#outbox = outbox;
+    this.#memory = memory;
+    this.#idle = idle;
+    this.#refuse = refuse;
+    this.#handleOne = handleOne;
   }
 
-  async function handleBatch(batch: readonly IncomingMessage[]): Promise<void> {
+  get size(): number {
+    return this.#waiting.length + this.#unhandledInBatch;
+  }
+
+  /** Of unhandled messages. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(message: IncomingMessage): void {
+    if (this.#outbox.closed) return;
+    if (this.#waiting.length >= liveLimits.waitingMessagesMax)
+      return this.#refuse(refusal('TOO_MANY_MESSAGES'), undefined);
+    this.#waiting.push(message);
+    this.#count(sizeOf(message));
+    if (!this.#isWorking) void this.#work();
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  #count(by: number): void {
+    this.#bytes += by;
+    this.#memory.change(by);
+  }
+
+  async #handleBatch(batch: readonly IncomingMessage[]): Promise<void> {
     for (const [at, message] of batch.entries()) {
-      if (outbox.closed) break;
-      unhandledInBatch = batch.length - at;
-      await handleOne(message);
-      count(-sizeOf(message));
-      while (!outbox.writable) await outbox.whenWritable();
+      if (this.#outbox.closed) break;
+      this.#unhandledInBatch = batch.length - at;
+      await this.#handleOne(message);
+      this.#count(-sizeOf(message));
+      while (!this.#outbox.writable) await this.#outbox.whenWritable();
     }
-    unhandledInBatch = 0;
+    this.#unhandledInBatch = 0;
   }
 
-  async function work(): Promise<void> {
-    isWorking = true;
-    while (waiting.length > 0 && !outbox.closed) {
-      const batch = waiting;
-      waiting = [];
-      await handleBatch(batch);
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    while (this.#waiting.length > 0 && !this.#outbox.closed) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      await this.#handleBatch(batch);
     }
-    isWorking = false;
-    idle();
+    this.#isWorking = false;
+    this.#idle();
   }
-
-  return {
-    get size() {
-      return waiting.length + unhandledInBatch;
-    },
-    get bytes() {
-      return bytes;
-    },
-    add(message) {
-      if (outbox.closed) return;
-      if (waiting.length >= liveLimits.waitingMessagesMax)
-        return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
-      waiting.push(message);
-      count(sizeOf(message));
-      if (!isWorking) void work();
-    },
-    clear() {
-      waiting = [];
-    },
-  };
 }
 
 function sizeOf(message: IncomingMessage): number {

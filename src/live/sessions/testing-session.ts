@@ -3,13 +3,13 @@ import { cursorAt } from '../../model/cursor.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { quotaCount, type QuotaCount, standardQuotas } from '../../model/quota.ts';
+import { QuotaCount, standardQuotas } from '../../model/quota.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import type { Replay } from './catch-up.ts';
-import { createFanOut, type FanOut } from './fan-out.ts';
+import { FanOut } from './fan-out.ts';
 import { LiveMemory } from './live-limits.ts';
-import { createFlusher, createOutbox } from './send-buffer.ts';
-import { createSession, type Session } from './session.ts';
+import { Flusher, Outbox } from './send-buffer.ts';
+import { Session } from './session.ts';
 import { startsBefore } from './stream-position.ts';
 import { createWorkspaceFanOut, type WorkspaceGrant } from './workspace-fan-out.ts';
 
@@ -90,7 +90,7 @@ export const cursorOf = (n: number) => cursorAt(0, n);
 const testNow = () => 1_800_000_000_000;
 
 /** An empty index. */
-export const testFanOut = (now = testNow): FanOut => createFanOut(createWorkspaceFanOut(now));
+export const testFanOut = (now = testNow): FanOut => new FanOut(createWorkspaceFanOut(now));
 
 interface TestSession {
   readonly session: Session;
@@ -168,19 +168,19 @@ export function openTestSession(world: TestWorld = {}): TestSession {
   const memory = (world.memory ?? new LiveMemory()).open(organizationId, () =>
     end('slow reader: no room'),
   );
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     memory,
     write(bytes) {
       received.push(...framesIn(bytes));
       return !test.frozen;
     },
     cut: end,
-    flusher: createFlusher(setImmediate),
+    flusher: new Flusher(setImmediate),
   });
-  const session = createSession({
+  const session = new Session({
     organizationId,
     memory,
-    items: world.items ?? quotaCount(standardQuotas, 'subscriptionItems'),
+    items: world.items ?? new QuotaCount(standardQuotas, 'subscriptionItems'),
     fanOut,
     outbox,
     now: world.now ?? testNow,

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cursorAt } from '../../model/cursor.ts';
-import { createFanOut } from './fan-out.ts';
-import { createJournalStream, inJournal } from './journal-stream.ts';
+import { FanOut } from './fan-out.ts';
+import { JournalStream, inJournal } from './journal-stream.ts';
 import { mergedReplays } from './replay-pass.ts';
 import {
   type JournalPlaces,
@@ -28,14 +28,14 @@ function createWorld() {
   const journals = ['1', '2', '3'].map((name): Journal => ({ name, samples: [], isAway: false }));
 
   function startNode() {
-    const stream = createJournalStream({
+    const stream = new JournalStream({
       from: world.now,
       behindMs: 0,
       // What a session waits for comes with a later step.
       setTimer: () => () => undefined,
     });
     const workspaces = createWorkspaceFanOut(() => world.now);
-    const fanOut = createFanOut(workspaces, { stream, followed: () => undefined });
+    const fanOut = new FanOut(workspaces, { stream, followed: () => undefined });
     const next = new Map<string, number>();
     const live = new Set<string>();
 
@@ -212,7 +212,7 @@ test('a session gets what a node stored before it left, once, when the node retu
 });
 
 test('a place names what it has of journals that are away, as far as the node has more or less', () => {
-  const stream = createJournalStream({ from: 50, behindMs: 0, setTimer: () => () => undefined });
+  const stream = new JournalStream({ from: 50, behindMs: 0, setTimer: () => () => undefined });
   const known = { cursor: cursorAt(5, 0), before: 100 };
   for (const journal of ['away', 'same', 'later', 'live']) stream.reached(journal, known);
   for (const journal of ['away', 'same', 'later']) stream.setLive(journal, false);

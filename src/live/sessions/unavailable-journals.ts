@@ -12,23 +12,6 @@ import { sampleFrame } from './send-buffer.ts';
 
 type Places = ReadonlyMap<string, JournalPlace>;
 
-export interface AbsentJournals {
-  /** The place that this node has published, with what the session has of absent journals. */
-  asSessionHas(place: StreamPlace): StreamPlace;
-  /**
-   * Call when the read of the store begins, with where it begins. Returns what the session has
-   * then, which is not more than that.
-   */
-  passStarts(place: StreamPlace | undefined): StreamPlace | undefined;
-  /** Whether the sample is left to the pass that begins when its journal returns. */
-  isLater(sample: LiveSample): boolean;
-  /** Call when everything that the pass has read was sent, with what the session has then. */
-  passEnds(place: StreamPlace | undefined): void;
-  /** The shared frame, or one whose cursor does not include what the session lacks. */
-  frameFor(sample: LiveSample, frame: Buffer, now: EpochMs): Buffer;
-  close(): void;
-}
-
 interface AbsentOptions {
   readonly fanOut: Pick<FanOut, 'journals'>;
   /** The journal can be read again, after what the session has of it. */
@@ -38,49 +21,72 @@ interface AbsentOptions {
 }
 
 /** What one session has of absent journals; nothing is noted with one journal. */
-export function createAbsentJournals({ fanOut, returned, torn }: AbsentOptions): AbsentJournals {
-  const { journals: stream } = fanOut;
-  let absent: Places = new Map();
+export class AbsentJournals {
+  readonly #returned: (has: Places) => void;
+  readonly #torn: () => void;
+  readonly #stream;
+  #absent: Places = new Map();
   /** During a pass: the journals that it can read. */
-  let readable: ReadonlySet<string> | undefined;
-  let stop: (() => void) | undefined;
-
-  function note(place: StreamPlace | undefined): void {
-    if (stream === undefined || place === undefined || typeof place === 'string') return;
-    stop ??= stream.onReturn(comeBack);
-    absent = stream.absent(place);
-  }
-
-  function comeBack(journal: string): void {
-    const place = absent.get(journal);
-    if (readable !== undefined) {
-      if (place !== undefined || readable.has(journal)) torn();
+  #readable: ReadonlySet<string> | undefined;
+  #stop: (() => void) | undefined;
+  readonly #comeBack = (journal: string): void => {
+    const place = this.#absent.get(journal);
+    if (this.#readable !== undefined) {
+      if (place !== undefined || this.#readable.has(journal)) this.#torn();
       return;
     }
     if (place === undefined) return;
-    absent = new Map([...absent].filter(([name]) => name !== journal));
-    returned(new Map([[journal, place]]));
+    this.#absent = new Map([...this.#absent].filter(([name]) => name !== journal));
+    this.#returned(new Map([[journal, place]]));
+  };
+
+  constructor({ fanOut, returned, torn }: AbsentOptions) {
+    this.#returned = returned;
+    this.#torn = torn;
+    const { journals: stream } = fanOut;
+    this.#stream = stream;
   }
 
-  return {
-    asSessionHas: (place) => withPlaces(place, absent),
-    passStarts(place) {
-      const has = place && notBeyond(place, absent);
-      note(has);
-      readable = stream?.live();
-      return has;
-    },
-    isLater: ({ journal = '' }) => absent.has(journal),
-    passEnds(place) {
-      readable = undefined;
-      note(place);
-    },
-    frameFor(sample, frame, now) {
-      if (absent.size === 0 || stream === undefined) return frame;
-      return sampleFrame(sample, now, stream.cursorOf(sample, absent));
-    },
-    close: () => stop?.(),
-  };
+  readonly close = (): void => this.#stop?.();
+
+  /** The place that this node has published, with what the session has of absent journals. */
+  asSessionHas(place: StreamPlace): StreamPlace {
+    return withPlaces(place, this.#absent);
+  }
+
+  /**
+   * Call when the read of the store begins, with where it begins. Returns what the session has
+   * then, which is not more than that.
+   */
+  passStarts(place: StreamPlace | undefined): StreamPlace | undefined {
+    const has = place && notBeyond(place, this.#absent);
+    this.#note(has);
+    this.#readable = this.#stream?.live();
+    return has;
+  }
+
+  /** Whether the sample is left to the pass that begins when its journal returns. */
+  isLater({ journal = '' }: LiveSample): boolean {
+    return this.#absent.has(journal);
+  }
+
+  /** Call when everything that the pass has read was sent, with what the session has then. */
+  passEnds(place: StreamPlace | undefined): void {
+    this.#readable = undefined;
+    this.#note(place);
+  }
+
+  /** The shared frame, or one whose cursor does not include what the session lacks. */
+  frameFor(sample: LiveSample, frame: Buffer, now: EpochMs): Buffer {
+    if (this.#absent.size === 0 || this.#stream === undefined) return frame;
+    return sampleFrame(sample, now, this.#stream.cursorOf(sample, this.#absent));
+  }
+
+  #note(place: StreamPlace | undefined): void {
+    if (this.#stream === undefined || place === undefined || typeof place === 'string') return;
+    this.#stop ??= this.#stream.onReturn(this.#comeBack);
+    this.#absent = this.#stream.absent(place);
+  }
 }
 
 /** The place with these places of some journals. */

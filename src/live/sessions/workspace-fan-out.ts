@@ -59,7 +59,7 @@ function paceOf({ subscriptions, pace }: WorkspaceInterest): Pace | undefined {
     .map(({ perSecond }) => perSecond ?? Infinity);
   const perSecond = Math.max(...limits);
   if (limits.length === 0 || perSecond === Infinity) return undefined;
-  return pace?.perSecond === perSecond ? pace : createPace(perSecond);
+  return pace?.perSecond === perSecond ? pace : new Pace(perSecond);
 }
 
 /** Whether a change of a record that needs the scope may be shown. */
@@ -71,45 +71,43 @@ function mayRead({ subscriptions }: WorkspaceInterest, kind: LiveKind, scope: Sc
 
 // Pace: limits samples per second evenly, with two counters (contract 37).
 
-interface Pace {
-  readonly perSecond: number;
-  /** Whether another sample may be sent now. */
-  readonly isFree: (now: EpochMs) => boolean;
-  /** Counts a sample that was sent. */
-  readonly note: (now: EpochMs) => void;
-}
-
 const windowMs = 1_000;
 
+// Pace: limits samples per second evenly, with two counters (contract 37).
 /**
- * The count of the last second is estimated from this window and the rest of the previous one. So
- * a second has no more than the limit, and a constant surplus is thinned evenly.
+ * The count of the last second is estimated from this window and the rest of the previous one.
+ * So a second has no more than the limit, and a constant surplus is thinned evenly.
  */
-function createPace(perSecond: number): Pace {
-  let window = 0;
-  let previous = 0;
-  let current = 0;
+class Pace {
+  readonly perSecond: number;
+  #window = 0;
+  #previous = 0;
+  #current = 0;
 
-  function move(now: EpochMs): void {
-    const index = Math.floor(now / windowMs);
-    if (index === window) return;
-    previous = index === window + 1 ? current : 0;
-    current = 0;
-    window = index;
+  constructor(perSecond: number) {
+    this.perSecond = perSecond;
   }
 
-  return {
-    perSecond,
-    isFree(now) {
-      move(now);
-      const rest = 1 - (now % windowMs) / windowMs;
-      return previous * rest + current < perSecond;
-    },
-    note(now) {
-      move(now);
-      current += 1;
-    },
-  };
+  /** Whether another sample may be sent now. */
+  isFree(now: EpochMs): boolean {
+    this.#move(now);
+    const rest = 1 - (now % windowMs) / windowMs;
+    return this.#previous * rest + this.#current < this.perSecond;
+  }
+
+  /** Counts a sample that was sent. */
+  note(now: EpochMs): void {
+    this.#move(now);
+    this.#current += 1;
+  }
+
+  #move(now: EpochMs): void {
+    const index = Math.floor(now / windowMs);
+    if (index === this.#window) return;
+    this.#previous = index === this.#window + 1 ? this.#current : 0;
+    this.#current = 0;
+    this.#window = index;
+  }
 }
 
 // Send budget: the work of workspace subscriptions per organization and second, so that no tenant delays others.
@@ -125,28 +123,23 @@ export const sendCosts = {
 /** About 50 ms of a second: 50,000 sent frames. */
 const partsPerSecond = 1_000_000;
 
-export interface SendBudget {
-  /** False if the organization has not enough left in this second; then nothing is taken. */
-  readonly take: (organizationId: string, now: EpochMs, parts: number) => boolean;
-}
-
-export function createSendBudget(): SendBudget {
+export class SendBudget {
   /** Only of the current second, so that nothing is kept for organizations that send nothing. */
-  const used = new Map<string, number>();
-  let second = 0;
-  return {
-    take(organizationId, now, parts) {
-      const current = Math.floor(now / 1_000);
-      if (current !== second) {
-        used.clear();
-        second = current;
-      }
-      const after = (used.get(organizationId) ?? 0) + parts;
-      if (after > partsPerSecond) return false;
-      used.set(organizationId, after);
-      return true;
-    },
-  };
+  readonly #used = new Map<string, number>();
+  #second = 0;
+
+  /** False if the organization has not enough left in this second; then nothing is taken. */
+  take(organizationId: string, now: EpochMs, parts: number): boolean {
+    const current = Math.floor(now / 1_000);
+    if (current !== this.#second) {
+      this.#used.clear();
+      this.#second = current;
+    }
+    const after = (this.#used.get(organizationId) ?? 0) + parts;
+    if (after > partsPerSecond) return false;
+    this.#used.set(organizationId, after);
+    return true;
+  }
 }
 
 /** An event without the members that all events have. */
@@ -214,7 +207,7 @@ type Audiences = Map<string, Audience>;
 export function createWorkspaceFanOut(now: () => EpochMs): WorkspaceFanOut {
   const audiences: Audiences = new Map();
   // One for each kind, so that many samples do not keep alarms from being sent.
-  const budgets = new Map(liveKinds.map((kind) => [kind, createSendBudget()]));
+  const budgets = new Map(liveKinds.map((kind) => [kind, new SendBudget()]));
   const followersOf = (workspaceId: string, kind: LiveKind) =>
     audiences.get(workspaceId)?.byKind.get(kind);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cursorAt } from '../../model/cursor.ts';
 import { type LiveKind, liveKinds } from '../../model/live-kind.ts';
 import type { Scope } from '../../model/permission.ts';
-import { quotaCount, standardQuotas } from '../../model/quota.ts';
+import { QuotaCount, standardQuotas } from '../../model/quota.ts';
 import { createWorkspaceWatch } from './access-watch.ts';
 import { publishEntry, publishRows } from './fan-out.ts';
 import {
@@ -136,7 +136,7 @@ describe('acknowledgements', () => {
   });
 
   test('each combination is one of the subscription items of the organization', async () => {
-    const items = quotaCount({ ...standardQuotas, subscriptionItems: 2 }, 'subscriptionItems');
+    const items = new QuotaCount({ ...standardQuotas, subscriptionItems: 2 }, 'subscriptionItems');
     const { send, session } = openTestSession({ items, grants: { '29a': grant() } });
     const item = (kind: LiveKind) => ({ workspaceId: '29a', kinds: [kind] });
     await send({ type: 'subscribe', subscriptions: [item('SAMPLE'), item('SAMPLE')] });

@@ -3,7 +3,7 @@ import Type, { type TObject, type TProperties } from 'typebox';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
 import type { ConnectorServices } from './connector-services.ts';
-import { createPropertyChecks, type PropertyChecks } from './property-checks.ts';
+import { PropertyChecks } from './property-checks.ts';
 import type { PropertyReader } from './property-parser.ts';
 import type { Target } from './target.ts';
 
@@ -143,7 +143,7 @@ export function connectorType<
     needsJsonPayload: definition.needsJsonPayload ?? false,
     missingSetting: (services) => definition.missingSetting?.(services),
     check: (properties, services) =>
-      check(stored(properties), createPropertyChecks(propertiesKey, services.egress), services),
+      check(stored(properties), new PropertyChecks(propertiesKey, services.egress), services),
     checkRecord: (record, before) => definition.checkRecord?.(record, before),
     open: (properties, services, options) => open(stored(properties), services, options),
   };

@@ -1,6 +1,6 @@
 // Kept connections: shared, idle, lost and late ones, with connections that are opened and closed by hand.
 import { describe, expect, test } from 'vitest';
-import { createSharedConnection } from './shared-connection.ts';
+import { SharedConnection } from './shared-connection.ts';
 
 interface Opening {
   readonly lost: (reason: Error) => void;
@@ -12,7 +12,7 @@ interface Opening {
 
 function byHand(idleAfterMs = 60_000) {
   const openings: Opening[] = [];
-  const connection = createSharedConnection<Opening>(
+  const connection = new SharedConnection<Opening>(
     {
       open(lost, signal) {
         const opened = Promise.withResolvers<Opening>();

@@ -21,16 +21,6 @@ export interface ConnectionKind<C> {
   destroy(connection: C): void;
 }
 
-export interface SharedConnection<C> {
-  /**
-   * Runs `work` on the connection. Rejects when it fails, the connection is lost or `signal`
-   * aborts.
-   */
-  use<T>(signal: AbortSignal, work: (connection: C) => Promise<T>): Promise<T>;
-  /** Ends the connection; every later use rejects. */
-  close(): Promise<void>;
-}
-
 /** One connection from its opening to its end. */
 interface Slot<C> {
   readonly opened: Promise<C>;
@@ -95,53 +85,60 @@ async function inTime(ending: Promise<boolean>): Promise<boolean> {
 }
 
 /** Creates a connection that is not open yet. Only tests set a shorter `idleAfterMs`. */
-export function createSharedConnection<C>(
-  kind: ConnectionKind<C>,
-  idleAfterMs = idleMsMax,
-): SharedConnection<C> {
-  let current: Slot<C> | undefined;
-  let isClosed = false;
-
-  function remove(slot: Slot<C>): void {
-    if (current === slot) current = undefined;
-  }
-
-  function close(slot: Slot<C>): Promise<void> {
-    remove(slot);
-    return closeSlot(slot, kind);
-  }
-
-  function leave(slot: Slot<C>): void {
-    slot.users -= 1;
-    if (slot.users > 0 || current !== slot) return;
-    slot.idleTimer = setTimeout(() => void close(slot), idleAfterMs).unref();
-  }
-
-  return {
-    async use(signal, work) {
-      if (isClosed) throw new Error('the target is closed');
-      signal.throwIfAborted();
-      current ??= openSlot(kind, remove);
-      const slot = current;
-      slot.users += 1;
-      clearTimeout(slot.idleTimer);
-      const abort = Promise.withResolvers<never>();
-      const onAbort = (): void => abort.reject(signal.reason);
-      signal.addEventListener('abort', onAbort);
-      try {
-        return await Promise.race([slot.opened.then(work), slot.ended, abort.promise]);
-      } catch (error) {
-        // A target on which one delivery had no answer in time would delay the next one too.
-        if (signal.aborted) slot.end(new Error('another delivery on this connection timed out'));
-        throw error;
-      } finally {
-        signal.removeEventListener('abort', onAbort);
-        leave(slot);
-      }
-    },
-    async close() {
-      isClosed = true;
-      if (current !== undefined) await close(current);
-    },
+export class SharedConnection<C> {
+  readonly #kind: ConnectionKind<C>;
+  readonly #idleAfterMs: number;
+  #current: Slot<C> | undefined;
+  #isClosed = false;
+  readonly #remove = (slot: Slot<C>): void => {
+    if (this.#current === slot) this.#current = undefined;
   };
+
+  constructor(kind: ConnectionKind<C>, idleAfterMs = idleMsMax) {
+    this.#kind = kind;
+    this.#idleAfterMs = idleAfterMs;
+  }
+
+  /** Ends the connection; every later use rejects. */
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    if (this.#current !== undefined) await this.#close(this.#current);
+  };
+
+  /**
+   * Runs `work` on the connection. Rejects when it fails, the connection is lost or `signal`
+   * aborts.
+   */
+  async use<T>(signal: AbortSignal, work: (connection: C) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new Error('the target is closed');
+    signal.throwIfAborted();
+    this.#current ??= openSlot(this.#kind, this.#remove);
+    const slot = this.#current;
+    slot.users += 1;
+    clearTimeout(slot.idleTimer);
+    const abort = Promise.withResolvers<never>();
+    const onAbort = (): void => abort.reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    try {
+      return await Promise.race([slot.opened.then(work), slot.ended, abort.promise]);
+    } catch (error) {
+      // A target on which one delivery had no answer in time would delay the next one too.
+      if (signal.aborted) slot.end(new Error('another delivery on this connection timed out'));
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#leave(slot);
+    }
+  }
+
+  #close(slot: Slot<C>): Promise<void> {
+    this.#remove(slot);
+    return closeSlot(slot, this.#kind);
+  }
+
+  #leave(slot: Slot<C>): void {
+    slot.users -= 1;
+    if (slot.users > 0 || this.#current !== slot) return;
+    slot.idleTimer = setTimeout(() => void this.#close(slot), this.#idleAfterMs).unref();
+  }
 }

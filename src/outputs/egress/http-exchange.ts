@@ -19,49 +19,54 @@ const poolLimits = {
   headersBytesMax: 64 * 1024,
 } as const;
 
-interface HttpPools {
-  /** Connections to any target, made with the certificates. */
-  poolOf(target: { readonly ca?: string; readonly isOperators?: true }): Dispatcher;
-  close(): Promise<void>;
-}
-
-function createHttpPools(
-  connections: GuardedConnections,
-  httpClient: () => typeof Undici,
-): HttpPools {
-  const options = {
+class HttpPools {
+  readonly #connections: GuardedConnections;
+  readonly #httpClient: () => typeof Undici;
+  readonly #options = {
     connections: poolLimits.connectionsPerOriginMax,
     keepAliveTimeout: poolLimits.keepAliveMs,
     maxHeaderSize: poolLimits.headersBytesMax,
     pipelining: 1,
   } as const;
-  const made = (connect?: buildConnector.connector): Agent =>
-    new (httpClient().Agent)({ ...options, ...(connect !== undefined && { connect }) });
-  // Requests in progress end first.
-  const closed = (agent: Agent): void => void agent.close().catch(() => undefined);
-  const withCertificates = createBoundedMap<string, Agent>(poolLimits.poolsMax, closed);
-  let plain: Agent | undefined;
-  let operators: Agent | undefined;
+  readonly #withCertificates;
+  #plain: Agent | undefined;
+  #operators: Agent | undefined;
 
-  function poolWith(ca: string): Agent {
-    const known = withCertificates.use(ca);
-    if (known !== undefined) return known;
-    const agent = made(createConnector(connections, { ca }));
-    withCertificates.set(ca, agent);
-    return agent;
+  constructor(connections: GuardedConnections, httpClient: () => typeof Undici) {
+    this.#connections = connections;
+    this.#httpClient = httpClient;
+    // Requests in progress end first.
+    const closed = (agent: Agent): void => void agent.close().catch(() => undefined);
+    this.#withCertificates = createBoundedMap<string, Agent>(poolLimits.poolsMax, closed);
   }
 
-  return {
-    poolOf({ ca, isOperators }) {
-      if (isOperators === true) return (operators ??= made());
-      if (ca === undefined) return (plain ??= made(createConnector(connections, {})));
-      return poolWith(ca);
-    },
-    async close() {
-      const agents = [plain, operators, ...withCertificates.values()];
-      await Promise.all(agents.flatMap((agent) => agent?.destroy() ?? []));
-    },
+  readonly close = async (): Promise<void> => {
+    const agents = [this.#plain, this.#operators, ...this.#withCertificates.values()];
+    await Promise.all(agents.flatMap((agent) => agent?.destroy() ?? []));
   };
+
+  /** Connections to any target, made with the certificates. */
+  poolOf({ ca, isOperators }: { readonly ca?: string; readonly isOperators?: true }): Dispatcher {
+    if (isOperators === true) return (this.#operators ??= this.#made());
+    if (ca === undefined)
+      return (this.#plain ??= this.#made(createConnector(this.#connections, {})));
+    return this.#poolWith(ca);
+  }
+
+  #made(connect?: buildConnector.connector): Agent {
+    return new (this.#httpClient().Agent)({
+      ...this.#options,
+      ...(connect !== undefined && { connect }),
+    });
+  }
+
+  #poolWith(ca: string): Agent {
+    const known = this.#withCertificates.use(ca);
+    if (known !== undefined) return known;
+    const agent = this.#made(createConnector(this.#connections, { ca }));
+    this.#withCertificates.set(ca, agent);
+    return agent;
+  }
 }
 
 function createConnector(
@@ -131,7 +136,7 @@ export interface HttpExchange {
 
 /** An exchange in this thread. It follows no redirect, so an answer cannot lead to another target. */
 export function createHttpExchange(options: HostCheckOptions): HttpExchange {
-  const pools = createHttpPools(createGuardedConnections(createHostCheck(options)), httpClient);
+  const pools = new HttpPools(createGuardedConnections(createHostCheck(options)), httpClient);
   const addresses = createBoundedMap<string, Address>(addressesMax);
 
   function addressOf(url: string): Address {

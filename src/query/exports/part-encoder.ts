@@ -21,51 +21,44 @@ export interface EncodedPart {
   readonly footer: Uint8Array;
 }
 
-export interface PartEncoder {
-  /** What a file of the format begins with. */
-  readonly head: (format: SampleExportFormat) => Uint8Array;
-  /** Lines of `sampleLine`, as bytes for the place `offset` of the file. */
-  readonly part: (
-    format: SampleExportFormat,
-    lines: string,
-    offset: number,
-  ) => Promise<EncodedPart>;
-  /**
-   * What follows the last part, at the place `offset` of the file; `footers` are those of all parts
-   * in their order, if the file is Parquet.
-   */
-  readonly tail: (
-    format: SampleExportFormat,
-    footers: readonly Uint8Array[],
-    offset: number,
-  ) => Promise<Uint8Array>;
-  readonly close: () => Promise<void>;
-}
-
 const none = new Uint8Array();
 /** The library of the thread takes memory, and exports are rare. */
 const idleMsMax = 30_000;
 const gzipAsync = promisify(gzip);
 
-export function createPartEncoder(): PartEncoder {
-  const thread = createPartThread();
-  return {
-    head: (format) => (format === 'parquet' ? parquetHead : none),
-    async part(format, lines, offset) {
-      if (format === 'parquet') return thread.ask({ lines, offset, format });
-      // Members of gzip after each other are one file of gzip.
-      if (format === 'ndjson') return { bytes: await gzipAsync(lines), footer: none };
-      const { bytes } = await thread.ask({ lines, offset, format });
-      return { bytes: await gzipAsync(bytes), footer: none };
-    },
-    async tail(format, footers, offset) {
-      // A file of gzip has at least one member, and one of CSV its header.
-      if (format === 'csv') return offset === 0 ? gzipAsync(csvPart('', true)) : none;
-      if (format === 'ndjson') return offset === 0 ? gzipAsync('') : none;
-      return (await thread.ask({ footers, offset })).bytes;
-    },
-    close: thread.close,
-  };
+export class PartEncoder {
+  readonly #thread = createPartThread();
+
+  readonly close = (): Promise<void> => this.#thread.close();
+
+  /** What a file of the format begins with. */
+  head(format: SampleExportFormat): Uint8Array {
+    return format === 'parquet' ? parquetHead : none;
+  }
+
+  /** Lines of `sampleLine`, as bytes for the place `offset` of the file. */
+  async part(format: SampleExportFormat, lines: string, offset: number): Promise<EncodedPart> {
+    if (format === 'parquet') return this.#thread.ask({ lines, offset, format });
+    // Members of gzip after each other are one file of gzip.
+    if (format === 'ndjson') return { bytes: await gzipAsync(lines), footer: none };
+    const { bytes } = await this.#thread.ask({ lines, offset, format });
+    return { bytes: await gzipAsync(bytes), footer: none };
+  }
+
+  /**
+   * What follows the last part, at the place `offset` of the file; `footers` are those of all
+   * parts in their order, if the file is Parquet.
+   */
+  async tail(
+    format: SampleExportFormat,
+    footers: readonly Uint8Array[],
+    offset: number,
+  ): Promise<Uint8Array> {
+    // A file of gzip has at least one member, and one of CSV its header.
+    if (format === 'csv') return offset === 0 ? gzipAsync(csvPart('', true)) : none;
+    if (format === 'ndjson') return offset === 0 ? gzipAsync('') : none;
+    return (await this.#thread.ask({ footers, offset })).bytes;
+  }
 }
 
 interface Asked {

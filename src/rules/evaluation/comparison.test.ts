@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { comparisonOperators, type RuleCondition, type ValueType } from '../../model/rule.ts';
 import { compileBlock } from './comparison.ts';
-import { readingOf } from './rule-reading.ts';
+import { Reading } from './rule-reading.ts';
 import { condition, constant, fromSource, sourceFor } from './testing-rules.ts';
 
 function holds(
@@ -13,7 +13,7 @@ function holds(
 ): { readonly holds: boolean; readonly missing: readonly number[] } {
   const missing: number[] = [];
   const sources = [sourceFor('s', '02a', { valueType })];
-  const reading = readingOf([{ deviceId: '02a', topic: 'default', timestamp: 0, data }]);
+  const reading = new Reading([{ deviceId: '02a', topic: 'default', timestamp: 0, data }]);
   return { holds: compileBlock(conditions, sources)(reading, missing), missing };
 }
 

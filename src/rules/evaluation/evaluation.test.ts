@@ -7,13 +7,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Rule } from '../../model/rule.ts';
 import { compileRule } from './compiled-rule.ts';
 import { type DevicePlan, planDevice } from './device-plan.ts';
-import {
-  createRuleMemory,
-  evaluateSample,
-  evaluateTimed,
-  type RuleMemory,
-  type Visit,
-} from './evaluation.ts';
+import { RuleMemory, evaluateSample, evaluateTimed, type Visit } from './evaluation.ts';
 import {
   type ReferenceSample,
   type ReferenceWorld,
@@ -37,7 +31,7 @@ function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
 }
 
 function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[] {
-  const memory: RuleMemory = createRuleMemory(() => Infinity);
+  const memory: RuleMemory = new RuleMemory(() => Infinity);
   const made = rules.map((rule) => compiled(rule, consecutive));
   const plans = new Map<string, DevicePlan>();
   const fired: string[] = [];
@@ -170,7 +164,7 @@ describe('contract 13: timed runs', () => {
     schedule: 'PT1H',
   } as const;
   const memoryWith = (rule: Rule, samples: readonly ReferenceSample[]): RuleMemory => {
-    const memory: RuleMemory = createRuleMemory(() => Infinity);
+    const memory: RuleMemory = new RuleMemory(() => Infinity);
     const plan = planDevice('02a', new Set(), [compiled(rule, { '09a': false })])!;
     const visit = () => {
       throw new Error('an uplink triggered a timed rule');
@@ -201,12 +195,7 @@ describe('contract 13: timed runs', () => {
     const inputs = [{ ...ruleFor('02a').inputs[0]!, id: '71a', type: 'ASSET_TAG' as const }];
     const logic = { ...ruleFor('02a').logic, dataSources: [sourceFor('s', '71a')] };
     const rule = compiled(ruleFor('02a', { timer, inputs, logic }), {});
-    expect(
-      evaluateTimed(
-        rule,
-        createRuleMemory(() => Infinity),
-      ),
-    ).toBeUndefined();
+    expect(evaluateTimed(rule, new RuleMemory(() => Infinity))).toBeUndefined();
   });
 });
 

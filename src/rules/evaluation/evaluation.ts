@@ -4,31 +4,36 @@ import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { converted } from '../../model/rule.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
-import { type ConditionStates, createConditionStates } from './condition-states.ts';
+import { ConditionStates } from './condition-states.ts';
 import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
-import { createLastSamples, type LastSamples } from './last-samples.ts';
+import { LastSamples } from './last-samples.ts';
 import {
   type Firing,
   ownValue,
-  type Reading,
-  readingOf,
+  Reading,
   type RuleEvaluation,
   type RuleSample,
 } from './rule-reading.ts';
 
 /** State of the rules by device. Timed runs have the device ''. */
-export interface RuleMemory {
-  readonly last: LastSamples;
+export class RuleMemory {
+  /** Samples dated later than this are not for rules. */
+  readonly newestUntil: () => EpochMs;
   readonly states: ConditionStates;
   /** Plans whose rules judged newer samples since they were saved. */
   readonly judged: Set<DevicePlan>;
-  /** Samples dated later than this are not for rules. */
-  readonly newestUntil: () => EpochMs;
-}
+  readonly #last: LastSamples;
 
-export function createRuleMemory(newestUntil: () => EpochMs): RuleMemory {
-  const last = createLastSamples(newestUntil);
-  return { last, states: createConditionStates(), judged: new Set(), newestUntil };
+  constructor(newestUntil: () => EpochMs) {
+    this.newestUntil = newestUntil;
+    this.#last = new LastSamples(newestUntil);
+    this.states = new ConditionStates();
+    this.judged = new Set();
+  }
+
+  get last(): LastSamples {
+    return this.#last;
+  }
 }
 
 /** A rule that was triggered. */
@@ -95,7 +100,7 @@ export function evaluateSample(
   const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
   const until = memory.newestUntil();
   const isFuture = sample.timestamp > until;
-  const alone = readingOf([sample]);
+  const alone = new Reading([sample]);
   for (const { planned, places, triggers } of uses) {
     if (!triggers) continue;
     const { compiled } = planned;
@@ -135,7 +140,7 @@ function firedLate(
   if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
   const reading = compiled.needsLastSamples
     ? readingFor(planned, places, sample, last)
-    : readingOf([sample]);
+    : new Reading([sample]);
   // Against its own conditions nothing begins to hold, so that only consecutive alerts fire.
   const { holds } = evaluateRule(compiled, reading, '');
   const verdict = evaluateRule(compiled, reading, holds);
@@ -189,7 +194,7 @@ export function evaluateWithoutDevice(compiled: CompiledRule, memory: RuleMemory
   const samples = compiled.sources.map(({ watch, deviceIds }) =>
     newest(memory.last, deviceIds, watch.id),
   );
-  const reading = readingOf(samples);
+  const reading = new Reading(samples);
   const verdict = verdictFor({ compiled }, reading, '', memory.states);
   return { compiled, reading, places: [], verdict };
 }
@@ -228,7 +233,7 @@ function readingFor(
     if (contains[place]) return last.get(sample.deviceId, watch.id);
     return newest(last, deviceIds, watch.id);
   });
-  return readingOf(samples);
+  return new Reading(samples);
 }
 
 function newest(

@@ -59,7 +59,7 @@ export async function searchLastSamples<W extends SearchedWatch>(
 ): Promise<(Sample | undefined)[]> {
   const { watches } = search;
   if (watches.length === 0) return [];
-  const waiting = createWaitingSamples(search);
+  const waiting = new WaitingSamples(search);
   const found: (Sample | undefined)[] = [];
   await waiting.readOn();
   for (let from = 0; from < watches.length; from += searchLimits.togetherMax) {
@@ -135,51 +135,52 @@ async function searchReadable(
   return undefined;
 }
 
-interface WaitingSamples {
-  readonly isTooLong: boolean;
-  has(sample: Sample): boolean;
-  /** Reads the entries that became durable since the last call. */
-  readOn(): Promise<void>;
-}
-
 /** The samples that are stored and not evaluated yet. */
-function createWaitingSamples({
-  store,
-  batch,
-  next,
-}: Pick<LastSampleSearch<SearchedWatch>, 'store' | 'batch' | 'next'>): WaitingSamples {
-  const samples = new Map<string, Sample[]>();
-  const from = (batch.at(-1)?.position ?? next - 1) + 1;
-  let readTo = from;
-  let isTooLong = false;
+class WaitingSamples {
+  readonly #store;
+  readonly #samples = new Map<string, Sample[]>();
+  readonly #from: number;
+  #readTo: number;
+  #isTooLong = false;
 
-  function add(entries: readonly DurableEntry[]): void {
-    for (const sample of entries.flatMap((entry) => entry.samples)) {
-      const known = samples.get(keyOf(sample));
-      if (known === undefined) samples.set(keyOf(sample), [sample]);
-      else known.push(sample);
+  constructor({
+    store,
+    batch,
+    next,
+  }: Pick<LastSampleSearch<SearchedWatch>, 'store' | 'batch' | 'next'>) {
+    this.#store = store;
+    this.#from = (batch.at(-1)?.position ?? next - 1) + 1;
+    this.#readTo = this.#from;
+    this.#add(batch);
+  }
+
+  get isTooLong(): boolean {
+    return this.#isTooLong;
+  }
+
+  has(sample: Sample): boolean {
+    const known = this.#samples.get(keyOf(sample)) ?? [];
+    return known.some(({ data }) => isDeepStrictEqual(data, sample.data));
+  }
+
+  /** Reads the entries that became durable since the last call. */
+  async readOn(): Promise<void> {
+    this.#isTooLong ||= this.#store.position - this.#from > searchLimits.backlogMax;
+    if (this.#isTooLong || this.#readTo >= this.#store.position) return;
+    for await (const entries of this.#store.entriesFrom(this.#readTo)) {
+      this.#add(entries);
+      this.#readTo = (entries.at(-1)?.position ?? this.#readTo - 1) + 1;
+      if (this.#readTo - this.#from > searchLimits.backlogMax) break;
     }
   }
 
-  add(batch);
-  return {
-    get isTooLong() {
-      return isTooLong;
-    },
-    has(sample) {
-      const known = samples.get(keyOf(sample)) ?? [];
-      return known.some(({ data }) => isDeepStrictEqual(data, sample.data));
-    },
-    async readOn() {
-      isTooLong ||= store.position - from > searchLimits.backlogMax;
-      if (isTooLong || readTo >= store.position) return;
-      for await (const entries of store.entriesFrom(readTo)) {
-        add(entries);
-        readTo = (entries.at(-1)?.position ?? readTo - 1) + 1;
-        if (readTo - from > searchLimits.backlogMax) break;
-      }
-    },
-  };
+  #add(entries: readonly DurableEntry[]): void {
+    for (const sample of entries.flatMap((entry) => entry.samples)) {
+      const known = this.#samples.get(keyOf(sample));
+      if (known === undefined) this.#samples.set(keyOf(sample), [sample]);
+      else known.push(sample);
+    }
+  }
 }
 
 function keyOf({ deviceId, topic, timestamp }: Sample): string {

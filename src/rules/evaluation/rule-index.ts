@@ -1,40 +1,6 @@
 // Rule index: the active rules by device, tag, workspace, output connector and custom logic block.
 import type { CompiledRule, Watch } from './compiled-rule.ts';
 
-export interface RuleIndex {
-  readonly size: number;
-  /** Whether any rule has a tag as an input. */
-  readonly hasTags: boolean;
-  add(compiled: CompiledRule): void;
-  /** Returns the removed rule. */
-  remove(ruleId: string): CompiledRule | undefined;
-  rule(ruleId: string): CompiledRule | undefined;
-  ids(): readonly string[];
-  all(): Iterable<CompiledRule>;
-  /** Rules of the workspace with the device, or one of the tags, as an input. */
-  rulesFor(
-    deviceId: string,
-    tags: ReadonlySet<string>,
-    workspaceId: string,
-  ): readonly CompiledRule[];
-  /**
-   * Watches that may need samples of the device, because any device of the workspace may get a tag.
-   */
-  watchesOf(deviceId: string, workspaceId: string): readonly Watch[];
-  /**
-   * Ids of rules that name the device as an input, also after it was moved to another workspace.
-   */
-  namedBy(deviceId: string): readonly string[];
-  /**
-   * The workspace of the device if a rule of it names the device, else ''; undefined when no rule
-   * names it.
-   */
-  namedWorkspace(deviceId: string): string | undefined;
-  /** Ids of rules that use the output connector or custom logic block. */
-  using(id: string): readonly string[];
-  workspacesWithTags(tagIds: readonly string[]): ReadonlySet<string>;
-}
-
 type Sets = Map<string, Set<CompiledRule>>;
 
 interface Indexes {
@@ -66,61 +32,108 @@ function keysIn(
   ];
 }
 
-export function createRuleIndex(): RuleIndex {
-  const rules = new Map<string, CompiledRule>();
-  const indexes: Indexes = {
+export class RuleIndex {
+  readonly #rules = new Map<string, CompiledRule>();
+  readonly #indexes: Indexes = {
     byDevice: new Map(),
     byTag: new Map(),
     byNamed: new Map(),
     byUsed: new Map(),
     taggedOf: new Map(),
   };
-  const { byDevice, byTag, byNamed, byUsed, taggedOf } = indexes;
+  readonly #byDevice;
+  readonly #byTag;
+  readonly #byNamed;
+  readonly #byUsed;
+  readonly #taggedOf;
 
-  return {
-    get size() {
-      return rules.size;
-    },
-    get hasTags() {
-      return byTag.size > 0;
-    },
-    add(compiled) {
-      rules.set(compiled.rule.id, compiled);
-      for (const [sets, keys] of keysIn(indexes, compiled))
-        for (const key of keys) addTo(sets, key, compiled);
-    },
-    remove(ruleId) {
-      const known = rules.get(ruleId);
-      if (known === undefined) return undefined;
-      rules.delete(ruleId);
-      for (const [sets, keys] of keysIn(indexes, known))
-        for (const key of keys) removeFrom(sets, key, known);
-      return known;
-    },
-    rule: (ruleId) => rules.get(ruleId),
-    ids: () => [...rules.keys()],
-    all: () => rules.values(),
-    rulesFor(deviceId, tags, workspaceId) {
-      const found = new Set(byDevice.get(deviceId));
-      for (const tag of tags) for (const compiled of byTag.get(tag) ?? []) found.add(compiled);
-      return [...found].filter(({ rule }) => rule.workspaceId === workspaceId);
-    },
-    watchesOf(deviceId, workspaceId) {
-      const rulesOf = [byDevice.get(deviceId) ?? [], taggedOf.get(workspaceId) ?? []];
-      return watchesOf(rulesOf.flatMap((found) => [...found]));
-    },
-    namedBy: (deviceId) => idsOf(byNamed.get(deviceId)),
-    namedWorkspace(deviceId) {
-      if (!byNamed.has(deviceId)) return undefined;
-      const [rule] = byDevice.get(deviceId) ?? [];
-      return rule?.rule.workspaceId ?? '';
-    },
-    using: (id) => idsOf(byUsed.get(id)),
-    workspacesWithTags: (tagIds) =>
-      new Set(
-        tagIds.flatMap((id) => [...(byTag.get(id) ?? [])].map(({ rule }) => rule.workspaceId)),
-      ),
-  };
+  constructor() {
+    const { byDevice, byTag, byNamed, byUsed, taggedOf } = this.#indexes;
+    this.#byDevice = byDevice;
+    this.#byTag = byTag;
+    this.#byNamed = byNamed;
+    this.#byUsed = byUsed;
+    this.#taggedOf = taggedOf;
+  }
+
+  readonly rule = (ruleId: string): CompiledRule | undefined => this.#rules.get(ruleId);
+
+  readonly all = (): Iterable<CompiledRule> => this.#rules.values();
+
+  get size(): number {
+    return this.#rules.size;
+  }
+
+  /** Whether any rule has a tag as an input. */
+  get hasTags(): boolean {
+    return this.#byTag.size > 0;
+  }
+
+  add(compiled: CompiledRule): void {
+    this.#rules.set(compiled.rule.id, compiled);
+    for (const [sets, keys] of keysIn(this.#indexes, compiled))
+      for (const key of keys) addTo(sets, key, compiled);
+  }
+
+  /** Returns the removed rule. */
+  remove(ruleId: string): CompiledRule | undefined {
+    const known = this.#rules.get(ruleId);
+    if (known === undefined) return undefined;
+    this.#rules.delete(ruleId);
+    for (const [sets, keys] of keysIn(this.#indexes, known))
+      for (const key of keys) removeFrom(sets, key, known);
+    return known;
+  }
+
+  ids(): readonly string[] {
+    return [...this.#rules.keys()];
+  }
+
+  /** Rules of the workspace with the device, or one of the tags, as an input. */
+  rulesFor(
+    deviceId: string,
+    tags: ReadonlySet<string>,
+    workspaceId: string,
+  ): readonly CompiledRule[] {
+    const found = new Set(this.#byDevice.get(deviceId));
+    for (const tag of tags) for (const compiled of this.#byTag.get(tag) ?? []) found.add(compiled);
+    return [...found].filter(({ rule }) => rule.workspaceId === workspaceId);
+  }
+
+  /**
+   * Watches that may need samples of the device, because any device of the workspace may get a
+   * tag.
+   */
+  watchesOf(deviceId: string, workspaceId: string): readonly Watch[] {
+    const rulesOf = [this.#byDevice.get(deviceId) ?? [], this.#taggedOf.get(workspaceId) ?? []];
+    return watchesOf(rulesOf.flatMap((found) => [...found]));
+  }
+
+  /** Ids of rules that name the device as an input, also after it was moved to another workspace. */
+  namedBy(deviceId: string): readonly string[] {
+    return idsOf(this.#byNamed.get(deviceId));
+  }
+
+  /**
+   * The workspace of the device if a rule of it names the device, else ''; undefined when no rule
+   * names it.
+   */
+  namedWorkspace(deviceId: string): string | undefined {
+    if (!this.#byNamed.has(deviceId)) return undefined;
+    const [rule] = this.#byDevice.get(deviceId) ?? [];
+    return rule?.rule.workspaceId ?? '';
+  }
+
+  /** Ids of rules that use the output connector or custom logic block. */
+  using(id: string): readonly string[] {
+    return idsOf(this.#byUsed.get(id));
+  }
+
+  workspacesWithTags(tagIds: readonly string[]): ReadonlySet<string> {
+    return new Set(
+      tagIds.flatMap((id) => [...(this.#byTag.get(id) ?? [])].map(({ rule }) => rule.workspaceId)),
+    );
+  }
 }
 
 function watchesOf(rules: readonly CompiledRule[]): readonly Watch[] {

@@ -13,13 +13,6 @@ export interface RuleSample {
   readonly correlationId?: string | undefined;
 }
 
-export interface Reading {
-  /** The sample of each data source, in their order; undefined where none is known. */
-  readonly samples: readonly (RuleSample | undefined)[];
-  /** Returns the value of a key in the sample of the data source with that index. */
-  value(source: number, key: string): Json | undefined;
-}
-
 /** Data sources with their keys. */
 type Keyed = readonly { readonly source: { readonly dataKey: string } }[];
 
@@ -33,23 +26,28 @@ export function isWholeSample(key: string): boolean {
   return key === '' || key === '*';
 }
 
-export function readingOf(samples: readonly (RuleSample | undefined)[]): Reading {
+export class Reading {
+  /** The sample of each data source, in their order; undefined where none is known. */
+  readonly samples: readonly (RuleSample | undefined)[];
   // Consecutive rules share the reading and often read the same key: the last value is cached.
-  let lastSource = -1;
-  let lastKey = '';
-  let last: Json | undefined;
-  return {
-    samples,
-    value(source, key) {
-      if (source === lastSource && key === lastKey) return last;
-      const data = samples[source]?.data;
-      lastSource = source;
-      lastKey = key;
-      last = data;
-      if (data !== undefined && !isWholeSample(key)) last = dataValue(data, key);
-      return last;
-    },
-  };
+  #lastSource = -1;
+  #lastKey = '';
+  #last: Json | undefined;
+
+  constructor(samples: readonly (RuleSample | undefined)[]) {
+    this.samples = samples;
+  }
+
+  /** Returns the value of a key in the sample of the data source with that index. */
+  value(source: number, key: string): Json | undefined {
+    if (source === this.#lastSource && key === this.#lastKey) return this.#last;
+    const data = this.samples[source]?.data;
+    this.#lastSource = source;
+    this.#lastKey = key;
+    this.#last = data;
+    if (data !== undefined && !isWholeSample(key)) this.#last = dataValue(data, key);
+    return this.#last;
+  }
 }
 
 // RuleEvaluation: the result of evaluating a rule, with the conditions that are true and the actions that fire.

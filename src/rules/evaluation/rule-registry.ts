@@ -12,15 +12,15 @@ import {
 } from '../../storage/records/rows/rule-state.ts';
 import { findActiveRules } from '../../storage/records/rows/rules.ts';
 import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
-import { type AlarmSources, createAlarmSources } from './alarm-sources.ts';
+import { AlarmSources } from './alarm-sources.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, rulesWithStates } from './device-plan.ts';
-import { createRuleMemory, type RuleMemory } from './evaluation.ts';
+import { RuleMemory } from './evaluation.ts';
 import { loadLastSamples, type WantedDevice } from './last-sample-loader.ts';
 import type { SearchedStore, SearchGap } from './last-sample-search.ts';
 import { type Changes, createPendingChanges } from './pending-changes.ts';
-import { createPlans, planLimits, type Plans } from './plans.ts';
-import { createRuleIndex, type RuleIndex } from './rule-index.ts';
+import { Plans, planLimits } from './plans.ts';
+import { RuleIndex } from './rule-index.ts';
 import { compileRules } from './rule-loader.ts';
 
 /** Failures while something is prepared. The rest is prepared all the same. */
@@ -83,10 +83,10 @@ export function createRuleRegistry(
   now: () => EpochMs,
   plansMax: number = planLimits.plansMax,
 ): RuleRegistry {
-  const memory = createRuleMemory(() => newestUntil(now()));
-  const alarmSources = createAlarmSources();
-  const index = createRuleIndex();
-  const plans = createPlans((id) => forgetDevice(memory, id), plansMax);
+  const memory = new RuleMemory(() => newestUntil(now()));
+  const alarmSources = new AlarmSources();
+  const index = new RuleIndex();
+  const plans = new Plans((id) => forgetDevice(memory, id), plansMax);
   const state: RegistryState = {
     db,
     sealer,

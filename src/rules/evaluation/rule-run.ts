@@ -7,7 +7,7 @@ import type { Unjudged } from './evaluation.ts';
 import {
   type Firing,
   ownValue,
-  readingOf,
+  Reading,
   type RuleEvaluation,
   type RuleSample,
 } from './rule-reading.ts';
@@ -115,7 +115,7 @@ function reasonOf(cause: string): string {
 
 /** A run as answers show it. */
 export function runView(compiled: CompiledRule, run: RuleRun): JsonObject {
-  const reading = readingOf(run.samples);
+  const reading = new Reading(run.samples);
   return {
     timestamp: formatInstant(run.at),
     trigger: run.cause,

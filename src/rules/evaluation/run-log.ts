@@ -13,27 +13,6 @@ export interface LastRun {
   readonly outcome: RunOutcome;
 }
 
-export interface RunLog {
-  add(compiled: CompiledRule, run: RuleRun): void;
-  /** Adds a run whose parts are copied into a reused entry. */
-  addEvaluated(run: EvaluatedRun): void;
-  /**
-   * Returns the runs as answers show them, newest first; undefined without a run since the start.
-   */
-  runsOf(ruleId: string): Json[] | undefined;
-  /** The newest run, as answers show it; undefined without a run since the start. */
-  lastOf(ruleId: string): LastRun | undefined;
-  /** Adds the runs of before the start, newest first. */
-  load(ruleId: string, runs: readonly Json[]): void;
-  /** Whether the runs of before the start were added. */
-  isLoaded(ruleId: string): boolean;
-  /** Returns at most `max` rules with unsaved runs, and marks them as saved. */
-  takeChanged(max: number): readonly string[];
-  forget(ruleId: string): void;
-  /** Runs since the start by outcome. */
-  readonly counts: Readonly<Record<RunOutcome, number>>;
-}
-
 type ReusedRun = { -readonly [K in keyof EvaluatedRun]: EvaluatedRun[K] };
 type CompleteRun = { readonly compiled: CompiledRule; readonly run: RuleRun };
 
@@ -52,72 +31,96 @@ export interface RunListener {
   readonly ran: (compiled: CompiledRule, run: RuleRun) => void;
 }
 
-export function createRunLog(listener?: RunListener): RunLog {
-  const rings = new Map<string, Ring>();
-  const changed = new Set<string>();
-  const counts = Object.fromEntries(runOutcomes.map((outcome) => [outcome, 0])) as Record<
+export class RunLog {
+  readonly #listener: RunListener | undefined;
+  readonly #rings = new Map<string, Ring>();
+  readonly #changed = new Set<string>();
+  readonly #counts = Object.fromEntries(runOutcomes.map((outcome) => [outcome, 0])) as Record<
     RunOutcome,
     number
   >;
 
-  function ringOf(ruleId: string): Ring {
-    let ring = rings.get(ruleId);
+  constructor(listener?: RunListener) {
+    this.#listener = listener;
+  }
+
+  /** Runs since the start by outcome. */
+  get counts(): Readonly<Record<RunOutcome, number>> {
+    return this.#counts;
+  }
+
+  add(compiled: CompiledRule, run: RuleRun): void {
+    this.#counts[run.outcome] += 1;
+    const ring = this.#changedRing(compiled.rule.id);
+    ring.runs[nextIndex(ring)] = { compiled, run };
+    if (this.#listener?.wants(compiled.rule.workspaceId) === true)
+      this.#listener.ran(compiled, run);
+  }
+
+  /** Adds a run whose parts are copied into a reused entry. */
+  addEvaluated(run: EvaluatedRun): void {
+    this.#counts[outcomeOf(run.verdict)] += 1;
+    const { compiled } = run;
+    reuseNext(this.#changedRing(compiled.rule.id), run);
+    if (this.#listener?.wants(compiled.rule.workspaceId) === true)
+      this.#listener.ran(compiled, runOf(run));
+  }
+
+  /** Returns the runs as answers show them, newest first; undefined without a run since the start. */
+  runsOf(ruleId: string): Json[] | undefined {
+    const ring = this.#rings.get(ruleId);
+    return ring && viewsOf(ring);
+  }
+
+  /** The newest run, as answers show it; undefined without a run since the start. */
+  lastOf(ruleId: string): LastRun | undefined {
+    const ring = this.#rings.get(ruleId);
+    if (ring === undefined || ring.next === 0) return undefined;
+    const newest = ring.runs[(ring.next - 1) % runLogLimits.runsMax];
+    return newest && lastRunOf(newest);
+  }
+
+  /** Adds the runs of before the start, newest first. */
+  load(ruleId: string, runs: readonly Json[]): void {
+    this.#ringOf(ruleId).before = runs;
+  }
+
+  /** Whether the runs of before the start were added. */
+  isLoaded(ruleId: string): boolean {
+    return this.#rings.get(ruleId)?.before !== undefined;
+  }
+
+  /** Returns at most `max` rules with unsaved runs, and marks them as saved. */
+  takeChanged(max: number): readonly string[] {
+    const taken = [...this.#changed.values().take(max)];
+    for (const id of taken) {
+      this.#changed.delete(id);
+      const ring = this.#rings.get(id);
+      if (ring !== undefined) ring.isChanged = false;
+    }
+    return taken;
+  }
+
+  forget(ruleId: string): void {
+    this.#rings.delete(ruleId);
+    this.#changed.delete(ruleId);
+  }
+
+  #ringOf(ruleId: string): Ring {
+    let ring = this.#rings.get(ruleId);
     if (ring === undefined)
-      rings.set(ruleId, (ring = { runs: [], next: 0, before: undefined, isChanged: false }));
+      this.#rings.set(ruleId, (ring = { runs: [], next: 0, before: undefined, isChanged: false }));
     return ring;
   }
 
-  function changedRing(ruleId: string): Ring {
-    const ring = ringOf(ruleId);
+  #changedRing(ruleId: string): Ring {
+    const ring = this.#ringOf(ruleId);
     if (!ring.isChanged) {
       ring.isChanged = true;
-      changed.add(ruleId);
+      this.#changed.add(ruleId);
     }
     return ring;
   }
-
-  return {
-    counts,
-    add(compiled, run) {
-      counts[run.outcome] += 1;
-      const ring = changedRing(compiled.rule.id);
-      ring.runs[nextIndex(ring)] = { compiled, run };
-      if (listener?.wants(compiled.rule.workspaceId) === true) listener.ran(compiled, run);
-    },
-    addEvaluated(run) {
-      counts[outcomeOf(run.verdict)] += 1;
-      const { compiled } = run;
-      reuseNext(changedRing(compiled.rule.id), run);
-      if (listener?.wants(compiled.rule.workspaceId) === true) listener.ran(compiled, runOf(run));
-    },
-    runsOf(ruleId) {
-      const ring = rings.get(ruleId);
-      return ring && viewsOf(ring);
-    },
-    lastOf(ruleId) {
-      const ring = rings.get(ruleId);
-      if (ring === undefined || ring.next === 0) return undefined;
-      const newest = ring.runs[(ring.next - 1) % runLogLimits.runsMax];
-      return newest && lastRunOf(newest);
-    },
-    load(ruleId, runs) {
-      ringOf(ruleId).before = runs;
-    },
-    isLoaded: (ruleId) => rings.get(ruleId)?.before !== undefined,
-    takeChanged(max) {
-      const taken = [...changed.values().take(max)];
-      for (const id of taken) {
-        changed.delete(id);
-        const ring = rings.get(id);
-        if (ring !== undefined) ring.isChanged = false;
-      }
-      return taken;
-    },
-    forget(ruleId) {
-      rings.delete(ruleId);
-      changed.delete(ruleId);
-    },
-  };
 }
 
 function nextIndex(ring: Ring): number {

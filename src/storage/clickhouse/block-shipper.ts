@@ -1,6 +1,6 @@
 // Block shipper: inserts closed blocks in their order, each row exactly once, also after errors and restarts.
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRetryingWorker } from '../../structures/retrying-worker.ts';
+import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import { setTimer } from '../../structures/timers.ts';
 import type { BlockInsert } from './block-insert.ts';
 import { mayHaveBeenStored } from './replica.ts';
@@ -55,7 +55,7 @@ export function createBlockShipper<Block extends ShippedBlock>(
   let attempts: Attempts<Block> | undefined;
   let attempt = Promise.withResolvers<void>();
 
-  const worker = createRetryingWorker({
+  const worker = new RetryingWorker({
     hasWork: () => kind.first() !== undefined,
     work: async (progressed) => {
       for (let block = kind.first(); block !== undefined; block = kind.first()) {

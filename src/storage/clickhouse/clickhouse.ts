@@ -1,7 +1,7 @@
 // ClickHouse: the servers that one setting names, their version, and the tables in their databases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { missing } from '../../structures/missing.ts';
-import { ClickHouseError, isTemporary, openReplica, type Replica } from './replica.ts';
+import { ClickHouseError, isTemporary, Replica } from './replica.ts';
 import { quoted } from './statement-values.ts';
 import { placeOf, type ServerAddress } from './server-addresses.ts';
 import { featuresOf, oldestVersion, type VersionFeatures } from './server-version.ts';
@@ -125,14 +125,14 @@ async function openReplicas(
   return addresses.flatMap((address, i) => {
     const result = results[i];
     if (result?.status === 'fulfilled') return [result.value];
-    return example === undefined ? [] : [{ ...example, replica: openReplica(address) }];
+    return example === undefined ? [] : [{ ...example, replica: new Replica(address) }];
   });
 }
 
 async function openServer(address: ServerAddress, deadline: Deadline): Promise<Opened> {
   const place = placeOf(address);
   // The database may be missing, so the first statements go to one that every server has.
-  const first = openReplica({ ...address, database: 'system' });
+  const first = new Replica({ ...address, database: 'system' });
   try {
     const version = await firstAnswer(first, place, deadline);
     const features = featuresOf(version);
@@ -142,7 +142,7 @@ async function openServer(address: ServerAddress, deadline: Deadline): Promise<O
       );
     await first.text({ sql: `create database if not exists ${address.database}` });
     return {
-      replica: openReplica(address),
+      replica: new Replica(address),
       version,
       features,
       canReplicate: await replicates(first),

@@ -4,17 +4,6 @@ import type { ClickHouse } from './clickhouse.ts';
 
 const askEveryMs = 60_000;
 
-export interface JournalRelease {
-  /** To be called after everything before the position is stored on one replica of each shard. */
-  shipped(to: number): void;
-  /** Asks the replicas now. Throws ClickHouseError while one is away: it stops nothing else. */
-  ask(): Promise<void>;
-  /** How long something has waited for replicas; 0 when all have everything. */
-  waitingMs(): number;
-  /** Ends the asking. */
-  close(): void;
-}
-
 export interface JournalReleaseParts {
   readonly clickHouse: ClickHouse;
   /** Names of the tables that are shipped to. */
@@ -27,49 +16,69 @@ export interface JournalReleaseParts {
 }
 
 /** Asks once a minute; without replicas what is shipped is released immediately. */
-export function createJournalRelease(parts: JournalReleaseParts): JournalRelease {
-  const { clickHouse, release, failed } = parts;
-  let released = parts.from;
-  let stored = parts.from;
-  let waitingSince: number | undefined;
-  let asking: Promise<void> | undefined;
+export class JournalRelease {
+  readonly #parts: JournalReleaseParts;
+  readonly #clickHouse: ClickHouse;
+  readonly #release: (before: number) => void | Promise<void>;
+  readonly #failed: (error: unknown) => void;
+  #released: number;
+  #stored: number;
+  #waitingSince: number | undefined;
+  #asking: Promise<void> | undefined;
+  readonly #end;
 
-  async function askAll(): Promise<void> {
-    const to = stored;
-    if (to <= released) return;
-    const startedAt = performance.now();
-    await everyReplicaHasAll(clickHouse, parts.tables);
-    released = to;
-    waitingSince = stored > to ? startedAt : undefined;
-    await release(to);
+  constructor(parts: JournalReleaseParts) {
+    this.#parts = parts;
+    const { clickHouse, release, failed } = parts;
+    this.#clickHouse = clickHouse;
+    this.#release = release;
+    this.#failed = failed;
+    this.#released = parts.from;
+    this.#stored = parts.from;
+    this.#end = this.#clickHouse.isReplicated
+      ? setRepeatingTimer(() => void this.ask().catch(this.#failed), askEveryMs)
+      : undefined;
   }
 
-  async function ask(): Promise<void> {
-    asking ??= askAll().finally(() => {
-      asking = undefined;
+  /** Asks the replicas now. Throws ClickHouseError while one is away: it stops nothing else. */
+  readonly ask = async (): Promise<void> => {
+    this.#asking ??= this.#askAll().finally(() => {
+      this.#asking = undefined;
     });
-    await asking;
+    await this.#asking;
+  };
+
+  /** To be called after everything before the position is stored on one replica of each shard. */
+  shipped(to: number): void {
+    if (to <= this.#stored) return;
+    this.#stored = to;
+    if (this.#clickHouse.isReplicated) {
+      this.#waitingSince ??= performance.now();
+      return;
+    }
+    this.#released = to;
+    Promise.try(this.#release, to).catch(this.#failed);
   }
 
-  const end = clickHouse.isReplicated
-    ? setRepeatingTimer(() => void ask().catch(failed), askEveryMs)
-    : undefined;
+  /** How long something has waited for replicas; 0 when all have everything. */
+  waitingMs(): number {
+    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
+  }
 
-  return {
-    shipped(to) {
-      if (to <= stored) return;
-      stored = to;
-      if (clickHouse.isReplicated) {
-        waitingSince ??= performance.now();
-        return;
-      }
-      released = to;
-      Promise.try(release, to).catch(failed);
-    },
-    ask,
-    waitingMs: () => (waitingSince === undefined ? 0 : performance.now() - waitingSince),
-    close: () => end?.(),
-  };
+  /** Ends the asking. */
+  close(): void {
+    this.#end?.();
+  }
+
+  async #askAll(): Promise<void> {
+    const to = this.#stored;
+    if (to <= this.#released) return;
+    const startedAt = performance.now();
+    await everyReplicaHasAll(this.#clickHouse, this.#parts.tables);
+    this.#released = to;
+    this.#waitingSince = this.#stored > to ? startedAt : undefined;
+    await this.#release(to);
+  }
 }
 
 /** Waits until each replica has what any of its shard has. Throws ClickHouseError. */

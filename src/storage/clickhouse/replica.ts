@@ -88,16 +88,6 @@ export interface Statement {
 
 export type Settings = Readonly<Record<string, string | number>>;
 
-export interface Replica {
-  readonly place: string;
-  readonly database: string;
-  /** The whole answer. Throws ClickHouseError, as `lines` does. */
-  text(statement: Statement): Promise<string>;
-  /** Lines of the answer, in batches, while the server still sends. */
-  lines(statement: Statement): AsyncIterable<readonly string[]>;
-  close(): Promise<void>;
-}
-
 /** What every statement is sent with. Known to 18.16 and to current versions. */
 const standardSettings: Settings = {
   // Whole numbers up to 2^53 are exact in JavaScript.
@@ -108,31 +98,70 @@ const standardSettings: Settings = {
 };
 
 /** The client library is loaded here, because a platform without ClickHouse does not need it. */
-export function openReplica(address: ServerAddress, settings: Settings = {}): Replica {
-  const undici = require('undici') as typeof Undici;
-  const pool = new undici.Pool(address.origin, {
-    connections: replicaLimits.connectionsMax,
-    connect: { timeout: replicaLimits.connectMsMax },
-    keepAliveTimeout: replicaLimits.keepAliveMs,
-    pipelining: 1,
-  });
-  const place = placeOf(address);
-  const { database, user, password } = address;
-  const headers = { 'x-clickhouse-user': user, 'x-clickhouse-key': password };
+export class Replica {
+  readonly #settings: Settings;
+  readonly #pool;
+  readonly #place: string;
+  readonly #database: ServerAddress['database'];
+  readonly #headers;
 
-  async function send(statement: Statement, isWhole: boolean) {
+  constructor(address: ServerAddress, settings: Settings = {}) {
+    this.#settings = settings;
+    const undici = require('undici') as typeof Undici;
+    this.#pool = new undici.Pool(address.origin, {
+      connections: replicaLimits.connectionsMax,
+      connect: { timeout: replicaLimits.connectMsMax },
+      keepAliveTimeout: replicaLimits.keepAliveMs,
+      pipelining: 1,
+    });
+    this.#place = placeOf(address);
+    const { database, user, password } = address;
+    this.#database = database;
+    this.#headers = { 'x-clickhouse-user': user, 'x-clickhouse-key': password };
+  }
+
+  readonly close = (): Promise<void> => this.#pool.destroy();
+
+  get place(): string {
+    return this.#place;
+  }
+
+  get database(): string {
+    return this.#database;
+  }
+
+  /** The whole answer. Throws ClickHouseError, as `lines` does. */
+  async text(statement: Statement): Promise<string> {
+    try {
+      const body = await this.#send(statement, true);
+      return (await wholeOf(body, replicaLimits.answerBytesMax)).toString();
+    } catch (error) {
+      throw clickHouseError(this.#place, error);
+    }
+  }
+
+  /** Lines of the answer, in batches, while the server still sends. */
+  async *lines(statement: Statement): AsyncIterable<readonly string[]> {
+    try {
+      yield* linesOf(this.#place, await this.#send(statement, false));
+    } catch (error) {
+      throw clickHouseError(this.#place, error);
+    }
+  }
+
+  async #send(statement: Statement, isWhole: boolean) {
     const { sql, body, queryId, timeoutMs = replicaLimits.answerMsMax } = statement;
-    const all = { ...standardSettings, ...settings, ...statement.settings };
-    const parameters = new URLSearchParams({ database });
+    const all = { ...standardSettings, ...this.#settings, ...statement.settings };
+    const parameters = new URLSearchParams({ database: this.#database });
     for (const [name, value] of Object.entries(all)) parameters.set(name, String(value));
     // The status then shows every failure.
     if (isWhole) parameters.set('wait_end_of_query', '1');
     if (queryId !== undefined) parameters.set('query_id', queryId);
     if (body !== undefined) parameters.set('query', sql);
-    const answer = await pool.request({
+    const answer = await this.#pool.request({
       method: 'POST',
       path: `/?${parameters.toString()}`,
-      headers,
+      headers: this.#headers,
       body: body ?? sql,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
@@ -140,29 +169,8 @@ export function openReplica(address: ServerAddress, settings: Settings = {}): Re
     });
     if (answer.statusCode === 200) return answer.body;
     const words = await wholeOf(answer.body, replicaLimits.errorBytesMax);
-    throw answeredError(place, words.toString());
+    throw answeredError(this.#place, words.toString());
   }
-
-  return {
-    place,
-    database,
-    async text(statement) {
-      try {
-        const body = await send(statement, true);
-        return (await wholeOf(body, replicaLimits.answerBytesMax)).toString();
-      } catch (error) {
-        throw clickHouseError(place, error);
-      }
-    },
-    async *lines(statement) {
-      try {
-        yield* linesOf(place, await send(statement, false));
-      } catch (error) {
-        throw clickHouseError(place, error);
-      }
-    },
-    close: () => pool.destroy(),
-  };
 }
 
 async function wholeOf(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer> {

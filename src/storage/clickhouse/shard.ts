@@ -60,7 +60,7 @@ export function createShard(
   replicas: readonly Replica[],
   { insertSettings, catchUp }: ShardOptions,
 ): Shard {
-  const { current, leave, onAny } = createChoice(replicas, catchUp);
+  const { current, leave, onAny } = new ReplicaChoice(replicas, catchUp);
 
   async function command(sql: string): Promise<void> {
     await onAny((to) => to.text({ sql }));
@@ -121,48 +121,42 @@ function statementOf(insert: Insert | InsertOfSelect): Statement {
   return { sql: `${into} ${insert.select}`, timeoutMs: insert.timeoutMs };
 }
 
-interface ReplicaChoice {
-  readonly current: () => Replica;
+class ReplicaChoice {
+  readonly #replicas: readonly Replica[];
+  readonly #catchUp: ShardOptions['catchUp'];
+  #at = 0;
+
+  constructor(replicas: readonly Replica[], catchUp: ShardOptions['catchUp']) {
+    this.#replicas = replicas;
+    this.#catchUp = catchUp;
+  }
+
+  readonly current = (): Replica => {
+    return this.#replicas[this.#at] ?? missing('replica');
+  };
+
   /** Uses the next replica that has everything. */
-  readonly leave: (failed: Replica) => Promise<void>;
+  readonly leave = async (failed: Replica): Promise<void> => {
+    if (this.current() !== failed || this.#replicas.length === 1) return;
+    const next = (this.#at + 1) % this.#replicas.length;
+    await this.#catchUp(this.#replicas[next] ?? missing('replica'));
+    if (this.current() === failed) this.#at = next;
+  };
+
   /** Asks again while replicas are unreachable, some times. */
-  readonly onAny: <T>(ask: (from: Replica) => Promise<T>) => Promise<T>;
-}
-
-function createChoice(
-  replicas: readonly Replica[],
-  catchUp: ShardOptions['catchUp'],
-): ReplicaChoice {
-  let at = 0;
-
-  function current(): Replica {
-    return replicas[at] ?? missing('replica');
-  }
-
-  async function leave(failed: Replica): Promise<void> {
-    if (current() !== failed || replicas.length === 1) return;
-    const next = (at + 1) % replicas.length;
-    await catchUp(replicas[next] ?? missing('replica'));
-    if (current() === failed) at = next;
-  }
-
-  return {
-    current,
-    leave,
-    async onAny(ask) {
-      for (let attempt = 0; ; attempt += 1) {
-        const from = current();
-        try {
-          return await ask(from);
-        } catch (error) {
-          const delayMs = retryDelaysMs[attempt];
-          const isLost = error instanceof ClickHouseError && error.failure === 'unreachable';
-          if (!isLost || delayMs === undefined) throw error;
-          await leave(from).catch(() => undefined);
-          await delay(delayMs);
-        }
+  readonly onAny = async <T>(ask: (from: Replica) => Promise<T>): Promise<T> => {
+    for (let attempt = 0; ; attempt += 1) {
+      const from = this.current();
+      try {
+        return await ask(from);
+      } catch (error) {
+        const delayMs = retryDelaysMs[attempt];
+        const isLost = error instanceof ClickHouseError && error.failure === 'unreachable';
+        if (!isLost || delayMs === undefined) throw error;
+        await this.leave(from).catch(() => undefined);
+        await delay(delayMs);
       }
-    },
+    }
   };
 }
 

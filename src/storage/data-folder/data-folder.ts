@@ -19,11 +19,6 @@ export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
 
-export interface DataFolder {
-  readonly path: string;
-  release(): void;
-}
-
 /** Of the folder: nobody but its owner may look into it. */
 const ownerOnly = 0o700;
 
@@ -31,41 +26,45 @@ const ownerOnly = 0o700;
  * Creates the folder, for its owner alone, when it is missing, and claims it. Throws
  * DataFolderError when another process holds it.
  */
-export function claimDataFolder(path: string): DataFolder {
-  try {
-    keepMade(path, mkdirSync(path, { recursive: true, mode: ownerOnly }));
-  } catch (error) {
-    throw new DataFolderError(
-      `The data folder ${path} cannot be created: ${(error as Error).message}`,
-    );
-  }
-  const holderPath = join(path, 'holder.txt');
-  // An exclusive SQLite transaction is a lock that no crash leaves behind. Without a journal it
-  // needs no room on the disk.
-  let lock: DatabaseSync | undefined;
-  try {
-    lock = new DatabaseSync(join(path, 'lock.db'));
-    lock.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
-    noteHolder(holderPath);
-  } catch (error) {
-    lock?.close();
-    if (/locked|busy/i.test((error as Error).message)) {
+export class DataFolder {
+  readonly path: string;
+  readonly #held: DatabaseSync;
+
+  constructor(path: string) {
+    this.path = path;
+    try {
+      keepMade(path, mkdirSync(path, { recursive: true, mode: ownerOnly }));
+    } catch (error) {
       throw new DataFolderError(
-        `The data folder ${path} is in use by another Heliograph process (${holderOf(holderPath)}). Stop it first, or set DATA_DIR to another folder.`,
+        `The data folder ${path} cannot be created: ${(error as Error).message}`,
       );
     }
-    throw new DataFolderError(
-      `The data folder ${path} cannot be written: ${(error as Error).message}`,
-    );
+    const holderPath = join(path, 'holder.txt');
+    // An exclusive SQLite transaction is a lock that no crash leaves behind. Without a journal it
+    // needs no room on the disk.
+    let lock: DatabaseSync | undefined;
+    try {
+      lock = new DatabaseSync(join(path, 'lock.db'));
+      lock.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
+      noteHolder(holderPath);
+    } catch (error) {
+      lock?.close();
+      if (/locked|busy/i.test((error as Error).message)) {
+        throw new DataFolderError(
+          `The data folder ${path} is in use by another Heliograph process (${holderOf(holderPath)}). Stop it first, or set DATA_DIR to another folder.`,
+        );
+      }
+      throw new DataFolderError(
+        `The data folder ${path} cannot be written: ${(error as Error).message}`,
+      );
+    }
+    this.#held = lock;
   }
-  const held = lock;
-  return {
-    path,
-    release() {
-      held.exec('ROLLBACK');
-      held.close();
-    },
-  };
+
+  release(): void {
+    this.#held.exec('ROLLBACK');
+    this.#held.close();
+  }
 }
 
 /**

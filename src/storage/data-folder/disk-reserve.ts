@@ -13,66 +13,68 @@ export const reserveLimits = {
   freeBytesMin: 1024 * 1024,
 } as const;
 
-export interface DiskReserve {
+/**
+ * Opens the reserve of the folder. On a full disk it is spent immediately, because opening the
+ * records needs room.
+ */
+export class DiskReserve {
+  readonly #directory: string;
+  readonly #path: string;
+  #isSpent = false;
+  #isWhole: boolean;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.#path = join(directory, 'reserve');
+    this.#isWhole = sizeOf(this.#path) === reserveLimits.bytes;
+    const { bavail, bsize } = statfsSync(directory);
+    if (bavail * bsize < reserveLimits.freeBytesMin) this.spend();
+  }
+
   /** Whether its room was given to the records, so that nothing else may be written. */
-  readonly isSpent: boolean;
+  get isSpent(): boolean {
+    return this.#isSpent;
+  }
+
   /** Gives the room to the records. */
-  readonly spend: () => void;
+  spend(): void {
+    this.#isSpent = true;
+    this.#isWhole = false;
+    if (sizeOf(this.#path) > 0) unlinkSync(this.#path);
+  }
+
   /** Resolves to the bytes free on the disk; a full disk spends the reserve. */
-  readonly look: () => Promise<number>;
+  async look(): Promise<number> {
+    const bytes = await this.#free();
+    if (bytes < reserveLimits.freeBytesMin && !this.#isSpent) this.spend();
+    return bytes;
+  }
+
   /**
    * Takes the room back when that leaves as much again free. Resolves to whether the reserve is
    * whole.
    */
-  readonly restore: () => Promise<boolean>;
-  /** For a stop: takes back what there is, because the next start needs room too. */
-  readonly keepRest: () => Promise<void>;
-}
-
-/**
- * Opens the reserve of the folder. On a full disk it is spent immediately, because opening the records
- * needs room.
- */
-export function openDiskReserve(directory: string): DiskReserve {
-  const path = join(directory, 'reserve');
-  let isSpent = false;
-  let isWhole = sizeOf(path) === reserveLimits.bytes;
-
-  function spend(): void {
-    isSpent = true;
-    isWhole = false;
-    if (sizeOf(path) > 0) unlinkSync(path);
+  async restore(): Promise<boolean> {
+    if (this.#isWhole) return true;
+    if ((await this.#free()) < 2 * reserveLimits.bytes) return false;
+    this.#isWhole = await fill(this.#path, reserveLimits.bytes);
+    if (this.#isWhole) this.#isSpent = false;
+    return this.#isWhole;
   }
 
-  async function free(): Promise<number> {
-    const { bavail, bsize } = await statfs(directory);
+  /** For a stop: takes back what there is, because the next start needs room too. */
+  async keepRest(): Promise<void> {
+    const bytes = Math.min(
+      reserveLimits.bytes,
+      (await this.#free()) - reserveLimits.freeBytesMin / 4,
+    );
+    if (!this.#isWhole && bytes > 0) await fill(this.#path, bytes);
+  }
+
+  async #free(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.#directory);
     return bavail * bsize;
   }
-
-  const { bavail, bsize } = statfsSync(directory);
-  if (bavail * bsize < reserveLimits.freeBytesMin) spend();
-  return {
-    get isSpent() {
-      return isSpent;
-    },
-    spend,
-    async look() {
-      const bytes = await free();
-      if (bytes < reserveLimits.freeBytesMin && !isSpent) spend();
-      return bytes;
-    },
-    async restore() {
-      if (isWhole) return true;
-      if ((await free()) < 2 * reserveLimits.bytes) return false;
-      isWhole = await fill(path, reserveLimits.bytes);
-      if (isWhole) isSpent = false;
-      return isWhole;
-    },
-    async keepRest() {
-      const bytes = Math.min(reserveLimits.bytes, (await free()) - reserveLimits.freeBytesMin / 4);
-      if (!isWhole && bytes > 0) await fill(path, bytes);
-    },
-  };
 }
 
 function sizeOf(path: string): number {

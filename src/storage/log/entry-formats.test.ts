@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { type Random, randomFrom, randomStream } from '../samples/conformance/random-entries.ts';
+import { Random, randomStream } from '../samples/conformance/random-entries.ts';
 import { collect, entryOf } from '../samples/conformance/sample-entries.ts';
 import { createShapeInterner } from './data-shape.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from './entry-log.ts';
@@ -161,7 +161,7 @@ const runs = Number(process.env['RUNS'] ?? 20);
 
 test('any entry is read as it was written, in the same run and after a restart', async () => {
   for (let seed = 1; seed <= runs; seed++) {
-    const random = randomFrom(seed);
+    const random = new Random(seed);
     const folder = join(directory, String(seed));
     const log = await open({ directory: folder, segmentBytes: 8_000 });
     const entries = Array.from({ length: 1 + random.below(60) }, () => randomEntry(random));
@@ -189,7 +189,7 @@ const keysOf = (entries: readonly DurableEntry[]) =>
   );
 
 test('speed 1: keys are read behind any rows as whole entries have them', async () => {
-  const random = randomFrom(11);
+  const random = new Random(11);
   const log = await open({ segmentBytes: 8_000 });
   const entries = [
     ...entriesWithEverything,
@@ -207,7 +207,7 @@ test('speed 1: keys are read behind any rows as whole entries have them', async 
 
 test('after harm to a file the other blocks are read, and never anything that was not written', async () => {
   const log = await open({ segmentBytes: 150_000 });
-  const random = randomFrom(7);
+  const random = new Random(7);
   const entries: JournalEntry[] = [];
   for (let group = 0; group < 12; group++) {
     const some = Array.from({ length: 1 + random.below(150) }, () => randomEntry(random));

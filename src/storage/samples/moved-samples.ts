@@ -24,50 +24,49 @@ export interface MovedEntriesOptions {
   readonly storedAt: EpochMs;
 }
 
-export interface MovedEntries {
-  /** The next entry. All samples of a device are given one after the other. */
-  next(deviceId: string, samples: readonly MovedSample[]): ReadEntry;
-}
-
 /** What a row takes in a journal, about; a value takes at most as much as a number. */
 const rowBytes = 16;
 const valueBytes = 9;
 
 /** The same rows in the same calls become the same entries. */
-export function createMovedEntries({
-  shapes: interner,
-  position: first,
-  storedAt,
-}: MovedEntriesOptions): MovedEntries {
-  let position = first;
-  let device: Pick<LoggedEntry, 'deviceId' | 'firstOrder'> = { deviceId: '', firstOrder: 0 };
-  return {
-    next(deviceId, samples) {
-      const firstOrder = device.deviceId === deviceId ? device.firstOrder : 0;
-      device = { deviceId, firstOrder: firstOrder + samples.length };
-      const values = new LeafValues();
-      const shapes = samples.map(({ data }) => interner.shapeOf(data, values, undefined));
-      const heads = samples.map(({ topic, timestamp, workspaceId, dataFlowId, meta }) => ({
-        topic,
-        timestamp,
-        workspaceId,
-        dataFlowId,
-        stored: true,
-        ...(meta !== undefined && { meta }),
-      }));
-      return {
-        position: position++,
-        storedAt,
-        deviceId,
-        firstOrder,
-        rows: { samples: heads, shapes, values },
-        bytes:
-          samples.length * rowBytes +
-          values.length * valueBytes +
-          values.texts.reduce((sum, { length }) => sum + length, 0),
-      };
-    },
-  };
+export class MovedEntries {
+  readonly #interner: ShapeInterner;
+  readonly #storedAt: EpochMs;
+  #position: number;
+  #device: Pick<LoggedEntry, 'deviceId' | 'firstOrder'> = { deviceId: '', firstOrder: 0 };
+
+  constructor({ shapes: interner, position: first, storedAt }: MovedEntriesOptions) {
+    this.#interner = interner;
+    this.#storedAt = storedAt;
+    this.#position = first;
+  }
+
+  /** The next entry. All samples of a device are given one after the other. */
+  next(deviceId: string, samples: readonly MovedSample[]): ReadEntry {
+    const firstOrder = this.#device.deviceId === deviceId ? this.#device.firstOrder : 0;
+    this.#device = { deviceId, firstOrder: firstOrder + samples.length };
+    const values = new LeafValues();
+    const shapes = samples.map(({ data }) => this.#interner.shapeOf(data, values, undefined));
+    const heads = samples.map(({ topic, timestamp, workspaceId, dataFlowId, meta }) => ({
+      topic,
+      timestamp,
+      workspaceId,
+      dataFlowId,
+      stored: true,
+      ...(meta !== undefined && { meta }),
+    }));
+    return {
+      position: this.#position++,
+      storedAt: this.#storedAt,
+      deviceId,
+      firstOrder,
+      rows: { samples: heads, shapes, values },
+      bytes:
+        samples.length * rowBytes +
+        values.length * valueBytes +
+        values.texts.reduce((sum, { length }) => sum + length, 0),
+    };
+  }
 }
 
 /** What the rows of some devices add up to, in any order. */
@@ -80,33 +79,29 @@ export interface PartSum {
 /** By the partition of the device, from 0 to 255; those without samples are missing. */
 export type PartSums = ReadonlyMap<number, PartSum>;
 
-export interface SumsOfSamples {
-  add(samples: readonly MovedSample[]): void;
-  sums(): PartSums;
-}
-
 const partitions = 256;
 
-export function createSums(): SumsOfSamples {
-  const counts = new Float64Array(partitions);
-  const checksums = new BigUint64Array(partitions);
-  return {
-    add(samples) {
-      const [first] = samples;
-      if (first === undefined) return;
-      const part = partitionOf(first.deviceId);
-      counts[part]! += samples.length;
-      // The array keeps 64 bits.
-      for (const sample of samples) checksums[part]! += digestOf(sample);
-    },
-    sums: () =>
-      new Map(
-        Array.from(counts, (samples, part) => {
-          const checksum = String(checksums[part]);
-          return [part, { samples, checksum }] as const;
-        }).filter(([, { samples }]) => samples > 0),
-      ),
-  };
+export class SumsOfSamples {
+  readonly #counts = new Float64Array(partitions);
+  readonly #checksums = new BigUint64Array(partitions);
+
+  add(samples: readonly MovedSample[]): void {
+    const [first] = samples;
+    if (first === undefined) return;
+    const part = partitionOf(first.deviceId);
+    this.#counts[part]! += samples.length;
+    // The array keeps 64 bits.
+    for (const sample of samples) this.#checksums[part]! += digestOf(sample);
+  }
+
+  sums(): PartSums {
+    return new Map(
+      Array.from(this.#counts, (samples, part) => {
+        const checksum = String(this.#checksums[part]);
+        return [part, { samples, checksum }] as const;
+      }).filter(([, { samples }]) => samples > 0),
+    );
+  }
 }
 
 /** As ClickHouse computes it: see `digestText`. */

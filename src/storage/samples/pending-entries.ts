@@ -3,30 +3,10 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { dataOfColumns, rowAtTime, type RowColumns } from '../log/logged-entry.ts';
-import { createDataSet, type DataSet, sameData } from './same-data.ts';
+import { DataSet, sameData } from './same-data.ts';
 
 type EntrySamples = JournalEntry['samples'];
 type EntrySample = EntrySamples[number];
-
-export interface PendingEntries {
-  /**
-   * Reserves the samples of the entry that repeat no other pending one. Release it when the entry
-   * is visible or refused.
-   */
-  readonly reserve: (entry: Pick<JournalEntry, 'deviceId' | 'samples'>) => PendingEntry;
-  /**
-   * Reserves rows that are all later than those of other pending entries of the device; undefined
-   * when they are not.
-   */
-  readonly reserveColumns: (rows: RowColumns) => PendingEntry | undefined;
-  readonly release: (entry: PendingEntry, refusal?: Refusal) => void;
-  /** What is pending of the device; undefined without an entry. */
-  readonly find: (deviceId: string) => PendingEnd | undefined;
-  /** Discards the samples of the device: what comes now repeats none of them. */
-  readonly forget: (deviceId: string) => void;
-  /** Resolves when no entry is pending. */
-  readonly idle: () => Promise<void>;
-}
 
 /** Where the pending entries of a device end. */
 export type PendingEnd = PendingDevice<PendingEntry>;
@@ -35,45 +15,61 @@ export interface Refusal {
   readonly error: unknown;
 }
 
-export function createPendingEntries(): PendingEntries {
-  const devices = createPendingDevices<PendingEntry>();
-  let idle: PromiseWithResolvers<void> | undefined;
+export class PendingEntries {
+  readonly #devices = new PendingDevices<PendingEntry>();
+  #idle: PromiseWithResolvers<void> | undefined;
 
-  return {
-    reserve({ deviceId, samples }) {
-      const entry = new PendingEntry(devices.of(deviceId), samples);
-      entry.device.add(entry);
-      return entry;
-    },
-    reserveColumns(rows) {
-      const { deviceId } = rows;
-      const oldest = rows.timestamps[rows.from] ?? Number.NEGATIVE_INFINITY;
-      for (let other = devices.find(deviceId)?.oldest; other !== undefined; other = other.later)
-        if (other.newest >= oldest) return undefined;
-      const entry = new PendingEntry(devices.of(deviceId), [], rows);
-      entry.device.add(entry);
-      return entry;
-    },
-    release(entry, refusal) {
-      const { device } = entry;
-      entry.settle(refusal);
-      entry.place();
-      device.remove(entry);
-      if (device.oldest !== undefined) return;
-      devices.remove(device);
-      if (devices.count() === 0) idle?.resolve();
-    },
-    find: (deviceId) => (devices.count() === 0 ? undefined : devices.find(deviceId)),
-    forget(deviceId) {
-      for (let entry = devices.find(deviceId)?.oldest; entry !== undefined; entry = entry.later)
-        entry.forget();
-    },
-    async idle() {
-      if (devices.count() === 0) return;
-      idle ??= Promise.withResolvers();
-      await idle.promise;
-    },
+  /** Discards the samples of the device: what comes now repeats none of them. */
+  readonly forget = (deviceId: string): void => {
+    for (let entry = this.#devices.find(deviceId)?.oldest; entry !== undefined; entry = entry.later)
+      entry.forget();
   };
+
+  /**
+   * Reserves the samples of the entry that repeat no other pending one. Release it when the entry
+   * is visible or refused.
+   */
+  reserve({ deviceId, samples }: Pick<JournalEntry, 'deviceId' | 'samples'>): PendingEntry {
+    const entry = new PendingEntry(this.#devices.of(deviceId), samples);
+    entry.device.add(entry);
+    return entry;
+  }
+
+  /**
+   * Reserves rows that are all later than those of other pending entries of the device; undefined
+   * when they are not.
+   */
+  reserveColumns(rows: RowColumns): PendingEntry | undefined {
+    const { deviceId } = rows;
+    const oldest = rows.timestamps[rows.from] ?? Number.NEGATIVE_INFINITY;
+    for (let other = this.#devices.find(deviceId)?.oldest; other !== undefined; other = other.later)
+      if (other.newest >= oldest) return undefined;
+    const entry = new PendingEntry(this.#devices.of(deviceId), [], rows);
+    entry.device.add(entry);
+    return entry;
+  }
+
+  release(entry: PendingEntry, refusal?: Refusal): void {
+    const { device } = entry;
+    entry.settle(refusal);
+    entry.place();
+    device.remove(entry);
+    if (device.oldest !== undefined) return;
+    this.#devices.remove(device);
+    if (this.#devices.count() === 0) this.#idle?.resolve();
+  }
+
+  /** What is pending of the device; undefined without an entry. */
+  find(deviceId: string): PendingEnd | undefined {
+    return this.#devices.count() === 0 ? undefined : this.#devices.find(deviceId);
+  }
+
+  /** Resolves when no entry is pending. */
+  async idle(): Promise<void> {
+    if (this.#devices.count() === 0) return;
+    this.#idle ??= Promise.withResolvers();
+    await this.#idle.promise;
+  }
 }
 
 /** A class, because every entry makes one. */
@@ -267,7 +263,7 @@ class PendingSamples {
 }
 
 function note(byTime: Map<EpochMs, DataSet>, { timestamp, data }: PendingSample): void {
-  const found = byTime.get(timestamp) ?? createDataSet();
+  const found = byTime.get(timestamp) ?? new DataSet();
   byTime.set(timestamp, found);
   found.add(data);
 }
@@ -322,63 +318,61 @@ class PendingDevice<Item extends Chained<Item>> {
   }
 }
 
-interface PendingDevices<Item extends Chained<Item>> {
-  readonly count: () => number;
-  readonly find: (id: string) => PendingDevice<Item> | undefined;
-  /** Finds or adds the device. */
-  readonly of: (id: string) => PendingDevice<Item>;
-  readonly remove: (device: PendingDevice<Item>) => void;
-}
-
 /** Ids are those that this service created: callers cannot choose ids that meet in one bucket. */
-function createPendingDevices<Item extends Chained<Item>>(): PendingDevices<Item> {
-  let buckets = emptyBuckets<Item>(firstBuckets);
-  let count = 0;
+class PendingDevices<Item extends Chained<Item>> {
+  #buckets = emptyBuckets<Item>(firstBuckets);
+  #count = 0;
 
-  function findIn(id: string, hash: number): PendingDevice<Item> | undefined {
-    let device = buckets[hash & (buckets.length - 1)];
+  count(): number {
+    return this.#count;
+  }
+
+  find(id: string): PendingDevice<Item> | undefined {
+    return this.#findIn(id, hashOf(id));
+  }
+
+  /** Finds or adds the device. */
+  of(id: string): PendingDevice<Item> {
+    const hash = hashOf(id);
+    const known = this.#findIn(id, hash);
+    if (known !== undefined) return known;
+    if (this.#count === this.#buckets.length) this.#grow();
+    const at = hash & (this.#buckets.length - 1);
+    const device = new PendingDevice(id, hash, this.#buckets[at]);
+    this.#buckets[at] = device;
+    this.#count++;
+    return device;
+  }
+
+  remove(device: PendingDevice<Item>): void {
+    const at = device.hash & (this.#buckets.length - 1);
+    let before: PendingDevice<Item> | undefined;
+    let found = this.#buckets[at];
+    for (; found !== undefined && found !== device; found = found.next) before = found;
+    if (found === undefined) return;
+    if (before === undefined) this.#buckets[at] = device.next;
+    else before.next = device.next;
+    device.next = undefined;
+    this.#count--;
+  }
+
+  #findIn(id: string, hash: number): PendingDevice<Item> | undefined {
+    let device = this.#buckets[hash & (this.#buckets.length - 1)];
     while (device !== undefined && (device.hash !== hash || device.id !== id)) device = device.next;
     return device;
   }
 
-  function grow(): void {
-    const old = buckets;
-    buckets = emptyBuckets(old.length * 2);
+  #grow(): void {
+    const old = this.#buckets;
+    this.#buckets = emptyBuckets(old.length * 2);
     for (const first of old)
       for (let device = first, next = first; device !== undefined; device = next) {
         next = device.next;
-        const at = device.hash & (buckets.length - 1);
-        device.next = buckets[at];
-        buckets[at] = device;
+        const at = device.hash & (this.#buckets.length - 1);
+        device.next = this.#buckets[at];
+        this.#buckets[at] = device;
       }
   }
-
-  return {
-    count: () => count,
-    find: (id) => findIn(id, hashOf(id)),
-    of: (id) => {
-      const hash = hashOf(id);
-      const known = findIn(id, hash);
-      if (known !== undefined) return known;
-      if (count === buckets.length) grow();
-      const at = hash & (buckets.length - 1);
-      const device = new PendingDevice(id, hash, buckets[at]);
-      buckets[at] = device;
-      count++;
-      return device;
-    },
-    remove: (device) => {
-      const at = device.hash & (buckets.length - 1);
-      let before: PendingDevice<Item> | undefined;
-      let found = buckets[at];
-      for (; found !== undefined && found !== device; found = found.next) before = found;
-      if (found === undefined) return;
-      if (before === undefined) buckets[at] = device.next;
-      else before.next = device.next;
-      device.next = undefined;
-      count--;
-    },
-  };
 }
 
 function emptyBuckets<Item extends Chained<Item>>(

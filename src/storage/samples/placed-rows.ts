@@ -75,47 +75,52 @@ export function extend(range: RowRange, bytes: number): void {
   range.bytes += bytes;
 }
 
-export interface EntryGroups {
-  /** The group of entries that become durable with the promise. */
-  readonly of: (durable: Promise<void>) => EntryGroup;
-  /** Groups that are not visible yet, the oldest first. */
-  readonly inFlight: ReadonlySet<EntryGroup>;
-}
-
 /** `left` is called before the answers of a group are given. */
-export function createEntryGroups(
-  store: Pick<SampleStore, 'write' | 'numbered'>,
-  left: (group: EntryGroup, refusal?: { readonly error: unknown }) => void,
-): EntryGroups {
-  const inFlight = new Set<EntryGroup>();
-  const { idOf } = store.numbered;
-  let newest: EntryGroup | undefined;
+export class EntryGroups {
+  readonly #store: Pick<SampleStore, 'write' | 'numbered'>;
+  readonly #left: (group: EntryGroup, refusal?: { readonly error: unknown }) => void;
+  readonly #inFlight = new Set<EntryGroup>();
+  readonly #idOf;
+  #newest: EntryGroup | undefined;
 
-  async function finish(group: EntryGroup): Promise<void> {
-    try {
-      await group.durable;
-      await store.write(group.items, 'new');
-    } catch (error) {
-      inFlight.delete(group);
-      left(group, { error });
-      throw error;
-    }
-    inFlight.delete(group);
-    left(group);
+  constructor(
+    store: Pick<SampleStore, 'write' | 'numbered'>,
+    left: (group: EntryGroup, refusal?: { readonly error: unknown }) => void,
+  ) {
+    this.#store = store;
+    this.#left = left;
+    const { idOf } = store.numbered;
+    this.#idOf = idOf;
   }
 
-  return {
-    inFlight,
-    of(durable) {
-      // Entries of one group have the same promise.
-      if (newest?.durable !== durable) {
-        newest = new EntryGroup(durable, idOf);
-        inFlight.add(newest);
-        newest.visible = finish(newest);
-      }
-      return newest;
-    },
-  };
+  /** Groups that are not visible yet, the oldest first. */
+  get inFlight(): ReadonlySet<EntryGroup> {
+    return this.#inFlight;
+  }
+
+  /** The group of entries that become durable with the promise. */
+  of(durable: Promise<void>): EntryGroup {
+    // Entries of one group have the same promise.
+    if (this.#newest?.durable !== durable) {
+      this.#newest = new EntryGroup(durable, this.#idOf);
+      this.#inFlight.add(this.#newest);
+      this.#newest.visible = this.#finish(this.#newest);
+    }
+    return this.#newest;
+  }
+
+  async #finish(group: EntryGroup): Promise<void> {
+    try {
+      await group.durable;
+      await this.#store.write(group.items, 'new');
+    } catch (error) {
+      this.#inFlight.delete(group);
+      this.#left(group, { error });
+      throw error;
+    }
+    this.#inFlight.delete(group);
+    this.#left(group);
+  }
 }
 
 export interface PlacedRows extends LoggedEntry {

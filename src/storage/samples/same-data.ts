@@ -28,31 +28,30 @@ function storedNumber(value: Json | undefined): Json | undefined {
 const listMax = 16;
 
 /** The data objects of one instant: however many there are, asking for one stays cheap. */
-export interface DataSet {
-  readonly has: (data: JsonObject) => boolean;
-  readonly add: (data: JsonObject) => void;
-}
+export class DataSet {
+  readonly #list: JsonObject[] = [];
+  #texts: Set<string> | undefined;
+  #asked: { readonly data: JsonObject; readonly key: string } | undefined;
 
-export function createDataSet(): DataSet {
-  const list: JsonObject[] = [];
-  let texts: Set<string> | undefined;
-  let asked: { readonly data: JsonObject; readonly key: string } | undefined;
+  has(data: JsonObject): boolean {
+    return this.#texts === undefined
+      ? this.#list.some((other) => sameData(other, data))
+      : this.#texts.has(this.#keyFor(data));
+  }
+
+  add(data: JsonObject): void {
+    if (this.#texts === undefined && this.#list.length < listMax) this.#list.push(data);
+    else {
+      this.#texts ??= new Set(this.#list.map(keyOf));
+      this.#texts.add(this.#keyFor(data));
+    }
+  }
+
   // What is added was asked for just before.
-  const keyFor = (data: JsonObject): string => {
-    if (asked?.data !== data) asked = { data, key: keyOf(data) };
-    return asked.key;
-  };
-  return {
-    has: (data) =>
-      texts === undefined ? list.some((other) => sameData(other, data)) : texts.has(keyFor(data)),
-    add: (data) => {
-      if (texts === undefined && list.length < listMax) list.push(data);
-      else {
-        texts ??= new Set(list.map(keyOf));
-        texts.add(keyFor(data));
-      }
-    },
-  };
+  #keyFor(data: JsonObject): string {
+    if (this.#asked?.data !== data) this.#asked = { data, key: keyOf(data) };
+    return this.#asked.key;
+  }
 }
 
 function sortedEntries(object: object): [string, Json][] {

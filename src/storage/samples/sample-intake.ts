@@ -8,10 +8,10 @@ import type { EntryLog } from '../log/entry-log.ts';
 import { LeafValues } from '../log/leaf-values.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
 import { placeColumns, type PlacedColumns, type ReservedRows } from './column-intake.ts';
-import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
+import { PendingEntries, type PendingEntry } from './pending-entries.ts';
 import {
   columnEntryOf,
-  createEntryGroups,
+  EntryGroups,
   durableEntryOf,
   type EntryGroup,
   type PlacedRows,
@@ -55,16 +55,6 @@ function createRowSplitter(interner: ShapeInterner): RowSplitter {
   };
 }
 
-export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
-  /** See `Samples.append`. */
-  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
-  /** See `Samples.appendColumns`. */
-  readonly appendColumns: (
-    rows: readonly RowColumns[],
-    receivedAt: EpochMs,
-  ) => Promise<PlacedColumns>;
-}
-
 export interface SampleIntakeParts {
   readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
@@ -85,19 +75,68 @@ interface LoggedAppend extends PlacedRows, Settling {}
  * What lives until an entry is durable costs most, because collections of garbage copy it: one
  * promise, what is pending, and one object with its place. Values are in arrays of many entries.
  */
-export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): SampleIntake {
-  const entries = createPendingEntries();
-  const { settle, fail } = createSettling(entries);
-  const groups = createEntryGroups(store, (group, refusal) => singles.left(group, refusal));
-  const singles = createSingleRows({ log, shapes, store, groups, entries });
-  const rowsOf = createRowSplitter(shapes);
+export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
+  readonly #log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
+  readonly #store: Pick<SampleStore, 'compare' | 'ends' | 'write' | 'numbered'>;
+  readonly #entries = new PendingEntries();
+  readonly #settle;
+  readonly #fail;
+  readonly #groups;
+  readonly #singles;
+  readonly #rowsOf: RowSplitter;
 
-  function compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
-    return fresh.length === 0 ? none : store.compare(deviceId, fresh);
+  constructor({ log, shapes, store }: SampleIntakeParts) {
+    this.#log = log;
+    this.#store = store;
+    const { settle, fail } = new Settlements(this.#entries);
+    this.#settle = settle;
+    this.#fail = fail;
+    this.#groups = new EntryGroups(store, (group, refusal) => this.#singles.left(group, refusal));
+    this.#singles = createSingleRows({
+      log,
+      shapes,
+      store,
+      groups: this.#groups,
+      entries: this.#entries,
+    });
+    this.#rowsOf = createRowSplitter(shapes);
+  }
+
+  /** Discards the samples of the device: what comes now repeats none of them. */
+  readonly forget = (deviceId: string): void => this.#entries.forget(deviceId);
+
+  /** Resolves when no entry is pending. */
+  async idle(): Promise<void> {
+    for (const group of this.#groups.inFlight) await group.visible.catch(() => undefined);
+    await this.#entries.idle();
+  }
+
+  /** See `Samples.appendColumns`. */
+  appendColumns(rows: readonly RowColumns[], receivedAt: EpochMs): Promise<PlacedColumns> {
+    return placeColumns(rows, {
+      store: this.#store,
+      entries: this.#entries,
+      makePending: this.#singles.makePending,
+      placeSingle: (row, to) => this.#singles.appendColumns(row, receivedAt, to),
+      place: (reserved) => this.#addColumns(reserved, receivedAt),
+    });
+  }
+
+  /** See `Samples.append`. */
+  append(entry: JournalEntry): Promise<DurableEntry> {
+    const single = this.#singles.append(entry);
+    if (single !== undefined) return single;
+    this.#singles.makePending(entry.deviceId);
+    const pending = this.#entries.reserve(entry);
+    return new Promise((resolve, reject) => this.#start(entry, { pending, resolve, reject }));
+  }
+
+  #compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
+    return fresh.length === 0 ? none : this.#store.compare(deviceId, fresh);
   }
 
   /** Throws what the log throws. */
-  function appendFresh(
+  #appendFresh(
     entry: JournalEntry,
     { identical, nextOrder }: Comparison,
     settling: Settling,
@@ -106,109 +145,84 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
     const samples = withoutIdentical(pending.fresh, identical);
     const duplicates = entry.samples.length - samples.length;
     if (samples.length === 0 && !isWritten({ ...entry, samples })) {
-      settle(settling, { ...entry, position: log.position, samples: [], duplicates });
+      this.#settle(settling, { ...entry, position: this.#log.position, samples: [], duplicates });
       return;
     }
     const { deviceId } = entry;
-    const rows = rowsOf(samples);
+    const rows = this.#rowsOf(samples);
     // Numbered in the same turn in which the log gives the position, so that both count in one
     // order.
     const firstOrder = pending.takeOrders(nextOrder, samples.length);
-    const added = log.append({ entry, rows, duplicates, firstOrder });
+    const added = this.#log.append({ entry, rows, duplicates, firstOrder });
     const { position, storedAt, bytes } = added;
     const placed = { position, deviceId, firstOrder, rows, bytes, entry, duplicates, storedAt };
-    place(groups.of(added.durable), { ...placed, ...settling });
+    this.#place(this.#groups.of(added.durable), { ...placed, ...settling });
   }
 
-  function place(group: EntryGroup, append: LoggedAppend): void {
+  #place(group: EntryGroup, append: LoggedAppend): void {
     group.items.push(append);
     group.visible.then(
-      () => settle(append, durableEntryOf(append)),
-      (error: unknown) => fail(append, error),
+      () => this.#settle(append, durableEntryOf(append)),
+      (error: unknown) => this.#fail(append, error),
     );
   }
 
-  function addColumns({ rows, firstOrder, ...settling }: ReservedRows, receivedAt: EpochMs): void {
+  #addColumns({ rows, firstOrder, ...settling }: ReservedRows, receivedAt: EpochMs): void {
     const { deviceId } = rows;
-    const added = log.appendColumns({ receivedAt, rows, firstOrder });
+    const added = this.#log.appendColumns({ receivedAt, rows, firstOrder });
     const { position, storedAt, bytes } = added;
     const entry = columnEntryOf(deviceId, receivedAt);
     const placed = { position, deviceId, firstOrder, rows, bytes, entry, duplicates: 0, storedAt };
-    place(groups.of(added.durable), { ...placed, ...settling });
+    this.#place(this.#groups.of(added.durable), { ...placed, ...settling });
   }
 
-  function start(entry: JournalEntry, settling: Settling): void {
+  #start(entry: JournalEntry, settling: Settling): void {
     try {
-      const compared = compare(entry.deviceId, settling.pending);
+      const compared = this.#compare(entry.deviceId, settling.pending);
       // Most comparisons wait for nothing.
-      if (!(compared instanceof Promise)) appendFresh(entry, compared, settling);
+      if (!(compared instanceof Promise)) this.#appendFresh(entry, compared, settling);
       else
         compared
-          .then((found) => appendFresh(entry, found, settling))
-          .catch((error: unknown) => fail(settling, error));
+          .then((found) => this.#appendFresh(entry, found, settling))
+          .catch((error: unknown) => this.#fail(settling, error));
     } catch (error) {
-      fail(settling, error);
+      this.#fail(settling, error);
     }
   }
-
-  return {
-    forget: entries.forget,
-    async idle() {
-      for (const group of groups.inFlight) await group.visible.catch(() => undefined);
-      await entries.idle();
-    },
-    appendColumns: (rows, receivedAt) =>
-      placeColumns(rows, {
-        store,
-        entries,
-        makePending: singles.makePending,
-        placeSingle: (row, to) => singles.appendColumns(row, receivedAt, to),
-        place: (reserved) => addColumns(reserved, receivedAt),
-      }),
-    append(entry) {
-      const single = singles.append(entry);
-      if (single !== undefined) return single;
-      singles.makePending(entry.deviceId);
-      const pending = entries.reserve(entry);
-      return new Promise((resolve, reject) => start(entry, { pending, resolve, reject }));
-    },
-  };
 }
 
-interface Settlements {
+class Settlements {
+  readonly #entries: PendingEntries;
+
+  constructor(entries: PendingEntries) {
+    this.#entries = entries;
+  }
+
   /** Waits for what the entry repeats, which must be visible too. */
-  settle(settling: Settling, durable: DurableEntry): void;
-  fail(settling: Settling, error: unknown): void;
-}
+  readonly settle = (settling: Settling, durable: DurableEntry): void => {
+    if (settling.pending.repeated === undefined) this.#succeed(settling, durable);
+    else void this.#settleRepeated(settling, durable);
+  };
 
-function createSettling(entries: PendingEntries): Settlements {
-  function succeed({ pending, resolve }: Settling, durable: DurableEntry): void {
-    entries.release(pending);
+  readonly fail = ({ pending, reject }: Settling, error: unknown): void => {
+    this.#entries.release(pending, { error });
+    reject(error);
+  };
+
+  #succeed({ pending, resolve }: Settling, durable: DurableEntry): void {
+    this.#entries.release(pending);
     resolve(durable);
   }
 
-  function fail({ pending, reject }: Settling, error: unknown): void {
-    entries.release(pending, { error });
-    reject(error);
-  }
-
-  async function settleRepeated(settling: Settling, durable: DurableEntry): Promise<void> {
+  async #settleRepeated(settling: Settling, durable: DurableEntry): Promise<void> {
     try {
       await settling.pending.repeatedDone();
     } catch (error) {
-      fail(settling, error);
+      this.fail(settling, error);
       return;
     }
-    succeed(settling, durable);
+    this.#succeed(settling, durable);
   }
-
-  return {
-    settle(settling, durable) {
-      if (settling.pending.repeated === undefined) succeed(settling, durable);
-      else void settleRepeated(settling, durable);
-    },
-    fail,
-  };
 }
 
 const none: Comparison = {

@@ -12,7 +12,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { PlacedColumns } from './column-intake.ts';
 import { type ReportedReads, reportingReads } from './reported-reads.ts';
-import { createSampleIntake } from './sample-intake.ts';
+import { SampleIntake } from './sample-intake.ts';
 import type { DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
 
 export interface Samples
@@ -132,7 +132,7 @@ function joined(
   store: SampleStore,
   shapes: ShapeInterner,
 ): Samples & { close(): Promise<void> } {
-  const intake = createSampleIntake({ log, shapes, store });
+  const intake = new SampleIntake({ log, shapes, store });
   let closed = false;
   return {
     append(entry) {

@@ -10,7 +10,7 @@ import { openEntryLog } from '../log/entry-log.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { allSamples, entryOf, type Given } from './conformance/sample-entries.ts';
 import { openEmbeddedStore } from './embedded/embedded-store.ts';
-import { createSampleIntake } from './sample-intake.ts';
+import { SampleIntake } from './sample-intake.ts';
 import { openTestSamples } from './testing-samples.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'heliograph-single-'));
@@ -137,7 +137,7 @@ async function intakeOnFailingDisk() {
   const store = await openEmbeddedStore(opened);
   const logOptions = { segmentBytes: 1e6, replayFrom: 0, replay: () => undefined, now: () => 5 };
   const log = await openEntryLog({ ...common, ...logOptions, directory, disk });
-  return { failing, store, intake: createSampleIntake({ log, shapes, store }) };
+  return { failing, store, intake: new SampleIntake({ log, shapes, store }) };
 }
 
 test('a disk that refuses loses entries in flight with their repetitions, which can be sent again', async () => {

@@ -54,7 +54,7 @@ export function createSingleRows({
   const { numbered } = store;
   const { idOf } = numbered;
   const kindOf = createRowKinds();
-  const inFlight = createRowsInFlight();
+  const inFlight = new RowsInFlight();
   /** Pending entries of rows of a group. */
   const pendingOf = new Map<EntryGroup, PendingEntry[]>();
   let block = new RowBlock();
@@ -217,44 +217,43 @@ function isOnlyRow({ notes, state, metrics, trace }: JournalEntry): boolean {
 const firstDevices = 1_024;
 const none = Number.NEGATIVE_INFINITY;
 
-interface RowsInFlight {
-  /** -Infinity for a device without any. */
-  readonly newestOf: (device: number) => EpochMs;
-  /** One more than the place of the newest; 0 for a device without any. */
-  readonly nextOrderOf: (device: number) => number;
-  /** Notes a row that is later than those of the device before. */
-  readonly note: (device: number, timestamp: EpochMs, order: number) => void;
-  /** A row is no longer in flight; rows go in the order in which they came. */
-  readonly remove: (device: number, timestamp: EpochMs) => void;
-  readonly forget: (device: number) => void;
-}
-
 /** By the numbers of devices. */
-function createRowsInFlight(): RowsInFlight {
-  let newest = new Float64Array(firstDevices).fill(none);
-  let orders = new Float64Array(firstDevices);
+class RowsInFlight {
+  #newest = new Float64Array(firstDevices).fill(none);
+  #orders = new Float64Array(firstDevices);
 
-  function grow(device: number): void {
-    const length = Math.max(device + 1, newest.length * 2);
-    newest = grown(newest, length, none);
-    orders = grown(orders, length);
+  /** -Infinity for a device without any. */
+  newestOf(device: number): EpochMs {
+    return device < this.#newest.length ? this.#newest[device]! : none;
   }
 
-  return {
-    newestOf: (device) => (device < newest.length ? newest[device]! : none),
-    nextOrderOf: (device) =>
-      device < newest.length && newest[device] !== none ? orders[device]! + 1 : 0,
-    note(device, timestamp, order) {
-      if (device >= newest.length) grow(device);
-      newest[device] = timestamp;
-      orders[device] = order;
-    },
-    remove(device, timestamp) {
-      // Later ones of the device are still in flight.
-      if (newest[device] === timestamp) newest[device] = none;
-    },
-    forget(device) {
-      if (device < newest.length) newest[device] = none;
-    },
-  };
+  /** One more than the place of the newest; 0 for a device without any. */
+  nextOrderOf(device: number): number {
+    return device < this.#newest.length && this.#newest[device] !== none
+      ? this.#orders[device]! + 1
+      : 0;
+  }
+
+  /** Notes a row that is later than those of the device before. */
+  note(device: number, timestamp: EpochMs, order: number): void {
+    if (device >= this.#newest.length) this.#grow(device);
+    this.#newest[device] = timestamp;
+    this.#orders[device] = order;
+  }
+
+  /** A row is no longer in flight; rows go in the order in which they came. */
+  remove(device: number, timestamp: EpochMs): void {
+    // Later ones of the device are still in flight.
+    if (this.#newest[device] === timestamp) this.#newest[device] = none;
+  }
+
+  forget(device: number): void {
+    if (device < this.#newest.length) this.#newest[device] = none;
+  }
+
+  #grow(device: number): void {
+    const length = Math.max(device + 1, this.#newest.length * 2);
+    this.#newest = grown(this.#newest, length, none);
+    this.#orders = grown(this.#orders, length);
+  }
 }

@@ -2,12 +2,7 @@
 import { encode } from 'cborg';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  blockLimits,
-  createBlockBodies,
-  createKeptAnswers,
-  parseCborBody,
-} from './coap-capture.ts';
+import { blockLimits, BlockBodies, KeptAnswers, parseCborBody } from './coap-capture.ts';
 
 const block = (number: number, more: boolean, bytes = 16) => ({ number, more, bytes });
 const full = Buffer.alloc(16, 'a');
@@ -19,7 +14,7 @@ describe('RFC 7959: blocks of a body', () => {
         fc.uint8Array({ minLength: 1, maxLength: 3_000 }),
         fc.constantFrom(16, 32, 512, 1024),
         (body, bytes) => {
-          const bodies = createBlockBodies(blockLimits);
+          const bodies = new BlockBodies(blockLimits);
           const last = Math.ceil(body.length / bytes) - 1;
           for (let number = 0; number < last; number++) {
             const part = Buffer.from(body.subarray(number * bytes, (number + 1) * bytes));
@@ -39,14 +34,14 @@ describe('RFC 7959: blocks of a body', () => {
     );
   });
   test('a smaller size may be agreed on under way', () => {
-    const bodies = createBlockBodies(blockLimits);
+    const bodies = new BlockBodies(blockLimits);
     bodies.add('k', 'A', block(0, true, 32), Buffer.alloc(32, 'a'), 0);
     expect(bodies.add('k', 'A', block(2, false, 16), Buffer.from('b'), 0)).toEqual(
       Buffer.from(`${'a'.repeat(32)}b`),
     );
   });
   test('a missing block, a short block and a block of nothing begun end the transfer', () => {
-    const bodies = createBlockBodies(blockLimits);
+    const bodies = new BlockBodies(blockLimits);
     bodies.add('k', 'A', block(0, true), full, 0);
     expect(bodies.add('k', 'A', block(2, true), full, 0)).toBe('incomplete');
     expect(bodies.add('k', 'A', block(1, true), full, 0)).toBe('incomplete');
@@ -54,7 +49,7 @@ describe('RFC 7959: blocks of a body', () => {
     expect([bodies.size, bodies.bytes]).toEqual([0, 0]);
   });
   test('a first block begins anew', () => {
-    const bodies = createBlockBodies(blockLimits);
+    const bodies = new BlockBodies(blockLimits);
     bodies.add('k', 'A', block(0, true), full, 0);
     bodies.add('k', 'A', block(0, true), full, 0);
     expect(bodies.bytes).toBe(16);
@@ -63,7 +58,7 @@ describe('RFC 7959: blocks of a body', () => {
     );
   });
   test('beyond the body, the bytes, the transfers and the time: refused or the oldest given up', () => {
-    const bodies = createBlockBodies({
+    const bodies = new BlockBodies({
       bodyBytesMax: 40,
       transfersMax: 3,
       bytesMax: 64,
@@ -81,7 +76,7 @@ describe('RFC 7959: blocks of a body', () => {
   test('security 2: bodies of the organization that has most give way, and no others', () => {
     const limits = { bodyBytesMax: 40, transfersMax: 4, bytesMax: 1_000, idleMs: 100 };
     for (const changed of [{}, { transfersMax: 100, bytesMax: 64 }]) {
-      const bodies = createBlockBodies({ ...limits, ...changed });
+      const bodies = new BlockBodies({ ...limits, ...changed });
       bodies.add('quiet', 'B', block(0, true), full, 0);
       for (let i = 0; i < 50; i++) bodies.add(`loud ${i}`, 'A', block(0, true), full, 1);
       expect([bodies.size, bodies.bytes]).toEqual([4, 64]);
@@ -89,7 +84,7 @@ describe('RFC 7959: blocks of a body', () => {
     }
   });
   test('kept answers: the oldest go first, and none is kept beyond its time', () => {
-    const answers = createKeptAnswers<number>({ transfersMax: 2, idleMs: 100 });
+    const answers = new KeptAnswers<number>({ transfersMax: 2, idleMs: 100 });
     for (const [at, key] of ['a', 'b', 'c'].entries()) answers.keep(key, 'A', at, at);
     expect(['a', 'b', 'c'].map((key) => answers.find(key, 50))).toEqual([undefined, 1, 2]);
     expect(answers.find('c', 102)).toBeUndefined();

@@ -59,71 +59,73 @@ interface Transfer {
  */
 type Assembled = Buffer | 'more' | 'tooLarge' | 'incomplete';
 
-interface BlockBodies {
-  /**
-   * `key` identifies the sender and the request without its block options, `owner` the organization
-   * whose share the body takes.
-   */
-  add(key: string, owner: string, block: Block, payload: Buffer, now: EpochMs): Assembled;
-  readonly size: number;
-  readonly bytes: number;
-}
-
 /**
- * Beyond its limits the transfer that was idle longest is discarded, of the organization that has
- * most.
+ * Beyond its limits the transfer that was idle longest is discarded, of the organization that
+ * has most.
  */
-export function createBlockBodies(limits: BlockLimits): BlockBodies {
+export class BlockBodies {
+  readonly #limits: BlockLimits;
   // From the one that was idle longest.
-  const transfers = new Map<string, Transfer>();
-  const giveWay = (key: string) => remove(key);
-  const numbers = new SharedPool<string>({ max: limits.transfersMax, giveWay });
-  const bytes = new SharedPool<string>({ max: limits.bytesMax, giveWay });
+  readonly #transfers = new Map<string, Transfer>();
+  readonly #numbers: SharedPool<string>;
+  readonly #bytes: SharedPool<string>;
 
-  function remove(key: string): void {
-    transfers.delete(key);
-    numbers.release(key);
-    bytes.release(key);
+  constructor(limits: BlockLimits) {
+    this.#limits = limits;
+    const giveWay = (key: string) => this.#remove(key);
+    this.#numbers = new SharedPool<string>({ max: limits.transfersMax, giveWay });
+    this.#bytes = new SharedPool<string>({ max: limits.bytesMax, giveWay });
   }
 
-  function dropIdle(now: EpochMs): void {
-    for (const [key, { touchedAt }] of transfers) {
-      if (touchedAt > now - limits.idleMs) return;
-      remove(key);
+  /**
+   * `key` identifies the sender and the request without its block options, `owner` the
+   * organization whose share the body takes.
+   */
+  add(key: string, owner: string, block: Block, payload: Buffer, now: EpochMs): Assembled {
+    this.#dropIdle(now);
+    const transfer = this.#resumed(key, block);
+    this.#remove(key);
+    if (transfer === undefined || !isWellSized(block, payload)) return 'incomplete';
+    if (transfer.bytes + payload.length > this.#limits.bodyBytesMax) return 'tooLarge';
+    if (!block.more) return Buffer.concat([...transfer.parts, payload]);
+    // The payload is a view into a datagram whose memory is reused.
+    transfer.parts.push(Buffer.from(payload));
+    transfer.bytes += payload.length;
+    transfer.touchedAt = now;
+    this.#transfers.set(key, transfer);
+    if (this.#numbers.hold(owner, key, 1) && this.#bytes.hold(owner, key, transfer.bytes))
+      return 'more';
+    this.#remove(key);
+    return 'incomplete';
+  }
+
+  get size(): number {
+    return this.#transfers.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes.used;
+  }
+
+  #remove(key: string): void {
+    this.#transfers.delete(key);
+    this.#numbers.release(key);
+    this.#bytes.release(key);
+  }
+
+  #dropIdle(now: EpochMs): void {
+    for (const [key, { touchedAt }] of this.#transfers) {
+      if (touchedAt > now - this.#limits.idleMs) return;
+      this.#remove(key);
     }
   }
 
-  function resumed(key: string, block: Block): Transfer | undefined {
+  #resumed(key: string, block: Block): Transfer | undefined {
     // A first block begins a new body.
     if (block.number === 0) return { parts: [], bytes: 0, touchedAt: 0 };
-    const transfer = transfers.get(key);
+    const transfer = this.#transfers.get(key);
     return transfer?.bytes === block.number * block.bytes ? transfer : undefined;
   }
-
-  return {
-    add(key, owner, block, payload, now) {
-      dropIdle(now);
-      const transfer = resumed(key, block);
-      remove(key);
-      if (transfer === undefined || !isWellSized(block, payload)) return 'incomplete';
-      if (transfer.bytes + payload.length > limits.bodyBytesMax) return 'tooLarge';
-      if (!block.more) return Buffer.concat([...transfer.parts, payload]);
-      // The payload is a view into a datagram whose memory is reused.
-      transfer.parts.push(Buffer.from(payload));
-      transfer.bytes += payload.length;
-      transfer.touchedAt = now;
-      transfers.set(key, transfer);
-      if (numbers.hold(owner, key, 1) && bytes.hold(owner, key, transfer.bytes)) return 'more';
-      remove(key);
-      return 'incomplete';
-    },
-    get size() {
-      return transfers.size;
-    },
-    get bytes() {
-      return bytes.used;
-    },
-  };
 }
 
 /** Every block but the last is full, because the number of a block determines its offset. */
@@ -132,41 +134,40 @@ function isWellSized({ more, bytes }: Block, payload: Buffer): boolean {
   return payload.length <= bytes;
 }
 
-interface KeptAnswers<A> {
-  /** `owner` is whose share the answer takes. */
-  keep(key: string, owner: string, answer: A, now: EpochMs): void;
-  find(key: string, now: EpochMs): A | undefined;
-}
-
 /**
- * Answers whose further blocks a client can request; beyond the limit the oldest of the owner that
- * has most is evicted.
+ * Answers whose further blocks a client can request; beyond the limit the oldest of the owner
+ * that has most is evicted.
  */
-export function createKeptAnswers<A>(
-  limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>,
-): KeptAnswers<A> {
-  const answers = new Map<string, { readonly answer: A; readonly keptAt: EpochMs }>();
-  const shares = new SharedPool<string>({
-    max: limits.transfersMax,
-    giveWay: (key) => void answers.delete(key),
-  });
-  return {
-    keep(key, owner, answer, now) {
-      answers.delete(key);
-      for (const [old, { keptAt }] of answers) {
-        if (keptAt > now - limits.idleMs) break;
-        answers.delete(old);
-        shares.release(old);
-      }
-      answers.set(key, { answer, keptAt: now });
-      if (!shares.hold(owner, key, 1)) answers.delete(key);
-    },
-    find(key, now) {
-      const kept = answers.get(key);
-      if (kept === undefined || kept.keptAt <= now - limits.idleMs) return undefined;
-      return kept.answer;
-    },
-  };
+export class KeptAnswers<A> {
+  readonly #limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>;
+  readonly #answers = new Map<string, { readonly answer: A; readonly keptAt: EpochMs }>();
+  readonly #shares: SharedPool<string>;
+
+  constructor(limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>) {
+    this.#limits = limits;
+    this.#shares = new SharedPool<string>({
+      max: limits.transfersMax,
+      giveWay: (key) => void this.#answers.delete(key),
+    });
+  }
+
+  /** `owner` is whose share the answer takes. */
+  keep(key: string, owner: string, answer: A, now: EpochMs): void {
+    this.#answers.delete(key);
+    for (const [old, { keptAt }] of this.#answers) {
+      if (keptAt > now - this.#limits.idleMs) break;
+      this.#answers.delete(old);
+      this.#shares.release(old);
+    }
+    this.#answers.set(key, { answer, keptAt: now });
+    if (!this.#shares.hold(owner, key, 1)) this.#answers.delete(key);
+  }
+
+  find(key: string, now: EpochMs): A | undefined {
+    const kept = this.#answers.get(key);
+    if (kept === undefined || kept.keptAt <= now - this.#limits.idleMs) return undefined;
+    return kept.answer;
+  }
 }
 
 // CBOR bodies as JSON: text keys, byte strings as hex, no values that JSON does not have.
@@ -304,8 +305,8 @@ export function createCoapCapture<S>(
 ): (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer> {
   const state: CaptureState<S> = {
     parts,
-    bodies: createBlockBodies(blockLimits),
-    keptAnswers: createKeptAnswers<CoapAnswer>(blockLimits),
+    bodies: new BlockBodies(blockLimits),
+    keptAnswers: new KeptAnswers<CoapAnswer>(blockLimits),
   };
   return async (message, sender, duplicateKey) => {
     const request = coapRequestOf(message);

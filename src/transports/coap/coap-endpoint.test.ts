@@ -1,7 +1,7 @@
 // The CoAP endpoint between datagrams: repeated, slow, too many, unwanted; its clock is in the test's hands.
 import { describe, expect, test } from 'vitest';
 import { type CoapAnswer, coapCodes, jsonAnswer, refusalAnswer } from './coap-answer.ts';
-import { type CoapLimits, createCoapEndpoint } from './coap-endpoint.ts';
+import { type CoapLimits, CoapEndpoint } from './coap-endpoint.ts';
 import { exchangeLimits } from './coap-exchanges.ts';
 import { type CoapMessage, encodeMessage, parseMessage } from './coap-message.ts';
 import { uintOption } from './coap-request.ts';
@@ -16,7 +16,7 @@ function started(limits: Partial<CoapLimits> = {}) {
   const tasks: { task: () => void; dueAt: number }[] = [];
   const waiting: { finish: (answer: CoapAnswer) => void; key: string }[] = [];
   let clock = 0;
-  const endpoint = createCoapEndpoint({
+  const endpoint = new CoapEndpoint({
     handle: (_message, _sender, key) =>
       new Promise((resolve) => waiting.push({ finish: resolve, key })),
     send: (datagram) => sent.push(parseMessage(datagram) as CoapMessage),

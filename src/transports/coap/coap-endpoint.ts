@@ -111,19 +111,6 @@ export interface CoapEndpointParts {
   readonly now: () => EpochMs;
 }
 
-export interface CoapEndpoint {
-  /** The datagram may be overwritten only when its exchange has ended. */
-  receive(datagram: Buffer, sender: CoapSender): void;
-  /** Requests in progress. */
-  readonly open: number;
-  /** Exchanges in memory. */
-  readonly remembered: number;
-  /** Resolves when no request is in progress. */
-  drained(): Promise<void>;
-  /** Discards answers that wait for an acknowledgement. */
-  close(): void;
-}
-
 interface Asked {
   readonly message: CoapMessage;
   readonly bytes: number;
@@ -139,24 +126,47 @@ interface EndpointState {
   readonly inProgress: Set<Promise<void>>;
 }
 
-export function createCoapEndpoint(parts: CoapEndpointParts): CoapEndpoint {
-  const exchanges = createExchanges(parts.limits);
-  const separate = createSeparateResponses(parts);
-  const inProgress = new Set<Promise<void>>();
-  const state: EndpointState = { parts, exchanges, separate, inProgress };
-  return {
-    receive: (datagram, sender) => receive(state, datagram, sender),
-    get open() {
-      return exchanges.open;
-    },
-    get remembered() {
-      return exchanges.size;
-    },
-    async drained() {
-      await Promise.all(inProgress);
-    },
-    close: () => separate.close(),
-  };
+export class CoapEndpoint {
+  readonly #exchanges;
+  readonly #separate: SeparateResponses;
+  readonly #inProgress = new Set<Promise<void>>();
+  readonly #state: EndpointState;
+
+  constructor(parts: CoapEndpointParts) {
+    this.#exchanges = createExchanges(parts.limits);
+    this.#separate = createSeparateResponses(parts);
+    this.#state = {
+      parts,
+      exchanges: this.#exchanges,
+      separate: this.#separate,
+      inProgress: this.#inProgress,
+    };
+  }
+
+  /** The datagram may be overwritten only when its exchange has ended. */
+  receive(datagram: Buffer, sender: CoapSender): void {
+    receive(this.#state, datagram, sender);
+  }
+
+  /** Requests in progress. */
+  get open(): number {
+    return this.#exchanges.open;
+  }
+
+  /** Exchanges in memory. */
+  get remembered(): number {
+    return this.#exchanges.size;
+  }
+
+  /** Resolves when no request is in progress. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#inProgress);
+  }
+
+  /** Discards answers that wait for an acknowledgement. */
+  close(): void {
+    this.#separate.close();
+  }
 }
 
 function receive(state: EndpointState, datagram: Buffer, sender: CoapSender): void {

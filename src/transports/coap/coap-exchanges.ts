@@ -67,8 +67,8 @@ export interface Exchanges {
 /** Who calls bounds what is under way. */
 export function createExchanges(limits: ExchangeLimits): Exchanges {
   const underWay = new Map<string, Omit<Exchange, 'answer'>>();
-  const accepted = createMemory(limits.acceptedMax, limits.acceptedBytesMax);
-  const refused = createMemory(limits.refusedMax, Number.POSITIVE_INFINITY);
+  const accepted = new Memory(limits.acceptedMax, limits.acceptedBytesMax);
+  const refused = new Memory(limits.refusedMax, Number.POSITIVE_INFINITY);
 
   const end = (memory: Memory, key: string, answer: Buffer, owner: string): void => {
     const exchange = underWay.get(key);
@@ -98,45 +98,49 @@ export function createExchanges(limits: ExchangeLimits): Exchanges {
   };
 }
 
-interface Memory {
-  add(key: string, exchange: Exchange, owner: string): void;
-  /** Forgets what is outdated, then answers. */
-  find(key: string, port: number, now: EpochMs): Buffer | undefined;
-  size(): number;
-}
-
-function createMemory(entriesMax: number, bytesMax: number): Memory {
+class Memory {
+  readonly #bytesMax: number;
   // Maps keep the order of insertion, which here is nearly the order of time.
-  const exchanges = new Map<string, Exchange>();
+  readonly #exchanges = new Map<string, Exchange>();
   // So many entries of this size are all bytes.
-  const bytesMin = Number.isFinite(bytesMax) ? bytesMax / entriesMax : 1;
-  const shares = new SharedPool<string>({
-    max: Math.min(bytesMax, bytesMin * entriesMax),
-    giveWay: (key) => void exchanges.delete(key),
-  });
+  readonly #bytesMin: number;
+  readonly #shares: SharedPool<string>;
 
-  const drop = (key: string): void => {
-    exchanges.delete(key);
-    shares.release(key);
-  };
+  constructor(entriesMax: number, bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#bytesMin = Number.isFinite(bytesMax) ? bytesMax / entriesMax : 1;
+    this.#shares = new SharedPool<string>({
+      max: Math.min(bytesMax, this.#bytesMin * entriesMax),
+      giveWay: (key) => void this.#exchanges.delete(key),
+    });
+  }
 
-  return {
-    add(key, exchange, owner) {
-      drop(key);
-      exchanges.set(key, exchange);
-      const bytes = Number.isFinite(bytesMax) ? entryBytes + exchange.answer.length : 1;
-      if (!shares.hold(owner, key, Math.max(bytes, bytesMin))) exchanges.delete(key);
-    },
-    find(key, port, now) {
-      for (const [oldest, { begunAt }] of exchanges) {
-        if (begunAt > now - exchangeLifetimeMs) break;
-        drop(oldest);
-      }
-      const known = exchanges.get(key);
-      if (known === undefined) return undefined;
-      if (known.port !== port && known.begunAt <= now - repeatedWithinMs) return undefined;
-      return Buffer.from(known.answer, 'latin1');
-    },
-    size: () => exchanges.size,
-  };
+  add(key: string, exchange: Exchange, owner: string): void {
+    this.#drop(key);
+    this.#exchanges.set(key, exchange);
+    const bytes = Number.isFinite(this.#bytesMax) ? entryBytes + exchange.answer.length : 1;
+    if (!this.#shares.hold(owner, key, Math.max(bytes, this.#bytesMin)))
+      this.#exchanges.delete(key);
+  }
+
+  /** Forgets what is outdated, then answers. */
+  find(key: string, port: number, now: EpochMs): Buffer | undefined {
+    for (const [oldest, { begunAt }] of this.#exchanges) {
+      if (begunAt > now - exchangeLifetimeMs) break;
+      this.#drop(oldest);
+    }
+    const known = this.#exchanges.get(key);
+    if (known === undefined) return undefined;
+    if (known.port !== port && known.begunAt <= now - repeatedWithinMs) return undefined;
+    return Buffer.from(known.answer, 'latin1');
+  }
+
+  size(): number {
+    return this.#exchanges.size;
+  }
+
+  #drop(key: string): void {
+    this.#exchanges.delete(key);
+    this.#shares.release(key);
+  }
 }

@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { EpochMs } from '../../model/instant.ts';
 import type { CoapAnswer } from './coap-answer.ts';
-import { type CoapEvents, createCoapEndpoint } from './coap-endpoint.ts';
+import { type CoapEvents, CoapEndpoint } from './coap-endpoint.ts';
 import { exchangeLimits } from './coap-exchanges.ts';
 import type { CoapMessage } from './coap-message.ts';
 import { setTimer } from '../../structures/timers.ts';
@@ -41,7 +41,7 @@ export async function startCoapServer(parts: CoapServerParts): Promise<CoapServe
     type: isIPv6(parts.host) ? 'udp6' : 'udp4',
     recvBufferSize: receiveBufferBytes,
   });
-  const endpoint = createCoapEndpoint({
+  const endpoint = new CoapEndpoint({
     handle,
     // A sender that is gone is its own loss: an error of sending has nobody to tell.
     send: (datagram, { address, port }) => socket.send(datagram, port, address, () => undefined),

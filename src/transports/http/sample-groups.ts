@@ -3,12 +3,7 @@ import { isJsonWhitespace, type Json, jsonBytes } from '../../model/json.ts';
 import { jsonArrayGroups } from './json-array.ts';
 import { BrokenJson, byteOrderMark, type JsonGroupLimits, jsonGroupLimits } from './json-groups.ts';
 import { jsonLineGroups } from './json-lines.ts';
-import {
-  type BodyForm,
-  createSampleScanner,
-  type SampleColumns,
-  type SampleScanner,
-} from './sample-scanner.ts';
+import { type BodyForm, SampleScanner, type SampleColumns } from './sample-scanner.ts';
 
 export type SampleGroup = SampleColumns | readonly Json[];
 
@@ -104,7 +99,7 @@ class ColumnReader {
     this.#form = form;
     this.#isFixed = grouping === 'fixed';
     this.#limits = limits;
-    this.#scanner = createSampleScanner(form, limits);
+    this.#scanner = new SampleScanner(form, limits);
   }
 
   add(chunk: Uint8Array): void {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseInstant } from '../../model/instant.ts';
 import { jsonGroupLimits } from './json-groups.ts';
-import { createSampleScanner, type SampleColumns } from './sample-scanner.ts';
+import { SampleScanner, type SampleColumns } from './sample-scanner.ts';
 
 /** The samples as objects again, with the data's values in the order of the example's keys. */
 function samplesOf(found: SampleColumns): unknown[] {
@@ -39,7 +39,7 @@ function expected(samples: readonly unknown[]): unknown[] {
 
 function scanAll(text: string): { samples: unknown[]; calls: number } {
   const bytes = Buffer.from(text);
-  const scanner = createSampleScanner('array', jsonGroupLimits);
+  const scanner = new SampleScanner('array', jsonGroupLimits);
   const samples: unknown[] = [];
   let calls = 0;
   for (let from = 1; ; ) {
@@ -181,7 +181,7 @@ test.each([
 ])('%s is left to the parser', (_, element) => {
   const found = scanAll(`[${good},${element}]`);
   expect(found.samples).toHaveLength(1);
-  const scanner = createSampleScanner('array', jsonGroupLimits);
+  const scanner = new SampleScanner('array', jsonGroupLimits);
   expect(scanner.scan(Buffer.from(`${element}]`), 0, true)).toBeUndefined();
 });
 

@@ -227,36 +227,38 @@ export interface ScannedSamples {
 /** The elements of an array, or one on each line. */
 export type BodyForm = 'array' | 'lines';
 
-export interface SampleScanner {
-  /**
-   * Reads samples from `from` on, as many as a group has, up to the first that differs, is incomplete
-   * or has no separator behind it; the parser reads the rest. `isEnded` when no bytes follow: then the
-   * last line needs no separator. Undefined without any sample.
-   */
-  readonly scan: (bytes: Buffer, from: number, isEnded: boolean) => ScannedSamples | undefined;
-}
-
 const { comma, closeBracket, newline } = jsonBytes;
 /** Forms that are learned from one body: a body of ever new forms goes the general way. */
 const templatesMax = 16;
 
 /** For one body: it keeps the form of the samples before. */
-export function createSampleScanner(form: BodyForm, limits: JsonGroupLimits): SampleScanner {
-  let template: SampleTemplate | undefined;
-  let learned = 0;
+export class SampleScanner {
+  readonly #form: BodyForm;
+  readonly #limits: JsonGroupLimits;
+  #template: SampleTemplate | undefined;
+  #learned = 0;
 
-  return {
-    scan: (bytes, from, isEnded) => {
-      const context = { form, limits, from, isEnded };
-      const found = template === undefined ? undefined : scanWith(template, bytes, context);
-      if (found !== undefined || learned >= templatesMax) return found;
-      const fresh = learnTemplate(...firstElement(bytes, from, form));
-      if (fresh === undefined) return undefined;
-      learned++;
-      template = fresh;
-      return scanWith(fresh, bytes, context);
-    },
-  };
+  constructor(form: BodyForm, limits: JsonGroupLimits) {
+    this.#form = form;
+    this.#limits = limits;
+  }
+
+  /**
+   * Reads samples from `from` on, as many as a group has, up to the first that differs, is
+   * incomplete or has no separator behind it; the parser reads the rest. `isEnded` when no bytes
+   * follow: then the last line needs no separator. Undefined without any sample.
+   */
+  scan(bytes: Buffer, from: number, isEnded: boolean): ScannedSamples | undefined {
+    const context = { form: this.#form, limits: this.#limits, from, isEnded };
+    const found =
+      this.#template === undefined ? undefined : scanWith(this.#template, bytes, context);
+    if (found !== undefined || this.#learned >= templatesMax) return found;
+    const fresh = learnTemplate(...firstElement(bytes, from, this.#form));
+    if (fresh === undefined) return undefined;
+    this.#learned++;
+    this.#template = fresh;
+    return scanWith(fresh, bytes, context);
+  }
 }
 
 /** The bytes that have the first element, and where it begins; a line has no newline within. */

@@ -5,7 +5,7 @@ import { isColumns } from '../http/sample-groups.ts';
 import { createLineReader, isFault } from './line-reader.ts';
 import { timeReader } from './line-values.ts';
 import { pointGroups } from './point-groups.ts';
-import { createPointSamples } from './point-samples.ts';
+import { PointSamples } from './point-samples.ts';
 
 const receivedAt = 1_700_000_000_123;
 
@@ -16,7 +16,7 @@ function samplesOf(
 ) {
   const readTime = timeReader(precision)!;
   const all = { ...lineProtocolDefaults, ...mapping };
-  const points = createPointSamples({ mapping: all, readTime, receivedAt });
+  const points = new PointSamples({ mapping: all, readTime, receivedAt });
   const reader = createLineReader(lines.join('\n'));
   const faults: string[] = [];
   for (let read = reader.next(); read !== undefined; read = reader.next()) {

@@ -31,13 +31,6 @@ export interface PointSample {
   readonly texts: string[];
 }
 
-export interface PointSamples {
-  /** Takes the point of a line, or returns why not. */
-  readonly add: (point: Point, line: number) => LineFault | undefined;
-  /** In the order of their first points. */
-  readonly samples: readonly PointSample[];
-}
-
 interface PointSamplesParts {
   readonly mapping: LineProtocolMapping;
   readonly readTime: ReadTime;
@@ -63,47 +56,55 @@ type LaneSample = NonNullable<Lane['last']>;
 
 const deviceFault: LineFault = { reason: 'no tag identifies a device' };
 
-export function createPointSamples({
-  mapping,
-  readTime,
-  receivedAt,
-}: PointSamplesParts): PointSamples {
-  const samples: PointSample[] = [];
-  const laneOf = createLanes(mapping);
-  const keyOf = createKeys();
+export class PointSamples {
+  readonly #readTime: ReadTime;
+  readonly #receivedAt: EpochMs;
+  readonly #samples: PointSample[] = [];
+  readonly #laneOf;
+  readonly #keyOf = createKeys();
 
-  function sampleOf(lane: Lane, { series, keys, timestamp }: Point, line: number) {
+  constructor({ mapping, readTime, receivedAt }: PointSamplesParts) {
+    this.#readTime = readTime;
+    this.#receivedAt = receivedAt;
+    this.#laneOf = createLanes(mapping);
+  }
+
+  /** In the order of their first points. */
+  get samples(): readonly PointSample[] {
+    return this.#samples;
+  }
+
+  /** Takes the point of a line, or returns why not. */
+  add(point: Point, line: number): LineFault | undefined {
+    const lane = this.#laneOf(point.series);
+    if (isFault(lane)) return lane;
+    const sample = this.#sampleOf(lane, point, line);
+    if (isFault(sample)) return sample;
+    const { keys, values } = point;
+    for (let i = 0; i < keys.length; i++)
+      sample.data[this.#keyOf(keys[i] ?? '')] = values[i] ?? null;
+    for (const place of point.inexact) sample.texts.push(this.#keyOf(keys[place] ?? ''));
+    return undefined;
+  }
+
+  #sampleOf(lane: Lane, { series, keys, timestamp }: Point, line: number) {
     const known = knownSample(lane, timestamp);
     // Fields of another series may have the same names: both values are kept.
-    if (known !== undefined && (known.series === series || !hasOneOf(known.sample, keys)))
+    if (known !== undefined && (known.series === series || !this.#hasOneOf(known.sample, keys)))
       return known.sample;
-    const at = timestamp === '' ? receivedAt : readTime(timestamp);
+    const at = timestamp === '' ? this.#receivedAt : this.#readTime(timestamp);
     if (at === undefined) return timestampFault;
     const { deviceId, topic, tags } = lane;
     const names = { deviceId, topic, tags, series };
     const sample: PointSample = { ...names, timestamp: at, data: {}, line, texts: [] };
-    samples.push(sample);
+    this.#samples.push(sample);
     keep(lane, { at: timestamp, sample, series });
     return sample;
   }
 
-  function hasOneOf({ data }: PointSample, keys: readonly string[]): boolean {
-    return keys.some((key) => Object.hasOwn(data, keyOf(key)));
+  #hasOneOf({ data }: PointSample, keys: readonly string[]): boolean {
+    return keys.some((key) => Object.hasOwn(data, this.#keyOf(key)));
   }
-
-  return {
-    samples,
-    add(point, line) {
-      const lane = laneOf(point.series);
-      if (isFault(lane)) return lane;
-      const sample = sampleOf(lane, point, line);
-      if (isFault(sample)) return sample;
-      const { keys, values } = point;
-      for (let i = 0; i < keys.length; i++) sample.data[keyOf(keys[i] ?? '')] = values[i] ?? null;
-      for (const place of point.inexact) sample.texts.push(keyOf(keys[place] ?? ''));
-      return undefined;
-    },
-  };
 }
 
 /** The sample of the lane at the time; undefined before its first point. */
@@ -131,8 +132,8 @@ function isLater(at: string, before: string): boolean {
 function createLanes(mapping: LineProtocolMapping): (series: string) => Lane | LineFault {
   const bySeries = new Map<string, Lane | LineFault>();
   const byNames = new Map<string, Lane>();
-  const devices = mapping.device.map(tagTemplate);
-  const topics = tagTemplate(mapping.topic);
+  const devices = mapping.device.map((template) => new TagTemplate(template));
+  const topics = new TagTemplate(mapping.topic);
 
   function laneOf(text: string): Lane | LineFault {
     const series = seriesOf(text);
@@ -196,31 +197,31 @@ function createKeys(): (written: string) => string {
 
 // Tag templates: strings with `{tag}` and `{measurement}`, filled from the names of a series.
 
-interface TagTemplate {
-  /** Undefined when the series lacks one of its tags. */
-  readonly fill: (series: Series) => string | undefined;
-  /** The tags that it uses. */
-  readonly tags: readonly string[];
-}
-
 const measurement = 'measurement';
 
+// Tag templates: strings with `{tag}` and `{measurement}`, filled from the names of a series.
 /** Every string is a template; a brace without its partner is itself. */
-function tagTemplate(template: string): TagTemplate {
+class TagTemplate {
+  /** The tags that it uses. */
+  readonly tags: readonly string[];
   // Texts and names alternate.
-  const parts = template.split(/\{([^{}]+)\}/);
-  const names = parts.filter((_, i) => i % 2 === 1);
-  return {
-    tags: names.filter((name) => name !== measurement),
-    fill(series) {
-      let filled = '';
-      for (const [i, part] of parts.entries()) {
-        const text = i % 2 === 0 ? part : valueOf(part, series);
-        if (text === undefined) return undefined;
-        filled += text;
-      }
-      return filled;
-    },
+  readonly #parts: string[];
+
+  constructor(template: string) {
+    this.#parts = template.split(/\{([^{}]+)\}/);
+    const names = this.#parts.filter((_, i) => i % 2 === 1);
+    this.tags = names.filter((name) => name !== measurement);
+  }
+
+  /** Undefined when the series lacks one of its tags. */
+  readonly fill = (series: Series): string | undefined => {
+    let filled = '';
+    for (const [i, part] of this.#parts.entries()) {
+      const text = i % 2 === 0 ? part : valueOf(part, series);
+      if (text === undefined) return undefined;
+      filled += text;
+    }
+    return filled;
   };
 }
 

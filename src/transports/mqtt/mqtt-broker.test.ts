@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { problem } from '../../model/problem.ts';
-import { createDuplicateFilter } from '../duplicate-filter.ts';
+import { DuplicateFilter } from '../duplicate-filter.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import {
   secret,
@@ -564,7 +564,7 @@ test.each([
 ])(
   'reliability 6: what waits for a look-up when its connection breaks is stored once with its repetition: %s',
   async (_what, dup, isFirst) => {
-    const filter = createDuplicateFilter(() => 0);
+    const filter = new DuplicateFilter(() => 0);
     const outcomes: boolean[] = [];
     const lookUps: (() => void)[] = [];
     const own = await startTestBroker({

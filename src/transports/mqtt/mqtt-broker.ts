@@ -2,7 +2,7 @@
 import { SharedPool } from '../../structures/shared-pool.ts';
 import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
 import { connect } from './mqtt-connect.ts';
-import { createDeadlines } from './mqtt-deadlines.ts';
+import { Deadlines } from './mqtt-deadlines.ts';
 import {
   cutOff,
   endByPlatform,
@@ -20,12 +20,7 @@ import { MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
 import { reasonCodes } from './mqtt-packet-writer.ts';
 import { handlePacket } from './mqtt-packets.ts';
 import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
-import {
-  createSessionStore,
-  type KeptSession,
-  keptSessionOf,
-  type SessionStore,
-} from './mqtt-session-store.ts';
+import { SessionStore, type KeptSession, keptSessionOf } from './mqtt-session-store.ts';
 import {
   aboutSession,
   createMqttSession,
@@ -34,7 +29,7 @@ import {
   releaseConfirmed,
   type RoutedDevice,
 } from './mqtt-session.ts';
-import { createSparkplugClients } from './mqtt-sparkplug.ts';
+import { SparkplugClients } from './mqtt-sparkplug.ts';
 import type { MqttTransport } from './mqtt-transport.ts';
 
 const second = 1_000;
@@ -121,7 +116,7 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
   };
   const flowControl = new FlowControl<MqttSession>(events, limits);
   const deliveries = createDeliveries(parts);
-  const sparkplug = createSparkplugClients({
+  const sparkplug = new SparkplugClients({
     intake: parts.sparkplug,
     write: deliveries.write,
     end: (session, because) => endByPlatform(state, session, because),
@@ -143,9 +138,9 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
     byKey: new Map(),
     flowControl,
     pace: new Pace<MqttSession>(parts.publishLimit, parts.setTimer, events.readOn),
-    deadlines: createDeadlines((session, now) => visit(state, session, now)),
+    deadlines: new Deadlines((session, now) => visit(state, session, now)),
     deliveries,
-    store: createSessionStore(parts.now),
+    store: new SessionStore(parts.now),
     logIn: createLoginLimiter({
       logIn: parts.logIn,
       countWebSocket: parts.countWebSocket,

@@ -1,7 +1,7 @@
 // Deadlines fire in their second, wherever they are moved: the wheel against a plain list.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDeadlines, type Dated } from './mqtt-deadlines.ts';
+import { Deadlines, type Dated } from './mqtt-deadlines.ts';
 
 interface Item extends Dated {
   readonly name: number;
@@ -27,7 +27,7 @@ test('items are visited in their second and not before, whether they are moved, 
         (each, name): Item => ({ name, again: each, due: undefined, deadline: undefined }),
       );
       const visited: number[] = [];
-      const wheel = createDeadlines<Item>((item, now) => {
+      const wheel = new Deadlines<Item>((item, now) => {
         expect(item.due).toBe(now);
         visited.push(item.name);
         item.due = item.again === undefined ? undefined : now + Math.max(1, item.again);

@@ -1,7 +1,7 @@
 // Retained messages: the last one of each topic, within the limits of memory.
 import { expect, test } from 'vitest';
 import { mqttLimits } from './mqtt-limits.ts';
-import { createRetainedMessages } from './mqtt-retained.ts';
+import { Retained } from './mqtt-retained.ts';
 import type { TopicFilter } from './mqtt-topic.ts';
 
 const everything: TopicFilter = {
@@ -14,7 +14,7 @@ const everything: TopicFilter = {
 const message = (payload: Buffer, level = 'x') => ({ levels: [level], payload, qos: 0 as const });
 
 test('a message keeps nothing else of what arrived with it', () => {
-  const retained = createRetainedMessages();
+  const retained = new Retained();
   const arrived = Buffer.alloc(64 * 1024, 1);
   retained.keep('d', 'up', message(arrived.subarray(10, 12)));
   const [kept] = retained.of('d', everything);
@@ -23,7 +23,7 @@ test('a message keeps nothing else of what arrived with it', () => {
 });
 
 test('small messages count with the memory of their entries; the device that is oldest is evicted', () => {
-  const retained = createRetainedMessages();
+  const retained = new Retained();
   const devices = mqttLimits.retainedBytesMax / 256 + 10;
   for (let i = 0; i < devices; i++) retained.keep(`d${i}`, 'up', message(Buffer.from([1])));
   expect(retained.bytes).toBeLessThanOrEqual(mqttLimits.retainedBytesMax);
@@ -34,7 +34,7 @@ test('small messages count with the memory of their entries; the device that is 
 });
 
 test('the last message of a topic replaces the one before; an empty one removes it; nothing is left of a device', () => {
-  const retained = createRetainedMessages();
+  const retained = new Retained();
   for (const text of ['one', 'two']) retained.keep('d', 'up', message(Buffer.from(text)));
   retained.keep('d', 'up', message(Buffer.from('other'), 'y'));
   expect(retained.of('d', everything).map(({ payload }) => payload.toString())).toEqual([
@@ -51,7 +51,7 @@ test('the last message of a topic replaces the one before; an empty one removes 
 });
 
 test('security 2: retained messages of the organization that holds most give way, and no others', () => {
-  const retained = createRetainedMessages((id) => (id === 'quiet' ? 'B' : 'A'));
+  const retained = new Retained((id) => (id === 'quiet' ? 'B' : 'A'));
   const large = Buffer.alloc(900 * 1024);
   retained.keep('quiet', 'up', message(Buffer.from([1])));
   for (let i = 0; i < 40; i++) retained.keep(`loud ${i}`, 'up', message(large));

@@ -16,15 +16,6 @@ export interface RetainedMessage {
   readonly expiresAt?: EpochMs | undefined;
 }
 
-export interface Retained {
-  /** An empty payload forgets the topic's message. `id` is the service device id. */
-  keep(id: string, direction: TopicFilter['direction'], message: RetainedMessage): void;
-  of(id: string, filter: Pick<TopicFilter, 'direction' | 'levels'>): readonly RetainedMessage[];
-  forget(id: string): void;
-  readonly bytes: number;
-  all(): Iterable<RetainedOfDevice>;
-}
-
 export interface RetainedOfDevice {
   readonly id: string;
   readonly direction: TopicFilter['direction'];
@@ -53,19 +44,64 @@ interface RetainedByDevice {
 }
 
 /**
- * `organizationOf` tells whose share the messages of a device take; those of devices that it does
- * not know share one.
+ * `organizationOf` tells whose share the messages of a device take; those of devices that it
+ * does not know share one.
  */
-export function createRetainedMessages(
-  organizationOf: (id: string) => string | undefined = () => undefined,
-): Retained {
-  const devices = new Map<string, RetainedByDevice>();
-  const shares = new SharedPool<string>({
+export class Retained {
+  readonly #organizationOf: (id: string) => string | undefined;
+  readonly #devices = new Map<string, RetainedByDevice>();
+  readonly #shares = new SharedPool<string>({
     max: mqttLimits.retainedBytesMax,
-    giveWay: (id) => void devices.delete(id),
+    giveWay: (id) => void this.#devices.delete(id),
   });
 
-  function newDevice(owner: string): RetainedByDevice {
+  constructor(organizationOf: (id: string) => string | undefined = () => undefined) {
+    this.#organizationOf = organizationOf;
+  }
+
+  /** An empty payload forgets the topic's message. `id` is the service device id. */
+  keep(id: string, direction: TopicFilter['direction'], message: RetainedMessage): void {
+    const topic = `${direction}/${message.levels.join('/')}`;
+    const device = this.#devices.get(id) ?? this.#newDevice(this.#organizationOf(id) ?? '');
+    this.#remove(device, topic);
+    if (message.payload.length > 0) {
+      device.messages.set(topic, { ...message, payload: ownBytes(message.payload) });
+      device.bytes += sizeOf(message);
+    }
+    if (device.messages.size === 0) return this.forget(id);
+    this.#devices.set(id, device);
+    if (!this.#shares.hold(device.owner, id, device.bytes)) this.#devices.delete(id);
+  }
+
+  of(
+    id: string,
+    { direction, levels }: Pick<TopicFilter, 'direction' | 'levels'>,
+  ): readonly RetainedMessage[] {
+    const messages = [...(this.#devices.get(id)?.messages ?? [])];
+    return messages
+      .filter(
+        ([topic, message]) =>
+          topic.startsWith(`${direction}/`) && levelsMatch(levels, message.levels),
+      )
+      .map(([, message]) => message);
+  }
+
+  forget(id: string): void {
+    this.#devices.delete(id);
+    this.#shares.release(id);
+  }
+
+  get bytes(): number {
+    return this.#shares.used;
+  }
+
+  *all(): Iterable<RetainedOfDevice> {
+    for (const [id, { messages }] of this.#devices)
+      for (const [topic, message] of messages)
+        yield { id, direction: topic.startsWith('up/') ? 'up' : 'down', message };
+  }
+
+  #newDevice(owner: string): RetainedByDevice {
     const device: RetainedByDevice = {
       owner,
       messages: createBoundedMap(mqttLimits.retainedPerDeviceMax, (evicted) => {
@@ -76,48 +112,10 @@ export function createRetainedMessages(
     return device;
   }
 
-  function remove(device: RetainedByDevice, topic: string): void {
+  #remove(device: RetainedByDevice, topic: string): void {
     const message = device.messages.get(topic);
     if (message === undefined) return;
     device.bytes -= sizeOf(message);
     device.messages.delete(topic);
   }
-
-  function forget(id: string): void {
-    devices.delete(id);
-    shares.release(id);
-  }
-
-  return {
-    keep(id, direction, message) {
-      const topic = `${direction}/${message.levels.join('/')}`;
-      const device = devices.get(id) ?? newDevice(organizationOf(id) ?? '');
-      remove(device, topic);
-      if (message.payload.length > 0) {
-        device.messages.set(topic, { ...message, payload: ownBytes(message.payload) });
-        device.bytes += sizeOf(message);
-      }
-      if (device.messages.size === 0) return forget(id);
-      devices.set(id, device);
-      if (!shares.hold(device.owner, id, device.bytes)) devices.delete(id);
-    },
-    of(id, { direction, levels }) {
-      const messages = [...(devices.get(id)?.messages ?? [])];
-      return messages
-        .filter(
-          ([topic, message]) =>
-            topic.startsWith(`${direction}/`) && levelsMatch(levels, message.levels),
-        )
-        .map(([, message]) => message);
-    },
-    forget,
-    get bytes() {
-      return shares.used;
-    },
-    *all() {
-      for (const [id, { messages }] of devices)
-        for (const [topic, message] of messages)
-          yield { id, direction: topic.startsWith('up/') ? 'up' : 'down', message };
-    },
-  };
 }

@@ -1,7 +1,7 @@
 // MQTT revocation: a change ends the connections that it concerns, and makes no work for those of another tenant.
 import { expect, test } from 'vitest';
 import type { ChangedRecord, RecordChange } from '../../model/record.ts';
-import { createMqttRevocation, type RevocationParts } from './mqtt-revocation.ts';
+import { MqttRevocation, type RevocationParts } from './mqtt-revocation.ts';
 import type { MqttSession } from './mqtt-session.ts';
 
 const identity = { mode: 'secret', connectorId: 'c', organizationId: 'o', secret: 's' } as const;
@@ -24,7 +24,7 @@ async function effectOf(change: RecordChange) {
     checks += 1;
     return undefined;
   };
-  const revocation = createMqttRevocation({
+  const revocation = new MqttRevocation({
     broker: () => broker,
     login: { findConnector },
     findRoute: () => Promise.reject(new Error('no subscription')),

@@ -5,13 +5,6 @@ import type { MqttBroker } from './mqtt-broker.ts';
 import { lapseOf, type LoginParts } from './mqtt-login.ts';
 import { type FindRoute, type MqttSession, type RoutedDevice, routeOf } from './mqtt-session.ts';
 
-export interface MqttRevocation extends ChangeFollower {
-  /** Ends connections whose token has expired. */
-  readonly endExpired: (now: EpochMs) => void;
-  /** Resolves when every connection that a change concerned has been looked at. */
-  readonly settled: () => Promise<void>;
-}
-
 export interface RevocationParts {
   /** Undefined until there has been a connection. */
   readonly broker: () => MqttBroker | undefined;
@@ -20,27 +13,61 @@ export interface RevocationParts {
   readonly failed: (error: unknown) => void;
 }
 
-export function createMqttRevocation({
-  broker,
-  login,
-  findRoute,
-  failed,
-}: RevocationParts): MqttRevocation {
-  const due = new Set<MqttSession>();
-  let underWay: Promise<void> | undefined;
+export class MqttRevocation implements ChangeFollower {
+  readonly #broker: () => MqttBroker | undefined;
+  readonly #login: LoginParts;
+  readonly #findRoute: FindRoute<RoutedDevice>;
+  readonly #failed: (error: unknown) => void;
+  readonly #due = new Set<MqttSession>();
+  #underWay: Promise<void> | undefined;
 
-  async function lookAt(session: MqttSession): Promise<void> {
+  constructor({ broker, login, findRoute, failed }: RevocationParts) {
+    this.#broker = broker;
+    this.#login = login;
+    this.#findRoute = findRoute;
+    this.#failed = failed;
+  }
+
+  /** Call for every record change, once it is durable. */
+  readonly recordChanged = (change: RecordChange): void => {
+    const open = this.#broker();
+    if (open === undefined || open.sessions.size === 0 || change.action === 'created') return;
+    for (const session of open.sessions.values())
+      if (concerns(change, session)) this.#due.add(session);
+    this.#lookAtDue();
+  };
+
+  /** Call when changes of other nodes were missed: every record may have changed. */
+  readonly changesMissed = (): void => {
+    for (const session of this.#broker()?.sessions.values() ?? []) this.#due.add(session);
+    this.#lookAtDue();
+  };
+
+  /** Resolves when every connection that a change concerned has been looked at. */
+  readonly settled = async (): Promise<void> => this.#underWay;
+
+  /** Ends connections whose token has expired. */
+  endExpired(now: EpochMs): void {
+    const open = this.#broker();
+    for (const session of open?.sessions.values() ?? []) {
+      const { identity } = session;
+      if (identity?.mode === 'token' && identity.expiresAt <= now)
+        open?.end(session, 'the token has expired');
+    }
+  }
+
+  async #lookAt(session: MqttSession): Promise<void> {
     const { identity } = session;
     // One that is still logging in reads its credential after the change.
     if (identity === undefined) return;
-    const lapse = (await lapseOf(identity, login)) ?? (await foreignOf(session));
-    if (lapse !== undefined) broker()?.end(session, lapse);
+    const lapse = (await lapseOf(identity, this.#login)) ?? (await this.#foreignOf(session));
+    if (lapse !== undefined) this.#broker()?.end(session, lapse);
   }
 
-  async function foreignOf(session: MqttSession): Promise<string | undefined> {
+  async #foreignOf(session: MqttSession): Promise<string | undefined> {
     for (const { filter, id } of session.subscriptions.values()) {
       try {
-        if ((await routeOf(session, filter, findRoute)).device.id !== id)
+        if ((await routeOf(session, filter, this.#findRoute)).device.id !== id)
           return 'the client id now belongs to another device';
       } catch {
         return 'the device was deleted or moved to another connector';
@@ -49,41 +76,19 @@ export function createMqttRevocation({
     return undefined;
   }
 
-  function lookAtDue(): void {
-    if (due.size === 0) return;
-    underWay ??= lookAtAll().finally(() => {
-      underWay = undefined;
+  #lookAtDue(): void {
+    if (this.#due.size === 0) return;
+    this.#underWay ??= this.#lookAtAll().finally(() => {
+      this.#underWay = undefined;
     });
   }
 
-  async function lookAtAll(): Promise<void> {
-    for (const session of due) {
-      due.delete(session);
-      await lookAt(session).catch(failed);
+  async #lookAtAll(): Promise<void> {
+    for (const session of this.#due) {
+      this.#due.delete(session);
+      await this.#lookAt(session).catch(this.#failed);
     }
   }
-
-  return {
-    recordChanged(change) {
-      const open = broker();
-      if (open === undefined || open.sessions.size === 0 || change.action === 'created') return;
-      for (const session of open.sessions.values()) if (concerns(change, session)) due.add(session);
-      lookAtDue();
-    },
-    changesMissed() {
-      for (const session of broker()?.sessions.values() ?? []) due.add(session);
-      lookAtDue();
-    },
-    endExpired(now) {
-      const open = broker();
-      for (const session of open?.sessions.values() ?? []) {
-        const { identity } = session;
-        if (identity?.mode === 'token' && identity.expiresAt <= now)
-          open?.end(session, 'the token has expired');
-      }
-    },
-    settled: async () => underWay,
-  };
 }
 
 function concerns(

@@ -1,7 +1,7 @@
 // Kept sessions: bounded by their memory, and shared by organizations.
 import { expect, test } from 'vitest';
 import { mqttLimits } from './mqtt-limits.ts';
-import { createSessionStore, type KeptSession } from './mqtt-session-store.ts';
+import { SessionStore, type KeptSession } from './mqtt-session-store.ts';
 
 const session = (topic = 'down'): KeptSession => ({
   subscriptions: [{ topic, qos: 1 }],
@@ -11,7 +11,7 @@ const session = (topic = 'down'): KeptSession => ({
 });
 
 test('security 2: of kept sessions, the oldest of the organization that has most give way', () => {
-  const store = createSessionStore(() => 0);
+  const store = new SessionStore(() => 0);
   store.set('quiet', session(), 'B');
   const { sessionsKeptMax } = mqttLimits;
   for (let i = 0; i <= sessionsKeptMax; i++) store.set(`loud ${i}`, session(), 'A');
@@ -21,7 +21,7 @@ test('security 2: of kept sessions, the oldest of the organization that has most
 });
 
 test('a session with much memory counts as several', () => {
-  const store = createSessionStore(() => 0);
+  const store = new SessionStore(() => 0);
   const long = 'x'.repeat(10 * mqttLimits.sessionKeptBytes);
   for (let i = 0; i < mqttLimits.sessionsKeptMax; i++) store.set(`key ${i}`, session(long));
   expect(store.size).toBeLessThan(mqttLimits.sessionsKeptMax / 10);

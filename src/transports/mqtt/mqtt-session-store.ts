@@ -20,17 +20,6 @@ export interface KeptSession {
   readonly until: EpochMs;
 }
 
-export interface SessionStore {
-  readonly size: number;
-  get(key: string): KeptSession | undefined;
-  /** `owner` has the share that it takes: without one, the connector of the key. */
-  set(key: string, kept: KeptSession, owner?: string): void;
-  delete(key: string): void;
-  all(): Iterable<readonly [key: string, session: KeptSession]>;
-  /** Drops sessions whose client did not come back in time. */
-  dropOld(): void;
-}
-
 /** What is kept of the session of a connection that has ended; undefined when it leaves nothing. */
 export function keptSessionOf(
   { subscriptions, halfReceived, keptForMs }: MqttSession,
@@ -52,42 +41,52 @@ export function keptSessionOf(
   };
 }
 
-export function createSessionStore(now: () => EpochMs): SessionStore {
+export class SessionStore {
+  readonly #now: () => EpochMs;
   // From the oldest to the newest.
-  const kept = new Map<string, KeptSession>();
-  const shares = new SharedPool<string>({
+  readonly #kept = new Map<string, KeptSession>();
+  readonly #shares = new SharedPool<string>({
     max: mqttLimits.sessionsKeptMax * mqttLimits.sessionKeptBytes,
-    giveWay: (key) => void kept.delete(key),
+    giveWay: (key) => void this.#kept.delete(key),
   });
 
-  function remove(key: string): void {
-    kept.delete(key);
-    shares.release(key);
+  constructor(now: () => EpochMs) {
+    this.#now = now;
   }
 
-  return {
-    get size() {
-      return kept.size;
-    },
-    get(key) {
-      const session = kept.get(key);
-      return session !== undefined && session.until > now() ? session : undefined;
-    },
-    set(key, session, owner = key.replace(/\/.*/s, '')) {
-      remove(key);
-      kept.set(key, session);
-      if (!shares.hold(owner, key, bytesOf(session))) kept.delete(key);
-    },
-    delete: remove,
-    all: () => kept,
-    dropOld() {
-      const before = now() - mqttLimits.sessionKeptMs;
-      for (const [key, { keptAt }] of kept) {
-        if (keptAt > before) return;
-        remove(key);
-      }
-    },
-  };
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  get(key: string): KeptSession | undefined {
+    const session = this.#kept.get(key);
+    return session !== undefined && session.until > this.#now() ? session : undefined;
+  }
+
+  /** `owner` has the share that it takes: without one, the connector of the key. */
+  set(key: string, session: KeptSession, owner: string = key.replace(/\/.*/s, '')): void {
+    this.delete(key);
+    this.#kept.set(key, session);
+    if (!this.#shares.hold(owner, key, bytesOf(session))) this.#kept.delete(key);
+  }
+
+  delete(key: string): void {
+    this.#kept.delete(key);
+    this.#shares.release(key);
+  }
+
+  all(): Iterable<readonly [key: string, session: KeptSession]> {
+    return this.#kept;
+  }
+
+  /** Drops sessions whose client did not come back in time. */
+  dropOld(): void {
+    const before = this.#now() - mqttLimits.sessionKeptMs;
+    for (const [key, { keptAt }] of this.#kept) {
+      if (keptAt > before) return;
+      this.delete(key);
+    }
+  }
 }
 
 /** Memory of a subscription apart from its topic, roughly. */

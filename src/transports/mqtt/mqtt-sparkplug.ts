@@ -11,15 +11,6 @@ import { sparkplugLimits } from '../sparkplug/sparkplug-limits.ts';
 import type { WriteMessage } from './mqtt-message-writer.ts';
 import { aboutSession, type MqttSession } from './mqtt-session.ts';
 
-/** The clients of a broker. Functions that take a topic throw when it is not the client's. */
-export interface SparkplugClients {
-  readonly take: (session: MqttSession, topic: string, bytes: Buffer) => Promise<void>;
-  readonly checkWill: (session: MqttSession, topic: string) => void;
-  readonly grant: (session: MqttSession, topic: string) => SparkplugFilter;
-  readonly subscribed: (session: MqttSession, filter: SparkplugFilter) => void;
-  readonly left: (session: MqttSession) => void;
-}
-
 function refused(reason: string): Problem {
   return problem('mqttTopicInvalid', { reason });
 }
@@ -30,12 +21,52 @@ interface SparkplugClientsParts {
   readonly end: (session: MqttSession, because: string) => void;
 }
 
-export function createSparkplugClients({
-  intake,
-  write,
-  end,
-}: SparkplugClientsParts): SparkplugClients {
-  function clientOf(session: MqttSession, name: EdgeNodeName): SparkplugClient {
+/** The clients of a broker. Functions that take a topic throw when it is not the client's. */
+export class SparkplugClients {
+  readonly #intake: SparkplugIntake;
+  readonly #write: WriteMessage;
+  readonly #end: (session: MqttSession, because: string) => void;
+
+  constructor({ intake, write, end }: SparkplugClientsParts) {
+    this.#intake = intake;
+    this.#write = write;
+    this.#end = end;
+  }
+
+  take(session: MqttSession, text: string, bytes: Buffer): Promise<void> {
+    const topic = sparkplugTopicOf(text);
+    if (topic === undefined) throw refused('it is not one of an edge node');
+    return this.#intake.take(this.#clientOf(session, topic), topic, bytes);
+  }
+
+  checkWill(session: MqttSession, text: string): void {
+    const topic = sparkplugTopicOf(text);
+    if (topic?.type !== 'NDEATH') throw refused('the will of an edge node must be its NDEATH');
+    this.#clientOf(session, topic);
+  }
+
+  grant(session: MqttSession, text: string): SparkplugFilter {
+    const filter = sparkplugFilterOf(text);
+    if (filter === undefined) throw new Error('the filter must address one edge node');
+    const client = filter.kind === 'STATE' ? session.sparkplug : this.#clientOf(session, filter);
+    // Without a will, a client could ask for the state of its host before it names itself.
+    if (client === undefined) throw new Error('the edge node must set NDEATH as its will');
+    const { filtersPerClientMax } = sparkplugLimits;
+    if (client.filters.size >= filtersPerClientMax && !client.filters.has(text))
+      throw new Error('too many subscriptions');
+    client.filters.set(text, filter);
+    return filter;
+  }
+
+  subscribed({ sparkplug }: MqttSession, filter: SparkplugFilter): void {
+    if (sparkplug !== undefined) this.#intake.subscribed(sparkplug, filter);
+  }
+
+  left({ sparkplug }: MqttSession): void {
+    if (sparkplug !== undefined) this.#intake.left(sparkplug);
+  }
+
+  #clientOf(session: MqttSession, name: EdgeNodeName): SparkplugClient {
     const { identity, sparkplug } = session;
     if (sparkplug !== undefined) {
       const { group, edge } = sparkplug.name;
@@ -52,41 +83,10 @@ export function createSparkplugClients({
       filters: new Map(),
       about: () => aboutSession(session),
       send: async (topic, payload, retain) =>
-        (await write(session, topic, { payload, qos: 0, retain })) !== 'offline',
-      end: (because) => end(session, because),
+        (await this.#write(session, topic, { payload, qos: 0, retain })) !== 'offline',
+      end: (because) => this.#end(session, because),
     };
     session.sparkplug = client;
     return client;
   }
-
-  return {
-    take(session, text, bytes) {
-      const topic = sparkplugTopicOf(text);
-      if (topic === undefined) throw refused('it is not one of an edge node');
-      return intake.take(clientOf(session, topic), topic, bytes);
-    },
-    checkWill(session, text) {
-      const topic = sparkplugTopicOf(text);
-      if (topic?.type !== 'NDEATH') throw refused('the will of an edge node must be its NDEATH');
-      clientOf(session, topic);
-    },
-    grant(session, text) {
-      const filter = sparkplugFilterOf(text);
-      if (filter === undefined) throw new Error('the filter must address one edge node');
-      const client = filter.kind === 'STATE' ? session.sparkplug : clientOf(session, filter);
-      // Without a will, a client could ask for the state of its host before it names itself.
-      if (client === undefined) throw new Error('the edge node must set NDEATH as its will');
-      const { filtersPerClientMax } = sparkplugLimits;
-      if (client.filters.size >= filtersPerClientMax && !client.filters.has(text))
-        throw new Error('too many subscriptions');
-      client.filters.set(text, filter);
-      return filter;
-    },
-    subscribed({ sparkplug }, filter) {
-      if (sparkplug !== undefined) intake.subscribed(sparkplug, filter);
-    },
-    left({ sparkplug }) {
-      if (sparkplug !== undefined) intake.left(sparkplug);
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { openMqttBroker } from './mqtt-broker.ts';
 import type { BrokerParts } from './mqtt-broker-state.ts';
 import { listenMqtt } from './mqtt-listeners.ts';
 import type { MqttPayload } from './mqtt-publish.ts';
-import { createRetainedMessages } from './mqtt-retained.ts';
+import { Retained } from './mqtt-retained.ts';
 import type { RoutedDevice } from './mqtt-session.ts';
 
 export const secret = 'secret';
@@ -26,15 +26,6 @@ export interface TestBroker {
   close(): Promise<void>;
 }
 
-export interface TestClient {
-  readonly socket: Socket;
-  send(...packets: readonly Buffer[]): void;
-  /** Resolves with the next bytes as hexadecimal digits, as many as asked for. */
-  read(count: number): Promise<string>;
-  /** Resolves when the broker has closed the connection. */
-  closed(): Promise<void>;
-}
-
 export async function startTestBroker(
   changed: Partial<BrokerParts<RoutedDevice>> = {},
 ): Promise<TestBroker> {
@@ -48,7 +39,7 @@ export async function startTestBroker(
   const broker = openMqttBroker<RoutedDevice>({
     findRoute: (_identity, deviceId) => ({ device: { id: `id-${deviceId}`, deviceId } }),
     store,
-    retained: createRetainedMessages(),
+    retained: new Retained(),
     logIn: async (_address, { userName, password }) => {
       if (password !== secret) return { refused: 'wrong' };
       const name = { connectorId, organizationId: userName };
@@ -90,7 +81,7 @@ export async function startTestBroker(
       const socket = connect({ port: listener.port, host: '127.0.0.1', noDelay: true });
       sockets.push(socket);
       await once(socket, 'connect');
-      return clientOf(socket);
+      return new TestClient(socket);
     },
     async close() {
       for (const socket of sockets) socket.destroy();
@@ -100,32 +91,42 @@ export async function startTestBroker(
   };
 }
 
-function clientOf(socket: Socket): TestClient {
-  const ended = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
-  socket.on('error', () => undefined);
-  let received = '';
-  let arrived = () => undefined as void;
-  socket.on('data', (bytes: Buffer) => {
-    received += bytes.toString('hex');
-    arrived();
-  });
-  return {
-    socket,
-    send: (...packets) => void socket.write(Buffer.concat(packets)),
-    async read(count) {
-      while (received.length < 2 * count)
-        await new Promise<void>((resolve) => {
-          arrived = resolve;
-          socket.once('close', () => resolve());
-          if (socket.destroyed) throw new Error(`closed after ${received}`);
-        });
-      const read = received.slice(0, 2 * count);
-      received = received.slice(2 * count);
-      return read;
-    },
-    async closed() {
-      socket.resume();
-      await ended;
-    },
-  };
+export class TestClient {
+  readonly socket: Socket;
+  readonly #ended: Promise<void>;
+  #received = '';
+  #arrived = () => undefined as void;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.#ended = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes: Buffer) => {
+      this.#received += bytes.toString('hex');
+      this.#arrived();
+    });
+  }
+
+  send(...packets: readonly Buffer[]): void {
+    this.socket.write(Buffer.concat(packets));
+  }
+
+  /** Resolves with the next bytes as hexadecimal digits, as many as asked for. */
+  async read(count: number): Promise<string> {
+    while (this.#received.length < 2 * count)
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve;
+        this.socket.once('close', () => resolve());
+        if (this.socket.destroyed) throw new Error(`closed after ${this.#received}`);
+      });
+    const read = this.#received.slice(0, 2 * count);
+    this.#received = this.#received.slice(2 * count);
+    return read;
+  }
+
+  /** Resolves when the broker has closed the connection. */
+  async closed(): Promise<void> {
+    this.socket.resume();
+    await this.#ended;
+  }
 }

@@ -2,7 +2,7 @@
 import proto from 'sparkplug-payload/lib/sparkplugPayloadProto.js';
 import { describe, expect, test } from 'vitest';
 import { dataKeyOf } from './birth.ts';
-import { createEdgeNode, type EdgeNode, type TakenMessage } from './edge-node.ts';
+import { EdgeNode, type TakenMessage } from './edge-node.ts';
 import { sparkplugTopicOf } from './sparkplug-topic.ts';
 
 const { Payload } = proto.org.eclipse.tahu.protobuf;
@@ -33,7 +33,7 @@ const birth = [
 ];
 
 test('a message has its values by alias, with the types of the birth', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   expect(values(send(node, 'NBIRTH', birth, { seq: 0 }))).toEqual({
     'Temp.Oil': 20,
     '(Node Control/Rebirth)': false,
@@ -45,7 +45,7 @@ test('a message has its values by alias, with the types of the birth', () => {
 });
 
 test('times are those of the metric, else of the message, else of the receipt', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   send(node, 'NBIRTH', birth, { seq: 0 });
   const times = (metric: Sent, more: Sent) =>
     send(node, 'NDATA', [{ alias: 1, intValue: 1, ...metric }], more).readings[0]?.timestamp;
@@ -57,7 +57,7 @@ test('times are those of the metric, else of the message, else of the receipt', 
 
 describe('births are asked for', () => {
   const start = () => {
-    const node = createEdgeNode();
+    const node = new EdgeNode();
     send(node, 'NBIRTH', birth, { seq: 255 });
     return node;
   };
@@ -65,10 +65,10 @@ describe('births are asked for', () => {
     ['not after the last number', start(), 'NDATA', [], { seq: 0 }, undefined],
     ['after a gap', start(), 'NDATA', [], { seq: 2 }, /number 2, expected 0/],
     ['for an unknown alias', start(), 'NDATA', [{ alias: 9, intValue: 1 }], { seq: 0 }, /alias 9/],
-    ['for data before the birth', createEdgeNode(), 'NDATA', birth, { seq: 0 }, /before the birth/],
+    ['for data before the birth', new EdgeNode(), 'NDATA', birth, { seq: 0 }, /before the birth/],
     [
       'for a device before its node',
-      createEdgeNode(),
+      new EdgeNode(),
       'DBIRTH',
       birth,
       { seq: 0 },
@@ -99,7 +99,7 @@ describe('births are asked for', () => {
 });
 
 test('a death of an earlier session changes nothing, and one of this session ends all', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   send(node, 'NBIRTH', birth, { seq: 0 });
   send(node, 'DBIRTH', birth, { seq: 1 });
   const old = send(node, 'NDEATH', [{ name: 'bdSeq', datatype: 8, longValue: 3 }]);
@@ -111,7 +111,7 @@ test('a death of an earlier session changes nothing, and one of this session end
 });
 
 test('a device that is gone needs its birth again', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   send(node, 'NBIRTH', birth, { seq: 0 });
   send(node, 'DBIRTH', birth, { seq: 1 });
   expect(send(node, 'DDEATH', [], { seq: 2 }).gone).toEqual(['pump']);
@@ -120,7 +120,7 @@ test('a device that is gone needs its birth again', () => {
 });
 
 test('templates are values of their members, and definitions are not', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   const template = (metrics: readonly Sent[], isDefinition = false) => ({
     datatype: 19,
     templateValue: { templateRef: 'Motor', isDefinition, metrics },
@@ -136,7 +136,7 @@ test('templates are values of their members, and definitions are not', () => {
 });
 
 test('null, historical and transient values, units and properties', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   const properties = {
     keys: ['engUnit', 'Quality'],
     values: [
@@ -173,7 +173,7 @@ test.each([
 });
 
 test('names with the same key get numbers, which is noted once', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   const metrics = ['a b', 'a_b', 'a-b', 'a+b'].map((name) => ({
     name,
     datatype: int32,
@@ -190,14 +190,14 @@ test('many equal keys are found quickly, and their faults are counted', () => {
     datatype: int32,
   }));
   const startedAt = performance.now();
-  const taken = send(createEdgeNode(), 'NBIRTH', metrics, { seq: 0 });
+  const taken = send(new EdgeNode(), 'NBIRTH', metrics, { seq: 0 });
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(taken.faultCount).toBe(14_999);
   expect(taken.faults).toHaveLength(10);
 });
 
 test('what is beyond the limits is refused, and the births before stay', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   send(node, 'NBIRTH', birth, { seq: 0 });
   const many = Array.from({ length: 20_001 }, (_, i) => ({ name: `m${i}`, datatype: int32 }));
   expect(send(node, 'DBIRTH', many, { seq: 1 }).faults).toEqual([
@@ -207,7 +207,7 @@ test('what is beyond the limits is refused, and the births before stay', () => {
 });
 
 test('security 1: a metric whose name is too long is a fault, and the others are read', () => {
-  const node = createEdgeNode();
+  const node = new EdgeNode();
   send(node, 'NBIRTH', birth, { seq: 0 });
   const metrics = [
     { name: 'n'.repeat(501), datatype: int32, intValue: 1 },
@@ -220,7 +220,7 @@ test('security 1: a metric whose name is too long is a fault, and the others are
 
 test('bytes that are not a payload are a fault', () => {
   const topic = sparkplugTopicOf('spBv1.0/plant/NBIRTH/edge')!;
-  const taken = createEdgeNode().take(topic, Buffer.from('{"a":1}'), now);
+  const taken = new EdgeNode().take(topic, Buffer.from('{"a":1}'), now);
   expect(taken).toMatchObject({
     payload: undefined,
     readings: [],

@@ -20,17 +20,6 @@ export interface TakenMessage {
   readonly faultCount: number;
 }
 
-export interface EdgeNode {
-  /** Never throws: what is wrong is among the faults. */
-  readonly take: (topic: SparkplugTopic, bytes: Buffer, receivedAt: EpochMs) => TakenMessage;
-  /** Of the edge node for undefined; undefined before it. */
-  readonly birthOf: (device: string | undefined) => Birth | undefined;
-  /** Those that were born and are not gone; undefined is the edge node itself. */
-  readonly born: () => readonly (string | undefined)[];
-  /** Memory of its births, roughly. */
-  readonly bytes: () => number;
-}
-
 interface Numbers {
   bdSeq: number | bigint | undefined;
   /** The sequence number of the last message. */
@@ -39,27 +28,39 @@ interface Numbers {
 
 type Births = Map<string | undefined, Birth>;
 
-export function createEdgeNode(): EdgeNode {
-  const births: Births = new Map();
-  const numbers: Numbers = { bdSeq: undefined, seq: undefined };
-  return {
-    take(topic, bytes, receivedAt) {
-      const faults = createFaultList();
-      try {
-        const payload = readPayload(bytes);
-        const message = { topic, payload, receivedAt, fault: faults.add };
-        const taken = handlers[topic.type](message, births, numbers);
-        return { ...nothing, payload, ...taken, ...faults.listed() };
-      } catch (error) {
-        if (!(error instanceof InvalidPayload)) throw error;
-        faults.add(error.message);
-        return { ...nothing, payload: undefined, ...faults.listed() };
-      }
-    },
-    birthOf: (device) => births.get(device),
-    born: () => [...births.keys()],
-    bytes: () => bytesOf(births),
-  };
+export class EdgeNode {
+  readonly #births: Births = new Map();
+  readonly #numbers: Numbers = { bdSeq: undefined, seq: undefined };
+
+  /** Never throws: what is wrong is among the faults. */
+  take(topic: SparkplugTopic, bytes: Buffer, receivedAt: EpochMs): TakenMessage {
+    const faults = createFaultList();
+    try {
+      const payload = readPayload(bytes);
+      const message = { topic, payload, receivedAt, fault: faults.add };
+      const taken = handlers[topic.type](message, this.#births, this.#numbers);
+      return { ...nothing, payload, ...taken, ...faults.listed() };
+    } catch (error) {
+      if (!(error instanceof InvalidPayload)) throw error;
+      faults.add(error.message);
+      return { ...nothing, payload: undefined, ...faults.listed() };
+    }
+  }
+
+  /** Of the edge node for undefined; undefined before it. */
+  birthOf(device: string | undefined): Birth | undefined {
+    return this.#births.get(device);
+  }
+
+  /** Those that were born and are not gone; undefined is the edge node itself. */
+  born(): readonly (string | undefined)[] {
+    return [...this.#births.keys()];
+  }
+
+  /** Memory of its births, roughly. */
+  bytes(): number {
+    return bytesOf(this.#births);
+  }
 }
 
 const nothing = { readings: [], gone: [], missing: undefined } as const;

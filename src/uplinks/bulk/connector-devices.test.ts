@@ -1,7 +1,7 @@
 // Known devices: kept by organization until a record changes, and no more than the limit.
 import { expect, test } from 'vitest';
 import type { BackfillDevice } from './backfill-batches.ts';
-import { createKnownDevices } from './connector-devices.ts';
+import { KnownDevices } from './connector-devices.ts';
 
 function deviceOf(organizationId: string, id: string): BackfillDevice {
   const origin = { organizationId, workspaceId: 'w', dataFlowId: 'f' };
@@ -9,7 +9,7 @@ function deviceOf(organizationId: string, id: string): BackfillDevice {
 }
 
 test('a device is known by its name in its organization only', () => {
-  const known = createKnownDevices(() => 0);
+  const known = new KnownDevices(() => 0);
   const [a, b] = [deviceOf('o1', 'a'), deviceOf('o2', 'b')];
   known.set('sensor', a, 0);
   known.set('sensor', b, 0);
@@ -20,7 +20,7 @@ test('a device is known by its name in its organization only', () => {
 });
 
 test('devices of one data flow share its origin', () => {
-  const known = createKnownDevices(() => 0);
+  const known = new KnownDevices(() => 0);
   for (const id of ['a', 'b']) known.set(id, deviceOf('o', id), 0);
   const of = known.of('o');
   expect(of.get('a')?.origin).toBe(of.get('b')?.origin);
@@ -28,7 +28,7 @@ test('devices of one data flow share its origin', () => {
 
 test('a change of a record empties it, and a device that was found before the change is not kept', () => {
   let revision = 0;
-  const known = createKnownDevices(() => revision);
+  const known = new KnownDevices(() => revision);
   known.set('a', deviceOf('o', 'a'), 0);
   revision++;
   expect(known.of('o').get('a')).toBeUndefined();
@@ -40,7 +40,7 @@ test('a change of a record empties it, and a device that was found before the ch
 
 test('at the limit, those that are kept stay, of whichever organization', () => {
   let revision = 0;
-  const known = createKnownDevices(() => revision, 3);
+  const known = new KnownDevices(() => revision, 3);
   const set = (organization: string, id: string) =>
     known.set(id, deviceOf(organization, id), revision);
   const kept = () =>

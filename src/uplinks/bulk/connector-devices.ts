@@ -25,64 +25,62 @@ export interface ConnectorDeviceStages {
   ) => Promise<ReadonlyMap<string, SampleRefusal>>;
 }
 
-export interface ConnectorDevices {
-  readonly organizationId: string;
-  readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
-  readonly ofColumns: (samples: SampleColumns) => Promise<NamedRows | undefined>;
-}
-
 /** Those of one request, which has a limited number of samples. */
-export function createConnectorDevices(
-  connector: DeviceConnector,
-  on: ConnectorDeviceStages,
-): ConnectorDevices {
-  const known = new Map<string, FoundDevice>();
+export class ConnectorDevices {
+  readonly organizationId: string;
+  readonly #connector: DeviceConnector;
+  readonly #on: ConnectorDeviceStages;
+  readonly #known = new Map<string, FoundDevice>();
 
-  async function lookUp(names: Iterable<string>): Promise<void> {
-    const unknown = [...new Set(names)].filter((name) => !known.has(name));
+  constructor(connector: DeviceConnector, on: ConnectorDeviceStages) {
+    this.#connector = connector;
+    this.#on = on;
+    this.organizationId = connector.organizationId;
+  }
+
+  async ofElements(elements: readonly Json[]): Promise<readonly FoundDevice[]> {
+    const names = elements.map(deviceNameOf);
+    await this.#lookUp(names.filter((name) => typeof name === 'string'));
+    return names.map((name) =>
+      typeof name === 'string' ? (this.#known.get(name) ?? missing('device')) : name,
+    );
+  }
+
+  async ofColumns({ deviceIds, texts }: SampleColumns): Promise<NamedRows | undefined> {
+    if (deviceIds === undefined) return undefined;
+    const places = new Set(deviceIds);
+    await this.#lookUp(Array.from(places, (place) => texts[place] ?? missing('name')));
+    const found: (FoundDevice | undefined)[] = Array.from({ length: texts.length });
+    for (const place of places) found[place] = this.#known.get(texts[place] ?? missing('name'));
+    return { found, names: deviceIds };
+  }
+
+  async #lookUp(names: Iterable<string>): Promise<void> {
+    const unknown = [...new Set(names)].filter((name) => !this.#known.has(name));
     if (unknown.length === 0) return;
-    const absent = await search(unknown);
-    if (absent.length === 0 || !deviceCreationOf(connector)) return;
-    const refused = await on.createDevices(connector, absent);
-    await search(absent.filter((name) => !refused.has(name)));
-    for (const [name, refusal] of refused) known.set(name, refusal);
+    const absent = await this.#search(unknown);
+    if (absent.length === 0 || !deviceCreationOf(this.#connector)) return;
+    const refused = await this.#on.createDevices(this.#connector, absent);
+    await this.#search(absent.filter((name) => !refused.has(name)));
+    for (const [name, refusal] of refused) this.#known.set(name, refusal);
   }
 
   /** All names together, so that the directory reads their devices by few statements. */
-  async function search(names: readonly string[]): Promise<string[]> {
+  async #search(names: readonly string[]): Promise<string[]> {
     const absent: string[] = [];
     await Promise.all(
       names.map(async (name) => {
         try {
-          known.set(name, sendingDevice(await on.routeOf(connector, name)));
+          this.#known.set(name, sendingDevice(await this.#on.routeOf(this.#connector, name)));
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error;
           if (error.problem === 'notFound') absent.push(name);
-          known.set(name, { errorCode: error.code, message: error.message });
+          this.#known.set(name, { errorCode: error.code, message: error.message });
         }
       }),
     );
     return absent;
   }
-
-  return {
-    organizationId: connector.organizationId,
-    async ofElements(elements) {
-      const names = elements.map(deviceNameOf);
-      await lookUp(names.filter((name) => typeof name === 'string'));
-      return names.map((name) =>
-        typeof name === 'string' ? (known.get(name) ?? missing('device')) : name,
-      );
-    },
-    async ofColumns({ deviceIds, texts }) {
-      if (deviceIds === undefined) return undefined;
-      const places = new Set(deviceIds);
-      await lookUp(Array.from(places, (place) => texts[place] ?? missing('name')));
-      const found: (FoundDevice | undefined)[] = Array.from({ length: texts.length });
-      for (const place of places) found[place] = known.get(texts[place] ?? missing('name'));
-      return { found, names: deviceIds };
-    },
-  };
 }
 
 // Known devices: what bulk requests need of devices, by the names that they use, until a record changes.
@@ -90,55 +88,53 @@ export function createConnectorDevices(
 /** About 200 bytes each. Further names are looked up in each request. */
 const namesMax = 262_144;
 
-export interface KnownDevices {
-  /**
-   * The devices of an organization by service or physical id, as they are in this turn. Whether a
-   * caller may write to them, the caller's permissions say.
-   */
-  readonly of: (organizationId: string) => ReadonlyMap<string, BackfillDevice>;
-  /** Keeps the device of a service or physical id, unless a record changed since the revision. */
-  readonly set: (name: string, device: BackfillDevice, revision: number) => void;
+export class KnownDevices {
   /** Number of changes of records so far. */
   readonly revision: () => number;
-}
-
-export function createKnownDevices(revision: () => number, max: number = namesMax): KnownDevices {
-  const byOrganization = new Map<string, Map<string, BackfillDevice>>();
-  let count = 0;
-  let keptAt = revision();
+  readonly #max: number;
+  readonly #byOrganization = new Map<string, Map<string, BackfillDevice>>();
+  #count = 0;
+  #keptAt: number;
   /** By data flow: devices share theirs, so that comparing them costs nothing. */
-  const origins = new Map<string, BackfillDevice['origin']>();
+  readonly #origins = new Map<string, BackfillDevice['origin']>();
 
-  /** Empty after each change: changes are rare, and reading a device again is cheap. */
-  function namesOf(id: string): Map<string, BackfillDevice> {
-    if (keptAt !== revision()) {
-      keptAt = revision();
-      byOrganization.clear();
-      origins.clear();
-      count = 0;
-    }
-    return byOrganization.get(id) ?? new Map<string, BackfillDevice>();
+  constructor(revision: () => number, max: number = namesMax) {
+    this.revision = revision;
+    this.#max = max;
+    this.#keptAt = revision();
   }
 
-  function sharedOrigin(origin: BackfillDevice['origin']): BackfillDevice['origin'] {
+  /**
+   * The devices of an organization by service or physical id, as they are in this turn. Whether a
+   * caller may write to them, the caller's permissions say. Empty after each change: changes are
+   * rare, and reading a device again is cheap.
+   */
+  of(id: string): Map<string, BackfillDevice> {
+    if (this.#keptAt !== this.revision()) {
+      this.#keptAt = this.revision();
+      this.#byOrganization.clear();
+      this.#origins.clear();
+      this.#count = 0;
+    }
+    return this.#byOrganization.get(id) ?? new Map<string, BackfillDevice>();
+  }
+
+  /** Keeps the device of a service or physical id, unless a record changed since the revision. */
+  set(name: string, device: BackfillDevice, foundAt: number): void {
+    const { organizationId } = device.origin;
+    const names = this.of(organizationId);
+    if (foundAt !== this.#keptAt || this.#count >= this.#max) return;
+    this.#byOrganization.set(organizationId, names);
+    const before = names.size;
+    const { id, storedTopics, keptDays } = device;
+    names.set(name, { id, origin: this.#sharedOrigin(device.origin), storedTopics, keptDays });
+    this.#count += names.size - before;
+  }
+
+  #sharedOrigin(origin: BackfillDevice['origin']): BackfillDevice['origin'] {
     const key = Object.values(origin).join(' ');
-    const known = origins.get(key) ?? origin;
-    origins.set(key, known);
+    const known = this.#origins.get(key) ?? origin;
+    this.#origins.set(key, known);
     return known;
   }
-
-  return {
-    revision,
-    of: namesOf,
-    set(name, device, foundAt) {
-      const { organizationId } = device.origin;
-      const names = namesOf(organizationId);
-      if (foundAt !== keptAt || count >= max) return;
-      byOrganization.set(organizationId, names);
-      const before = names.size;
-      const { id, storedTopics, keptDays } = device;
-      names.set(name, { id, origin: sharedOrigin(device.origin), storedTopics, keptDays });
-      count += names.size - before;
-    },
-  };
 }

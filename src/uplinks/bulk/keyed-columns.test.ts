@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { jsonArrayGroups } from '../../transports/http/json-array.ts';
 import { sampleGroups, type SampleGroup } from '../../transports/http/sample-groups.ts';
 import { durablePart, type StoredPart } from '../../model/request-part.ts';
-import { createAttempts } from '../idempotency/idempotency.ts';
+import { Attempts } from '../idempotency/idempotency.ts';
 import {
   bodyOf,
   closePlatforms,
@@ -41,7 +41,7 @@ async function tried(
 ): Promise<Tried> {
   let parts: readonly StoredPart[] = [];
   let answer: unknown;
-  const attempts = createAttempts({
+  const attempts = new Attempts({
     find: async () => undefined,
     reserve: async () => undefined,
     complete: async () => undefined,

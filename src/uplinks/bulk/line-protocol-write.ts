@@ -7,11 +7,7 @@ import {
 } from '../../transports/line-protocol/line-reader.ts';
 import { timeReader } from '../../transports/line-protocol/line-values.ts';
 import { pointGroups } from '../../transports/line-protocol/point-groups.ts';
-import {
-  createPointSamples,
-  type PointSample,
-  type PointSamples,
-} from '../../transports/line-protocol/point-samples.ts';
+import { PointSamples, type PointSample } from '../../transports/line-protocol/point-samples.ts';
 import { largeWorkLimits } from '../../transports/large-work.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
@@ -29,7 +25,7 @@ import {
   type BackfillStages,
   storeGroups,
 } from './backfill.ts';
-import { type ConnectorDeviceStages, createConnectorDevices } from './connector-devices.ts';
+import { type ConnectorDeviceStages, ConnectorDevices } from './connector-devices.ts';
 
 /** Time for which lines are read in one turn of the event loop, asked after so many lines. */
 const turnMsMax = 4;
@@ -92,8 +88,8 @@ async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOut
   const mapping = connector.lineProtocol;
   if (mapping === null) throw problem('lineProtocolOff');
   const receivedAt = on.now();
-  const points = createPointSamples({ mapping, readTime, receivedAt });
-  const faults = createFaults();
+  const points = new PointSamples({ mapping, readTime, receivedAt });
+  const faults = new Faults();
   const reader = createLineReader(text);
   const { organizationId } = connector;
   const read = () => readLines(reader, points, faults);
@@ -101,7 +97,7 @@ async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOut
   const { samples } = points;
   const noted = { ...on, validate: notedValidation(samples, on.validate) };
   const groups = inTurns(pointGroups(samples));
-  const devices = createConnectorDevices(connector, on);
+  const devices = new ConnectorDevices(connector, on);
   const receipt = await storeGroups({ groups, receivedAt }, devices, noted);
   for (const { index, ...refusal } of receipt.rejected) {
     const { line, deviceId } = samples[index] ?? missing('sample');
@@ -179,21 +175,18 @@ function notedValidation(
   };
 }
 
-interface Faults {
-  readonly add: (line: number, message: string) => void;
-  readonly told: () => Pick<WriteOutcome, 'faults' | 'faultCount'>;
-}
+class Faults {
+  readonly #named: NamedFault[] = [];
+  #count = 0;
 
-function createFaults(): Faults {
-  const named: NamedFault[] = [];
-  let count = 0;
-  return {
-    add(line, message) {
-      count++;
-      if (named.length < faultsNamedMax) named.push({ line, message });
-    },
-    told: () => ({ faults: named.sort((a, b) => a.line - b.line), faultCount: count }),
-  };
+  add(line: number, message: string): void {
+    this.#count++;
+    if (this.#named.length < faultsNamedMax) this.#named.push({ line, message });
+  }
+
+  told(): Pick<WriteOutcome, 'faults' | 'faultCount'> {
+    return { faults: this.#named.sort((a, b) => a.line - b.line), faultCount: this.#count };
+  }
 }
 
 function shortText(text: string): string {

@@ -7,7 +7,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 import { backfillLimits, backfillNamed, type BackfillStages } from './backfill.ts';
-import { createKnownDevices } from './connector-devices.ts';
+import { KnownDevices } from './connector-devices.ts';
 import type { NamedDeviceStages } from './named-devices.ts';
 
 const principal: Principal = {
@@ -35,7 +35,7 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
       return routeOf(id);
     },
     cached: () => undefined,
-    known: createKnownDevices(() => 0),
+    known: new KnownDevices(() => 0),
     async placesByName(_, names) {
       searched.push(names);
       const known = names.filter((name) => name.startsWith('d'));

@@ -13,10 +13,10 @@ import { allSamples } from '../../storage/samples/conformance/sample-entries.ts'
 import { openTestSamples, type TestSamples } from '../../storage/samples/testing-samples.ts';
 import type { SampleGroup } from '../../transports/http/sample-groups.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
-import { createDeviceNames } from '../validate/device-names.ts';
+import { DeviceNames } from '../validate/device-names.ts';
 import { validateSample, withTimeNote } from '../validate/sample-validation.ts';
 import { backfillNamed, type BackfillStages } from './backfill.ts';
-import { createKnownDevices } from './connector-devices.ts';
+import { KnownDevices } from './connector-devices.ts';
 import type { NamedDeviceStages } from './named-devices.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'heliograph-backfill-'));
@@ -56,10 +56,10 @@ export async function platform(name: string) {
   opened.push(store);
   let ids = 0;
   const announced: DurableEntry[] = [];
-  const { admit } = createDeviceNames({ topics: 3, dataKeys: 6 }, async () => new Map());
+  const { admit } = new DeviceNames({ topics: 3, dataKeys: 6 }, async () => new Map());
   const on: BackfillStages & NamedDeviceStages = {
     findRoute: (id) => routeOf(id),
-    known: createKnownDevices(() => 0),
+    known: new KnownDevices(() => 0),
     cached: (_, name) => (name.startsWith('d1') ? routeOf(name) : undefined),
     placesByName: async (_, names) =>
       new Map(names.flatMap((name) => (placeOf(name) ? [[name, placeOf(name)!]] : []))),

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { createCaptureSenders, UplinkLimit } from './capture-senders.ts';
+import { CaptureSenders, UplinkLimit } from './capture-senders.ts';
 
 const plain = { id: 'c1', decodingType: 'NONE', integrationId: null } as DeviceConnector;
 const integrated = { ...plain, id: 'c2', integrationId: 'i1' };
@@ -23,7 +23,7 @@ beforeEach(() => {
   lookups = [];
 });
 
-const senders = createCaptureSenders({
+const senders = new CaptureSenders({
   get revision() {
     return revision;
   },
@@ -93,7 +93,7 @@ test('a sender is looked up once, and again only after a change of the records',
 test('security 4: with one uplink secret only so many requests a second are taken', async () => {
   let now = 0;
   const directory = { revision: 0, connector: () => plain, byConnector: () => route };
-  const limited = createCaptureSenders(directory, new UplinkLimit(2, () => now));
+  const limited = new CaptureSenders(directory, new UplinkLimit(2, () => now));
   const find = () => problemOf(limited.ofSecret('plain'));
   const burst = await Promise.all(Array.from({ length: 22 }, find));
   expect(burst.filter((one) => one === 'none')).toHaveLength(20);
@@ -113,7 +113,7 @@ test('review security 9: requests for devices that a secret does not have count 
       throw problem('deviceNotOnConnector', { deviceId: 'd2' });
     },
   };
-  const limited = createCaptureSenders(directory, new UplinkLimit(2, () => 0));
+  const limited = new CaptureSenders(directory, new UplinkLimit(2, () => 0));
   const find = () => problemOf(limited.ofCapture({ secret: 'plain', deviceId: 'd2' }, {}));
   const burst = await Promise.all(Array.from({ length: 22 }, find));
   expect(burst.filter((one) => one === 'deviceNotOnConnector')).toHaveLength(20);

@@ -1,6 +1,6 @@
 // Senders of captures: found once, when a request is admitted, and limited in uplinks a second.
 import type { IncomingHttpHeaders } from 'node:http';
-import { createTokenBuckets, type TokenBuckets } from '../../access/token-buckets.ts';
+import { TokenBuckets } from '../../access/token-buckets.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -39,45 +39,52 @@ export interface Found<S> {
   readonly current: () => S | Promise<S>;
 }
 
-export interface CaptureSenders {
-  /**
-   * Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that is
-   * not of the secret.
-   */
-  readonly ofCapture: (
-    query: CaptureQuery,
-    headers: IncomingHttpHeaders,
-  ) => Promise<Found<DeviceSender | ServerSender>>;
-  /** Finds the connector of the uplink secret. Throws Problem 401. */
-  readonly ofWebhook: (
-    query: CaptureQuery,
-    headers: IncomingHttpHeaders,
-  ) => Promise<Found<DeviceConnector>>;
-  /** The same for a secret that was sent in another way. */
-  readonly ofSecret: (uplinkSecret: string) => Promise<Found<DeviceConnector>>;
-}
+export class CaptureSenders {
+  readonly #directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>;
+  readonly #limit: UplinkLimit | undefined;
 
-export function createCaptureSenders(
-  directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
-  limit?: UplinkLimit,
-): CaptureSenders {
-  /** `counted` is called with the connector, before its device is looked up: guesses count. */
-  function senderOf(
+  constructor(
+    directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
+    limit?: UplinkLimit,
+  ) {
+    this.#directory = directory;
+    this.#limit = limit;
+  }
+
+  /**
+   * Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that
+   * is not of the secret.
+   */
+  readonly ofCapture = (
     query: CaptureQuery,
     headers: IncomingHttpHeaders,
-    counted: Counted,
-  ): Looked<Sender> {
-    const connector = directory.connector(captureSecretOf(query, headers));
+  ): Promise<Found<DeviceSender | ServerSender>> =>
+    this.#find((counted) => this.#senderOf(query, headers, counted));
+
+  /** Finds the connector of the uplink secret. Throws Problem 401. */
+  readonly ofWebhook = (
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ): Promise<Found<DeviceConnector>> =>
+    this.#find((counted) => this.#connectorOf(captureSecretOf(query, headers), counted));
+
+  /** The same for a secret that was sent in another way. */
+  readonly ofSecret = (uplinkSecret: string): Promise<Found<DeviceConnector>> =>
+    this.#find((counted) => this.#connectorOf(uplinkSecret, counted));
+
+  /** `counted` is called with the connector, before its device is looked up: guesses count. */
+  #senderOf(query: CaptureQuery, headers: IncomingHttpHeaders, counted: Counted): Looked<Sender> {
+    const connector = this.#directory.connector(captureSecretOf(query, headers));
     const found = (known: DeviceConnector) => {
       counted(known);
-      return senderOn(known, query, headers);
+      return this.#senderOn(known, query, headers);
     };
     // Most are in memory: no turn is waited for them.
     return connector instanceof Promise ? connector.then(found) : found(connector);
   }
 
-  function connectorOf(secret: string, counted: Counted): Looked<DeviceConnector> {
-    const connector = directory.connector(secret);
+  #connectorOf(secret: string, counted: Counted): Looked<DeviceConnector> {
+    const connector = this.#directory.connector(secret);
     const found = (known: DeviceConnector) => {
       counted(known);
       return known;
@@ -85,14 +92,14 @@ export function createCaptureSenders(
     return connector instanceof Promise ? connector.then(found) : found(connector);
   }
 
-  function senderOn(
+  #senderOn(
     connector: DeviceConnector,
     query: CaptureQuery,
     headers: IncomingHttpHeaders,
   ): Looked<Sender> {
     if (isWebhook(connector, query, headers)) return { kind: 'networkServer', connector };
     const { deviceId, topic, timestamp } = captureRequestOf(query, headers);
-    const route = directory.byConnector(connector, deviceId);
+    const route = this.#directory.byConnector(connector, deviceId);
     const found = (known: UplinkRoute): Sender => ({
       kind: 'device',
       route: known,
@@ -102,26 +109,22 @@ export function createCaptureSenders(
     return route instanceof Promise ? route.then(found) : found(route);
   }
 
-  async function find<S extends Sender | DeviceConnector>(
+  async #find<S extends Sender | DeviceConnector>(
     lookUp: (counted: Counted) => Looked<S>,
   ): Promise<Found<S>> {
-    const { revision } = directory;
+    const { revision } = this.#directory;
     let organizationId = '';
     const looked = lookUp((connector) => {
       ({ organizationId } = connector);
-      limit?.take(connector.id);
+      this.#limit?.take(connector.id);
     });
     const sender = looked instanceof Promise ? await looked : looked;
     const again = () => lookUp(() => undefined);
-    return { organizationId, current: () => (directory.revision === revision ? sender : again()) };
+    return {
+      organizationId,
+      current: () => (this.#directory.revision === revision ? sender : again()),
+    };
   }
-
-  return {
-    ofCapture: (query, headers) => find((counted) => senderOf(query, headers, counted)),
-    ofWebhook: (query, headers) =>
-      find((counted) => connectorOf(captureSecretOf(query, headers), counted)),
-    ofSecret: (uplinkSecret) => find((counted) => connectorOf(uplinkSecret, counted)),
-  };
 }
 
 type Counted = (connector: DeviceConnector) => void;
@@ -153,7 +156,7 @@ export class UplinkLimit {
   constructor(perSecond: number, now: () => EpochMs) {
     if (perSecond === 0) return;
     const capacity = burstSeconds * perSecond;
-    this.#buckets = createTokenBuckets({ capacity, perSecond, keysMax: secretsMax, now });
+    this.#buckets = new TokenBuckets({ capacity, perSecond, keysMax: secretsMax, now });
   }
 
   /** Counts an uplink. Throws Problem 429 when there are too many. */

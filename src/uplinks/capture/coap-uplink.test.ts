@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { CoapCapture } from '../../transports/coap/coap-capture.ts';
 import { exchangeLifetimeMs } from '../../transports/coap/coap-exchanges.ts';
-import { createDuplicateFilter } from '../../transports/duplicate-filter.ts';
+import { DuplicateFilter } from '../../transports/duplicate-filter.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { Capture } from './capture.ts';
 import { createCoapUplinks } from './coap-uplink.ts';
@@ -20,7 +20,7 @@ const sent: CoapCapture<UplinkRoute> = {
 function started() {
   const clock = { now: 1_000 };
   const captured: Capture[] = [];
-  const duplicates = createDuplicateFilter(() => clock.now);
+  const duplicates = new DuplicateFilter(() => clock.now);
   const handle = createCoapUplinks({
     duplicates,
     capture: async (input) => {

@@ -9,7 +9,7 @@ import { problem } from '../../model/problem.ts';
 import { sparkplugDefaults } from '../../model/connector-mappings.ts';
 import type { Uplink } from '../../model/uplink.ts';
 import { createSparkplugIntake } from './sparkplug-intake.ts';
-import { createSparkplugNodes } from './sparkplug-nodes.ts';
+import { SparkplugNodes } from './sparkplug-nodes.ts';
 
 const { Payload } = proto.org.eclipse.tahu.protobuf;
 const connector = { id: 'c1', sparkplug: sparkplugDefaults } as DeviceConnector;
@@ -32,7 +32,7 @@ function bench() {
     type: null,
   } as unknown as UplinkRoute;
   const intake = createSparkplugIntake({
-    nodes: createSparkplugNodes(now),
+    nodes: new SparkplugNodes(now),
     connectorOf: () => connector,
     routeOf: () => route,
     routeOfDevice: () => route,

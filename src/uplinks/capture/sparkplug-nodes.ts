@@ -1,6 +1,6 @@
 // Sparkplug nodes: the connected edge nodes, their devices, and what they are asked and sent.
 import { commandPayload, rebirthPayload } from '../../transports/sparkplug/command-payload.ts';
-import { createEdgeNode, type EdgeNode } from '../../transports/sparkplug/edge-node.ts';
+import { EdgeNode } from '../../transports/sparkplug/edge-node.ts';
 import type { SparkplugClient } from '../../transports/sparkplug/sparkplug-client.ts';
 import { sparkplugLimits } from '../../transports/sparkplug/sparkplug-limits.ts';
 import { commandTopic, isCommandFilter } from '../../transports/sparkplug/sparkplug-topic.ts';
@@ -29,46 +29,33 @@ export interface LiveNode {
   bytes: number;
 }
 
-export interface SparkplugNodes {
-  /** The node of a client; a new one for a client without. */
-  readonly of: (client: SparkplugClient) => LiveNode;
-  /** Undefined for a client that has sent nothing. */
-  readonly known: (client: SparkplugClient) => LiveNode | undefined;
-  /** The client is this edge node now: another client of the same name is ended. */
-  readonly claim: (node: LiveNode) => void;
-  readonly isCurrent: (node: LiveNode) => boolean;
-  /** A device was born. */
-  readonly born: (node: LiveNode, part: NodePart, serviceDeviceId: string) => void;
-  /** A device is gone. Returns its service id. */
-  readonly gone: (node: LiveNode, part: NodePart) => string | undefined;
-  /** Counts the memory of its births. False when there is not enough. */
-  readonly hasRoom: (node: LiveNode) => boolean;
-  readonly drop: (node: LiveNode) => void;
-  /** Sends what makes the node send its births, as often as it may be asked. */
-  readonly ask: (node: LiveNode) => void;
-  /** Sends a command; undefined for a device that no connected edge node has. */
-  readonly command: (
-    serviceDeviceId: string,
-    payload: Json | Buffer,
-  ) => Promise<DownlinkOutcome> | undefined;
-  readonly size: number;
-}
-
 const { rebirthEveryMs, birthBytesMax, devicesPerNodeMax } = sparkplugLimits;
 const notesKept = 100;
 
-export function createSparkplugNodes(now: () => EpochMs): SparkplugNodes {
-  const byClient = new Map<SparkplugClient, LiveNode>();
-  const byName = new Map<string, LiveNode>();
-  const byDevice = new Map<string, { readonly node: LiveNode; readonly part: NodePart }>();
-  let bytes = 0;
+export class SparkplugNodes {
+  readonly #now: () => EpochMs;
+  readonly #byClient = new Map<SparkplugClient, LiveNode>();
+  readonly #byName = new Map<string, LiveNode>();
+  readonly #byDevice = new Map<string, { readonly node: LiveNode; readonly part: NodePart }>();
+  #bytes = 0;
 
-  function of(client: SparkplugClient): LiveNode {
-    const known = byClient.get(client);
+  constructor(now: () => EpochMs) {
+    this.#now = now;
+  }
+
+  /** Sends a command; undefined for a device that no connected edge node has. */
+  readonly command = (id: string, payload: Json | Buffer): Promise<DownlinkOutcome> | undefined => {
+    const found = this.#byDevice.get(id);
+    return found && sendCommand(found.node, found.part, payload, this.#now());
+  };
+
+  /** The node of a client; a new one for a client without. */
+  of(client: SparkplugClient): LiveNode {
+    const known = this.#byClient.get(client);
     if (known !== undefined) return known;
     const node: LiveNode = {
       client,
-      edge: createEdgeNode(),
+      edge: new EdgeNode(),
       work: Promise.resolve(),
       ids: new Map(),
       absentAt: createBoundedMap(devicesPerNodeMax),
@@ -77,63 +64,72 @@ export function createSparkplugNodes(now: () => EpochMs): SparkplugNodes {
       askFor: undefined,
       bytes: 0,
     };
-    byClient.set(client, node);
+    this.#byClient.set(client, node);
     return node;
   }
 
-  function gone(node: LiveNode, part: NodePart): string | undefined {
+  /** Undefined for a client that has sent nothing. */
+  known(client: SparkplugClient): LiveNode | undefined {
+    return this.#byClient.get(client);
+  }
+
+  /** The client is this edge node now: another client of the same name is ended. */
+  claim(node: LiveNode): void {
+    const key = keyOf(node.client);
+    const other = this.#byName.get(key);
+    if (other === node) return;
+    this.#byName.set(key, node);
+    other?.client.end('another client took over this edge node');
+  }
+
+  isCurrent(node: LiveNode): boolean {
+    return this.#byName.get(keyOf(node.client)) === node;
+  }
+
+  /** A device was born. */
+  born(node: LiveNode, part: NodePart, id: string): void {
+    node.ids.set(part, id);
+    this.#byDevice.set(id, { node, part });
+  }
+
+  /** A device is gone. Returns its service id. */
+  gone(node: LiveNode, part: NodePart): string | undefined {
     const id = node.ids.get(part);
     node.ids.delete(part);
-    if (id !== undefined && byDevice.get(id)?.node === node) byDevice.delete(id);
+    if (id !== undefined && this.#byDevice.get(id)?.node === node) this.#byDevice.delete(id);
     return id;
   }
 
-  return {
-    of,
-    known: (client) => byClient.get(client),
-    claim(node) {
-      const key = keyOf(node.client);
-      const other = byName.get(key);
-      if (other === node) return;
-      byName.set(key, node);
-      other?.client.end('another client took over this edge node');
-    },
-    isCurrent: (node) => byName.get(keyOf(node.client)) === node,
-    born(node, part, id) {
-      node.ids.set(part, id);
-      byDevice.set(id, { node, part });
-    },
-    gone,
-    hasRoom(node) {
-      const needed = node.edge.bytes();
-      bytes += needed - node.bytes;
-      node.bytes = needed;
-      return bytes <= birthBytesMax;
-    },
-    drop(node) {
-      for (const part of [...node.ids.keys()]) gone(node, part);
-      bytes -= node.bytes;
-      node.bytes = 0;
-      byClient.delete(node.client);
-      const key = keyOf(node.client);
-      if (byName.get(key) === node) byName.delete(key);
-    },
-    ask(node) {
-      const { client } = node;
-      if (node.askFor === undefined || now() - node.askedAt < rebirthEveryMs) return;
-      if (!listens(client, undefined)) return;
-      node.askedAt = now();
-      node.askFor = undefined;
-      void client.send(commandTopic(client.name, undefined), rebirthPayload(now()), false);
-    },
-    command(id, payload) {
-      const found = byDevice.get(id);
-      return found && sendCommand(found.node, found.part, payload, now());
-    },
-    get size() {
-      return byClient.size;
-    },
-  };
+  /** Counts the memory of its births. False when there is not enough. */
+  hasRoom(node: LiveNode): boolean {
+    const needed = node.edge.bytes();
+    this.#bytes += needed - node.bytes;
+    node.bytes = needed;
+    return this.#bytes <= birthBytesMax;
+  }
+
+  drop(node: LiveNode): void {
+    for (const part of [...node.ids.keys()]) this.gone(node, part);
+    this.#bytes -= node.bytes;
+    node.bytes = 0;
+    this.#byClient.delete(node.client);
+    const key = keyOf(node.client);
+    if (this.#byName.get(key) === node) this.#byName.delete(key);
+  }
+
+  /** Sends what makes the node send its births, as often as it may be asked. */
+  ask(node: LiveNode): void {
+    const { client } = node;
+    if (node.askFor === undefined || this.#now() - node.askedAt < rebirthEveryMs) return;
+    if (!listens(client, undefined)) return;
+    node.askedAt = this.#now();
+    node.askFor = undefined;
+    void client.send(commandTopic(client.name, undefined), rebirthPayload(this.#now()), false);
+  }
+
+  get size(): number {
+    return this.#byClient.size;
+  }
 }
 
 function keyOf({ connectorId, name: { group, edge } }: SparkplugClient): string {

@@ -1,11 +1,11 @@
 // From command to downlinks (interface 2.10, contract 15 and 17).
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createScriptMachine, type ScriptMachine } from '../../scripting/script-machine.ts';
+import { ScriptMachine } from '../../scripting/script-machine.ts';
 import { type CommandToEncode, type EncodedCommand, encodeDownlink } from './downlink-command.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {
-  machine = createScriptMachine({ workers: 1 });
+  machine = new ScriptMachine({ workers: 1 });
 });
 afterAll(() => machine.close());
 

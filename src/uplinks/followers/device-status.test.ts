@@ -4,7 +4,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { type DurableEntry, isWritten } from '../../model/journal-entry.ts';
 import { manualTimers } from '../../structures/testing-timers.ts';
 import { createDeviceStatus, type StatusBatch, statusFollowing } from './device-status.ts';
-import { createFollowers } from './followers.ts';
+import { Followers } from './followers.ts';
 
 function entry(position: number, deviceId: string, state?: JsonObject): DurableEntry {
   const metrics = { uplinkId: `u${position}`, deviceId, uplinkSize: 1, timestamp: position };
@@ -44,7 +44,7 @@ function bench(limits: { entriesMax?: number; statesMax?: number } = {}) {
     (position) => positions.push(position),
     limits.statesMax ?? 100,
   );
-  const follower = createFollowers({
+  const follower = new Followers({
     followerPosition: () => 0,
     setFollowerPosition: () => expect.fail('status tells its position itself'),
     async *entriesFrom(position) {

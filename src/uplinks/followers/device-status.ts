@@ -10,8 +10,8 @@ import type { PeriodCount } from '../../storage/records/rows/period-counts.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { countedRows } from '../bulk/device-rows.ts';
 import type { JournalFollowerParts } from './journal-consumer.ts';
-import { createPeriodCounter } from './period-counter.ts';
-import { createStatelessDevices } from './stateless-devices.ts';
+import { PeriodCounter } from './period-counter.ts';
+import { StatelessDevices } from './stateless-devices.ts';
 
 /** What one transaction writes. */
 export interface StatusBatch {
@@ -97,7 +97,7 @@ export function createDeviceStatus(
   const pending = new Map<string, PendingState>();
   const known = createBoundedMap<string, JsonObject>(statesMax);
   // Most devices have none of these states.
-  const stateless = createStatelessDevices();
+  const stateless = new StatelessDevices();
 
   const newest = (deviceId: string): JsonObject | undefined =>
     emitted.get(deviceId) ?? pending.get(deviceId)?.state ?? known.get(deviceId);
@@ -161,7 +161,7 @@ function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
   const metrics = new Map<string, DeviceMetrics>();
   const states = new Map<string, JsonObject>();
   const notes: ProcessingLogEntry[] = [];
-  const counts = createPeriodCounter();
+  const counts = new PeriodCounter();
   const lastSamples = new Map<string, EpochMs>();
   for (const entry of entries) {
     const { deviceId } = entry;

@@ -1,7 +1,7 @@
 // The register of followers: announcements have the order of the table, for any order of starting.
 import { expect, test } from 'vitest';
 import type { DurableEntry } from '../../model/journal-entry.ts';
-import { createFollowers, followersOfLog, followerTable } from './followers.ts';
+import { Followers, followersOfLog, followerTable } from './followers.ts';
 import type { FollowedLog } from './journal-consumer.ts';
 
 function emptyLog(): FollowedLog & { readonly told: [string, number][] } {
@@ -33,7 +33,7 @@ const note = {
 } as unknown as DurableEntry['notes'][number];
 
 test('entries are announced in the order of the table', async () => {
-  const followers = createFollowers(emptyLog());
+  const followers = new Followers(emptyLog());
   const heard: string[] = [];
   followers.listen(
     'live',
@@ -60,7 +60,7 @@ test('entries are announced in the order of the table', async () => {
 });
 
 test('an entry of which nothing was left is announced to those that only listen', async () => {
-  const followers = createFollowers(emptyLog());
+  const followers = new Followers(emptyLog());
   const heard: string[] = [];
   followers.listen(
     'live',
@@ -75,7 +75,7 @@ test('an entry of which nothing was left is announced to those that only listen'
 
 test('a new follower holds the journal from its present end on, whatever its durability', async () => {
   const log = emptyLog();
-  const followers = createFollowers(log);
+  const followers = new Followers(log);
   for (const name of followersOfLog) await followers.start(name, parts).close();
   expect(log.told).toEqual(followersOfLog.map((name) => [name, 7]));
   expect(() => followers.start('rules', parts)).toThrow('twice');

@@ -42,62 +42,66 @@ export const followersOfLog = (Object.keys(followerTable) as FollowerName[]).fil
   (name): name is FollowerOfLog => followerTable[name] !== 'none',
 );
 
-export interface Followers {
-  /** Starts a follower of the journal. Each name once. */
-  start(
-    name: FollowerOfLog,
-    parts: Omit<JournalFollowerParts, 'name' | 'log' | 'durability'> & {
-      /** Called with every entry as it is announced, before it is handled. Rows are only samples. */
-      readonly announced?: (entry: DurableEntry) => void;
-    },
-  ): JournalFollower;
-  /** Adds a listener without a position. */
-  listen(
-    name: Exclude<FollowerName, FollowerOfLog>,
-    announced: (entry: DurableEntry) => void,
-    rowsAnnounced: (rows: DurableRows) => void,
-  ): void;
-  /** Call once for every entry that became durable. */
-  announce(entry: DurableEntry): void;
-  /** The same for the entries of rows together. */
-  announceRows(rows: DurableRows): void;
-}
-
 interface Listener {
   readonly follow: (entry: DurableEntry) => void;
   readonly followRows: (rows: DurableRows) => void;
 }
 
-export function createFollowers(log: FollowedLog): Followers {
-  const byName = new Map<FollowerName, Listener>();
-  let inOrder: readonly Listener[] = [];
+export class Followers {
+  readonly #log: FollowedLog;
+  readonly #byName = new Map<FollowerName, Listener>();
+  #inOrder: readonly Listener[] = [];
 
-  function add(name: FollowerName, listener: Listener): void {
-    if (byName.has(name)) throw new Error(`Follower ${name} was started twice`);
-    byName.set(name, listener);
-    inOrder = (Object.keys(followerTable) as FollowerName[]).flatMap(
-      (known) => byName.get(known) ?? [],
-    );
+  constructor(log: FollowedLog) {
+    this.#log = log;
   }
 
-  return {
-    start(name, { announced, ...parts }) {
-      const durability = followerTable[name];
-      const follower = createJournalFollower({ ...parts, name, log, durability });
-      const follow = (entry: DurableEntry): void => {
-        // An entry of which nothing was left is not in the journal.
-        if (isWritten(entry)) announced?.(entry);
-        follower.follow(entry);
-      };
-      add(name, { follow, followRows: follower.followRows });
-      return { ...follower, follow };
-    },
-    listen: (name, follow, followRows) => add(name, { follow, followRows }),
-    announce(entry) {
-      for (const { follow } of inOrder) follow(entry);
-    },
-    announceRows(rows) {
-      for (const { followRows } of inOrder) followRows(rows);
-    },
+  /** The same for the entries of rows together. */
+  readonly announceRows = (rows: DurableRows): void => {
+    for (const { followRows } of this.#inOrder) followRows(rows);
   };
+
+  /** Starts a follower of the journal. Each name once. */
+  start(
+    name: FollowerOfLog,
+    {
+      announced,
+      ...parts
+    }: Omit<JournalFollowerParts, 'name' | 'log' | 'durability'> & {
+      /** Called with every entry as it is announced, before it is handled. Rows are only samples. */
+      readonly announced?: (entry: DurableEntry) => void;
+    },
+  ): JournalFollower {
+    const durability = followerTable[name];
+    const follower = createJournalFollower({ ...parts, name, log: this.#log, durability });
+    const follow = (entry: DurableEntry): void => {
+      // An entry of which nothing was left is not in the journal.
+      if (isWritten(entry)) announced?.(entry);
+      follower.follow(entry);
+    };
+    this.#add(name, { follow, followRows: follower.followRows });
+    return { ...follower, follow };
+  }
+
+  /** Adds a listener without a position. */
+  listen(
+    name: Exclude<FollowerName, FollowerOfLog>,
+    follow: (entry: DurableEntry) => void,
+    followRows: (rows: DurableRows) => void,
+  ): void {
+    this.#add(name, { follow, followRows });
+  }
+
+  /** Call once for every entry that became durable. */
+  announce(entry: DurableEntry): void {
+    for (const { follow } of this.#inOrder) follow(entry);
+  }
+
+  #add(name: FollowerName, listener: Listener): void {
+    if (this.#byName.has(name)) throw new Error(`Follower ${name} was started twice`);
+    this.#byName.set(name, listener);
+    this.#inOrder = (Object.keys(followerTable) as FollowerName[]).flatMap(
+      (known) => this.#byName.get(known) ?? [],
+    );
+  }
 }

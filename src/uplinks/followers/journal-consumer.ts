@@ -11,7 +11,7 @@ import {
   isWritten,
   sampleCountOf,
 } from '../../model/journal-entry.ts';
-import { createRetryingWorker, type RetryingWorker } from '../../structures/retrying-worker.ts';
+import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import { setTimer as realTimer, type SetTimer } from '../../structures/timers.ts';
 
 const batchLimits: BatchLimits = { entriesMax: 1_000, samplesMax: 20_000 };
@@ -85,11 +85,11 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
   const { name, log, batchWaitMs = 0, batch = batchLimits, setTimer = realTimer } = parts;
   const { keep = (entry) => entry, keepRows = (rows) => rows } = parts;
   const { retryDelaysMs = standardDelaysMs } = parts;
-  const progress = createProgress(parts, batch);
+  const progress = new Progress(parts, batch);
   const { waiting } = progress;
   let cancelWait: (() => void) | undefined;
   let closed = false;
-  const worker: RetryingWorker = createRetryingWorker({
+  const worker: RetryingWorker = new RetryingWorker({
     hasWork: () => progress.next < progress.due,
     work: async (progressed) => {
       // Not at once: the caller that announces is about to answer a device, and entries of one
@@ -152,58 +152,66 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
 }
 
 /** How far a follower has come, and who waits for it. */
-interface Progress {
+class Progress {
   readonly parts: JournalFollowerParts;
   readonly batch: BatchLimits;
   readonly waiting: ReturnType<typeof createWaitingEntries>;
-  /** The position of the entry to handle next. */
-  readonly next: number;
   /** Everything before it is known to be durable. */
   wanted: number;
   /** Everything before it must be handled without further waiting. */
   due: number;
-  moveTo(next: number): void;
-  /** See `JournalFollower`. */
-  readonly tell: () => void;
-  /** Resolves when everything before the position was handled. */
-  reached(position: number): Promise<void>;
-  rejectWaiters(error: unknown): void;
-}
+  readonly #name: string;
+  readonly #log: FollowedLog;
+  readonly #durability: 'told' | 'ownTransaction';
+  readonly #waiters = new Set<{ readonly position: number } & PromiseWithResolvers<void>>();
+  #next: number;
+  readonly #neededFrom: () => number;
 
-function createProgress(parts: JournalFollowerParts, batch: BatchLimits): Progress {
-  const { name, log, durability } = parts;
-  const waiters = new Set<{ readonly position: number } & PromiseWithResolvers<void>>();
-  let next = parts.from ?? log.followerPosition(name) ?? log.position;
-  const { neededFrom = () => next } = parts;
-  const tellLog = (): void => log.setFollowerPosition(name, Math.min(next, neededFrom()));
-  if (durability === 'told' || log.followerPosition(name) === undefined) tellLog();
-  return {
-    parts,
-    batch,
-    waiting: createWaitingEntries(batch),
-    get next() {
-      return next;
-    },
-    wanted: log.position,
-    due: log.position,
-    tell: tellLog,
-    moveTo(position) {
-      next = position;
-      if (durability === 'told') tellLog();
-      for (const waiter of waiters) {
-        if (waiter.position <= next && waiters.delete(waiter)) waiter.resolve();
-      }
-    },
-    reached(position) {
-      const waiter = { position, ...Promise.withResolvers<void>() };
-      waiters.add(waiter);
-      return waiter.promise;
-    },
-    rejectWaiters(error) {
-      for (const waiter of waiters) waiter.reject(error);
-      waiters.clear();
-    },
-  };
+  constructor(parts: JournalFollowerParts, batch: BatchLimits) {
+    this.parts = parts;
+    this.batch = batch;
+    const { name, log, durability } = parts;
+    this.#name = name;
+    this.#log = log;
+    this.#durability = durability;
+    this.#next = parts.from ?? this.#log.followerPosition(this.#name) ?? this.#log.position;
+    const { neededFrom = () => this.#next } = parts;
+    this.#neededFrom = neededFrom;
+    if (this.#durability === 'told' || this.#log.followerPosition(this.#name) === undefined)
+      this.tell();
+    this.waiting = createWaitingEntries(batch);
+    this.wanted = this.#log.position;
+    this.due = this.#log.position;
+  }
+
+  /** See `JournalFollower`. */
+  readonly tell = (): void =>
+    this.#log.setFollowerPosition(this.#name, Math.min(this.#next, this.#neededFrom()));
+
+  /** The position of the entry to handle next. */
+  get next(): number {
+    return this.#next;
+  }
+
+  moveTo(position: number): void {
+    this.#next = position;
+    if (this.#durability === 'told') this.tell();
+    for (const waiter of this.#waiters) {
+      if (waiter.position <= this.#next && this.#waiters.delete(waiter)) waiter.resolve();
+    }
+  }
+
+  /** Resolves when everything before the position was handled. */
+  reached(position: number): Promise<void> {
+    const waiter = { position, ...Promise.withResolvers<void>() };
+    this.#waiters.add(waiter);
+    return waiter.promise;
+  }
+
+  rejectWaiters(error: unknown): void {
+    for (const waiter of this.#waiters) waiter.reject(error);
+    this.#waiters.clear();
+  }
 }
 
 async function catchUp(

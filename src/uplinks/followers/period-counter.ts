@@ -6,36 +6,35 @@ import {
   periodOf,
 } from '../../storage/records/rows/period-counts.ts';
 
-export interface PeriodCounter {
-  readonly add: (recordId: string, what: PeriodKind, at: EpochMs, amount: number) => void;
-  /** What was counted since the last call. */
-  readonly take: () => readonly PeriodCount[];
-}
-
 type Counted = { -readonly [K in keyof PeriodCount]: PeriodCount[K] };
 
-export function createPeriodCounter(): PeriodCounter {
-  let counts = new Map<string, Counted>();
+export class PeriodCounter {
+  #counts = new Map<string, Counted>();
   // Entries of one request follow one another.
-  let last: { readonly counted: Counted; readonly at: EpochMs } | undefined;
-  return {
-    add(recordId, what, at, amount) {
-      if (last?.at === at && last.counted.recordId === recordId && last.counted.what === what) {
-        last.counted.count += amount;
-        return;
-      }
-      const start = periodOf(what, at);
-      const key = `${what}${start}${recordId}`;
-      const counted = counts.get(key) ?? { recordId, what, start, count: 0 };
-      counted.count += amount;
-      counts.set(key, counted);
-      last = { counted, at };
-    },
-    take() {
-      const taken = [...counts.values()];
-      counts = new Map();
-      last = undefined;
-      return taken;
-    },
-  };
+  #last: { readonly counted: Counted; readonly at: EpochMs } | undefined;
+
+  add(recordId: string, what: PeriodKind, at: EpochMs, amount: number): void {
+    if (
+      this.#last?.at === at &&
+      this.#last.counted.recordId === recordId &&
+      this.#last.counted.what === what
+    ) {
+      this.#last.counted.count += amount;
+      return;
+    }
+    const start = periodOf(what, at);
+    const key = `${what}${start}${recordId}`;
+    const counted = this.#counts.get(key) ?? { recordId, what, start, count: 0 };
+    counted.count += amount;
+    this.#counts.set(key, counted);
+    this.#last = { counted, at };
+  }
+
+  /** What was counted since the last call. */
+  take(): readonly PeriodCount[] {
+    const taken = [...this.#counts.values()];
+    this.#counts = new Map();
+    this.#last = undefined;
+    return taken;
+  }
 }

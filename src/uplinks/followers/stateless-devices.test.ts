@@ -1,10 +1,10 @@
 // Stateless devices are distinguished exactly, and ids in other forms are never known.
 import { expect, test } from 'vitest';
 import { newId } from '../../model/ids.ts';
-import { createStatelessDevices } from './stateless-devices.ts';
+import { StatelessDevices } from './stateless-devices.ts';
 
 test('fleet 5: exactly the added devices are known', () => {
-  const devices = createStatelessDevices();
+  const devices = new StatelessDevices();
   const ids = Array.from({ length: 5_000 }, () => newId('device'));
   // Ids that have either half in common with another one.
   const near = ids.flatMap((id, i) => [
@@ -21,7 +21,7 @@ test('fleet 5: exactly the added devices are known', () => {
 });
 
 test('fleet 5: ids in other forms and devices beyond the limit are not kept', () => {
-  const devices = createStatelessDevices(2);
+  const devices = new StatelessDevices(2);
   for (const id of ['d1', '02zzzzzzzzzzzzzz', '0200000000000001', '0200000000000002'])
     devices.add(id);
   devices.add('0200000000000003');

@@ -32,7 +32,7 @@ import {
 } from './device-status.ts';
 import type { Followers } from './followers.ts';
 import type { FollowedLog, JournalFollower } from './journal-consumer.ts';
-import { createPeriodCounter } from './period-counter.ts';
+import { PeriodCounter } from './period-counter.ts';
 
 const name = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
@@ -127,7 +127,7 @@ async function scriptErrorCounts(
   if (errors.length === 0) return [];
   const deviceIds = new Set(errors.map(({ deviceId }) => deviceId));
   const places = await placesOfDevices(step, [...deviceIds]);
-  const counts = createPeriodCounter();
+  const counts = new PeriodCounter();
   for (const { deviceId, timestamp } of errors) {
     const workspaceId = places.get(deviceId)?.workspaceId;
     if (workspaceId !== undefined) counts.add(workspaceId, 'scriptErrors', timestamp, 1);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createDuplicateFilter, duplicateLimits } from '../../transports/duplicate-filter.ts';
+import { DuplicateFilter, duplicateLimits } from '../../transports/duplicate-filter.ts';
 import { createShapeInterner } from '../../storage/log/data-shape.ts';
 import type { EntryToEncode } from '../../storage/log/entry-encoding.ts';
 import { openEntryLog } from '../../storage/log/entry-log.ts';
@@ -108,7 +108,7 @@ test('speed 1: a start decodes no value of the entries that it takes keys of', a
   ];
   onTestFinished(() => void vi.restoreAllMocks());
   const read = (): number => values.reduce((sum, { mock }) => sum + mock.calls.length, 0);
-  const filter = createDuplicateFilter(() => now);
+  const filter = new DuplicateFilter(() => now);
   await recoverDuplicates({ filter, log, confirmedAfterMs: 1_000, now });
   expect(filter.size).toBe(10);
   expect(read()).toBe(0);

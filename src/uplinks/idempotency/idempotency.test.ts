@@ -4,7 +4,7 @@ import { problem } from '../../model/problem.ts';
 import {
   type FirstAnswer,
   type IdempotencyRecord,
-  createOnce,
+  Once,
   idempotencyKeptMs,
   type IdempotentCall,
 } from './idempotency.ts';
@@ -12,7 +12,7 @@ import {
 function bench() {
   const rows = new Map<string, IdempotencyRecord>();
   const clock = { now: 1_000_000 };
-  const { stored: once } = createOnce(
+  const { stored: once } = new Once(
     {
       find: async (id, seenAfter) => {
         const row = rows.get(id);

@@ -61,96 +61,83 @@ export interface IdempotentCall {
   readonly body: Json | undefined;
 }
 
-/**
- * One try of a request with a key. Its parts are journal entries: each is found again after a crash
- * by its duplicate key.
- */
-export interface Attempt {
-  /** When the key was first seen. */
-  readonly firstSeenAt: EpochMs;
-  /**
-   * What an earlier try made durable of this part. Throws Problem 422 when that part had another
-   * content.
-   */
-  readonly stored: (part: string, contentHash?: string) => DurablePart | undefined;
-  /** Whether an earlier try made something durable of this part. */
-  readonly isStored: (part: string) => boolean;
-  /** The duplicate key of the part's journal entry. */
-  readonly duplicateKey: (part: string, contentHash?: string) => string;
-  /** To be told when the part is durable. */
-  readonly done: (part: StoredPart) => void;
-}
-
-export interface Once {
-  /**
-   * For work that the journal makes durable. `work` gets the time of the first request and what was
-   * stored already, so that a retry after a crash stores nothing twice. Throws Problem 422 for the
-   * same key with another body; a refused request leaves no trace.
-   */
-  readonly stored: (
-    call: IdempotentCall,
-    work: (attempt: Attempt) => Promise<FirstAnswer>,
-  ) => Promise<FirstAnswer>;
-  /** For work on records: the record and its key are one transaction. */
-  readonly created: (
-    call: IdempotentCall,
-    work: (step: Inventory) => Promise<FirstAnswer>,
-  ) => Promise<FirstAnswer>;
-}
-
-export function createOnce(records: IdempotencyRecords, now: () => EpochMs): Once {
-  const inProgress = new Map<
+export class Once {
+  readonly #records: IdempotencyRecords;
+  readonly #now: () => EpochMs;
+  readonly #inProgress = new Map<
     string,
     { readonly bodyHash: string; readonly answer: Promise<FirstAnswer> }
   >();
-  const attempts = createAttempts(records);
+  readonly #attempts: Attempts;
 
-  async function once(
+  constructor(records: IdempotencyRecords, now: () => EpochMs) {
+    this.#records = records;
+    this.#now = now;
+    this.#attempts = new Attempts(records);
+  }
+
+  /**
+   * For work that the journal makes durable. `work` gets the time of the first request and what
+   * was stored already, so that a retry after a crash stores nothing twice. Throws Problem 422 for
+   * the same key with another body; a refused request leaves no trace.
+   */
+  readonly stored = (
     call: IdempotentCall,
-    work: (id: string, bodyHash: string) => Promise<FirstAnswer>,
-  ) {
+    work: (attempt: Attempt) => Promise<FirstAnswer>,
+  ): Promise<FirstAnswer> =>
+    this.#once(call, async (id, bodyHash) => {
+      const seenAt = this.#now();
+      const reserve = () =>
+        this.#records.reserve({ id, bodyHash, firstSeenAt: seenAt, answer: null });
+      const record = (await this.#known(id, bodyHash)) ?? sameBody(await reserve(), bodyHash);
+      if (record?.answer) return record.answer;
+      const firstSeenAt = record?.firstSeenAt ?? seenAt;
+      return (
+        await this.#attempts.run(
+          { id, bodyHash, firstSeenAt, durable: record?.durable ?? [] },
+          work,
+        )
+      ).answer;
+    });
+
+  /** For work on records: the record and its key are one transaction. */
+  created(
+    call: IdempotentCall,
+    work: (step: Inventory) => Promise<FirstAnswer>,
+  ): Promise<FirstAnswer> {
+    return this.#once(call, async (id, bodyHash) => {
+      const record = await this.#known(id, bodyHash);
+      return (
+        record?.answer ??
+        this.#records.create(
+          { id, bodyHash, firstSeenAt: record?.firstSeenAt ?? this.#now() },
+          work,
+        )
+      );
+    });
+  }
+
+  async #once(call: IdempotentCall, work: (id: string, bodyHash: string) => Promise<FirstAnswer>) {
     const id = keptIdOf(call);
     const bodyHash = hash(JSON.stringify(call.body ?? null));
-    const other = inProgress.get(id);
+    const other = this.#inProgress.get(id);
     if (other !== undefined) {
       if (other.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
       return other.answer;
     }
     const answer = work(id, bodyHash);
-    inProgress.set(id, { bodyHash, answer });
+    this.#inProgress.set(id, { bodyHash, answer });
     try {
       return await answer;
     } finally {
-      inProgress.delete(id);
+      this.#inProgress.delete(id);
     }
   }
 
   /** Throws Problem 422 for a key that was used with another body. */
-  async function known(id: string, bodyHash: string): Promise<IdempotencyRecord | undefined> {
-    return sameBody(await attempts.find(id, now() - idempotencyKeptMs), bodyHash);
+  async #known(id: string, bodyHash: string): Promise<IdempotencyRecord | undefined> {
+    return sameBody(await this.#attempts.find(id, this.#now() - idempotencyKeptMs), bodyHash);
   }
-
-  return {
-    stored: (call, work) =>
-      once(call, async (id, bodyHash) => {
-        const seenAt = now();
-        const reserve = () => records.reserve({ id, bodyHash, firstSeenAt: seenAt, answer: null });
-        const record = (await known(id, bodyHash)) ?? sameBody(await reserve(), bodyHash);
-        if (record?.answer) return record.answer;
-        const firstSeenAt = record?.firstSeenAt ?? seenAt;
-        return (
-          await attempts.run({ id, bodyHash, firstSeenAt, durable: record?.durable ?? [] }, work)
-        ).answer;
-      }),
-    created: (call, work) =>
-      once(call, async (id, bodyHash) => {
-        const record = await known(id, bodyHash);
-        return (
-          record?.answer ??
-          records.create({ id, bodyHash, firstSeenAt: record?.firstSeenAt ?? now() }, work)
-        );
-      }),
-  };
 }
 
 function sameBody(
@@ -161,64 +148,63 @@ function sameBody(
   return record;
 }
 
-export interface Attempts {
+/**
+ * Tries of reserved keys. What the records refuse to keep is held in memory, so that a retry
+ * finds it until the process ends.
+ */
+export class Attempts {
+  readonly #records: IdempotencyRecords;
+  readonly #held = createBoundedMap<string, IdempotencyRecord>(heldMax);
+
+  constructor(records: IdempotencyRecords) {
+    this.#records = records;
+  }
+
   /** The record, with what could not be saved of it. */
-  find(id: string, seenAfter: EpochMs): Promise<IdempotencyRecord | undefined>;
+  async find(id: string, seenAfter: EpochMs): Promise<IdempotencyRecord | undefined> {
+    const record = this.#held.get(id);
+    if (record !== undefined && record.firstSeenAt > seenAfter) return record;
+    return this.#records.find(id, seenAfter);
+  }
+
   /**
    * Runs the work of a reserved key and keeps its answer; `work` says the hash of the body when it
    * was not known before.
    */
-  run(
+  async run(
     kept: Omit<IdempotencyRecord, 'answer'>,
     work: (attempt: Attempt) => Promise<FirstAnswer>,
-    bodyHash?: () => string,
-  ): Promise<{ readonly answer: FirstAnswer; readonly bodyHash: string }>;
-}
-
-/**
- * Tries of reserved keys. What the records refuse to keep is held in memory, so that a retry finds
- * it until the process ends.
- */
-export function createAttempts(records: IdempotencyRecords): Attempts {
-  const held = createBoundedMap<string, IdempotencyRecord>(heldMax);
-
-  function hold(record: IdempotencyRecord, error: unknown): void {
-    records.failed(error);
-    held.set(record.id, record);
+    bodyHash: () => string = () => kept.bodyHash,
+  ): Promise<{ readonly answer: FirstAnswer; readonly bodyHash: string }> {
+    const durable = [...kept.durable];
+    try {
+      const answer = await work(new Attempt(kept, durable));
+      const hashed = bodyHash();
+      // What is durable is answered. Without the saved answer the reservation stays, and the
+      // journal tells after a crash.
+      await this.#records.complete(kept.id, answer, hashed).then(
+        () => this.#held.delete(kept.id),
+        (error: unknown) => this.#hold({ ...kept, bodyHash: hashed, answer, durable }, error),
+      );
+      return { answer, bodyHash: hashed };
+    } catch (error) {
+      if (isRefusal(error)) {
+        this.#held.delete(kept.id);
+        await this.#records.release(kept.id);
+      } else {
+        const broken = { ...kept, answer: null, durable };
+        await this.#records
+          .interrupt(kept.id, durable)
+          .catch((failure: unknown) => this.#hold(broken, failure));
+      }
+      throw error;
+    }
   }
 
-  return {
-    async find(id, seenAfter) {
-      const record = held.get(id);
-      if (record !== undefined && record.firstSeenAt > seenAfter) return record;
-      return records.find(id, seenAfter);
-    },
-    async run(kept, work, bodyHash = () => kept.bodyHash) {
-      const durable = [...kept.durable];
-      try {
-        const answer = await work(attemptOf(kept, durable));
-        const hashed = bodyHash();
-        // What is durable is answered. Without the saved answer the reservation stays, and the
-        // journal tells after a crash.
-        await records.complete(kept.id, answer, hashed).then(
-          () => held.delete(kept.id),
-          (error: unknown) => hold({ ...kept, bodyHash: hashed, answer, durable }, error),
-        );
-        return { answer, bodyHash: hashed };
-      } catch (error) {
-        if (isRefusal(error)) {
-          held.delete(kept.id);
-          await records.release(kept.id);
-        } else {
-          const broken = { ...kept, answer: null, durable };
-          await records
-            .interrupt(kept.id, durable)
-            .catch((failure: unknown) => hold(broken, failure));
-        }
-        throw error;
-      }
-    },
-  };
+  #hold(record: IdempotencyRecord, error: unknown): void {
+    this.#records.failed(error);
+    this.#held.set(record.id, record);
+  }
 }
 
 /**
@@ -229,23 +215,49 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status < 500 && error.problem !== 'idempotencyKeyReused';
 }
 
-function attemptOf(
-  { id, firstSeenAt, durable: before }: Omit<IdempotencyRecord, 'answer'>,
-  durable: StoredPart[],
-): Attempt {
-  const parts = new Map(before.map((one) => [one.part, one]));
-  return {
-    firstSeenAt,
-    stored(part, contentHash = '') {
-      const stored = parts.get(part);
-      if (stored !== undefined && stored.contentHash !== contentHash)
-        throw problem('idempotencyKeyReused');
-      return stored;
-    },
-    isStored: (part) => parts.has(part),
-    duplicateKey: (part, contentHash = '') => durablePart.toDuplicateKey({ id, part, contentHash }),
-    done: (part) => void durable.push(part),
+/**
+ * One try of a request with a key. Its parts are journal entries: each is found again after a
+ * crash by its duplicate key.
+ */
+export class Attempt {
+  /** When the key was first seen. */
+  readonly firstSeenAt: EpochMs;
+  readonly #id;
+  readonly #durable: StoredPart[];
+  readonly #parts: Map<string, StoredPart>;
+
+  constructor(
+    { id, firstSeenAt, durable: before }: Omit<IdempotencyRecord, 'answer'>,
+    durable: StoredPart[],
+  ) {
+    this.#id = id;
+    this.firstSeenAt = firstSeenAt;
+    this.#durable = durable;
+    this.#parts = new Map(before.map((one) => [one.part, one]));
+  }
+
+  /**
+   * What an earlier try made durable of this part. Throws Problem 422 when that part had another
+   * content.
+   */
+  readonly stored = (part: string, contentHash: string = ''): DurablePart | undefined => {
+    const stored = this.#parts.get(part);
+    if (stored !== undefined && stored.contentHash !== contentHash)
+      throw problem('idempotencyKeyReused');
+    return stored;
   };
+
+  /** The duplicate key of the part's journal entry. */
+  readonly duplicateKey = (part: string, contentHash: string = ''): string =>
+    durablePart.toDuplicateKey({ id: this.#id, part, contentHash });
+
+  /** To be told when the part is durable. */
+  readonly done = (part: StoredPart): void => void this.#durable.push(part);
+
+  /** Whether an earlier try made something durable of this part. */
+  isStored(part: string): boolean {
+    return this.#parts.has(part);
+  }
 }
 
 /** Under which a key is kept. Throws Problem `invalidRequest` for a key that is too long. */

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import {
   type Attempt,
-  createAttempts,
+  Attempts,
   type FirstAnswer,
   type IdempotencyRecords,
   type IdempotentCall,
@@ -35,7 +35,7 @@ const noHash = '';
  */
 export function createOnceStreamed(records: IdempotencyRecords, now: () => EpochMs): OnceStreamed {
   const inProgress = new Map<string, Promise<Done>>();
-  const attempts = createAttempts(records);
+  const attempts = new Attempts(records);
 
   async function firstAnswer(
     id: string,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
 import { keyPaths } from '../../model/data-value.ts';
-import { createDeviceNames } from './device-names.ts';
+import { DeviceNames } from './device-names.ts';
 import { validateSample } from './sample-validation.ts';
 
 const limits = { topics: 20, dataKeys: 100 };
@@ -11,7 +11,7 @@ const limits = { topics: 20, dataKeys: 100 };
 function bench() {
   const stored = new Map<string, Set<string>>();
   let asked = 0;
-  const { admit } = createDeviceNames(limits, async () => {
+  const { admit } = new DeviceNames(limits, async () => {
     asked += 1;
     return new Map([...stored].map(([topic, names]) => [topic, new Set(names)]));
   });
@@ -76,7 +76,7 @@ test.each([
   ['at the top', (data: JsonObject) => data],
   ['in an object', (data: JsonObject) => ({ a: { b: data } })],
 ])('review security 4: very many new keys %s are read and cut in many turns', async (_, nested) => {
-  const { admit } = createDeviceNames({ topics: 20, dataKeys: 10_000 }, async () => new Map());
+  const { admit } = new DeviceNames({ topics: 20, dataKeys: 10_000 }, async () => new Map());
   const many = Object.fromEntries(Array.from({ length: 55_000 }, (__, i) => [`k${i}`, i]));
   const sent = validateSample({
     deviceId: 'd',

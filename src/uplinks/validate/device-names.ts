@@ -8,7 +8,7 @@ import { type Quotas, quotaTable } from '../../model/quota.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
 import type { RemovedKey } from './data-cleaning.ts';
-import { createNameCounts, type NameCounts } from './name-counts.ts';
+import { NameCounts } from './name-counts.ts';
 import {
   noteCleaning,
   removedKeysMeta,
@@ -27,21 +27,6 @@ export type StoredNames = (deviceId: string) => Promise<ReadonlyMap<string, Set<
 
 /** Does the work when it is its turn; without it, in a later turn of the event loop. */
 export type InTurn = <T>(work: () => T) => T | Promise<Awaited<T>>;
-
-export interface DeviceNames {
-  /**
-   * Checks validated samples of a device, in order. Returns the same objects for samples without a
-   * new name beyond a limit, and a promise only when the store must be read. A new key beyond
-   * `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
-   * topic `default`, as invalid names do (interface 2.3). Samples with very many keys take a turn
-   * for every few thousands of them.
-   */
-  readonly admit: (
-    deviceId: string,
-    samples: readonly Validated[],
-    inTurn?: InTurn,
-  ) => readonly Validated[] | Promise<readonly Validated[]>;
-}
 
 /**
  * Devices in memory, and names of devices near their limits. Others are read again from the store.
@@ -97,34 +82,48 @@ interface CheckedSample {
   readonly signature: number;
 }
 
-export function createDeviceNames(limits: Limits, storedNames: StoredNames): DeviceNames {
-  const state: NamesState = {
-    limits,
-    storedNames,
-    counts: createNameCounts(devicesMax),
-    loading: new Map(),
-    near: new Map(),
-    nearNames: 0,
-    salt: randomUUID(),
-    signatures: createBoundedMap<string, number>(signaturesMax),
-    last: undefined,
-  };
-  return {
-    admit(deviceId, samples, inTurn = inLaterTurn) {
-      const admitted: Validated[] = [];
-      for (const validated of samples) {
-        const one = admitOne(state, deviceId, validated);
-        if (one === undefined) {
-          const rest = samples.slice(admitted.length);
-          return admitSlowly(state, deviceId, rest, inTurn).then((others) => [
-            ...admitted,
-            ...others,
-          ]);
-        }
-        admitted.push(one);
+export class DeviceNames {
+  readonly #state: NamesState;
+
+  constructor(limits: Limits, storedNames: StoredNames) {
+    this.#state = {
+      limits,
+      storedNames,
+      counts: new NameCounts(devicesMax),
+      loading: new Map(),
+      near: new Map(),
+      nearNames: 0,
+      salt: randomUUID(),
+      signatures: createBoundedMap<string, number>(signaturesMax),
+      last: undefined,
+    };
+  }
+
+  /**
+   * Checks validated samples of a device, in order. Returns the same objects for samples without a
+   * new name beyond a limit, and a promise only when the store must be read. A new key beyond
+   * `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
+   * topic `default`, as invalid names do (interface 2.3). Samples with very many keys take a turn
+   * for every few thousands of them.
+   */
+  readonly admit = (
+    deviceId: string,
+    samples: readonly Validated[],
+    inTurn: InTurn = inLaterTurn,
+  ): readonly Validated[] | Promise<readonly Validated[]> => {
+    const admitted: Validated[] = [];
+    for (const validated of samples) {
+      const one = admitOne(this.#state, deviceId, validated);
+      if (one === undefined) {
+        const rest = samples.slice(admitted.length);
+        return admitSlowly(this.#state, deviceId, rest, inTurn).then((others) => [
+          ...admitted,
+          ...others,
+        ]);
       }
-      return admitted;
-    },
+      admitted.push(one);
+    }
+    return admitted;
   };
 }
 

@@ -1,9 +1,9 @@
 // Name counts keep what was set for each device, and a reused slot keeps nothing of the device before.
 import { expect, test } from 'vitest';
-import { createNameCounts } from './name-counts.ts';
+import { NameCounts } from './name-counts.ts';
 
 test('fleet 5: counts and the last four signatures of each device', () => {
-  const counts = createNameCounts(10_000);
+  const counts = new NameCounts(10_000);
   for (let n = 0; n < 5_000; n++) {
     const slot = counts.add(`d${n}`);
     counts.setCounts(slot, n, n * 2);
@@ -20,7 +20,7 @@ test('fleet 5: counts and the last four signatures of each device', () => {
 });
 
 test('fleet 5: at the limit, devices in turn are still known', () => {
-  const counts = createNameCounts(400);
+  const counts = new NameCounts(400);
   let known = 0;
   for (let round = 0; round < 10; round++) {
     for (let n = 0; n < 500; n++) {

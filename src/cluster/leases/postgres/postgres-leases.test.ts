@@ -11,7 +11,7 @@ import { clusterLeaseMs, openLeaseCluster } from '../testing-lease-cluster.ts';
 import { leasesMustBehave, leasesMustBeShared } from '../conformance/leases.conformance.ts';
 import type { LeaseTable } from '../lease-table.ts';
 import { partitionLeases } from '../leases.ts';
-import { createSharedLeases } from '../shared-leases.ts';
+import { SharedLeases } from '../shared-leases.ts';
 import { postgresLeaseTable } from './postgres-lease-table.ts';
 
 let directory: string;
@@ -51,7 +51,7 @@ async function setTime(now: number): Promise<void> {
 const { setTimer } = manualTimers();
 
 function openLeases(id: string) {
-  const leases = createSharedLeases({
+  const leases = new SharedLeases({
     node: { id, url: `http://${id}` },
     openTable,
     leaseMs: clusterLeaseMs,

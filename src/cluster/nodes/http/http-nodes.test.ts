@@ -11,7 +11,7 @@ import { makeCertificate } from '../../../../tests/servers/certificate.ts';
 import { clusterSecretWeakness, digestOf, NodeSigner, signatureLimits } from '../cluster-secret.ts';
 import { type Fault, describeNodes, type OfferedNode } from '../conformance/nodes.conformance.ts';
 import { createHttpNodes } from './http-nodes.ts';
-import { createInternalPort, type InternalPortParts } from './internal-port.ts';
+import { InternalPort, type InternalPortParts } from './internal-port.ts';
 
 const secret = 'a long and random secret of the tests 0123456789';
 const closers: (() => unknown)[] = [];
@@ -43,7 +43,7 @@ function partsOf({ handlers, holds, serve }: OfferedNode): InternalPortParts {
 }
 
 async function openPort(parts: InternalPortParts): Promise<number> {
-  const port = createInternalPort(parts);
+  const port = new InternalPort(parts);
   closers.push(() => port.close());
   return port.listen({ host: '127.0.0.1', port: 0 });
 }
@@ -208,7 +208,7 @@ describe('security 6: calls of nodes are signed', () => {
     'a node that starts again takes what a node sends whose clock is %d ms ahead',
     async (aheadMs) => {
       const handlers: OfferedNode = { ...offered, serve: readAll };
-      let node = createInternalPort(partsOf(handlers));
+      let node = new InternalPort(partsOf(handlers));
       const port = await node.listen({ host: '127.0.0.1', port: 0 });
       closers.push(() => node.close());
       const nodes = createHttpNodes({ id: 'a', secret, now: () => Date.now() + aheadMs });
@@ -231,12 +231,12 @@ describe('security 6: calls of nodes are signed', () => {
         expect(answers.map((one) => (one === 'notHeld' ? one : one.status))).toEqual([200, 200]);
         expect(await nodes.call(to, 'echo', run)).toBe(run);
         await node.close();
-        node = createInternalPort(partsOf(handlers));
+        node = new InternalPort(partsOf(handlers));
         await node.listen({ host: '127.0.0.1', port });
       }
       expect(await nodes.call(to, 'echo', 'again')).toBe('again');
       await node.close();
-      node = createInternalPort(partsOf(handlers));
+      node = new InternalPort(partsOf(handlers));
       await node.listen({ host: '127.0.0.1', port });
       const short = { ...sent(), body: Buffer.from('short') };
       expect(await nodes.forward(to, short)).toMatchObject({ status: 200 });
@@ -257,7 +257,7 @@ describe('security 6: calls of nodes are signed', () => {
     ['sent while it is read', Readable.from([Buffer.alloc(300_000, 'x'), Buffer.from('end')])],
   ])('a forwarded body that is %s breaks off if it was changed on its way', async (_, body) => {
     let received = 'nothing';
-    const port = createInternalPort({
+    const port = new InternalPort({
       ...partsOf(offered),
       serve(request, response) {
         request.on('data', () => undefined);

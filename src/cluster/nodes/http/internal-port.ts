@@ -25,7 +25,7 @@ import {
 } from '../node-headers.ts';
 import { setTimer } from '../../../structures/timers.ts';
 import { createQuietWait } from './drain-wait.ts';
-import { createLinkServer, type LinkServer } from './web-socket-links.ts';
+import { LinkServer } from './web-socket-links.ts';
 
 /** How long the body of a refused request is read. */
 const unreadMsMax = 2_000;
@@ -52,69 +52,70 @@ export interface InternalPortParts {
 
 type Accepted = ReturnType<SignatureCheck['accept']>;
 
-export interface InternalPort {
-  /** Resolves with the port that was bound. */
-  listen(at: { readonly host: string; readonly port: number }): Promise<number>;
-  close(): Promise<void>;
-}
+export class InternalPort {
+  readonly #quiet = createQuietWait();
+  readonly #server;
+  readonly #links: LinkServer;
 
-export function createInternalPort(parts: InternalPortParts): InternalPort {
-  const check = new SignatureCheck(parts.secret, parts.now ?? Date.now);
-  const accept = ({ method = '', url: path = '', headers }: IncomingMessage): Accepted => {
-    const [from, lease, address, call] = [
-      nodeHeaders.from,
-      nodeHeaders.lease,
-      nodeHeaders.address,
-      nodeHeaders.call,
-    ].map((name) => String(headers[name] ?? ''));
-    const isForwarded = lease !== '' && !path.startsWith(callPath);
-    const about = isForwarded ? aboutForwarded(lease ?? '', address ?? '') : (call ?? '');
-    const signed = { method, path, from: from ?? '', to: parts.id, about };
-    return check.accept(headers[nodeHeaders.signature], signed);
-  };
-  // A node that is about to send a long body asks first, because it could not send it again.
-  const handleCall = createCallTable(new Map([...parts.handlers, [meetCall, async () => null]]));
-  const quiet = createQuietWait();
-  const server = serverOf(parts, (request, response) => {
-    const { socket, url = '' } = request;
-    quiet.requested(response);
-    const accepted = accept(request);
-    if ('refused' in accepted) {
-      const told = { [nodeHeaders.run]: check.run };
-      if (accepted.refused === 'another run') {
-        request.resume();
-        return void response.writeHead(401, told).end(accepted.refused);
+  constructor(parts: InternalPortParts) {
+    const check = new SignatureCheck(parts.secret, parts.now ?? Date.now);
+    const accept = ({ method = '', url: path = '', headers }: IncomingMessage): Accepted => {
+      const [from, lease, address, call] = [
+        nodeHeaders.from,
+        nodeHeaders.lease,
+        nodeHeaders.address,
+        nodeHeaders.call,
+      ].map((name) => String(headers[name] ?? ''));
+      const isForwarded = lease !== '' && !path.startsWith(callPath);
+      const about = isForwarded ? aboutForwarded(lease ?? '', address ?? '') : (call ?? '');
+      const signed = { method, path, from: from ?? '', to: parts.id, about };
+      return check.accept(headers[nodeHeaders.signature], signed);
+    };
+    // A node that is about to send a long body asks first, because it could not send it again.
+    const handleCall = createCallTable(new Map([...parts.handlers, [meetCall, async () => null]]));
+    this.#server = serverOf(parts, (request, response) => {
+      const { socket, url = '' } = request;
+      this.#quiet.requested(response);
+      const accepted = accept(request);
+      if ('refused' in accepted) {
+        const told = { [nodeHeaders.run]: check.run };
+        if (accepted.refused === 'another run') {
+          request.resume();
+          return void response.writeHead(401, told).end(accepted.refused);
+        }
+        parts.refused(socket.remoteAddress ?? '', accepted.refused);
+        // What follows on the connection is not read.
+        return void response.writeHead(401, { connection: 'close' }).end(accepted.refused);
       }
-      parts.refused(socket.remoteAddress ?? '', accepted.refused);
-      // What follows on the connection is not read.
-      return void response.writeHead(401, { connection: 'close' }).end(accepted.refused);
-    }
-    if (url.startsWith(callPath))
-      return void answerCall(parts, { handle: handleCall, ...accepted }, request, response);
-    serveForwarded(parts, { check, ...accepted }, request, response);
-  });
-  // The other node ends idle connections first, so that it never sends on one that just ended.
-  server.keepAliveTimeout = 60_000;
-  const links = createLinkServer(parts);
-  acceptLinks(server, links, parts, { accept, run: check.run });
-  return {
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          const address = server.address();
-          resolve(typeof address === 'object' && address !== null ? address.port : port);
-        });
-      }),
-    async close() {
-      await quiet.whenQuiet();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await links.close();
-      server.closeIdleConnections();
-      await closed;
-    },
+      if (url.startsWith(callPath))
+        return void answerCall(parts, { handle: handleCall, ...accepted }, request, response);
+      serveForwarded(parts, { check, ...accepted }, request, response);
+    });
+    // The other node ends idle connections first, so that it never sends on one that just ended.
+    this.#server.keepAliveTimeout = 60_000;
+    this.#links = new LinkServer(parts);
+    acceptLinks(this.#server, this.#links, parts, { accept, run: check.run });
+  }
+
+  readonly close = async (): Promise<void> => {
+    await this.#quiet.whenQuiet();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#links.close();
+    this.#server.closeIdleConnections();
+    await closed;
   };
+
+  /** Resolves with the port that was bound. */
+  listen({ host, port }: { readonly host: string; readonly port: number }): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject);
+        const address = this.#server.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : port);
+      });
+    });
+  }
 }
 
 /** `run`: a sender that does not know it yet is told, and sends again. */

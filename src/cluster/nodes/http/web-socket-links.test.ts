@@ -6,7 +6,7 @@ import WebSocket from 'ws';
 import { linksMustBehave } from '../conformance/links.conformance.ts';
 import type { FeedHandlers } from '../links/links.ts';
 import { emptyDigest, NodeSigner } from '../cluster-secret.ts';
-import { createInternalPort } from './internal-port.ts';
+import { InternalPort } from './internal-port.ts';
 import { createWebSocketLinks } from './web-socket-links.ts';
 
 const secret = 'a long and random secret of the tests 0123456789';
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 function portOf(feeds: FeedHandlers) {
-  const port = createInternalPort({
+  const port = new InternalPort({
     id: 'b',
     secret,
     feeds,

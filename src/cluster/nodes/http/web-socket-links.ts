@@ -93,33 +93,45 @@ function linkSocketOf(webSocket: WebSocket): LinkSocket {
   };
 }
 
-export interface LinkServer {
-  /** Takes over the connection of a node whose signature is right. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  close(): Promise<void>;
-}
-
-export function createLinkServer(parts: {
-  readonly feeds: FeedHandlers;
-  readonly failed: (feed: string, error: unknown) => void;
-}): LinkServer {
-  const senders = new Set<LinkSender>();
-  const server = new WebSocketServer({ noServer: true, clientTracking: false, ...socketOptions });
-  let isClosed = false;
-  return {
-    upgrade(request, socket, head) {
-      const from = String(request.headers[nodeHeaders.from] ?? '');
-      server.handleUpgrade(request, socket, head, (webSocket) => {
-        if (isClosed) return webSocket.terminate();
-        const linkSocket = linkSocketOf(webSocket);
-        const sender = openLinkSender({ ...parts, socket: linkSocket, from, setRepeatingTimer });
-        senders.add(sender);
-        webSocket.once('close', () => senders.delete(sender));
-      });
-    },
-    async close() {
-      isClosed = true;
-      await Promise.all([...senders].map((sender) => sender.close()));
-    },
+export class LinkServer {
+  readonly #parts: {
+    readonly feeds: FeedHandlers;
+    readonly failed: (feed: string, error: unknown) => void;
   };
+  readonly #senders = new Set<LinkSender>();
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    ...socketOptions,
+  });
+  #isClosed = false;
+
+  constructor(parts: {
+    readonly feeds: FeedHandlers;
+    readonly failed: (feed: string, error: unknown) => void;
+  }) {
+    this.#parts = parts;
+  }
+
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    await Promise.all([...this.#senders].map((sender) => sender.close()));
+  };
+
+  /** Takes over the connection of a node whose signature is right. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const from = String(request.headers[nodeHeaders.from] ?? '');
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      if (this.#isClosed) return webSocket.terminate();
+      const linkSocket = linkSocketOf(webSocket);
+      const sender = openLinkSender({
+        ...this.#parts,
+        socket: linkSocket,
+        from,
+        setRepeatingTimer,
+      });
+      this.#senders.add(sender);
+      webSocket.once('close', () => this.#senders.delete(sender));
+    });
+  }
 }

@@ -169,13 +169,6 @@ interface LinkReceiver {
   close(): void;
 }
 
-interface OpenFeed {
-  change(request: Json): void;
-  /** Call with the cost of each message that was read. */
-  taken(cost: number): void;
-  end(): void;
-}
-
 function openLinkReceiver(parts: LinkReceiverParts): LinkReceiver {
   const { to, socket, setRepeatingTimer, setTimer, ended } = parts;
   const feeds = new Map<number, ReceivedFeed>();
@@ -219,25 +212,38 @@ function openLinkReceiver(parts: LinkReceiverParts): LinkReceiver {
       const id = (opened += 1);
       feeds.set(id, feed);
       channel.send(['open', id, { name, request }]);
-      return openFeed(id, channel, () => finish(id, null));
+      return new OpenFeed(id, channel, () => finish(id, null));
     },
     close: () => channel.close('this node is stopping'),
   };
 }
 
-function openFeed(id: number, channel: LinkChannel, finish: () => void): OpenFeed {
-  let taken = 0;
-  return {
-    change: (request) => void channel.send(['change', id, request]),
-    taken(cost) {
-      taken += cost;
-      if (taken < linkLimits.takenBytes) return;
-      channel.send(['take', id, taken]);
-      taken = 0;
-    },
-    end() {
-      channel.send(['end', id]);
-      finish();
-    },
-  };
+class OpenFeed {
+  readonly #id: number;
+  readonly #channel: LinkChannel;
+  readonly #finish: () => void;
+  #taken = 0;
+
+  constructor(id: number, channel: LinkChannel, finish: () => void) {
+    this.#id = id;
+    this.#channel = channel;
+    this.#finish = finish;
+  }
+
+  change(request: Json): void {
+    this.#channel.send(['change', this.#id, request]);
+  }
+
+  /** Call with the cost of each message that was read. */
+  taken(cost: number): void {
+    this.#taken += cost;
+    if (this.#taken < linkLimits.takenBytes) return;
+    this.#channel.send(['take', this.#id, this.#taken]);
+    this.#taken = 0;
+  }
+
+  end(): void {
+    this.#channel.send(['end', this.#id]);
+    this.#finish();
+  }
 }

@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest';
 import { setRepeatingTimer, setTimer } from '../../../structures/timers.ts';
 import { linksMustBehave } from '../conformance/links.conformance.ts';
-import { type Carried, createLinkSwitch } from './in-process-links.ts';
+import { type Carried, LinkSwitch } from './in-process-links.ts';
 import type { FeedHandler, FeedHandlers } from './links.ts';
 
 function openPair(feeds: FeedHandlers, carry: () => Carried = () => 1) {
   const failed = () => undefined;
-  const linkSwitch = createLinkSwitch({ carry, setTimer, setRepeatingTimer, failed });
+  const linkSwitch = new LinkSwitch({ carry, setTimer, setRepeatingTimer, failed });
   const disconnect = linkSwitch.connect('b', feeds);
   return {
     links: linkSwitch.linksOf('a'),

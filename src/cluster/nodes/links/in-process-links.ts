@@ -16,47 +16,49 @@ export interface LinkSwitchParts {
   readonly failed: (feed: string, error: unknown) => void;
 }
 
-export interface LinkSwitch {
-  /** Connects a node; the function disconnects it. */
-  connect(id: string, feeds: FeedHandlers): () => Promise<void>;
-  linksOf(id: string): Links;
-  /** Breaks all links. */
-  cut(): void;
-  /** Messages to and from the node are kept back, as if it had stopped. */
-  stop(id: string): void;
-}
-
-export function createLinkSwitch(parts: LinkSwitchParts): LinkSwitch {
-  const connected = new Map<string, FeedHandlers>();
-  const senders = new Map<string, Set<LinkSender>>();
-  const sockets = new Set<LinkSocket>();
-  const stopped = new Set<string>();
-
-  function dial(from: string, to: NodeAddress): LinkSocket {
-    const feeds = connected.get(to.id);
+export class LinkSwitch {
+  readonly #parts: LinkSwitchParts;
+  readonly #connected = new Map<string, FeedHandlers>();
+  readonly #senders = new Map<string, Set<LinkSender>>();
+  readonly #sockets = new Set<LinkSocket>();
+  readonly #stopped = new Set<string>();
+  readonly #dial = (from: string, to: NodeAddress): LinkSocket => {
+    const feeds = this.#connected.get(to.id);
     if (feeds === undefined) throw new Error('not connected');
-    const [near, far] = socketPair(() => (stopped.has(to.id) ? 0 : parts.carry()));
-    sockets.add(near);
-    const sender = openLinkSender({ ...parts, socket: far, from, feeds });
-    senders.set(to.id, (senders.get(to.id) ?? new Set()).add(sender));
+    const [near, far] = socketPair(() => (this.#stopped.has(to.id) ? 0 : this.#parts.carry()));
+    this.#sockets.add(near);
+    const sender = openLinkSender({ ...this.#parts, socket: far, from, feeds });
+    this.#senders.set(to.id, (this.#senders.get(to.id) ?? new Set()).add(sender));
     return near;
+  };
+
+  constructor(parts: LinkSwitchParts) {
+    this.#parts = parts;
   }
 
-  return {
-    connect(id, feeds) {
-      connected.set(id, feeds);
-      return async () => {
-        connected.delete(id);
-        await Promise.all([...(senders.get(id) ?? [])].map((sender) => sender.close()));
-      };
-    },
-    linksOf: (from) => createDialedLinks({ ...parts, dial: (to) => Promise.try(dial, from, to) }),
-    cut() {
-      for (const socket of sockets) socket.close();
-      sockets.clear();
-    },
-    stop: (id) => void stopped.add(id),
+  /** Breaks all links. */
+  readonly cut = (): void => {
+    for (const socket of this.#sockets) socket.close();
+    this.#sockets.clear();
   };
+
+  /** Connects a node; the function disconnects it. */
+  connect(id: string, feeds: FeedHandlers): () => Promise<void> {
+    this.#connected.set(id, feeds);
+    return async () => {
+      this.#connected.delete(id);
+      await Promise.all([...(this.#senders.get(id) ?? [])].map((sender) => sender.close()));
+    };
+  }
+
+  linksOf(from: string): Links {
+    return createDialedLinks({ ...this.#parts, dial: (to) => Promise.try(this.#dial, from, to) });
+  }
+
+  /** Messages to and from the node are kept back, as if it had stopped. */
+  stop(id: string): void {
+    this.#stopped.add(id);
+  }
 }
 
 function socketPair(carry: () => Carried): readonly [LinkSocket, LinkSocket] {

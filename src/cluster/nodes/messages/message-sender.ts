@@ -15,22 +15,6 @@ import {
   queueOfNode,
 } from './message-form.ts';
 
-export interface MessageSender {
-  /**
-   * The answer of the lease's owner. Messages of one lease begin in the order of the calls, also
-   * while it moves. Throws the Problem of the owner, `intakeFull`, and `deviceWithoutOwner` after a
-   * time without one.
-   */
-  toOwner(lease: string, message: OwnedMessage): Promise<Json>;
-  /** The answer of the node. Messages begin in order. Throws NodeUnreachable. */
-  toNode(to: NodeAddress, message: NodeMessage): Promise<Json>;
-  /** Whether messages of the lease wait, which later work must not pass. */
-  hasWaiting(lease: string): boolean;
-  readonly size: number;
-  /** Ends what waits. */
-  close(): void;
-}
-
 export interface SenderParts {
   readonly call: (to: NodeAddress, name: string, request: Json) => Promise<Json>;
   readonly isOwn: (lease: string) => boolean;
@@ -56,32 +40,52 @@ interface State {
   isClosed: boolean;
 }
 
-export function createMessageSender(parts: SenderParts): MessageSender {
-  const state: State = {
-    parts,
-    queues: new Map(),
-    underWay: new Map(),
-    size: 0,
-    bytes: 0,
-    ownerless: 0,
-    isPlanned: false,
-    stopPolling: undefined,
-    isClosed: false,
+export class MessageSender {
+  readonly #state: State;
+
+  constructor(parts: SenderParts) {
+    this.#state = {
+      parts,
+      queues: new Map(),
+      underWay: new Map(),
+      size: 0,
+      bytes: 0,
+      ownerless: 0,
+      isPlanned: false,
+      stopPolling: undefined,
+      isClosed: false,
+    };
+  }
+
+  /** The answer of the node. Messages begin in order. Throws NodeUnreachable. */
+  readonly toNode = (to: NodeAddress, message: NodeMessage): Promise<Json> =>
+    add(this.#state, queueOfNode(to.id), to, message);
+
+  /** Ends what waits. */
+  readonly close = (): void => {
+    this.#state.isClosed = true;
+    this.#state.stopPolling?.();
+    for (const queue of this.#state.queues.values())
+      for (const waiting of queue.waiting.splice(0)) waiting.reject(problem('nodeUnreachable'));
   };
-  return {
-    toOwner: (lease, message) => add(state, lease, undefined, message),
-    toNode: (to, message) => add(state, queueOfNode(to.id), to, message),
-    hasWaiting: (lease) => state.queues.has(lease),
-    get size() {
-      return state.size;
-    },
-    close() {
-      state.isClosed = true;
-      state.stopPolling?.();
-      for (const queue of state.queues.values())
-        for (const waiting of queue.waiting.splice(0)) waiting.reject(problem('nodeUnreachable'));
-    },
-  };
+
+  /**
+   * The answer of the lease's owner. Messages of one lease begin in the order of the calls, also
+   * while it moves. Throws the Problem of the owner, `intakeFull`, and `deviceWithoutOwner` after
+   * a time without one.
+   */
+  toOwner(lease: string, message: OwnedMessage): Promise<Json> {
+    return add(this.#state, lease, undefined, message);
+  }
+
+  /** Whether messages of the lease wait, which later work must not pass. */
+  hasWaiting(lease: string): boolean {
+    return this.#state.queues.has(lease);
+  }
+
+  get size(): number {
+    return this.#state.size;
+  }
 }
 
 async function add(

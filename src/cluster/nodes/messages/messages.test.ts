@@ -6,7 +6,7 @@ import { problem } from '../../../model/problem.ts';
 import { createNodeSwitch } from '../in-process-nodes.ts';
 import { NodeUnreachable } from '../nodes.ts';
 import { createMessageReceiver } from './message-receiver.ts';
-import { createMessageSender, type MessageSender, senderLimits } from './message-sender.ts';
+import { MessageSender, senderLimits } from './message-sender.ts';
 
 type Work = (request: number, from: string) => Promise<number>;
 
@@ -56,7 +56,7 @@ function network(carry?: Parameters<typeof createNodeSwitch>[0]): Network {
       return nodes.connect(id, { handlers: receiver, holds: () => true, serve });
     },
     pass: (ms) => void (now += ms),
-    sender: createMessageSender({
+    sender: new MessageSender({
       call: nodes.nodesOf('a').call,
       isOwn: (lease) => holders.get(lease) === 'a',
       owner: (lease) => {

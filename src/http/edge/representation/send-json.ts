@@ -45,33 +45,28 @@ const coders: Readonly<Record<Coding, Coder>> = {
   },
 };
 
-interface Compressor {
+class Compressor {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
   /** Undefined while too many answers wait: they are sent as they are. */
-  compress(coding: Coding, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> | undefined;
-}
+  compress(coding: Coding, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> | undefined {
+    if (bytes.length <= ownThreadBytesMax) return coders[coding].sync(bytes);
+    return this.#waiting.length < waitingMax ? this.#inTurn(coding, bytes) : undefined;
+  }
 
-function createCompressor(): Compressor {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  async function inTurn(coding: Coding, bytes: Uint8Array): Promise<Uint8Array> {
-    if (running >= runningMax) await new Promise<void>((resolve) => void waiting.push(resolve));
-    else running += 1;
+  async #inTurn(coding: Coding, bytes: Uint8Array): Promise<Uint8Array> {
+    if (this.#running >= runningMax)
+      await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    else this.#running += 1;
     try {
       return await coders[coding].async(bytes);
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
       else next();
     }
   }
-
-  return {
-    compress(coding, bytes) {
-      if (bytes.length <= ownThreadBytesMax) return coders[coding].sync(bytes);
-      return waiting.length < waitingMax ? inTurn(coding, bytes) : undefined;
-    },
-  };
 }
 
 const allCodings: readonly Coding[] = ['br', 'gzip'];
@@ -109,7 +104,7 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
 const jsonType = 'application/json; charset=utf-8';
 
 /** One for the process, because its threads are. */
-const compressor = createCompressor();
+const compressor = new Compressor();
 
 /** Which of the two a request gets; the path says what is tagged. */
 type Asked = EdgeRequest;

@@ -3,7 +3,7 @@ import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
-import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import { createTargetName } from '../target-name.ts';
 import { type TargetUri, targetUri } from '../target-uri.ts';
@@ -23,7 +23,7 @@ interface Connection {
 }
 
 export function createAmqpTarget(properties: AmqpProperties, egress: EgressGuard): Target {
-  const connection = createSharedConnection(channelKind(properties, egress));
+  const connection = new SharedConnection(channelKind(properties, egress));
   const routingKeyOf = createTargetName(properties.routingKey);
 
   async function send(message: OutboundMessage, signal: AbortSignal): Promise<string> {

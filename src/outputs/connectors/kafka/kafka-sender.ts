@@ -5,7 +5,7 @@ import type { Broker, Connection, ConnectionPool, NetworkError } from '@platform
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedAddress, tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
-import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
 import type { Endpoint } from '../target-uri.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import { kafkaEndpoints, type KafkaProperties } from './kafka-properties.ts';
@@ -30,7 +30,7 @@ const permanentErrors: ReadonlySet<string> = new Set([
 type Producer = kafka.Producer<string, string, string, string>;
 
 export function createKafkaTarget(properties: KafkaProperties, egress: EgressGuard): Target {
-  const connection = createSharedConnection(producerKind(properties, egress));
+  const connection = new SharedConnection(producerKind(properties, egress));
   const { kafkaTopic } = properties;
   return {
     send: (message, signal) =>

@@ -16,12 +16,6 @@ export interface Mail {
   readonly isHtml?: boolean;
 }
 
-export interface MailSender {
-  /** Resolves with the answer of the server. Rejects with its rejection or with a network error. */
-  send(mail: Mail): Promise<string>;
-  close(): Promise<void>;
-}
-
 /** Names the environment variable without which no mail can be sent. */
 export interface MissingMailSetting {
   readonly missingSetting: string;
@@ -39,38 +33,47 @@ export function createConfiguredMails({
 }: MailSettings): MailSender | MissingMailSetting {
   if (smtpUrl === undefined) return { missingSetting: 'SMTP_URL' };
   if (mailFrom === undefined) return { missingSetting: 'MAIL_FROM' };
-  return createMailSender({ smtpUrl, from: mailFrom });
+  return new MailSender({ smtpUrl, from: mailFrom });
 }
 
 /** Connects when the first mail is sent. `from` is the address of the sender. */
-export function createMailSender({
-  smtpUrl,
-  from,
-}: {
-  readonly smtpUrl: string;
-  readonly from: string;
-}): MailSender {
-  const domain = domainOf(from);
-  let transport: Promise<Transporter> | undefined;
-  return {
-    async send({ id, to, subject, text, isHtml = false }) {
-      transport ??= openTransport(smtpUrl);
-      const opened = await transport;
-      const info = (await opened.sendMail({
-        from,
-        to: [...to],
-        subject: subject.replaceAll(/[\r\n]+/g, ' '),
-        ...(isHtml ? { html: text } : { text }),
-        messageId: `<${id}@${domain}>`,
-        headers: { 'X-Delivery-Id': id },
-      })) as { readonly response?: string };
-      return info.response ?? 'accepted';
-    },
-    async close() {
-      const opened = await transport?.catch(() => undefined);
-      opened?.close();
-    },
+export class MailSender {
+  readonly #smtpUrl: string;
+  readonly #from: string;
+  readonly #domain: string;
+  #transport: Promise<Transporter> | undefined;
+
+  constructor({
+    smtpUrl,
+    from,
+  }: {
+    readonly smtpUrl: string;
+    readonly from: string;
+  }) {
+    this.#smtpUrl = smtpUrl;
+    this.#from = from;
+    this.#domain = domainOf(from);
+  }
+
+  readonly close = async (): Promise<void> => {
+    const opened = await this.#transport?.catch(() => undefined);
+    opened?.close();
   };
+
+  /** Resolves with the answer of the server. Rejects with its rejection or with a network error. */
+  async send({ id, to, subject, text, isHtml = false }: Mail): Promise<string> {
+    this.#transport ??= openTransport(this.#smtpUrl);
+    const opened = await this.#transport;
+    const info = (await opened.sendMail({
+      from: this.#from,
+      to: [...to],
+      subject: subject.replaceAll(/[\r\n]+/g, ' '),
+      ...(isHtml ? { html: text } : { text }),
+      messageId: `<${id}@${this.#domain}>`,
+      headers: { 'X-Delivery-Id': id },
+    })) as { readonly response?: string };
+    return info.response ?? 'accepted';
+  }
 }
 
 function domainOf(address: string): string {

@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterEach, expect, test } from 'vitest';
 import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';
 import { mail } from './mail.ts';
-import { createMailSender } from './mail-sender.ts';
+import { MailSender } from './mail-sender.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -36,7 +36,7 @@ test('mail: subject, body and recipients reach the server; a permanent rejection
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   cleanups.push(() => new Promise<void>((resolve) => server.close(resolve)));
   const { port } = server.server.address() as AddressInfo;
-  const sender = createMailSender({ smtpUrl: `smtp://127.0.0.1:${port}`, from: 'h@example.org' });
+  const sender = new MailSender({ smtpUrl: `smtp://127.0.0.1:${port}`, from: 'h@example.org' });
   cleanups.push(() => sender.close());
   const properties = {
     subjectTemplate: 'Hot in {{device.name}}',

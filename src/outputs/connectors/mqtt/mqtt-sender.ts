@@ -3,7 +3,7 @@ import { type IClientOptions, MqttClient } from 'mqtt';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
-import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import { createTargetName } from '../target-name.ts';
 import { targetUri } from '../target-uri.ts';
@@ -21,7 +21,7 @@ const permanentCodes = new Set([
 ]);
 
 export function createMqttTarget(properties: MqttProperties, egress: EgressGuard): Target {
-  const connection = createSharedConnection(clientKind(properties, egress));
+  const connection = new SharedConnection(clientKind(properties, egress));
   const topicOf = createTargetName(properties.topic);
 
   async function send(message: OutboundMessage, signal: AbortSignal): Promise<string> {

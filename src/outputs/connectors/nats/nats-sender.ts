@@ -16,7 +16,7 @@ import {
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, tlsMaterial, type TlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
-import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
 import { createTargetName } from '../target-name.ts';
 import { type Endpoint, targetUri } from '../target-uri.ts';
 import type { OutboundMessage, Target } from '../target.ts';
@@ -162,7 +162,7 @@ interface Connection {
 }
 
 export function createNatsTarget(properties: NatsProperties, egress: EgressGuard): Target {
-  const connection = createSharedConnection(clientKind(properties, egress));
+  const connection = new SharedConnection(clientKind(properties, egress));
   const subjectOf = createTargetName(properties.subject);
 
   async function send(message: OutboundMessage, signal: AbortSignal): Promise<string> {

@@ -1,7 +1,7 @@
 // Sender to SQL databases: one row per delivery. Delivered once it is committed.
 import type { EgressGuard } from '../../egress/guard.ts';
 import { attempt } from '../send-failure.ts';
-import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
 import type { Target } from '../target.ts';
 import { sqlAddress, type SqlDialectName, type SqlProperties } from './sql-properties.ts';
 import {
@@ -43,7 +43,7 @@ export function createSqlTarget(properties: SqlProperties, egress: EgressGuard):
   const { dialect, open } = systems[address.dialect];
   const statement = insertStatement(dialect, properties);
   const target = { properties, address, egress };
-  const connection = createSharedConnection(
+  const connection = new SharedConnection(
     sessionKind((lost, signal) => open(target, lost, signal)),
   );
   return {

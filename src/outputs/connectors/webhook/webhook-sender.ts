@@ -21,44 +21,41 @@ const tokenLimits = {
   charactersMax: 8_192,
 } as const;
 
-interface TokenSource {
-  /**
-   * Resolves with a token that is valid for a while. Rejects when the token service issues none.
-   */
-  current(signal: AbortSignal): Promise<string>;
-  /** Resolves with a token other than the rejected one. */
-  renewed(rejected: string, signal: AbortSignal): Promise<string>;
-}
-
 interface IssuedToken {
   readonly token: string;
   readonly lifetimeMs: number;
 }
 
-function createTokenSource(
-  credentials: ClientCredentials,
-  egress: EgressGuard,
-  now: () => EpochMs,
-): TokenSource {
-  let cached: { readonly token: string; readonly until: EpochMs } | undefined;
+class TokenSource {
+  readonly #credentials: ClientCredentials;
+  readonly #egress: EgressGuard;
+  readonly #now: () => EpochMs;
+  #cached: { readonly token: string; readonly until: EpochMs } | undefined;
 
-  async function requestToken(signal: AbortSignal): Promise<string> {
-    const answer = await egress.request(tokenRequest(credentials), signal);
-    const { token, lifetimeMs } = issuedToken(answer);
-    cached = { token, until: now() + lifetimeMs - tokenLimits.renewBeforeMs };
-    return token;
+  constructor(credentials: ClientCredentials, egress: EgressGuard, now: () => EpochMs) {
+    this.#credentials = credentials;
+    this.#egress = egress;
+    this.#now = now;
   }
 
-  return {
-    async current(signal) {
-      if (cached !== undefined && cached.until > now()) return cached.token;
-      return requestToken(signal);
-    },
-    async renewed(rejected, signal) {
-      if (cached !== undefined && cached.token !== rejected) return cached.token;
-      return requestToken(signal);
-    },
-  };
+  /** Resolves with a token that is valid for a while. Rejects when the token service issues none. */
+  async current(signal: AbortSignal): Promise<string> {
+    if (this.#cached !== undefined && this.#cached.until > this.#now()) return this.#cached.token;
+    return this.#requestToken(signal);
+  }
+
+  /** Resolves with a token other than the rejected one. */
+  async renewed(rejected: string, signal: AbortSignal): Promise<string> {
+    if (this.#cached !== undefined && this.#cached.token !== rejected) return this.#cached.token;
+    return this.#requestToken(signal);
+  }
+
+  async #requestToken(signal: AbortSignal): Promise<string> {
+    const answer = await this.#egress.request(tokenRequest(this.#credentials), signal);
+    const { token, lifetimeMs } = issuedToken(answer);
+    this.#cached = { token, until: this.#now() + lifetimeMs - tokenLimits.renewBeforeMs };
+    return token;
+  }
 }
 
 function tokenRequest({ tokenUrl, clientId, clientSecret, scope }: ClientCredentials): HttpCall {
@@ -125,7 +122,7 @@ export function createWebhookTarget(
     egress,
     now,
     tokens:
-      authType === 'OAUTH2' && oauth2 !== null ? createTokenSource(oauth2, egress, now) : undefined,
+      authType === 'OAUTH2' && oauth2 !== null ? new TokenSource(oauth2, egress, now) : undefined,
   };
   return {
     async send(message, signal) {

@@ -5,7 +5,7 @@ import { createSerialQueue } from '../../../structures/serial-queue.ts';
 import { insertOfRows } from '../../clickhouse/block-insert.ts';
 import { createBlockShipper, type ShippedBlock } from '../../clickhouse/block-shipper.ts';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { createJournalRelease } from '../../clickhouse/journal-release.ts';
+import { JournalRelease } from '../../clickhouse/journal-release.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { listOf } from '../../clickhouse/statement-values.ts';
 import { lineOf, outcomeBytesMax, uplinkOf } from '../raw-uplink-line.ts';
@@ -71,7 +71,7 @@ export async function openClickHouseUplinks(
     doubtfulBefore: position,
   });
   const inTurn = createSerialQueue();
-  const release = createJournalRelease({
+  const release = new JournalRelease({
     clickHouse,
     tables: [uplinkTable.name],
     from: 0,

@@ -44,7 +44,7 @@ export function planOf(request: BucketRequest, parts: ReadParts): BucketPlan {
     parts,
     deviceIds: [...new Set(deviceIds)],
     facet: accumulators[request.accumulator].facet,
-    grid: createGrid(edges),
+    grid: new Grid(edges),
     from: edges[0] ?? missing('first edge'),
     to: edges.at(-1) ?? missing('last edge'),
   };
@@ -221,23 +221,28 @@ const unlisted: Pick<ShapePoint, 'kind' | 'leaf'> = { kind: pointKinds.other, le
 
 // Bucket grid: equal cells of time, so fine that every edge of the buckets is an edge of a cell.
 
-interface Grid {
-  /** The number of the cell of a time, as an expression. */
-  readonly cellOf: (time: string) => string;
-  /** A time within the cell. */
-  readonly timeOf: (cell: number) => EpochMs;
-}
-
+// Bucket grid: equal cells of time, so fine that every edge of the buckets is an edge of a cell.
 /** `edges` are ascending, at least two. */
-function createGrid(edges: readonly EpochMs[]): Grid {
-  const first = edges[0] ?? missing('first edge');
-  let widthMs = 0;
-  for (const edge of edges) widthMs = divisorOf(widthMs, edge - first);
-  const width = Math.max(1, widthMs);
-  return {
-    cellOf: (time) => `intDiv(${time} - ${int64(first)}, ${width})`,
-    timeOf: (cell) => first + cell * width,
-  };
+class Grid {
+  readonly #first: number;
+  readonly #width: number;
+
+  constructor(edges: readonly EpochMs[]) {
+    this.#first = edges[0] ?? missing('first edge');
+    let widthMs = 0;
+    for (const edge of edges) widthMs = divisorOf(widthMs, edge - this.#first);
+    this.#width = Math.max(1, widthMs);
+  }
+
+  /** The number of the cell of a time, as an expression. */
+  cellOf(time: string): string {
+    return `intDiv(${time} - ${int64(this.#first)}, ${this.#width})`;
+  }
+
+  /** A time within the cell. */
+  timeOf(cell: number): EpochMs {
+    return this.#first + cell * this.#width;
+  }
 }
 
 /** The greatest common divisor. */

@@ -1,7 +1,7 @@
 // ClickHouse store: samples in ClickHouse, and in memory what the journal has and ClickHouse not yet.
 import { join } from 'node:path';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { createJournalRelease } from '../../clickhouse/journal-release.ts';
+import { JournalRelease } from '../../clickhouse/journal-release.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import type { LoggedEntry } from '../../log/logged-entry.ts';
@@ -17,27 +17,27 @@ import type {
   UsageOfJournal,
 } from '../remote-pending-samples.ts';
 import { RowRange } from '../row-block.ts';
-import { createDataSet, type DataSet } from '../same-data.ts';
+import { DataSet } from '../same-data.ts';
 import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { queryBuckets } from './bucket-query.ts';
 import { createDeletion } from './deletion.ts';
-import { createHours } from './hours.ts';
+import { Hours } from './hours.ts';
 import { takeJournalNumber } from './journal-number.ts';
 import { loadBy } from './kept-load.ts';
-import { createKeptRows, type KeptLimits, type KeptRows } from './kept-rows.ts';
-import { createNewShapes } from './block-encoding.ts';
-import { createNewestTimes } from './newest-times.ts';
+import { KeptRows, type KeptLimits } from './kept-rows.ts';
+import { NewShapes } from './block-encoding.ts';
+import { NewestTimes } from './newest-times.ts';
 import { dataOfRow, type OpenRow } from './open-row.ts';
 import { createOpenRows } from './open-rows.ts';
-import { createOtherHours } from './other-hours.ts';
-import { createSampleCounts } from './sample-counts.ts';
+import { OtherHoursReader } from './other-hours.ts';
+import { SampleCounts } from './sample-counts.ts';
 import { createSampleReads } from './sample-reads.ts';
 import { sampleTables, shippedTables } from './sample-tables.ts';
 import { createShipper, shardOf } from './flusher.ts';
 import { openStateFile, shippingFile } from './shipping-state.ts';
 import { type ReachShipped, samplesError, type ShippedTo, type StoreParts } from './store-parts.ts';
-import { createVisibleRows } from './visible-rows.ts';
+import { VisibleRows } from './visible-rows.ts';
 
 // Stored samples: which samples of a device are stored already, among open rows and in ClickHouse.
 
@@ -62,7 +62,7 @@ async function identicalSamples(
   };
   for (const { topic, timestamp } of wanted) {
     const name = nameOf(topic, timestamp);
-    if (!known.has(name)) known.set(name, createDataSet());
+    if (!known.has(name)) known.set(name, new DataSet());
   }
   for (const row of openRows.rowsOf(deviceId)) note(row.topic, row.timestamp, () => dataOfRow(row));
   const condition = visible.storedCondition([deviceId]);
@@ -159,11 +159,11 @@ export async function openClickHouseStore(
   );
   const { shipped, released = shipped, blockTo, nextOrder } = file.state;
   const openRows = createOpenRows({ from: released, shipped, blockTo, nextOrder });
-  const visible = createVisibleRows(file, openRows);
+  const visible = new VisibleRows(file, openRows);
   const { now, shapes } = options;
-  const hours = createHours({ shards, file, openRows, visible, failed, now });
-  const otherHours = createOtherHours(shards, file.state.journal, now);
-  const kept = createKeptRows({
+  const hours = new Hours({ shards, file, openRows, visible, failed, now });
+  const otherHours = new OtherHoursReader(shards, file.state.journal, now);
+  const kept = new KeptRows({
     load: loadBy({ shards, visible, shapes }),
     journal: file.state.journal,
     now: () => performance.now(),
@@ -182,10 +182,10 @@ export async function openClickHouseStore(
     elsewhere: options.elsewhere,
     reachShipped: createReplicaReach(shards),
   };
-  const counts = createSampleCounts(parts);
-  const newShapes = createNewShapes();
-  const newest = createNewestTimes(shards, openRows);
-  const release = createJournalRelease({
+  const counts = new SampleCounts(parts);
+  const newShapes = new NewShapes();
+  const newest = new NewestTimes(shards, openRows);
+  const release = new JournalRelease({
     clickHouse: clickhouse,
     tables: shippedTables,
     from: released,
@@ -214,7 +214,7 @@ export async function openClickHouseStore(
   const deletion = createDeletion({ ...parts, shipper, counts, newShapes, isReplicated });
   const goneBefore = new Map(file.state.gone);
   const gone = (deviceId: string): number => goneBefore.get(deviceId) ?? 0;
-  const comparisons = createTurnsByDevice();
+  const comparisons = new TurnsByDevice();
   const state = { closed: false, movedAt: Number.POSITIVE_INFINITY };
 
   function hasRoom(): boolean {
@@ -359,28 +359,26 @@ const unnumbered: NumberedDevices = {
 
 // Device turns: tasks of one device run one after the other.
 
-interface TurnsByDevice {
-  isBusy(deviceId: string): boolean;
-  /** Runs the task after those of the device that were given before. Settles as the task does. */
-  run<T>(deviceId: string, task: () => Promise<T>): Promise<T>;
-}
-
+// Device turns: tasks of one device run one after the other.
 /** Entries of a device that arrive together are stored in the order of their arrival. */
-function createTurnsByDevice(): TurnsByDevice {
-  const last = new Map<string, Promise<unknown>>();
-  return {
-    isBusy: (deviceId) => last.has(deviceId),
-    run(deviceId, task) {
-      const before = last.get(deviceId);
-      const result = before === undefined ? task() : before.then(task, task);
-      last.set(deviceId, result);
-      const ended = (): void => {
-        if (last.get(deviceId) === result) last.delete(deviceId);
-      };
-      result.then(ended, ended);
-      return result;
-    },
-  };
+class TurnsByDevice {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  isBusy(deviceId: string): boolean {
+    return this.#last.has(deviceId);
+  }
+
+  /** Runs the task after those of the device that were given before. Settles as the task does. */
+  run<T>(deviceId: string, task: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(deviceId);
+    const result = before === undefined ? task() : before.then(task, task);
+    this.#last.set(deviceId, result);
+    const ended = (): void => {
+      if (this.#last.get(deviceId) === result) this.#last.delete(deviceId);
+    };
+    result.then(ended, ended);
+    return result;
+  }
 }
 
 // Replica reach: the replicas that are read have what other nodes shipped, to whichever replica.

@@ -1,7 +1,7 @@
 // Hour blocks: what was stored within one hour, as partials in memory until they are inserted.
 import type { ShippedBlock } from '../../clickhouse/block-shipper.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
-import { createHourPartials, type HourPartials, isLate } from './hour-partials.ts';
+import { HourPartials, isLate } from './hour-partials.ts';
 import { type Block, blockLimits } from './open-rows.ts';
 
 const hourBlockLimits = {
@@ -76,7 +76,7 @@ export function createHourBlocks(
       slot,
       storedFrom: storedTo,
       storedTo,
-      partials: createHourPartials(),
+      partials: new HourPartials(),
       doubt: 'none',
     };
   }

@@ -7,12 +7,11 @@ import type { Shard } from '../../clickhouse/shard.ts';
 import { columnNames } from '../../clickhouse/table.ts';
 import type { HourBlock } from './hour-blocks.ts';
 import {
-  createHourPartials,
+  HourPartials,
   field,
   type HourGroup,
   hourOf,
   type HourPartial,
-  type HourPartials,
   isLate,
   mergePartials,
 } from './hour-partials.ts';
@@ -104,7 +103,7 @@ export function lateInsert(
 ): BlockInsert | undefined {
   const late = rows.filter(isLate);
   if (late.length === 0) return undefined;
-  const partials = createHourPartials({ perEntry: true });
+  const partials = new HourPartials({ perEntry: true });
   for (const row of late) partials.add(row);
   const { from, to } = block;
   return insertOfRows<HourRow>({

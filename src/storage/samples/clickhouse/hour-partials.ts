@@ -53,17 +53,6 @@ export interface HourGroup {
   readonly first: number;
 }
 
-export interface HourPartials {
-  /** Rows are given in the order of storing. */
-  add(row: OpenRow): void;
-  drop(deviceId: string): void;
-  groupsOf(deviceId: string): readonly HourGroup[];
-  deviceIds(): Iterable<string>;
-  /** Those of dropped devices count until the end. */
-  readonly count: number;
-  partialOf(group: HourGroup, point: number): HourPartial;
-}
-
 export function hourOf(at: EpochMs): EpochMs {
   return Math.floor(at / hourMs) * hourMs;
 }
@@ -74,66 +63,91 @@ export function isLate({ timestamp, storedAt }: OpenRow): boolean {
 }
 
 /** `perEntry` keeps the rows of different entries apart. */
-export function createHourPartials({
-  perEntry = false,
-}: {
-  readonly perEntry?: boolean;
-} = {}): HourPartials {
-  const parts: Float64Array[] = [];
-  const devices = new Map<string, DeviceGroups>();
-  let count = 0;
+export class HourPartials {
+  readonly #perEntry: boolean;
+  readonly #parts: Float64Array[] = [];
+  readonly #devices = new Map<string, DeviceGroups>();
+  #count = 0;
 
-  function groupOf(row: OpenRow): HourGroup {
+  constructor({
+    perEntry = false,
+  }: {
+    readonly perEntry?: boolean;
+  } = {}) {
+    this.#perEntry = perEntry;
+  }
+
+  /** Rows are given in the order of storing. */
+  add(row: OpenRow): void {
+    const { points, first } = this.#groupOf(row);
+    for (let i = 0; i < points.length; i++) {
+      const index = first + i;
+      const part = this.#parts[Math.floor(index / partialsPerPart)] ?? missing('part of partials');
+      addValue(part, (index % partialsPerPart) * fields, row, points[i]!);
+    }
+  }
+
+  drop(deviceId: string): void {
+    this.#devices.delete(deviceId);
+  }
+
+  groupsOf(deviceId: string): readonly HourGroup[] {
+    return this.#devices.get(deviceId)?.list ?? none;
+  }
+
+  deviceIds(): Iterable<string> {
+    return this.#devices.keys();
+  }
+
+  /** Those of dropped devices count until the end. */
+  get count(): number {
+    return this.#count;
+  }
+
+  partialOf(group: HourGroup, point: number): HourPartial {
+    return this.#partialAt(group.first + point);
+  }
+
+  #groupOf(row: OpenRow): HourGroup {
     const { deviceId } = row;
-    const known = devices.get(deviceId);
+    const known = this.#devices.get(deviceId);
     const newest = known?.list.at(-1);
-    if (newest !== undefined && isOfGroup(newest, row, perEntry)) return newest;
+    if (newest !== undefined && isOfGroup(newest, row, this.#perEntry)) return newest;
     const groups: DeviceGroups = known ?? { list: [], byName: new Map() };
-    if (known === undefined) devices.set(deviceId, groups);
-    const name = nameOf(row, perEntry);
+    if (known === undefined) this.#devices.set(deviceId, groups);
+    const name = nameOf(row, this.#perEntry);
     const ofShape = groups.byName.get(row.shape) ?? new Map<string, HourGroup>();
     groups.byName.set(row.shape, ofShape);
-    const found = ofShape.get(name) ?? begin(row);
+    const found = ofShape.get(name) ?? this.#begin(row);
     if (!ofShape.has(name)) groups.list.push(found);
     ofShape.set(name, found);
     return found;
   }
 
-  function begin(row: OpenRow): HourGroup {
+  #begin(row: OpenRow): HourGroup {
     const { topic, shape, timestamp, workspaceId, dataFlowId, position } = row;
     const points = pointsOfShape(shape);
     const origin = { workspaceId, dataFlowId, position };
-    const group = { topic, shape, hourAt: hourOf(timestamp), ...origin, points, first: count };
-    count += points.length;
-    while (parts.length * partialsPerPart < count)
-      parts.push(new Float64Array(partialsPerPart * fields));
-    for (let i = 0; i < points.length; i++) clear(partialAt(group.first + i));
+    const group = {
+      topic,
+      shape,
+      hourAt: hourOf(timestamp),
+      ...origin,
+      points,
+      first: this.#count,
+    };
+    this.#count += points.length;
+    while (this.#parts.length * partialsPerPart < this.#count)
+      this.#parts.push(new Float64Array(partialsPerPart * fields));
+    for (let i = 0; i < points.length; i++) clear(this.#partialAt(group.first + i));
     return group;
   }
 
-  function partialAt(index: number): HourPartial {
-    const part = parts[Math.floor(index / partialsPerPart)] ?? missing('part of partials');
+  #partialAt(index: number): HourPartial {
+    const part = this.#parts[Math.floor(index / partialsPerPart)] ?? missing('part of partials');
     const at = (index % partialsPerPart) * fields;
     return part.subarray(at, at + fields);
   }
-
-  return {
-    add(row) {
-      const { points, first } = groupOf(row);
-      for (let i = 0; i < points.length; i++) {
-        const index = first + i;
-        const part = parts[Math.floor(index / partialsPerPart)] ?? missing('part of partials');
-        addValue(part, (index % partialsPerPart) * fields, row, points[i]!);
-      }
-    },
-    drop: (deviceId) => void devices.delete(deviceId),
-    groupsOf: (deviceId) => devices.get(deviceId)?.list ?? none,
-    deviceIds: () => devices.keys(),
-    get count() {
-      return count;
-    },
-    partialOf: (group, point) => partialAt(group.first + point),
-  };
 }
 
 const none: readonly never[] = [];

@@ -11,8 +11,8 @@ import {
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { dayMs, hourMs } from '../../../model/instant.ts';
 import { accumulatorNames } from '../../../query/summaries/accumulators.ts';
-import { type Random, randomFrom } from '../conformance/random-entries.ts';
-import { fleetKeys, fleetStart, randomFleet } from '../conformance/random-fleet.ts';
+import { Random } from '../conformance/random-entries.ts';
+import { fleetKeys, fleetStart, Fleet } from '../conformance/random-fleet.ts';
 import { answers, expectSame } from '../conformance/random-streams.conformance.ts';
 import { keeping } from '../conformance/retention-times.ts';
 import { entryOf } from '../conformance/sample-entries.ts';
@@ -74,10 +74,10 @@ function hoursMustBeRight(url: () => string, fleets: number): void {
       timeout: 300_000,
     },
     async (seed) => {
-      const random = randomFrom(seed + 900);
+      const random = new Random(seed + 900);
       const clock = { now: fleetStart };
       const open = await placeOn(url(), clock);
-      const fleet = randomFleet(random);
+      const fleet = new Fleet(random);
       const devices = fleet.devices.slice(0, 40);
       const ids = devices.map(({ id }) => id);
       let samples = await open();

@@ -19,22 +19,6 @@ import type { VisibleRows } from './visible-rows.ts';
 const graceMs = 60_000;
 const lookAgainMsMax = hourMs;
 
-export interface Hours {
-  /** To be called in the turn in which the block is open no more. */
-  shipped(block: Block): void;
-  drop(deviceId: string): void;
-  /** What hours contain; undefined while a read must use the points. */
-  known(): KnownHours | undefined;
-  /** Inserts everything that was shipped before the call. Rejects as the last attempt did. */
-  flush(): Promise<void>;
-  /** Resolves when nothing of a closed block is left to be inserted. Rejects as `flush` does. */
-  settled(): Promise<void>;
-  /** When the oldest entry that hours do not contain was stored, at the earliest. */
-  storedFrom(): EpochMs | undefined;
-  failure(): Error | undefined;
-  close(): Promise<void>;
-}
-
 export interface KnownHours {
   /** Hours contain the entries of this journal before the position. */
   readonly before: number;
@@ -52,60 +36,83 @@ export interface HoursParts {
   readonly limits?: HourBlockLimits | undefined;
 }
 
-export function createHours(parts: HoursParts): Hours {
-  const { file, openRows } = parts;
-  const addedFrom = file.state.shipped;
-  const blocks = createHourBlocks(startOf(file), parts.limits);
-  const shipper = createHourShipper(parts, blocks);
-  let cancelCut: (() => void) | undefined;
-  let isClosed = false;
-  shipper.wake();
-
+export class Hours {
+  readonly #parts: HoursParts;
+  readonly #openRows: OpenRows;
+  readonly #addedFrom: number;
+  readonly #blocks: HourBlocks;
+  readonly #shipper: BlockShipper;
+  #cancelCut: (() => void) | undefined;
+  #isClosed = false;
   /** Ends the block after its hour. */
-  function cutWhenOver(): void {
-    cancelCut = undefined;
-    const slotAt = blocks.slotAt();
-    if (slotAt === undefined || isClosed) return;
-    const leftMs = slotAt + hourMs + graceMs - parts.now();
+  readonly #cutWhenOver = (): void => {
+    this.#cancelCut = undefined;
+    const slotAt = this.#blocks.slotAt();
+    if (slotAt === undefined || this.#isClosed) return;
+    const leftMs = slotAt + hourMs + graceMs - this.#parts.now();
     if (leftMs > 0) {
-      cancelCut = setTimer(cutWhenOver, Math.min(leftMs, lookAgainMsMax));
+      this.#cancelCut = setTimer(this.#cutWhenOver, Math.min(leftMs, lookAgainMsMax));
       return;
     }
-    blocks.cut();
-    shipper.wake();
-  }
-
-  async function settled(): Promise<void> {
-    await shipper.until(() => blocks.first() === undefined);
-  }
-
-  return {
-    shipped(block) {
-      blocks.add(block);
-      if (isClosed) return;
-      if (cancelCut === undefined) cutWhenOver();
-      shipper.wake();
-    },
-    drop: blocks.drop,
-    known() {
-      const partials = blocks.partials();
-      // Rows that an earlier run has shipped may be open again.
-      if (partials === undefined || openRows.from() < addedFrom) return undefined;
-      return { before: blocks.from(), partials };
-    },
-    async flush() {
-      blocks.cut();
-      await settled();
-    },
-    settled,
-    storedFrom: () => blocks.first()?.storedFrom ?? blocks.slotAt(),
-    failure: shipper.failure,
-    async close() {
-      isClosed = true;
-      cancelCut?.();
-      await shipper.close();
-    },
+    this.#blocks.cut();
+    this.#shipper.wake();
   };
+
+  constructor(parts: HoursParts) {
+    this.#parts = parts;
+    const { file, openRows } = parts;
+    this.#openRows = openRows;
+    this.#addedFrom = file.state.shipped;
+    this.#blocks = createHourBlocks(startOf(file), parts.limits);
+    this.#shipper = createHourShipper(parts, this.#blocks);
+    this.#shipper.wake();
+  }
+
+  /** Resolves when nothing of a closed block is left to be inserted. Rejects as `flush` does. */
+  readonly settled = async (): Promise<void> => {
+    await this.#shipper.until(() => this.#blocks.first() === undefined);
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#cancelCut?.();
+    await this.#shipper.close();
+  };
+
+  /** To be called in the turn in which the block is open no more. */
+  shipped(block: Block): void {
+    this.#blocks.add(block);
+    if (this.#isClosed) return;
+    if (this.#cancelCut === undefined) this.#cutWhenOver();
+    this.#shipper.wake();
+  }
+
+  drop(deviceId: string): void {
+    this.#blocks.drop(deviceId);
+  }
+
+  /** What hours contain; undefined while a read must use the points. */
+  known(): KnownHours | undefined {
+    const partials = this.#blocks.partials();
+    // Rows that an earlier run has shipped may be open again.
+    if (partials === undefined || this.#openRows.from() < this.#addedFrom) return undefined;
+    return { before: this.#blocks.from(), partials };
+  }
+
+  /** Inserts everything that was shipped before the call. Rejects as the last attempt did. */
+  async flush(): Promise<void> {
+    this.#blocks.cut();
+    await this.settled();
+  }
+
+  /** When the oldest entry that hours do not contain was stored, at the earliest. */
+  storedFrom(): EpochMs | undefined {
+    return this.#blocks.first()?.storedFrom ?? this.#blocks.slotAt();
+  }
+
+  failure(): Error | undefined {
+    return this.#shipper.failure();
+  }
 }
 
 function startOf({ state }: StateFile) {

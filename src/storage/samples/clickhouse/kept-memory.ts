@@ -32,81 +32,84 @@ export interface Kept {
   characters: number;
 }
 
-export interface KeptMemory {
-  get(deviceId: string): Kept | undefined;
-  /** Makes the device the last one to be evicted. */
-  used(deviceId: string): void;
-  /** Replaces what is kept of the device. */
-  set(deviceId: string, kept: Kept): void;
-  /** Adds a row to a device that is kept. */
-  add(deviceId: string, place: OpenPlace, characters: number): void;
-  delete(deviceId: string): void;
-  clear(): void;
-  /** Evicts the devices that were not used for the longest, until the limits hold. */
-  makeRoom(): void;
-  readonly size: number;
-}
-
-export function createKeptMemory(limits: KeptMemoryLimits): KeptMemory {
+export class KeptMemory {
+  readonly #limits: KeptMemoryLimits;
   // A Map iterates in the order of insertion: the first device is the least recently used.
-  const kept = new Map<string, Kept>();
-  const sums = { rows: 0, characters: 0 };
+  readonly #kept = new Map<string, Kept>();
+  readonly #sums = { rows: 0, characters: 0 };
 
-  function remove(deviceId: string): void {
-    const known = kept.get(deviceId);
+  constructor(limits: KeptMemoryLimits) {
+    this.#limits = limits;
+  }
+
+  get(deviceId: string): Kept | undefined {
+    return this.#kept.get(deviceId);
+  }
+
+  /** Makes the device the last one to be evicted. */
+  used(deviceId: string): void {
+    const known = this.#kept.get(deviceId);
+    if (known !== undefined && this.#kept.delete(deviceId)) this.#kept.set(deviceId, known);
+  }
+
+  /** Replaces what is kept of the device. */
+  set(deviceId: string, added: Kept): void {
+    this.delete(deviceId);
+    this.#kept.set(deviceId, added);
+    this.#sums.rows += added.places.length;
+    this.#sums.characters += added.characters;
+  }
+
+  /** Adds a row to a device that is kept. */
+  add(deviceId: string, place: OpenPlace, characters: number): void {
+    const to = this.#kept.get(deviceId);
+    if (to === undefined) return;
+    const last = to.places.at(-1);
+    if (last !== undefined && compareRows(place, last) < 0) to.isSorted = false;
+    to.places.push(place);
+    to.characters += characters;
+    this.#sums.rows += 1;
+    this.#sums.characters += characters;
+    if (!this.#isFull(to)) return;
+    this.delete(deviceId);
+    this.set(deviceId, halfOf(to));
+  }
+
+  delete(deviceId: string): void {
+    const known = this.#kept.get(deviceId);
     if (known === undefined) return;
-    sums.rows -= known.places.length;
-    sums.characters -= known.characters;
-    kept.delete(deviceId);
+    this.#sums.rows -= known.places.length;
+    this.#sums.characters -= known.characters;
+    this.#kept.delete(deviceId);
   }
 
-  function set(deviceId: string, added: Kept): void {
-    remove(deviceId);
-    kept.set(deviceId, added);
-    sums.rows += added.places.length;
-    sums.characters += added.characters;
+  clear(): void {
+    this.#kept.clear();
+    [this.#sums.rows, this.#sums.characters] = [0, 0];
   }
 
-  function makeRoom(): void {
-    for (const deviceId of kept.keys()) {
-      if (sums.rows <= limits.rowsMax && sums.characters <= limits.charactersMax) return;
-      remove(deviceId);
+  /** Evicts the devices that were not used for the longest, until the limits hold. */
+  makeRoom(): void {
+    for (const deviceId of this.#kept.keys()) {
+      if (
+        this.#sums.rows <= this.#limits.rowsMax &&
+        this.#sums.characters <= this.#limits.charactersMax
+      )
+        return;
+      this.delete(deviceId);
     }
   }
 
-  const isFull = ({ places, characters }: Kept): boolean =>
-    places.length > limits.rowsOfDeviceMax || characters > limits.charactersOfDeviceMax;
+  get size(): number {
+    return this.#kept.size;
+  }
 
-  return {
-    get: (deviceId) => kept.get(deviceId),
-    used(deviceId) {
-      const known = kept.get(deviceId);
-      if (known !== undefined && kept.delete(deviceId)) kept.set(deviceId, known);
-    },
-    set,
-    add(deviceId, place, characters) {
-      const to = kept.get(deviceId);
-      if (to === undefined) return;
-      const last = to.places.at(-1);
-      if (last !== undefined && compareRows(place, last) < 0) to.isSorted = false;
-      to.places.push(place);
-      to.characters += characters;
-      sums.rows += 1;
-      sums.characters += characters;
-      if (!isFull(to)) return;
-      remove(deviceId);
-      set(deviceId, halfOf(to));
-    },
-    delete: remove,
-    clear() {
-      kept.clear();
-      [sums.rows, sums.characters] = [0, 0];
-    },
-    makeRoom,
-    get size() {
-      return kept.size;
-    },
-  };
+  #isFull({ places, characters }: Kept): boolean {
+    return (
+      places.length > this.#limits.rowsOfDeviceMax ||
+      characters > this.#limits.charactersOfDeviceMax
+    );
+  }
 }
 
 /** The newer half, so that a device with many rows is not loaded again and again. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
-import { createKeptRows, type KeptLimits, type LoadRequest } from './kept-rows.ts';
+import { KeptRows, type KeptLimits, type LoadRequest } from './kept-rows.ts';
 import { type OpenPlace, type OpenRow, placeOf } from './open-row.ts';
 import { compareRows } from './sealed-rows.ts';
 
@@ -33,7 +33,7 @@ function start(limits: Partial<KeptLimits> = {}) {
   const requests: LoadRequest[] = [];
   let gate: Promise<void> = Promise.resolve();
   let open = (): void => undefined;
-  const kept = createKeptRows({
+  const kept = new KeptRows({
     async load(request) {
       requests.push(request);
       const { deviceId, from = -Infinity, rowsMax } = request;
@@ -171,7 +171,7 @@ describe('a device', () => {
   });
 
   test('that failed to load is asked of ClickHouse', async () => {
-    const kept = createKeptRows({
+    const kept = new KeptRows({
       load: () => Promise.reject(new Error('away')),
       journal,
       now: () => 0,

@@ -3,9 +3,8 @@ import type { EpochMs } from '../../../model/instant.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
 import {
   beginBehindFirst,
-  createKeptMemory,
+  KeptMemory,
   type Kept,
-  type KeptMemory,
   keptMemoryLimits,
   sortedPlaces,
   type WantedRows,
@@ -55,20 +54,6 @@ export interface LoadedRows {
   readonly isCut: boolean;
 }
 
-export interface KeptRows {
-  /** Undefined while ClickHouse must be asked. Belongs to this turn. */
-  of(deviceId: string): KeptDevice | undefined;
-  /** To be called when ClickHouse had to be asked for the device. */
-  missed(deviceId: string, wanted: WantedRows): void;
-  /** To be called in the turn in which the rows of the block are open no more. */
-  shipped(block: Pick<Block, 'rows'>): void;
-  drop(deviceId: string): void;
-  /** Discards everything, because ClickHouse may have got rows from elsewhere. */
-  clear(): void;
-  /** Resolves when nothing is being loaded. */
-  settled(): Promise<void>;
-}
-
 export interface KeptRowsParts {
   readonly load: LoadRows;
   readonly journal: number;
@@ -95,64 +80,85 @@ interface State {
 }
 
 /**
- * The rows of a device are read once, and those of each block are added when it is shipped. Only the
- * owner of a device may use it. What another node ships of it, such as after it was away, is
+ * The rows of a device are read once, and those of each block are added when it is shipped. Only
+ * the owner of a device may use it. What another node ships of it, such as after it was away, is
  * noticed by `changes`, and at the latest after `msMax`.
  */
-export function createKeptRows(parts: KeptRowsParts): KeptRows {
-  const limits = { ...keptLimits, ...parts.limits };
-  const { now } = parts;
-  const asked = createBoundedMap<string, number>(limits.askedMax);
-  const kept = createKeptMemory(limits);
-  const state: State = {
-    parts,
-    limits,
-    kept,
-    loading: new Map(),
-    loads: new Set(),
-    changesSeen: parts.changes(),
+export class KeptRows {
+  readonly #limits;
+  readonly #now: () => number;
+  readonly #asked;
+  readonly #kept: KeptMemory;
+  readonly #state: State;
+
+  constructor(parts: KeptRowsParts) {
+    this.#limits = { ...keptLimits, ...parts.limits };
+    const { now } = parts;
+    this.#now = now;
+    this.#asked = createBoundedMap<string, number>(this.#limits.askedMax);
+    this.#kept = new KeptMemory(this.#limits);
+    this.#state = {
+      parts,
+      limits: this.#limits,
+      kept: this.#kept,
+      loading: new Map(),
+      loads: new Set(),
+      changesSeen: parts.changes(),
+    };
+  }
+
+  /** Resolves when nothing is being loaded. */
+  readonly settled = async (): Promise<void> => {
+    while (this.#state.loads.size > 0) await Promise.all(this.#state.loads);
   };
-  return {
-    of(deviceId) {
-      clearAfterChanges(state);
-      const known = kept.get(deviceId);
-      if (known === undefined) return undefined;
-      const age = now() - known.loadedAt;
-      if (age > limits.msMax) {
-        kept.delete(deviceId);
-        asked.set(deviceId, now());
-        return undefined;
-      }
-      if (age > limits.refreshMs) begin(state, deviceId, known.wanted);
-      kept.used(deviceId);
-      return { from: known.from, places: sortedPlaces(known) };
-    },
-    missed(deviceId, wanted) {
-      const known = kept.get(deviceId);
-      if (known?.isFull === true) return;
-      const at = asked.get(deviceId);
-      asked.set(deviceId, now());
-      if (known === undefined && (at === undefined || now() - at > limits.askedMsMax)) return;
-      begin(state, deviceId, known === undefined ? wanted : union(wanted, known.wanted));
-    },
-    shipped(block) {
-      if (kept.size === 0 && state.loading.size === 0) return;
-      for (const row of block.rows) {
-        state.loading.get(row.deviceId)?.rows.push(row);
-        add(state, row);
-      }
-      kept.makeRoom();
-    },
-    drop(deviceId) {
-      kept.delete(deviceId);
-      const own = state.loading.get(deviceId);
-      if (own !== undefined) own.isOutdated = true;
-    },
-    clear: () => clear(state),
-    async settled() {
-      while (state.loads.size > 0) await Promise.all(state.loads);
-    },
-  };
+
+  /** Undefined while ClickHouse must be asked. Belongs to this turn. */
+  of(deviceId: string): KeptDevice | undefined {
+    clearAfterChanges(this.#state);
+    const known = this.#kept.get(deviceId);
+    if (known === undefined) return undefined;
+    const age = this.#now() - known.loadedAt;
+    if (age > this.#limits.msMax) {
+      this.#kept.delete(deviceId);
+      this.#asked.set(deviceId, this.#now());
+      return undefined;
+    }
+    if (age > this.#limits.refreshMs) begin(this.#state, deviceId, known.wanted);
+    this.#kept.used(deviceId);
+    return { from: known.from, places: sortedPlaces(known) };
+  }
+
+  /** To be called when ClickHouse had to be asked for the device. */
+  missed(deviceId: string, wanted: WantedRows): void {
+    const known = this.#kept.get(deviceId);
+    if (known?.isFull === true) return;
+    const at = this.#asked.get(deviceId);
+    this.#asked.set(deviceId, this.#now());
+    if (known === undefined && (at === undefined || this.#now() - at > this.#limits.askedMsMax))
+      return;
+    begin(this.#state, deviceId, known === undefined ? wanted : union(wanted, known.wanted));
+  }
+
+  /** To be called in the turn in which the rows of the block are open no more. */
+  shipped(block: Pick<Block, 'rows'>): void {
+    if (this.#kept.size === 0 && this.#state.loading.size === 0) return;
+    for (const row of block.rows) {
+      this.#state.loading.get(row.deviceId)?.rows.push(row);
+      add(this.#state, row);
+    }
+    this.#kept.makeRoom();
+  }
+
+  drop(deviceId: string): void {
+    this.#kept.delete(deviceId);
+    const own = this.#state.loading.get(deviceId);
+    if (own !== undefined) own.isOutdated = true;
+  }
+
+  /** Discards everything, because ClickHouse may have got rows from elsewhere. */
+  clear(): void {
+    clear(this.#state);
+  }
 }
 
 function clear({ kept, loading }: State): void {

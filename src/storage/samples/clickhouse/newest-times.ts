@@ -9,72 +9,76 @@ import { shardOf } from './flusher.ts';
 const devicesMax = 1_000_000;
 const devicesPerQuery = 500;
 
-export interface NewestTimes {
-  /** Undefined when ClickHouse must be asked; -Infinity without rows. */
-  known(deviceId: string): EpochMs | undefined;
-  /** Asks for those that are not known. */
-  load(deviceIds: readonly string[]): Promise<void>;
-  /** Asks again for these. */
-  forget(isForgotten: (deviceId: string) => boolean): void;
-  /** To be called for each row. */
-  note(deviceId: string, timestamp: EpochMs): void;
-}
-
 /** A time may be later than the newest row that is left. */
-export function createNewestTimes(shards: readonly Shard[], openRows: OpenRows): NewestTimes {
-  const newest = createBoundedMap<string, EpochMs>(devicesMax);
+export class NewestTimes {
+  readonly #shards: readonly Shard[];
+  readonly #openRows: OpenRows;
+  readonly #newest = createBoundedMap<string, EpochMs>(devicesMax);
   /** Newest rows that were written while their device is asked for. */
-  const loading = new Map<string, EpochMs>();
-  let waiting: { readonly ids: Set<string>; readonly done: Promise<void> } | undefined;
+  readonly #loading = new Map<string, EpochMs>();
+  #waiting: { readonly ids: Set<string>; readonly done: Promise<void> } | undefined;
 
-  async function loadAll(deviceIds: readonly string[]): Promise<void> {
+  constructor(shards: readonly Shard[], openRows: OpenRows) {
+    this.#shards = shards;
+    this.#openRows = openRows;
+  }
+
+  /** Undefined when ClickHouse must be asked; -Infinity without rows. */
+  known(deviceId: string): EpochMs | undefined {
+    return this.#newest.use(deviceId);
+  }
+
+  /** Asks for those that are not known. */
+  load(deviceIds: readonly string[]): Promise<void> {
+    // Those of one turn share their queries.
+    if (this.#waiting === undefined) {
+      const ids = new Set<string>();
+      const done = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        this.#waiting = undefined;
+        return this.#loadAll([...ids]);
+      });
+      this.#waiting = { ids, done };
+    }
     for (const deviceId of deviceIds)
-      if (!loading.has(deviceId)) loading.set(deviceId, openNewest(deviceId, openRows));
+      if (this.#newest.get(deviceId) === undefined) this.#waiting.ids.add(deviceId);
+    return this.#waiting.done;
+  }
+
+  /** Asks again for these. */
+  forget(isForgotten: (deviceId: string) => boolean): void {
+    for (const [deviceId] of this.#newest) if (isForgotten(deviceId)) this.#newest.delete(deviceId);
+  }
+
+  /** To be called for each row. */
+  note(deviceId: string, timestamp: EpochMs): void {
+    const known = this.#newest.get(deviceId);
+    if (known !== undefined && timestamp > known) this.#newest.set(deviceId, timestamp);
+    const asked = this.#loading.get(deviceId);
+    if (asked !== undefined && timestamp > asked) this.#loading.set(deviceId, timestamp);
+  }
+
+  async #loadAll(deviceIds: readonly string[]): Promise<void> {
+    for (const deviceId of deviceIds)
+      if (!this.#loading.has(deviceId))
+        this.#loading.set(deviceId, openNewest(deviceId, this.#openRows));
     try {
-      for (const shard of shards) {
-        const ofShard = deviceIds.filter((deviceId) => shardOf(deviceId, shards) === shard);
+      for (const shard of this.#shards) {
+        const ofShard = deviceIds.filter((deviceId) => shardOf(deviceId, this.#shards) === shard);
         for (let at = 0; at < ofShard.length; at += devicesPerQuery)
-          await loadSome(shard, ofShard.slice(at, at + devicesPerQuery));
+          await this.#loadSome(shard, ofShard.slice(at, at + devicesPerQuery));
       }
     } finally {
-      for (const deviceId of deviceIds) loading.delete(deviceId);
+      for (const deviceId of deviceIds) this.#loading.delete(deviceId);
     }
   }
 
-  async function loadSome(shard: Shard, deviceIds: readonly string[]): Promise<void> {
+  async #loadSome(shard: Shard, deviceIds: readonly string[]): Promise<void> {
     const stored = await storedNewest(shard, deviceIds);
     for (const deviceId of deviceIds) {
       const found = stored.get(deviceId) ?? Number.NEGATIVE_INFINITY;
-      newest.set(deviceId, Math.max(found, loading.get(deviceId) ?? found));
+      this.#newest.set(deviceId, Math.max(found, this.#loading.get(deviceId) ?? found));
     }
   }
-
-  return {
-    known: (deviceId) => newest.use(deviceId),
-    load(deviceIds) {
-      // Those of one turn share their queries.
-      if (waiting === undefined) {
-        const ids = new Set<string>();
-        const done = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-          waiting = undefined;
-          return loadAll([...ids]);
-        });
-        waiting = { ids, done };
-      }
-      for (const deviceId of deviceIds)
-        if (newest.get(deviceId) === undefined) waiting.ids.add(deviceId);
-      return waiting.done;
-    },
-    forget(isForgotten) {
-      for (const [deviceId] of newest) if (isForgotten(deviceId)) newest.delete(deviceId);
-    },
-    note(deviceId, timestamp) {
-      const known = newest.get(deviceId);
-      if (known !== undefined && timestamp > known) newest.set(deviceId, timestamp);
-      const asked = loading.get(deviceId);
-      if (asked !== undefined && timestamp > asked) loading.set(deviceId, timestamp);
-    },
-  };
 }
 
 async function storedNewest(

@@ -16,54 +16,53 @@ export interface OtherHours {
   readonly journals: number;
 }
 
-export interface OtherHoursReader {
+export class OtherHoursReader {
+  readonly #shards: readonly Shard[];
+  readonly #journal: number;
+  readonly #now: () => EpochMs;
+  #last: { readonly at: number; readonly found: OtherHours | undefined } | undefined;
+
+  constructor(shards: readonly Shard[], journal: number, now: () => EpochMs) {
+    this.#shards = shards;
+    this.#journal = journal;
+    this.#now = now;
+  }
+
   /** Undefined while hours do not contain everything of some journal that came late. */
-  read(): Promise<OtherHours | undefined>;
+  async read(): Promise<OtherHours | undefined> {
+    if (this.#last === undefined || performance.now() - this.#last.at > refreshMs)
+      this.#last = { at: performance.now(), found: await this.#readAll() };
+    return this.#last.found;
+  }
+
   /** Whether `known` counts all journals. */
-  isComplete(known: OtherHours): Promise<boolean>;
-}
+  async isComplete({ journals }: OtherHours): Promise<boolean> {
+    const isSame = (await journalsOf(this.#shards)).size === journals;
+    if (!isSame) this.#last = undefined;
+    return isSame;
+  }
 
-export function createOtherHours(
-  shards: readonly Shard[],
-  journal: number,
-  now: () => EpochMs,
-): OtherHoursReader {
-  let last: { readonly at: number; readonly found: OtherHours | undefined } | undefined;
-
-  async function readAll(): Promise<OtherHours | undefined> {
+  async #readAll(): Promise<OtherHours | undefined> {
     // A journal that begins behind this moment has nothing older than it, with clocks an hour apart.
-    let restFrom = hourOf(now()) - 2 * hourMs;
-    const journals = await journalsOf(shards);
+    let restFrom = hourOf(this.#now()) - 2 * hourMs;
+    const journals = await journalsOf(this.#shards);
     const ends = new Map<number, number>();
-    for (const shard of shards) {
+    for (const shard of this.#shards) {
       const rows = await shard.select<{ journal: number; ending: number; stored: number }>(
         'select journal, max(upTo) as ending, max(storedTo) as stored from hourEnds group by journal',
       );
       const known = new Map(rows.map((row) => [row.journal, row]));
       for (const each of journals) {
-        if (each === journal) continue;
+        if (each === this.#journal) continue;
         const row = known.get(each);
         if (row === undefined && (await hasRows(shard, each))) return undefined;
-        const { ending = 0, stored = now() } = row ?? {};
+        const { ending = 0, stored = this.#now() } = row ?? {};
         ends.set(each, Math.min(ending, ends.get(each) ?? ending));
         restFrom = Math.min(restFrom, hourOf(stored) - hourMs);
       }
     }
     return { ends, restFrom, journals: journals.size };
   }
-
-  return {
-    async read() {
-      if (last === undefined || performance.now() - last.at > refreshMs)
-        last = { at: performance.now(), found: await readAll() };
-      return last.found;
-    },
-    async isComplete({ journals }) {
-      const isSame = (await journalsOf(shards)).size === journals;
-      if (!isSame) last = undefined;
-      return isSame;
-    },
-  };
 }
 
 async function hasRows(shard: Shard, journal: number): Promise<boolean> {

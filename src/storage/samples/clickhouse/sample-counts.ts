@@ -10,81 +10,91 @@ const openRowBytes = 48;
 /** With other nodes, rows are counted again after this time: they delete some, and move in shipping. */
 const countEveryMs = 60_000;
 
-export interface SampleCounts {
-  /** With those of other nodes, whose deletions are counted a minute later at most. */
-  usage(): Promise<ReadonlyMap<string, WorkspaceUsage>>;
-  /** Those of this journal. */
-  here(): Promise<UsageOfJournal>;
-  /** Bytes of a sample in ClickHouse, on average. */
-  rowBytes(): Promise<number>;
-  /** To be called in the turn in which the block is open no more. */
-  shipped(block: Block): void;
-  /** To be called when rows were deleted: they are counted again. */
-  recount(): void;
-}
-
 /** Rows by workspace, of each journal. */
 type SealedCounts = Map<number, Map<string, number>>;
 
-export function createSampleCounts(parts: StoreParts): SampleCounts {
-  const { shards, openRows, file, elsewhere } = parts;
-  const { journal } = file.state;
-  let sealed: SealedCounts | undefined;
-  let countedAt = Number.NEGATIVE_INFINITY;
+export class SampleCounts {
+  readonly #parts: StoreParts;
+  readonly #shards: StoreParts['shards'];
+  readonly #openRows: StoreParts['openRows'];
+  readonly #elsewhere: StoreParts['elsewhere'];
+  readonly #journal;
+  #sealed: SealedCounts | undefined;
+  #countedAt = Number.NEGATIVE_INFINITY;
   /** Rows that were shipped while ClickHouse counts. */
-  let meanwhile: SealedCounts | undefined;
-  let counting: Promise<void> | undefined;
+  #meanwhile: SealedCounts | undefined;
+  #counting: Promise<void> | undefined;
 
-  async function count(): Promise<void> {
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    const { shards, openRows, file, elsewhere } = parts;
+    this.#shards = shards;
+    this.#openRows = openRows;
+    this.#elsewhere = elsewhere;
+    const { journal } = file.state;
+    this.#journal = journal;
+  }
+
+  /** Bytes of a sample in ClickHouse, on average. */
+  rowBytes(): Promise<number> {
+    return averageBytes(this.#shards);
+  }
+
+  /** Those of this journal. */
+  async here(): Promise<UsageOfJournal> {
+    const counts = new Map(countsOf(await this.#counted(true), this.#journal));
+    for (const [workspaceId, samples] of openCounts(this.#openRows))
+      add(counts, workspaceId, samples);
+    return { journal: this.#journal, samples: [...counts] };
+  }
+
+  /** With those of other nodes, whose deletions are counted a minute later at most. */
+  async usage(): Promise<ReadonlyMap<string, WorkspaceUsage>> {
+    const others = (await this.#elsewhere?.usage()) ?? [];
+    const stored = await this.#counted(others.length > 0);
+    const perRow = await averageBytes(this.#shards);
+    const found: Usage = new Map();
+    const answered = new Set(others.map((other) => other.journal));
+    for (const [of, counts] of stored) if (!answered.has(of)) addUsage(found, counts, perRow);
+    for (const { samples } of others) addUsage(found, samples, perRow);
+    addUsage(found, openCounts(this.#openRows), openRowBytes);
+    return found;
+  }
+
+  /** To be called in the turn in which the block is open no more. */
+  shipped({ rows }: Block): void {
+    for (const counts of new Set([this.#sealed, this.#meanwhile]))
+      if (counts !== undefined)
+        for (const { workspaceId } of rows) add(countsOf(counts, this.#journal), workspaceId, 1);
+  }
+
+  /** To be called when rows were deleted: they are counted again. */
+  recount(): void {
+    this.#sealed = undefined;
+    this.#meanwhile = undefined;
+  }
+
+  async #count(): Promise<void> {
     const shippedNow: SealedCounts = new Map();
-    meanwhile = shippedNow;
+    this.#meanwhile = shippedNow;
     const startedAt = performance.now();
-    await addStored(shippedNow, parts);
+    await addStored(shippedNow, this.#parts);
     // A deletion meanwhile makes the next call count again.
-    if (meanwhile !== shippedNow) return;
-    sealed = shippedNow;
-    countedAt = startedAt;
+    if (this.#meanwhile !== shippedNow) return;
+    this.#sealed = shippedNow;
+    this.#countedAt = startedAt;
   }
 
-  async function counted(isShared: boolean): Promise<SealedCounts> {
-    const isOld = isShared && performance.now() - countedAt > countEveryMs;
-    if (sealed === undefined || isOld) {
-      counting ??= count().finally(() => {
-        counting = undefined;
+  async #counted(isShared: boolean): Promise<SealedCounts> {
+    const isOld = isShared && performance.now() - this.#countedAt > countEveryMs;
+    if (this.#sealed === undefined || isOld) {
+      this.#counting ??= this.#count().finally(() => {
+        this.#counting = undefined;
       });
-      await counting;
+      await this.#counting;
     }
-    return sealed ?? new Map();
+    return this.#sealed ?? new Map();
   }
-
-  return {
-    rowBytes: () => averageBytes(shards),
-    async here() {
-      const counts = new Map(countsOf(await counted(true), journal));
-      for (const [workspaceId, samples] of openCounts(openRows)) add(counts, workspaceId, samples);
-      return { journal, samples: [...counts] };
-    },
-    async usage() {
-      const others = (await elsewhere?.usage()) ?? [];
-      const stored = await counted(others.length > 0);
-      const perRow = await averageBytes(shards);
-      const found: Usage = new Map();
-      const answered = new Set(others.map((other) => other.journal));
-      for (const [of, counts] of stored) if (!answered.has(of)) addUsage(found, counts, perRow);
-      for (const { samples } of others) addUsage(found, samples, perRow);
-      addUsage(found, openCounts(openRows), openRowBytes);
-      return found;
-    },
-    shipped({ rows }) {
-      for (const counts of new Set([sealed, meanwhile]))
-        if (counts !== undefined)
-          for (const { workspaceId } of rows) add(countsOf(counts, journal), workspaceId, 1);
-    },
-    recount() {
-      sealed = undefined;
-      meanwhile = undefined;
-    },
-  };
 }
 
 /** Counts what ClickHouse has of each journal. */

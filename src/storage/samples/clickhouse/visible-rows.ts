@@ -9,97 +9,106 @@ import type { StateFile } from './shipping-state.ts';
 /** By journal. */
 export type JournalPositions = ReadonlyMap<number, number>;
 
-export interface VisibleRows {
-  /** From now on hides what the rules do not keep. `looser` when they keep what was hidden before. */
-  setRules(rules: RetentionTimes): 'looser' | 'as strict';
-  /** Whether rows may be hidden. */
-  hasRules(): boolean;
+const noPositions: JournalPositions = new Map();
+const noRules: RetentionTimes = { workspaces: new Map(), dataFlows: new Map() };
+
+export class VisibleRows {
+  readonly #file: StateFile;
+  readonly #openRows: OpenRows;
+  readonly #dropped: Map<string, number>;
+  #rules = noRules;
+  #latest = Number.NEGATIVE_INFINITY;
+
+  constructor(file: StateFile, openRows: OpenRows) {
+    this.#file = file;
+    this.#openRows = openRows;
+    this.#dropped = new Map(file.state.dropped);
+  }
+
   /** Deleted devices whose rows are in ClickHouse still, with the position that ends them. */
-  readonly dropped: Map<string, number>;
-  isVisible(row: OpenRow): boolean;
+  get dropped(): Map<string, number> {
+    return this.#dropped;
+  }
+
+  /** Whether rows may be hidden. */
+  hasRules(): boolean {
+    return this.#latest !== Number.NEGATIVE_INFINITY;
+  }
+
+  /** From now on hides what the rules do not keep. `looser` when they keep what was hidden before. */
+  setRules(next: RetentionTimes): 'looser' | 'as strict' {
+    const isLooser = keepMore(next, this.#rules);
+    this.#rules = next;
+    this.#latest = latestOf(next);
+    return isLooser ? 'looser' : 'as strict';
+  }
+
+  isVisible(row: OpenRow): boolean {
+    return (
+      !isOpenExpired(row, this.#rules) && row.position >= (this.#dropped.get(row.deviceId) ?? 0)
+    );
+  }
+
   /**
    * A condition for rows of the devices at or after the time, beginning with `and`. Rows that are
    * not shipped do not meet it: the open rows of the same moment have them. `others` are positions
    * of other journals, behind which their open rows are known.
    */
-  condition(deviceIds: readonly string[], from?: EpochMs, others?: JournalPositions): string;
-  /** The same without rules of retention. */
-  storedCondition(deviceIds: readonly string[], others?: JournalPositions): string;
-  /** A condition for rows of devices that were not deleted, beginning with `and`. */
-  droppedCondition(deviceIds: readonly string[]): string;
-  /** The time from which a row is kept, as an expression; undefined for times that are all kept. */
-  keepFrom(from: EpochMs): string | undefined;
-  /** Whether the rules keep all of the open rows of this origin and time. */
-  isKept(origin: Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>): boolean;
-  /** No rule hides what is newer. */
-  latestKeepFrom(): EpochMs;
-  /**
-   * Whether the rules hide the whole hour of a row, which begins at what the expression says. Rows are
-   * deleted by whole hours, so that hours and samples never differ.
-   */
-  hiddenCondition(hourAt: string): string;
-}
-
-const noPositions: JournalPositions = new Map();
-const noRules: RetentionTimes = { workspaces: new Map(), dataFlows: new Map() };
-
-export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleRows {
-  const dropped = new Map(file.state.dropped);
-  let rules = noRules;
-  let latest = Number.NEGATIVE_INFINITY;
-
-  function hasRules(): boolean {
-    return latest !== Number.NEGATIVE_INFINITY;
+  condition(
+    deviceIds: readonly string[],
+    from: EpochMs = Number.NEGATIVE_INFINITY,
+    others: JournalPositions = noPositions,
+  ): string {
+    const keep = this.keepFrom(from);
+    return `${this.storedCondition(deviceIds, others)}${keep === undefined ? '' : ` and ts >= ${keep}`}`;
   }
 
-  function storedCondition(deviceIds: readonly string[], others = noPositions): string {
-    const ends = [[file.state.journal, openRows.from()], ...others];
+  /** The same without rules of retention. */
+  storedCondition(deviceIds: readonly string[], others: JournalPositions = noPositions): string {
+    const ends = [[this.#file.state.journal, this.#openRows.from()], ...others];
     const isShipped = ends.map(
       ([journal, to]) => ` and (journal != ${journal} or position < ${to})`,
     );
-    return `${isShipped.join('')}${droppedCondition(deviceIds)}`;
+    return `${isShipped.join('')}${this.droppedCondition(deviceIds)}`;
   }
 
-  function droppedCondition(deviceIds: readonly string[]): string {
+  /** A condition for rows of devices that were not deleted, beginning with `and`. */
+  droppedCondition(deviceIds: readonly string[]): string {
     const gone = deviceIds.flatMap((deviceId) => {
-      const before = dropped.get(deviceId);
-      return before === undefined ? [] : [` and not ${droppedRows(deviceId, before)}`];
+      const before = this.#dropped.get(deviceId);
+      return before === undefined ? [] : [` and not ${this.#droppedRows(deviceId, before)}`];
     });
     return gone.join('');
   }
 
-  function keepFrom(from: EpochMs): string | undefined {
-    return from >= latest ? undefined : keepFromText(rules);
+  /** The time from which a row is kept, as an expression; undefined for times that are all kept. */
+  keepFrom(from: EpochMs): string | undefined {
+    return from >= this.#latest ? undefined : keepFromText(this.#rules);
+  }
+
+  /** Whether the rules keep all of the open rows of this origin and time. */
+  isKept(origin: Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>): boolean {
+    return !isOpenExpired(origin, this.#rules);
+  }
+
+  /** No rule hides what is newer. */
+  latestKeepFrom(): EpochMs {
+    return this.#latest;
+  }
+
+  /**
+   * Whether the rules hide the whole hour of a row, which begins at what the expression says. Rows
+   * are deleted by whole hours, so that hours and samples never differ.
+   */
+  hiddenCondition(hourAt: string): string {
+    return `${hourAt} + ${hourMs} <= ${keepFromText(this.#rules)}`;
   }
 
   /** Rows of earlier data folders went with the device too. */
-  function droppedRows(deviceId: string, before: number): string {
-    const { journal } = file.state;
+  #droppedRows(deviceId: string, before: number): string {
+    const { journal } = this.#file.state;
     return `(device = ${quoted(deviceId)} and (journal != ${journal} or position < ${before}))`;
   }
-
-  return {
-    dropped,
-    hasRules,
-    setRules(next) {
-      const isLooser = keepMore(next, rules);
-      rules = next;
-      latest = latestOf(next);
-      return isLooser ? 'looser' : 'as strict';
-    },
-    isVisible: (row) =>
-      !isOpenExpired(row, rules) && row.position >= (dropped.get(row.deviceId) ?? 0),
-    condition(deviceIds, from = Number.NEGATIVE_INFINITY, others = noPositions) {
-      const keep = keepFrom(from);
-      return `${storedCondition(deviceIds, others)}${keep === undefined ? '' : ` and ts >= ${keep}`}`;
-    },
-    storedCondition,
-    droppedCondition,
-    keepFrom,
-    isKept: (origin) => !isOpenExpired(origin, rules),
-    latestKeepFrom: () => latest,
-    hiddenCondition: (hourAt) => `${hourAt} + ${hourMs} <= ${keepFromText(rules)}`,
-  };
 }
 
 function latestOf({ workspaces, dataFlows }: RetentionTimes): EpochMs {

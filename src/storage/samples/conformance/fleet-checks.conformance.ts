@@ -11,7 +11,7 @@ import type { FleetModel, ModelRow } from './fleet-model.ts';
 import type { Random } from './random-entries.ts';
 import { fleetKeys, fleetStart } from './random-fleet.ts';
 import { answers, expectSame } from './random-streams.conformance.ts';
-import { referenceStore } from './reference-store.ts';
+import { ReferenceStore } from './reference-store.ts';
 import { allSamples, collect } from './sample-entries.ts';
 
 export interface CheckedFleet {
@@ -102,7 +102,7 @@ async function bucketsMustMatch(
   rows: readonly ModelRow[],
 ): Promise<void> {
   if (rows.length === 0 || !rows.every(({ isSure }) => isSure)) return;
-  const reference = referenceStore();
+  const reference = new ReferenceStore();
   reference.add(rows.toReversed());
   const { topic } = random.pick(rows);
   const all = model.deviceIds();

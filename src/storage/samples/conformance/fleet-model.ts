@@ -14,17 +14,6 @@ export interface ModelRow extends Given {
   isSure: boolean;
 }
 
-export interface FleetModel {
-  readonly add: (deviceId: string, samples: readonly Given[]) => void;
-  readonly drop: (deviceId: string) => void;
-  /** The store has no rules when it is opened again. */
-  readonly retain: (rules: RetentionTimes | undefined) => void;
-  readonly rowsOf: (deviceId: string) => readonly ModelRow[];
-  /** Devices with rows. */
-  readonly deviceIds: () => readonly string[];
-  readonly find: (deviceId: string, sample: SampleName) => ModelRow | undefined;
-}
-
 interface SampleName {
   readonly topic: string;
   readonly at: number;
@@ -39,33 +28,47 @@ function keepFromOf(
   return ofFlow ?? rules?.workspaces.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
 }
 
-export function createFleetModel(): FleetModel {
-  const devices = new Map<string, Map<string, ModelRow>>();
-  let rules: RetentionTimes | undefined;
-  let order = 0;
+export class FleetModel {
+  readonly #devices = new Map<string, Map<string, ModelRow>>();
+  #rules: RetentionTimes | undefined;
+  #order = 0;
 
-  return {
-    add: (deviceId, samples) => {
-      const rows = devices.get(deviceId) ?? new Map<string, ModelRow>();
-      devices.set(deviceId, rows);
-      for (const given of samples) {
-        const { topic = 'default', workspaceId = 'w1', dataFlowId = 'f1' } = given;
-        const name = nameOf({ ...given, topic });
-        if (given.stored === false || rows.has(name)) continue;
-        const row = { ...given, topic, workspaceId, dataFlowId, order: order++ };
-        rows.set(name, { ...row, isSure: given.at >= keepFromOf(rules, row) });
-      }
-    },
-    drop: (deviceId) => void devices.delete(deviceId),
-    retain: (next) => {
-      rules = next;
-      for (const rows of devices.values())
-        for (const row of rows.values()) if (row.at < keepFromOf(rules, row)) row.isSure = false;
-    },
-    rowsOf: (deviceId) => [...(devices.get(deviceId)?.values() ?? [])],
-    deviceIds: () => [...devices.keys()],
-    find: (deviceId, sample) => devices.get(deviceId)?.get(nameOf(sample)),
-  };
+  add(deviceId: string, samples: readonly Given[]): void {
+    const rows = this.#devices.get(deviceId) ?? new Map<string, ModelRow>();
+    this.#devices.set(deviceId, rows);
+    for (const given of samples) {
+      const { topic = 'default', workspaceId = 'w1', dataFlowId = 'f1' } = given;
+      const name = nameOf({ ...given, topic });
+      if (given.stored === false || rows.has(name)) continue;
+      const row = { ...given, topic, workspaceId, dataFlowId, order: this.#order++ };
+      rows.set(name, { ...row, isSure: given.at >= keepFromOf(this.#rules, row) });
+    }
+  }
+
+  drop(deviceId: string): void {
+    this.#devices.delete(deviceId);
+  }
+
+  /** The store has no rules when it is opened again. */
+  retain(next: RetentionTimes | undefined): void {
+    this.#rules = next;
+    for (const rows of this.#devices.values())
+      for (const row of rows.values())
+        if (row.at < keepFromOf(this.#rules, row)) row.isSure = false;
+  }
+
+  rowsOf(deviceId: string): readonly ModelRow[] {
+    return [...(this.#devices.get(deviceId)?.values() ?? [])];
+  }
+
+  /** Devices with rows. */
+  deviceIds(): readonly string[] {
+    return [...this.#devices.keys()];
+  }
+
+  find(deviceId: string, sample: SampleName): ModelRow | undefined {
+    return this.#devices.get(deviceId)?.get(nameOf(sample));
+  }
 }
 
 function nameOf({ topic, at, data }: SampleName): string {

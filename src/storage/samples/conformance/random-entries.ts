@@ -3,21 +3,24 @@ import type { Json, JsonObject } from '../../../model/json.ts';
 import type { Given } from './sample-entries.ts';
 import { hourMs } from '../../../model/instant.ts';
 
-export interface Random {
-  /** A whole number from 0 to below the limit. */
-  readonly below: (limit: number) => number;
-  readonly pick: <T>(list: readonly T[]) => T;
-}
+export class Random {
+  #state: number;
 
-export function randomFrom(seed: number): Random {
-  let state = (seed * 2_654_435_761) >>> 0 || 1;
-  const below = (limit: number): number => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % limit;
-  };
-  return { below, pick: (list) => list[below(list.length)]! };
+  constructor(seed: number) {
+    this.#state = (seed * 2_654_435_761) >>> 0 || 1;
+  }
+
+  /** A whole number from 0 to below the limit. */
+  below(limit: number): number {
+    this.#state ^= this.#state << 13;
+    this.#state ^= this.#state >>> 17;
+    this.#state ^= this.#state << 5;
+    return (this.#state >>> 0) % limit;
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)]!;
+  }
 }
 
 /** The first moment of every stream. */

@@ -30,72 +30,83 @@ interface Origin {
   readonly dataFlowId: string | null;
 }
 
-export interface Fleet {
-  readonly devices: readonly FleetDevice[];
-  readonly origins: readonly Origin[];
-  /** The entry that the device sends next; each is later than the one before. */
-  readonly next: (device: FleetDevice) => Given[];
+export class Fleet {
+  readonly #random: Random;
+  readonly #origins: Origin[];
+  readonly #devices;
+  readonly #stepMs: number;
+  readonly #lateness: number;
+  readonly #metas: number;
+  readonly #longest: number;
+  readonly #sent = new Map<string, Given[]>();
+  #now = fleetStart;
+  #number = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    const shapeCount = random.pick([1, 2, 4, 12, 40]);
+    const topics = ['default', 'side', 'level', 'status'].slice(0, random.pick([1, 1, 2, 4]));
+    this.#origins = originsOf(random.pick([1, 2, 5]), random.pick([1, 1, 3]));
+    this.#devices = Array.from({ length: random.pick([20, 30, 60, 120, 300]) }, (_, i) => ({
+      id: `d${i}`,
+      shapes: Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, () => random.below(shapeCount)),
+      topics: random.below(3) === 0 ? topics : [random.pick(topics)],
+      origins: Array.from({ length: random.pick([1, 1, 1, 2]) }, () => random.pick(this.#origins)),
+    }));
+    this.#stepMs = random.pick([10, 1_000, 20_000, 300_000]);
+    this.#lateness = random.pick([0, 5, 30]);
+    this.#metas = random.pick([0, 0, 5, 50]);
+    this.#longest = random.pick([4, 4, 40, 1_000]);
+  }
+
   /** Time of the newest sample so far. */
-  readonly now: () => number;
-}
+  readonly now = (): number => this.#now;
 
-export function randomFleet(random: Random): Fleet {
-  const shapeCount = random.pick([1, 2, 4, 12, 40]);
-  const topics = ['default', 'side', 'level', 'status'].slice(0, random.pick([1, 1, 2, 4]));
-  const origins = originsOf(random.pick([1, 2, 5]), random.pick([1, 1, 3]));
-  const devices = Array.from({ length: random.pick([20, 30, 60, 120, 300]) }, (_, i) => ({
-    id: `d${i}`,
-    shapes: Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, () => random.below(shapeCount)),
-    topics: random.below(3) === 0 ? topics : [random.pick(topics)],
-    origins: Array.from({ length: random.pick([1, 1, 1, 2]) }, () => random.pick(origins)),
-  }));
-  const stepMs = random.pick([10, 1_000, 20_000, 300_000]);
-  const lateness = random.pick([0, 5, 30]);
-  const metas = random.pick([0, 0, 5, 50]);
-  const longest = random.pick([4, 4, 40, 1_000]);
-  const sent = new Map<string, Given[]>();
-  let now = fleetStart;
-  let number = 0;
+  get devices(): readonly FleetDevice[] {
+    return this.#devices;
+  }
 
-  function sample(device: FleetDevice, at: number): Given {
-    number++;
+  get origins(): readonly Origin[] {
+    return this.#origins;
+  }
+
+  /** The entry that the device sends next; each is later than the one before. */
+  next(device: FleetDevice): Given[] {
+    const entry: Given[] = [];
+    const known = this.#sent.get(device.id) ?? [];
+    this.#sent.set(device.id, known);
+    const isCrowd = this.#random.below(50) === 0;
+    const length = isCrowd ? 10 + this.#random.below(40) : this.#lengthOf();
+    const perSample = this.#random.pick([this.#stepMs, this.#stepMs, this.#stepMs, hourMs / 6]);
+    for (let i = 0; i < length; i++) {
+      if (!isCrowd) this.#now += this.#random.below(length > 10 ? perSample : this.#stepMs);
+      const late = this.#random.below(100) < this.#lateness ? this.#random.below(3 * dayMs) : 0;
+      const given = this.#sample(device, this.#now - late);
+      entry.push(given);
+      if (known.length < 2_000) known.push(given);
+      if (known.length > 0 && this.#random.below(20) === 0) entry.push(this.#random.pick(known));
+    }
+    return entry;
+  }
+
+  #sample(device: FleetDevice, at: number): Given {
+    this.#number++;
     return {
       at,
-      data: dataOf(random, random.pick(device.shapes), number),
-      topic: random.pick(device.topics),
-      ...(random.below(100) < metas ? { meta: { why: random.below(20) } } : {}),
-      stored: random.below(40) > 0,
-      ...random.pick(device.origins),
+      data: dataOf(this.#random, this.#random.pick(device.shapes), this.#number),
+      topic: this.#random.pick(device.topics),
+      ...(this.#random.below(100) < this.#metas ? { meta: { why: this.#random.below(20) } } : {}),
+      stored: this.#random.below(40) > 0,
+      ...this.#random.pick(device.origins),
     };
   }
 
-  function lengthOf(): number {
-    if (random.below(4) > 0) return 1;
-    return random.below(40) === 0 ? 1 + random.below(longest) : 1 + random.below(5);
+  #lengthOf(): number {
+    if (this.#random.below(4) > 0) return 1;
+    return this.#random.below(40) === 0
+      ? 1 + this.#random.below(this.#longest)
+      : 1 + this.#random.below(5);
   }
-
-  return {
-    devices,
-    origins,
-    now: () => now,
-    next: (device) => {
-      const entry: Given[] = [];
-      const known = sent.get(device.id) ?? [];
-      sent.set(device.id, known);
-      const isCrowd = random.below(50) === 0;
-      const length = isCrowd ? 10 + random.below(40) : lengthOf();
-      const perSample = random.pick([stepMs, stepMs, stepMs, hourMs / 6]);
-      for (let i = 0; i < length; i++) {
-        if (!isCrowd) now += random.below(length > 10 ? perSample : stepMs);
-        const late = random.below(100) < lateness ? random.below(3 * dayMs) : 0;
-        const given = sample(device, now - late);
-        entry.push(given);
-        if (known.length < 2_000) known.push(given);
-        if (known.length > 0 && random.below(20) === 0) entry.push(random.pick(known));
-      }
-      return entry;
-    },
-  };
 }
 
 function originsOf(workspaces: number, flows: number): Origin[] {

@@ -8,15 +8,8 @@ import {
 import type { CountedSlots } from '../../../query/summaries/occupied-slots.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
 import type { Samples } from '../samples.ts';
-import {
-  type Random,
-  randomFrom,
-  randomStream,
-  streamKeys,
-  streamStart,
-  streamTopics,
-} from './random-entries.ts';
-import { referenceStore } from './reference-store.ts';
+import { Random, randomStream, streamKeys, streamStart, streamTopics } from './random-entries.ts';
+import { ReferenceStore } from './reference-store.ts';
 import { allSamples, entryOf } from './sample-entries.ts';
 import { hourMs } from '../../../model/instant.ts';
 
@@ -37,8 +30,8 @@ export async function describeRandomStream(
   seed: number,
   deviceId: string,
 ): Promise<void> {
-  const random = randomFrom(seed);
-  const reference = referenceStore();
+  const random = new Random(seed);
+  const reference = new ReferenceStore();
   const stream = randomStream(random, 20 + random.below(120));
   for (let i = 0; i < stream.length; ) {
     // Some entries in flight at a time: they share their fsync and see each other's samples before

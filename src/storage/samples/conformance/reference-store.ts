@@ -5,57 +5,58 @@ import type { Tally } from '../../../query/summaries/facet.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import type { Given } from './sample-entries.ts';
 
-export interface ReferenceStore {
-  readonly add: (samples: readonly Given[]) => void;
-  /** Newest first, those of one instant in reverse order of storing. */
-  readonly newestFirst: (topic?: string) => Given[];
-  readonly buckets: (request: Omit<BucketRequest, 'source' | 'deviceIds'>) => (Tally | undefined)[];
-}
+export class ReferenceStore {
+  readonly #rows: Given[] = [];
+  readonly #known = new Set<string>();
 
-export function referenceStore(): ReferenceStore {
-  const rows: Given[] = [];
-  const known = new Set<string>();
-  return {
-    add: (samples) => {
-      for (const sample of samples) {
-        if (sample.stored === false) continue;
-        const identity = JSON.stringify([
-          sample.topic ?? 'default',
-          sample.at,
-          canonical(sample.data),
-        ]);
-        if (known.has(identity)) continue;
-        known.add(identity);
-        rows.push(sample);
-      }
-    },
-    newestFirst: (topic) =>
-      rows
-        .map((sample, order) => ({ sample, order }))
-        .filter(({ sample }) => topic === undefined || (sample.topic ?? 'default') === topic)
-        .sort((a, b) => b.sample.at - a.sample.at || b.order - a.order)
-        .map(({ sample }) => sample),
-    buckets: ({ topic, dataKey, accumulator, edges }) => {
-      const { facet } = accumulators[accumulator];
-      const tallies: (Tally | undefined)[] = new Array(edges.length - 1).fill(undefined);
-      for (const [order, sample] of rows.entries()) {
-        const bucket = edges.findIndex(
-          (edge, i) => sample.at >= edge && sample.at < (edges[i + 1] ?? edge),
-        );
-        const value = valueOf(sample.data, dataKey);
-        if (
-          (sample.topic ?? 'default') !== topic ||
-          bucket < 0 ||
-          value === undefined ||
-          value === null
-        )
-          continue;
-        tallies[bucket] ??= facet.start();
-        addValue(facet, tallies[bucket], value, { timestamp: sample.at, order });
-      }
-      return tallies;
-    },
-  };
+  add(samples: readonly Given[]): void {
+    for (const sample of samples) {
+      if (sample.stored === false) continue;
+      const identity = JSON.stringify([
+        sample.topic ?? 'default',
+        sample.at,
+        canonical(sample.data),
+      ]);
+      if (this.#known.has(identity)) continue;
+      this.#known.add(identity);
+      this.#rows.push(sample);
+    }
+  }
+
+  /** Newest first, those of one instant in reverse order of storing. */
+  newestFirst(topic?: string): Given[] {
+    return this.#rows
+      .map((sample, order) => ({ sample, order }))
+      .filter(({ sample }) => topic === undefined || (sample.topic ?? 'default') === topic)
+      .sort((a, b) => b.sample.at - a.sample.at || b.order - a.order)
+      .map(({ sample }) => sample);
+  }
+
+  buckets({
+    topic,
+    dataKey,
+    accumulator,
+    edges,
+  }: Omit<BucketRequest, 'source' | 'deviceIds'>): (Tally | undefined)[] {
+    const { facet } = accumulators[accumulator];
+    const tallies: (Tally | undefined)[] = new Array(edges.length - 1).fill(undefined);
+    for (const [order, sample] of this.#rows.entries()) {
+      const bucket = edges.findIndex(
+        (edge, i) => sample.at >= edge && sample.at < (edges[i + 1] ?? edge),
+      );
+      const value = valueOf(sample.data, dataKey);
+      if (
+        (sample.topic ?? 'default') !== topic ||
+        bucket < 0 ||
+        value === undefined ||
+        value === null
+      )
+        continue;
+      tallies[bucket] ??= facet.start();
+      addValue(facet, tallies[bucket], value, { timestamp: sample.at, order });
+    }
+    return tallies;
+  }
 }
 
 /**

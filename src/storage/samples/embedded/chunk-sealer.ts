@@ -7,7 +7,7 @@ import type { Slices } from './queries/bucket-query.ts';
 import type { Member, SegmentSet } from './segments/segment-set.ts';
 import { addChunk, type Series } from './rows/series.ts';
 import type { Chunk } from './chunks/chunk.ts';
-import { createSealingWork } from './seal-scheduler.ts';
+import { SealingWork } from './seal-scheduler.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
 
@@ -72,7 +72,7 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
   let lookedAt = 0;
   let merging: Promise<void> | undefined;
   const { journalledBytes } = registry;
-  const sealing = createSealingWork({
+  const sealing = new SealingWork({
     work: () => slices.pause().then(work),
     journalledBytes,
     limits,

@@ -18,24 +18,23 @@ import type {
 import type { StoreSurroundings } from '../samples.ts';
 import { refuseUnreadable } from '../reported-reads.ts';
 import { type ChunkSealer, createChunkSealer } from './chunk-sealer.ts';
-import { createChunkMakers } from './chunks/chunk-builders.ts';
-import { createDecodedChunks, type DecodedChunks } from './chunks/decoded-chunks.ts';
-import { createEntryWriter } from './entry-writer.ts';
+import { ChunkMakers } from './chunks/chunk-builders.ts';
+import { DecodedChunks } from './chunks/decoded-chunks.ts';
+import { EntryWriter } from './entry-writer.ts';
 import type { DeviceNumbers } from './memtables/device-numbers.ts';
 import type { ShapeTables } from './memtables/shape-tables.ts';
-import { createTableMerger } from './memtables/table-merger.ts';
+import { TableMerger } from './memtables/table-merger.ts';
 import { deadRowsOf } from './memtables/table-runs.ts';
 import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts';
-import { type ActiveReads, createActiveReads } from './queries/active-reads.ts';
+import { ActiveReads } from './queries/active-reads.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import { latestSamples } from './queries/latest-samples.ts';
 import {
   matchingSeries,
   type RowReader,
   type RowsToWalk,
-  type RowWalk,
   type SampleWalk,
-  walkRows,
+  RowWalk,
   walkSamples,
 } from './queries/row-scan.ts';
 import { mergeSome } from './retention/compaction.ts';
@@ -45,8 +44,8 @@ import { measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
 import type { Origin } from './rows/origin.ts';
 import { createSeriesRegistry, type SeriesRegistry } from './rows/series-registry.ts';
 import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
-import { createRunMakers } from './runs/run-makers.ts';
-import { createLostSegments, type LostSegments, type ReportedRange } from './segments/manifest.ts';
+import { RunMakers } from './runs/run-makers.ts';
+import { LostSegments, type ReportedRange } from './segments/manifest.ts';
 import { createSegmentSet } from './segments/segment-set.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
 import { createInterners, openSegments, openTables } from './store-loader.ts';
@@ -85,13 +84,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { logStart } = options;
   const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
   for (const place of opened.damage) damaged(place);
-  const readers = createActiveReads();
+  const readers = new ActiveReads();
   const { whenUnread } = readers;
   const { tables, tableRuns } = openTables(
     { directory, interners, limits, damaged, whenUnread },
     opened,
   );
-  const decoded = createDecodedChunks((chunk, reason) => {
+  const decoded = new DecodedChunks((chunk, reason) => {
     damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
   });
   const segments = createSegmentSet({
@@ -103,7 +102,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { schemas } = interners;
   const committed = () => options.committed(segments.manifest().replayFrom);
   const state = { closed: false };
-  const writer = createEntryWriter({
+  const writer = new EntryWriter({
     registry,
     tables,
     decoded,
@@ -116,7 +115,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     room: () => sealer.roomForRows() ?? tableSealer.room(),
   });
   const tablesFrom = tables.replayFrom;
-  const chunkMakers = createChunkMakers({ schemas, limits, failed });
+  const chunkMakers = new ChunkMakers({ schemas, limits, failed });
   const sealer: ChunkSealer = createChunkSealer({
     registry,
     makers: chunkMakers,
@@ -131,7 +130,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       while (!state.closed && (await segments.exclusive(() => mergeSome(changing))));
     },
   });
-  const makers = createRunMakers(options.shapes.fromText, limits);
+  const makers = new RunMakers(options.shapes.fromText, limits);
   const onTables = {
     tables,
     tableRuns,
@@ -146,7 +145,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     committed,
     failed,
   };
-  const merger = createTableMerger({
+  const merger = new TableMerger({
     ...onTables,
     damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
   });
@@ -172,7 +171,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     deviceOf,
     tables,
     decoded,
-    lost: createLostSegments(opened.manifest),
+    lost: new LostSegments(opened.manifest),
     readers,
     slices,
   });
@@ -336,7 +335,7 @@ async function* exportRows<Built>(
     lost.report(reported);
     const reader = readerOf(reported, parts);
     reportDamaged(reported, reader);
-    const walk = walkRows({ ...range, direction: 'oldest', reader });
+    const walk = new RowWalk({ ...range, direction: 'oldest', reader });
     for (;;) {
       const rows = takeRows(walk, samplesPerSlice);
       if (rows.length > 0 || unreadable.length > 0) yield { rows, unreadable };

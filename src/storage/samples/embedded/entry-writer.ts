@@ -143,11 +143,6 @@ class RangeRow implements PlacedRow {
   }
 }
 
-export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends' | 'numbered'> {
-  /** The position behind the newest entry whose rows are visible. */
-  readonly visiblePosition: () => number;
-}
-
 export interface EntryWriterParts {
   readonly registry: SeriesRegistry;
   readonly tables: ShapeTables;
@@ -161,65 +156,97 @@ export interface EntryWriterParts {
   readonly room: () => Promise<void> | undefined;
 }
 
-export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
-  const { registry, manifest } = parts;
-  const replaying: RowPlacing = { ...parts, isReplayed: true };
-  let visiblePosition = manifest.replayFrom;
-  for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
-    registry.dropped.set(deviceId, position);
+export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'ends' | 'numbered'> {
+  /** Devices whose rows may come as ranges. */
+  readonly numbered: NumberedDevices;
+  readonly #parts: EntryWriterParts;
+  readonly #registry: SeriesRegistry;
+  readonly #replaying: RowPlacing;
+  #visiblePosition: number;
 
-  function add(entry: LoggedEntry, isReplayed: boolean): void {
-    const { position, deviceId } = entry;
-    if (registry.dropped.size === 0 || position >= (registry.dropped.get(deviceId) ?? 0))
-      addEntry(entry, isReplayed ? replaying : parts);
-    written(entry.bytes, position + 1);
+  constructor(parts: EntryWriterParts) {
+    this.#parts = parts;
+    const { registry, manifest } = parts;
+    this.#registry = registry;
+    this.#replaying = { ...parts, isReplayed: true };
+    this.#visiblePosition = manifest.replayFrom;
+    for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
+      this.#registry.dropped.set(deviceId, position);
+    this.numbered = numberedOf(parts);
   }
 
-  function addRows(range: RowRange): void {
-    addRange(range, parts);
-    written(range.bytes, range.position + range.to - range.from);
+  /** The position behind the newest entry whose rows are visible. */
+  readonly visiblePosition = (): number => this.#visiblePosition;
+
+  /**
+   * Resolves when the samples of the entries can be read. Calls come in the order of positions,
+   * the next one maybe before the last has resolved. `replayed` entries come after a restart and
+   * before all new ones; what was written of them before changes nothing.
+   */
+  readonly write = async (
+    entries: readonly (LoggedEntry | RowRange)[],
+    origin: 'new' | 'replayed',
+  ): Promise<void> => {
+    const isReplayed = origin === 'replayed';
+    for (const entry of entries)
+      if (entry instanceof RowRange) this.#addRows(entry);
+      else this.#add(entry, isReplayed);
+    // Sealing would delay the start.
+    if (!isReplayed) this.#parts.afterWrite();
+  };
+
+  /**
+   * Finds the samples of the device that are stored already. Resolves when the store can keep up
+   * with further writes; a comparison that waits for nothing needs no promise.
+   */
+  readonly compare = (
+    deviceId: string,
+    samples: readonly ComparedSample[],
+  ): Comparison | Promise<Comparison> => {
+    const room = this.#parts.room();
+    if (room === undefined) return comparison(deviceId, samples, this.#parts);
+    return this.#whenRoom(room).then(() => comparison(deviceId, samples, this.#parts));
+  };
+
+  /** Where the rows of each device end. Resolves when the store can keep up, as `compare` does. */
+  readonly ends = (deviceIds: readonly string[]): DeviceEnds | Promise<DeviceEnds> => {
+    const room = this.#parts.room();
+    if (room === undefined) return endsOf(deviceIds, this.#parts);
+    return this.#whenRoom(room).then(() => endsOf(deviceIds, this.#parts));
+  };
+
+  #add(entry: LoggedEntry, isReplayed: boolean): void {
+    const { position, deviceId } = entry;
+    if (
+      this.#registry.dropped.size === 0 ||
+      position >= (this.#registry.dropped.get(deviceId) ?? 0)
+    )
+      addEntry(entry, isReplayed ? this.#replaying : this.#parts);
+    this.#written(entry.bytes, position + 1);
+  }
+
+  #addRows(range: RowRange): void {
+    addRange(range, this.#parts);
+    this.#written(range.bytes, range.position + range.to - range.from);
   }
 
   /** Entries before the position are visible now. */
-  function written(bytes: number, position: number): void {
-    registry.noteJournalled(bytes);
-    visiblePosition = Math.max(visiblePosition, position);
-    if (registry.dropped.size > 0) forgetDropped();
+  #written(bytes: number, position: number): void {
+    this.#registry.noteJournalled(bytes);
+    this.#visiblePosition = Math.max(this.#visiblePosition, position);
+    if (this.#registry.dropped.size > 0) this.#forgetDropped();
   }
 
   /** Entries are in the order of positions. */
-  function forgetDropped(): void {
-    for (const [deviceId, before] of registry.dropped)
-      if (before <= visiblePosition) registry.dropped.delete(deviceId);
+  #forgetDropped(): void {
+    for (const [deviceId, before] of this.#registry.dropped)
+      if (before <= this.#visiblePosition) this.#registry.dropped.delete(deviceId);
   }
 
-  async function whenRoom(first: Promise<void>): Promise<void> {
-    for (let room: Promise<void> | undefined = first; room !== undefined; room = parts.room())
+  async #whenRoom(first: Promise<void>): Promise<void> {
+    for (let room: Promise<void> | undefined = first; room !== undefined; room = this.#parts.room())
       await room;
   }
-
-  return {
-    visiblePosition: () => visiblePosition,
-    write: async (entries, origin) => {
-      const isReplayed = origin === 'replayed';
-      for (const entry of entries)
-        if (entry instanceof RowRange) addRows(entry);
-        else add(entry, isReplayed);
-      // Sealing would delay the start.
-      if (!isReplayed) parts.afterWrite();
-    },
-    numbered: numberedOf(parts),
-    compare: (deviceId, samples) => {
-      const room = parts.room();
-      if (room === undefined) return comparison(deviceId, samples, parts);
-      return whenRoom(room).then(() => comparison(deviceId, samples, parts));
-    },
-    ends: (deviceIds) => {
-      const room = parts.room();
-      if (room === undefined) return endsOf(deviceIds, parts);
-      return whenRoom(room).then(() => endsOf(deviceIds, parts));
-    },
-  };
 }
 
 function numberedOf({ tables, registry, room, limits }: EntryWriterParts): NumberedDevices {

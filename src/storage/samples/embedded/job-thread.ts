@@ -2,15 +2,6 @@
 import { parentPort, type Transferable, type Worker } from 'node:worker_threads';
 import { DamagedChunk } from './chunks/chunk.ts';
 
-export interface JobThread<Job, Done> {
-  /**
-   * Resolves with what the worker made of the job; `moved` are buffers of the job that this thread gives away. Rejects with what the
-   * worker has thrown, with its class and code, or when the thread ends.
-   */
-  readonly run: (job: Job, moved?: readonly Transferable[]) => Promise<Done>;
-  readonly close: () => Promise<void>;
-}
-
 interface Question<Job> {
   readonly id: number;
   readonly job: Job;
@@ -28,52 +19,61 @@ interface Asked<Done> {
 }
 
 /** `purpose` completes "The thread that ...". The next job after its end starts another. */
-export function createJobThread<Job, Done>(
-  startWorker: () => Worker,
-  purpose: string,
-): JobThread<Job, Done> {
-  const asked = new Map<number, Asked<Done>>();
-  let worker: Worker | undefined;
-  let lastId = 0;
+export class JobThread<Job, Done> {
+  readonly #startWorker: () => Worker;
+  readonly #purpose: string;
+  readonly #asked = new Map<number, Asked<Done>>();
+  #worker: Worker | undefined;
+  #lastId = 0;
 
-  function settle({ id, done, error }: Answer<Done>, from: Worker): void {
-    const waiting = asked.get(id);
-    asked.delete(id);
+  constructor(startWorker: () => Worker, purpose: string) {
+    this.#startWorker = startWorker;
+    this.#purpose = purpose;
+  }
+
+  readonly close = async (): Promise<void> => {
+    await this.#worker?.terminate();
+  };
+
+  /**
+   * Resolves with what the worker made of the job; `moved` are buffers of the job that this thread
+   * gives away. Rejects with what the worker has thrown, with its class and code, or when the
+   * thread ends.
+   */
+  run(job: Job, moved: readonly Transferable[] = []): Promise<Done> {
+    return new Promise((resolve, reject) => {
+      this.#worker ??= this.#start();
+      const id = ++this.#lastId;
+      this.#asked.set(id, { resolve, reject });
+      this.#worker.ref();
+      this.#worker.postMessage({ id, job } satisfies Question<Job>, moved);
+    });
+  }
+
+  #settle({ id, done, error }: Answer<Done>, from: Worker): void {
+    const waiting = this.#asked.get(id);
+    this.#asked.delete(id);
     // An idle thread keeps no process alive, one that works does.
-    if (asked.size === 0) from.unref();
+    if (this.#asked.size === 0) from.unref();
     if (error === undefined) waiting?.resolve(done as Done);
     else waiting?.reject(errorOf(error));
   }
 
-  function start(): Worker {
-    const started = startWorker();
+  #start(): Worker {
+    const started = this.#startWorker();
     let cause: unknown;
-    started.on('message', (answer: Answer<Done>) => settle(answer, started));
+    started.on('message', (answer: Answer<Done>) => this.#settle(answer, started));
     started.on('error', (error) => {
       cause = error;
     });
     started.on('exit', () => {
-      if (worker === started) worker = undefined;
-      for (const { reject } of asked.values())
-        reject(new Error(`The worker thread that ${purpose} exited`, { cause }));
-      asked.clear();
+      if (this.#worker === started) this.#worker = undefined;
+      for (const { reject } of this.#asked.values())
+        reject(new Error(`The worker thread that ${this.#purpose} exited`, { cause }));
+      this.#asked.clear();
     });
     return started;
   }
-
-  return {
-    run: (job, moved = []) =>
-      new Promise((resolve, reject) => {
-        worker ??= start();
-        const id = ++lastId;
-        asked.set(id, { resolve, reject });
-        worker.ref();
-        worker.postMessage({ id, job } satisfies Question<Job>, moved);
-      }),
-    close: async () => {
-      await worker?.terminate();
-    },
-  };
 }
 
 /** The worker's error with its class and code again. */

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { dayMs } from '../../../model/instant.ts';
-import { createFleetModel } from '../conformance/fleet-model.ts';
+import { FleetModel } from '../conformance/fleet-model.ts';
 import {
   type CheckedFleet,
   deviceMustMatch,
   usageMustMatch,
 } from '../conformance/fleet-checks.conformance.ts';
-import { type Random, randomFrom } from '../conformance/random-entries.ts';
-import { type FleetDevice, fleetStart, randomFleet } from '../conformance/random-fleet.ts';
+import { Random } from '../conformance/random-entries.ts';
+import { type FleetDevice, fleetStart, Fleet } from '../conformance/random-fleet.ts';
 import { keepAll, keeping } from '../conformance/retention-times.ts';
 import { entryOf, type Given } from '../conformance/sample-entries.ts';
 import type { RetentionTimes } from '../sample-store.ts';
@@ -80,9 +80,9 @@ function turns(count: number): Promise<void> {
 }
 
 async function runFleet(seed: number, root: string): Promise<void> {
-  const random = randomFrom(seed);
-  const fleet = randomFleet(random);
-  const model = createFleetModel();
+  const random = new Random(seed);
+  const fleet = new Fleet(random);
+  const model = new FleetModel();
   const { devices } = fleet;
   const ids = devices.map(({ id }) => id);
   const failures: unknown[] = [];

@@ -11,48 +11,53 @@ export interface SealingWorkParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface SealingWork {
-  /** Does nothing while the work runs, or shortly after a failure. */
-  readonly start: () => void;
-  /** Undefined when no work runs, else resolves when there may be room, or when the work ended. */
-  readonly nextRoom: () => Promise<void> | undefined;
-  /** Memory has room again. */
-  readonly letWritersOn: () => void;
-  /** The work in progress. */
-  readonly running: () => Promise<void> | undefined;
-}
+export class SealingWork {
+  readonly #parts: SealingWorkParts;
+  readonly #work: () => Promise<void>;
+  readonly #journalledBytes: () => number;
+  readonly #limits: Pick<StoreLimits, 'lookEveryBytes'>;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #working: Promise<void> | undefined;
+  #writersOn: PromiseWithResolvers<void> | undefined;
 
-export function createSealingWork(parts: SealingWorkParts): SealingWork {
-  const { work, journalledBytes, limits } = parts;
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let working: Promise<void> | undefined;
-  let writersOn: PromiseWithResolvers<void> | undefined;
-
-  function letWritersOn(): void {
-    writersOn?.resolve();
-    writersOn = undefined;
+  constructor(parts: SealingWorkParts) {
+    this.#parts = parts;
+    const { work, journalledBytes, limits } = parts;
+    this.#work = work;
+    this.#journalledBytes = journalledBytes;
+    this.#limits = limits;
   }
 
-  return {
-    start() {
-      // After a failure it is tried again when there is something new to keep, not at every entry.
-      if (journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
-      working ??= work()
-        .catch((error: unknown) => {
-          failedAt = journalledBytes();
-          parts.failed(error);
-        })
-        .finally(() => {
-          working = undefined;
-          letWritersOn();
-        });
-    },
-    nextRoom() {
-      if (working === undefined) return undefined;
-      writersOn ??= Promise.withResolvers();
-      return writersOn.promise;
-    },
-    letWritersOn,
-    running: () => working,
-  };
+  /** Does nothing while the work runs, or shortly after a failure. */
+  start(): void {
+    // After a failure it is tried again when there is something new to keep, not at every entry.
+    if (this.#journalledBytes() - this.#failedAt < this.#limits.lookEveryBytes / 4) return;
+    this.#working ??= this.#work()
+      .catch((error: unknown) => {
+        this.#failedAt = this.#journalledBytes();
+        this.#parts.failed(error);
+      })
+      .finally(() => {
+        this.#working = undefined;
+        this.letWritersOn();
+      });
+  }
+
+  /** Undefined when no work runs, else resolves when there may be room, or when the work ended. */
+  nextRoom(): Promise<void> | undefined {
+    if (this.#working === undefined) return undefined;
+    this.#writersOn ??= Promise.withResolvers();
+    return this.#writersOn.promise;
+  }
+
+  /** Memory has room again. */
+  letWritersOn(): void {
+    this.#writersOn?.resolve();
+    this.#writersOn = undefined;
+  }
+
+  /** The work in progress. */
+  running(): Promise<void> | undefined {
+    return this.#working;
+  }
 }

@@ -1,10 +1,10 @@
 // Store loader: reads the segments of the folder into series and tables.
 import { join } from 'node:path';
 import type { ShapeInterner } from '../../log/data-shape.ts';
-import { createDeviceMarks } from './memtables/device-watermarks.ts';
+import { DeviceMarks } from './memtables/device-watermarks.ts';
 import { openDeviceNumbers } from './memtables/device-numbers.ts';
 import { createShapeTables, type ShapeTables } from './memtables/shape-tables.ts';
-import { checksumOf, createTableRuns, type TableRuns } from './memtables/table-runs.ts';
+import { checksumOf, TableRuns } from './memtables/table-runs.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
 import { createSchemaInterner } from './chunks/chunk-schema.ts';
 import type { ActiveReads } from './queries/active-reads.ts';
@@ -102,9 +102,9 @@ export function openTables(
     damaged: (path, reason) => damaged({ kind: 'devices', path, reason }),
   });
   const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
-  const marks = createDeviceMarks(numbers.count(), maxOrder + 1);
+  const marks = new DeviceMarks(numbers.count(), maxOrder + 1);
   const tables = createShapeTables({ numbers, marks, limits, whenUnread });
-  const tableRuns = createTableRuns({
+  const tableRuns = new TableRuns({
     interners,
     cacheBytes: limits.sectionCacheBytes,
     damaged: (path, reason) => damaged({ kind: 'page', path, reason }),

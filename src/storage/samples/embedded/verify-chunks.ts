@@ -29,7 +29,7 @@ import {
   openSegments,
 } from './store-loader.ts';
 import { openDeviceNumbers } from './memtables/device-numbers.ts';
-import { readRun } from './runs/run-file.ts';
+import { RunFile } from './runs/run-file.ts';
 import { verifyRun } from './runs/verify-run.ts';
 import { dataAt, metaAt } from './rows/rows.ts';
 import type { Series } from './rows/series.ts';
@@ -98,7 +98,7 @@ function verifyRuns(
   let pages = 0;
   let samples = 0;
   for (const { file, index } of runs) {
-    const found = verifyRun(readRun(file, index), shapes.fromText(index.head.shape));
+    const found = verifyRun(new RunFile(file, index), shapes.fromText(index.head.shape));
     pages += found.pages;
     samples += found.samples;
     for (const reason of found.damage) damage.push({ kind: 'page', path: file.path, reason });

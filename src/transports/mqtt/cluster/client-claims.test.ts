@@ -1,7 +1,7 @@
 // Client claims: a client id belongs to its newest connection, and its kept session is found once.
 import { describe, expect, test } from 'vitest';
-import { createSessionStore, type KeptSession } from '../mqtt-session-store.ts';
-import { type Claim, createClientClaims } from './client-claims.ts';
+import { SessionStore, type KeptSession } from '../mqtt-session-store.ts';
+import { type Claim, ClientClaims } from './client-claims.ts';
 
 const kept: KeptSession = { subscriptions: [], halfReceived: [7], keptAt: 0, until: 1_000 };
 const claimOf = (claim: string, at: number, nodeId = `node of ${claim}`): Claim => ({
@@ -13,8 +13,8 @@ const claimOf = (claim: string, at: number, nodeId = `node of ${claim}`): Claim 
 
 function newClaims(left?: KeptSession) {
   const evicted: string[] = [];
-  const store = createSessionStore(() => 0);
-  const claims = createClientClaims({
+  const store = new SessionStore(() => 0);
+  const claims = new ClientClaims({
     store,
     evict: async ({ claim }) => {
       evicted.push(claim);

@@ -18,73 +18,78 @@ export interface Claim {
   readonly at: EpochMs;
 }
 
-export interface ClientClaims {
-  /**
-   * Gives the client id to a new connection. Resolves with what was kept, when the connection before
-   * has ended.
-   */
-  claim(wanted: Claim, isClean: boolean): Promise<KeptSession | undefined>;
-  /**
-   * Gives client ids to connections that were there before this node owned them. Returns the claims
-   * that a later connection has replaced.
-   */
-  reclaim(wanted: readonly Claim[]): readonly Claim[];
-  /** A connection has ended. One that was replaced meanwhile changes nothing. */
-  release(key: string, claim: string, kept: KeptSession | undefined): void;
-  dropNode(nodeId: string): void;
-  drop(isDropped: (key: string) => boolean): void;
-  readonly size: number;
-}
-
 interface ClaimsParts {
   readonly store: SessionStore;
   /** Ends the connection at its node, which returns what it keeps. Never rejects its promise. */
   readonly evict: (claim: Claim) => Promise<KeptSession | undefined>;
 }
 
-export function createClientClaims({ store, evict }: ClaimsParts): ClientClaims {
-  const claims = createBoundedMap<string, Claim>(claimsMax);
+export class ClientClaims {
+  readonly #store: SessionStore;
+  readonly #evict: (claim: Claim) => Promise<KeptSession | undefined>;
+  readonly #claims = createBoundedMap<string, Claim>(claimsMax);
 
-  function dropWhere(isDropped: (claim: Claim) => boolean): void {
-    for (const [key, claim] of claims) if (isDropped(claim)) claims.delete(key);
+  constructor({ store, evict }: ClaimsParts) {
+    this.#store = store;
+    this.#evict = evict;
   }
 
-  return {
-    async claim(wanted, isClean) {
-      const { key } = wanted;
-      const before = claims.get(key);
-      claims.set(key, wanted);
-      const isOther = before !== undefined && before.claim !== wanted.claim;
-      const left = isOther ? await evict(before) : undefined;
-      const kept = left ?? store.get(key);
-      store.delete(key);
-      return isClean ? undefined : kept;
-    },
-    reclaim(wanted) {
-      const replaced: Claim[] = [];
-      for (const one of wanted) {
-        const present = claims.get(one.key);
-        if (present !== undefined && present.claim !== one.claim) {
-          if (present.at >= one.at) {
-            replaced.push(one);
-            continue;
-          }
-          void evict(present);
+  /**
+   * Gives the client id to a new connection. Resolves with what was kept, when the connection
+   * before has ended.
+   */
+  async claim(wanted: Claim, isClean: boolean): Promise<KeptSession | undefined> {
+    const { key } = wanted;
+    const before = this.#claims.get(key);
+    this.#claims.set(key, wanted);
+    const isOther = before !== undefined && before.claim !== wanted.claim;
+    const left = isOther ? await this.#evict(before) : undefined;
+    const kept = left ?? this.#store.get(key);
+    this.#store.delete(key);
+    return isClean ? undefined : kept;
+  }
+
+  /**
+   * Gives client ids to connections that were there before this node owned them. Returns the
+   * claims that a later connection has replaced.
+   */
+  reclaim(wanted: readonly Claim[]): readonly Claim[] {
+    const replaced: Claim[] = [];
+    for (const one of wanted) {
+      const present = this.#claims.get(one.key);
+      if (present !== undefined && present.claim !== one.claim) {
+        if (present.at >= one.at) {
+          replaced.push(one);
+          continue;
         }
-        claims.set(one.key, one);
+        void this.#evict(present);
       }
-      return replaced;
-    },
-    release(key, claim, kept) {
-      const present = claims.get(key);
-      if (present !== undefined && present.claim !== claim) return;
-      claims.delete(key);
-      if (kept !== undefined) store.set(key, kept);
-    },
-    dropNode: (nodeId) => dropWhere(({ node }) => node.id === nodeId),
-    drop: (isDropped) => dropWhere(({ key }) => isDropped(key)),
-    get size() {
-      return claims.size;
-    },
-  };
+      this.#claims.set(one.key, one);
+    }
+    return replaced;
+  }
+
+  /** A connection has ended. One that was replaced meanwhile changes nothing. */
+  release(key: string, claim: string, kept: KeptSession | undefined): void {
+    const present = this.#claims.get(key);
+    if (present !== undefined && present.claim !== claim) return;
+    this.#claims.delete(key);
+    if (kept !== undefined) this.#store.set(key, kept);
+  }
+
+  dropNode(nodeId: string): void {
+    this.#dropWhere(({ node }) => node.id === nodeId);
+  }
+
+  drop(isDropped: (key: string) => boolean): void {
+    this.#dropWhere(({ key }) => isDropped(key));
+  }
+
+  get size(): number {
+    return this.#claims.size;
+  }
+
+  #dropWhere(isDropped: (claim: Claim) => boolean): void {
+    for (const [key, claim] of this.#claims) if (isDropped(claim)) this.#claims.delete(key);
+  }
 }

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../model/json.ts';
 import { type MessageHandler, partitionOf } from '../../../model/node-messages.ts';
-import { createRetainedMessages, type RetainedMessage } from '../mqtt-retained.ts';
-import { createSessionStore } from '../mqtt-session-store.ts';
+import { Retained, type RetainedMessage } from '../mqtt-retained.ts';
+import { SessionStore } from '../mqtt-session-store.ts';
 import { createHandOver } from './handoff.ts';
 
 const filter = { direction: 'up', levels: ['#'] } as const;
@@ -17,8 +17,8 @@ const messageOf = (text: string, name = 'state'): RetainedMessage => ({
 /** Two nodes: what the first one sends goes through JSON to the second. */
 function nodes() {
   const [first, second] = [1, 2].map(() => ({
-    retained: createRetainedMessages(),
-    store: createSessionStore(() => 0),
+    retained: new Retained(),
+    store: new SessionStore(() => 0),
   }));
   if (first === undefined || second === undefined) throw new Error('two nodes');
   let take: MessageHandler = () => Promise.reject(new Error('not there yet'));

@@ -6,10 +6,10 @@ import type { MqttBroker } from '../mqtt-broker.ts';
 import { bestOutcome, type OutboundMessage } from '../mqtt-messages.ts';
 import { expiryOf } from '../mqtt-properties.ts';
 import type { Retained } from '../mqtt-retained.ts';
-import { createSessionStore, type KeptSession, type SessionStore } from '../mqtt-session-store.ts';
+import { SessionStore, type KeptSession } from '../mqtt-session-store.ts';
 import type { DeliveryOutcome } from '../mqtt-session.ts';
 import type { TopicFilter } from '../mqtt-topic.ts';
-import { type Claim, type ClientClaims, createClientClaims } from './client-claims.ts';
+import { type Claim, ClientClaims } from './client-claims.ts';
 import { createHandOver } from './handoff.ts';
 import {
   type ClaimRequest,
@@ -30,19 +30,6 @@ import {
 } from './message-kinds.ts';
 
 const evictBytes = 300;
-
-export interface OwnerNode {
-  readonly claims: ClientClaims;
-  readonly kept: SessionStore;
-  /** Devices of this node with subscribers at others. */
-  readonly watched: DeviceWatchers;
-  /** Sends a message of the platform to subscribers at other nodes. Never rejects its promise. */
-  sendElsewhere(id: string, message: OutboundMessage): Promise<DeliveryOutcome>;
-  /** Sends what a device published to subscribers at nodes other than that of the publisher. */
-  spread(id: string, message: OutboundMessage, from: string): void;
-  /** Drops what is outdated. Call every second. */
-  tick(): void;
-}
 
 export interface OwnerNodeParts {
   readonly messages: NodeMessages;
@@ -67,37 +54,72 @@ interface State {
   readonly nodes: KnownNodes;
 }
 
-export function createOwnerNode(parts: OwnerNodeParts): OwnerNode {
-  const { messages, now, newId, failed } = parts;
-  const watchers = createDeviceWatchers();
-  const store = createSessionStore(now);
-  const claims = createClientClaims({ store, evict: (claim) => evict(parts, claim) });
-  const forgotten = (nodeId: string) => {
-    watchers.dropNode(nodeId);
-    claims.dropNode(nodeId);
+export class OwnerNode {
+  readonly #watchers = new DeviceWatchers();
+  readonly #store: SessionStore;
+  readonly #claims: ClientClaims;
+  readonly #nodes: KnownNodes;
+  readonly #state: State;
+
+  constructor(parts: OwnerNodeParts) {
+    const { messages, now, newId, failed } = parts;
+    this.#store = new SessionStore(now);
+    this.#claims = new ClientClaims({ store: this.#store, evict: (claim) => evict(parts, claim) });
+    const forgotten = (nodeId: string) => {
+      this.#watchers.dropNode(nodeId);
+      this.#claims.dropNode(nodeId);
+    };
+    this.#nodes = new KnownNodes({ now, newId, forgotten });
+    this.#state = {
+      parts,
+      watchers: this.#watchers,
+      store: this.#store,
+      claims: this.#claims,
+      nodes: this.#nodes,
+    };
+    handleDevices(this.#state);
+    handleClients(this.#state);
+    const handOver = createHandOver({
+      messages,
+      retained: parts.retained,
+      store: this.#store,
+      failed,
+    });
+    messages.onMoved((_, lost) => {
+      if (lost.size === 0) return;
+      handOver(lost);
+      this.#watchers.dropDevices((id) => lost.has(partitionOf(id)));
+      this.#claims.drop((key) => lost.has(partitionOf(key)));
+    });
+  }
+
+  /** Sends a message of the platform to subscribers at other nodes. Never rejects its promise. */
+  readonly sendElsewhere = (id: string, message: OutboundMessage): Promise<DeliveryOutcome> =>
+    sendElsewhere(this.#state, id, message);
+
+  /** Drops what is outdated. Call every second. */
+  readonly tick = (): void => {
+    this.#nodes.dropSilent();
+    this.#store.dropOld();
   };
-  const nodes = createKnownNodes({ now, newId, forgotten });
-  const state: State = { parts, watchers, store, claims, nodes };
-  handleDevices(state);
-  handleClients(state);
-  const handOver = createHandOver({ messages, retained: parts.retained, store, failed });
-  messages.onMoved((_, lost) => {
-    if (lost.size === 0) return;
-    handOver(lost);
-    watchers.dropDevices((id) => lost.has(partitionOf(id)));
-    claims.drop((key) => lost.has(partitionOf(key)));
-  });
-  return {
-    claims,
-    kept: store,
-    watched: watchers,
-    sendElsewhere: (id, message) => sendElsewhere(state, id, message),
-    spread: (id, message, from) => spread(state, id, message, from),
-    tick() {
-      nodes.dropSilent();
-      store.dropOld();
-    },
-  };
+
+  get claims(): ClientClaims {
+    return this.#claims;
+  }
+
+  get kept(): SessionStore {
+    return this.#store;
+  }
+
+  /** Devices of this node with subscribers at others. */
+  get watched(): DeviceWatchers {
+    return this.#watchers;
+  }
+
+  /** Sends what a device published to subscribers at nodes other than that of the publisher. */
+  spread(id: string, message: OutboundMessage, from: string): void {
+    spread(this.#state, id, message, from);
+  }
 }
 
 /** Never rejects its promise: a node that does not answer has lost its connections, or will. */
@@ -237,39 +259,43 @@ async function deliverTo(
 /** A node that is silent for this time has no clients any longer. */
 const silentMsMax = 30_000;
 
-interface KnownNodes {
-  /**
-   * The node has called. Returns the name of what is known of it: another one after it was
-   * dropped or after a start, so that the node registers its clients again.
-   */
-  heard(node: NodeAddress): string;
-  /** Drops nodes that are silent. */
-  dropSilent(): void;
-}
-
 interface KnownNodesParts {
   readonly now: () => EpochMs;
   readonly newId: () => string;
   readonly forgotten: (nodeId: string) => void;
 }
 
-function createKnownNodes({ now, newId, forgotten }: KnownNodesParts): KnownNodes {
-  const known = new Map<string, { readonly memory: string; heardAt: EpochMs }>();
-  return {
-    heard({ id }) {
-      const node = known.get(id) ?? { memory: newId(), heardAt: now() };
-      known.set(id, node);
-      node.heardAt = now();
-      return node.memory;
-    },
-    dropSilent() {
-      for (const [id, { heardAt }] of known) {
-        if (now() - heardAt < silentMsMax) continue;
-        known.delete(id);
-        forgotten(id);
-      }
-    },
-  };
+class KnownNodes {
+  readonly #now: () => EpochMs;
+  readonly #newId: () => string;
+  readonly #forgotten: (nodeId: string) => void;
+  readonly #known = new Map<string, { readonly memory: string; heardAt: EpochMs }>();
+
+  constructor({ now, newId, forgotten }: KnownNodesParts) {
+    this.#now = now;
+    this.#newId = newId;
+    this.#forgotten = forgotten;
+  }
+
+  /**
+   * The node has called. Returns the name of what is known of it: another one after it was dropped
+   * or after a start, so that the node registers its clients again.
+   */
+  heard({ id }: NodeAddress): string {
+    const node = this.#known.get(id) ?? { memory: this.#newId(), heardAt: this.#now() };
+    this.#known.set(id, node);
+    node.heardAt = this.#now();
+    return node.memory;
+  }
+
+  /** Drops nodes that are silent. */
+  dropSilent(): void {
+    for (const [id, { heardAt }] of this.#known) {
+      if (this.#now() - heardAt < silentMsMax) continue;
+      this.#known.delete(id);
+      this.#forgotten(id);
+    }
+  }
 }
 
 // Device watchers: the other nodes with subscribers for devices of this node.
@@ -280,46 +306,41 @@ interface Watcher {
   readonly since: number;
 }
 
-interface DeviceWatchers {
-  add(deviceId: string, node: NodeAddress): void;
-  remove(deviceId: string, nodeId: string): void;
-  /** Removes a watcher that answered that it has no subscriber, unless it has watched again. */
-  removeOutdated(deviceId: string, watcher: Watcher): void;
-  of(deviceId: string): Iterable<Watcher>;
-  dropNode(nodeId: string): void;
-  dropDevices(isDropped: (deviceId: string) => boolean): void;
-  readonly size: number;
-}
+class DeviceWatchers {
+  readonly #devices = new Map<string, Map<string, Watcher>>();
+  #calls = 0;
 
-function createDeviceWatchers(): DeviceWatchers {
-  const devices = new Map<string, Map<string, Watcher>>();
-  let calls = 0;
-
-  function remove(deviceId: string, nodeId: string): void {
-    const watchers = devices.get(deviceId);
-    watchers?.delete(nodeId);
-    if (watchers?.size === 0) devices.delete(deviceId);
+  add(deviceId: string, node: NodeAddress): void {
+    const watchers = this.#devices.get(deviceId) ?? new Map<string, Watcher>();
+    this.#devices.set(deviceId, watchers);
+    watchers.set(node.id, { node, since: ++this.#calls });
   }
 
-  return {
-    add(deviceId, node) {
-      const watchers = devices.get(deviceId) ?? new Map<string, Watcher>();
-      devices.set(deviceId, watchers);
-      watchers.set(node.id, { node, since: ++calls });
-    },
-    remove,
-    removeOutdated(deviceId, { node, since }) {
-      if (devices.get(deviceId)?.get(node.id)?.since === since) remove(deviceId, node.id);
-    },
-    of: (deviceId) => devices.get(deviceId)?.values() ?? [],
-    dropNode(nodeId) {
-      for (const deviceId of devices.keys()) remove(deviceId, nodeId);
-    },
-    dropDevices(isDropped) {
-      for (const deviceId of devices.keys()) if (isDropped(deviceId)) devices.delete(deviceId);
-    },
-    get size() {
-      return devices.size;
-    },
-  };
+  remove(deviceId: string, nodeId: string): void {
+    const watchers = this.#devices.get(deviceId);
+    watchers?.delete(nodeId);
+    if (watchers?.size === 0) this.#devices.delete(deviceId);
+  }
+
+  /** Removes a watcher that answered that it has no subscriber, unless it has watched again. */
+  removeOutdated(deviceId: string, { node, since }: Watcher): void {
+    if (this.#devices.get(deviceId)?.get(node.id)?.since === since) this.remove(deviceId, node.id);
+  }
+
+  of(deviceId: string): Iterable<Watcher> {
+    return this.#devices.get(deviceId)?.values() ?? [];
+  }
+
+  dropNode(nodeId: string): void {
+    for (const deviceId of this.#devices.keys()) this.remove(deviceId, nodeId);
+  }
+
+  dropDevices(isDropped: (deviceId: string) => boolean): void {
+    for (const deviceId of this.#devices.keys())
+      if (isDropped(deviceId)) this.#devices.delete(deviceId);
+  }
+
+  get size(): number {
+    return this.#devices.size;
+  }
 }

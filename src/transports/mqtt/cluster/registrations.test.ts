@@ -1,7 +1,7 @@
 // Registrations: every id is registered with its present owner, after moves, restarts and failures.
 import { expect, test } from 'vitest';
 import { partitionOf, type Place } from '../../../model/node-messages.ts';
-import { createRegistrations } from './registrations.ts';
+import { Registrations } from './registrations.ts';
 
 const nodeOf = (id: string) => ({ id, url: `http://${id}` });
 
@@ -11,7 +11,7 @@ function world() {
   const registered: string[][] = [];
   const failures: unknown[] = [];
   let failsNext = false;
-  const registrations = createRegistrations({
+  const registrations = new Registrations({
     messages: { node: nodeOf('this'), place: (partition) => places.get(partition) },
     memoryOf: (nodeId) => memories.get(nodeId),
     async register(ids) {

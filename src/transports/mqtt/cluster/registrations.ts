@@ -3,18 +3,6 @@ import { type NodeAddress, type NodeMessages, partitionOf } from '../../../model
 
 const registeredTogetherMax = 5_000;
 
-export interface Registrations {
-  /** The caller registers it with its owner. */
-  add(id: string): void;
-  remove(id: string): void;
-  has(id: string): boolean;
-  readonly size: number;
-  /** Nodes that own some of the ids. */
-  owners(): Iterable<NodeAddress>;
-  /** Registers partitions again whose owner is another one now, or knows of nothing any longer. */
-  renew(): Promise<void>;
-}
-
 interface RegistrationsParts {
   readonly messages: Pick<NodeMessages, 'node' | 'place'>;
   /** Changes when the node has lost what was registered with it. */
@@ -33,57 +21,74 @@ interface Partition {
 
 const thisNode = 'this node';
 
-export function createRegistrations(parts: RegistrationsParts): Registrations {
-  const { messages, memoryOf } = parts;
-  const partitions = new Map<number, Partition>();
-  let size = 0;
+export class Registrations {
+  readonly #parts: RegistrationsParts;
+  readonly #messages: Pick<NodeMessages, 'node' | 'place'>;
+  readonly #memoryOf: (nodeId: string) => string | undefined;
+  readonly #partitions = new Map<number, Partition>();
+  #size = 0;
 
-  function placeOf(number: number): string | undefined {
-    const place = messages.place(number);
-    if (place === undefined) return undefined;
-    const { node, epoch } = place;
-    if (node.id === messages.node.id) return thisNode;
-    return `${node.id} ${epoch} ${memoryOf(node.id) ?? ''}`;
+  constructor(parts: RegistrationsParts) {
+    this.#parts = parts;
+    const { messages, memoryOf } = parts;
+    this.#messages = messages;
+    this.#memoryOf = memoryOf;
   }
 
-  return {
-    add(id) {
-      const number = partitionOf(id);
-      const partition = partitions.get(number) ?? newPartition(placeOf(number));
-      partitions.set(number, partition);
-      size += Number(!partition.ids.has(id));
-      partition.ids.add(id);
-    },
-    remove(id) {
-      const number = partitionOf(id);
-      const partition = partitions.get(number);
-      if (partition?.ids.delete(id) !== true) return;
-      size--;
-      if (partition.ids.size === 0) partitions.delete(number);
-    },
-    has: (id) => partitions.get(partitionOf(id))?.ids.has(id) ?? false,
-    get size() {
-      return size;
-    },
-    owners() {
-      const owners = new Map<string, NodeAddress>();
-      for (const number of partitions.keys()) {
-        const node = messages.place(number)?.node;
-        if (node !== undefined && node.id !== messages.node.id) owners.set(node.id, node);
-      }
-      return owners.values();
-    },
-    async renew() {
-      const work: Promise<void>[] = [];
-      for (const [number, partition] of partitions) {
-        const place = placeOf(number);
-        if (place === undefined || place === partition.knownTo || partition.isUnderWay) continue;
-        if (place === thisNode) partition.knownTo = place;
-        else work.push(registerAgain(partition, place, parts));
-      }
-      await Promise.all(work);
-    },
-  };
+  /** The caller registers it with its owner. */
+  add(id: string): void {
+    const number = partitionOf(id);
+    const partition = this.#partitions.get(number) ?? newPartition(this.#placeOf(number));
+    this.#partitions.set(number, partition);
+    this.#size += Number(!partition.ids.has(id));
+    partition.ids.add(id);
+  }
+
+  remove(id: string): void {
+    const number = partitionOf(id);
+    const partition = this.#partitions.get(number);
+    if (partition?.ids.delete(id) !== true) return;
+    this.#size--;
+    if (partition.ids.size === 0) this.#partitions.delete(number);
+  }
+
+  has(id: string): boolean {
+    return this.#partitions.get(partitionOf(id))?.ids.has(id) ?? false;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Nodes that own some of the ids. */
+  owners(): Iterable<NodeAddress> {
+    const owners = new Map<string, NodeAddress>();
+    for (const number of this.#partitions.keys()) {
+      const node = this.#messages.place(number)?.node;
+      if (node !== undefined && node.id !== this.#messages.node.id) owners.set(node.id, node);
+    }
+    return owners.values();
+  }
+
+  /** Registers partitions again whose owner is another one now, or knows of nothing any longer. */
+  async renew(): Promise<void> {
+    const work: Promise<void>[] = [];
+    for (const [number, partition] of this.#partitions) {
+      const place = this.#placeOf(number);
+      if (place === undefined || place === partition.knownTo || partition.isUnderWay) continue;
+      if (place === thisNode) partition.knownTo = place;
+      else work.push(registerAgain(partition, place, this.#parts));
+    }
+    await Promise.all(work);
+  }
+
+  #placeOf(number: number): string | undefined {
+    const place = this.#messages.place(number);
+    if (place === undefined) return undefined;
+    const { node, epoch } = place;
+    if (node.id === this.#messages.node.id) return thisNode;
+    return `${node.id} ${epoch} ${this.#memoryOf(node.id) ?? ''}`;
+  }
 }
 
 function newPartition(knownTo: string | undefined): Partition {

@@ -18,7 +18,7 @@ import {
   type UnwatchRequest,
   type WatchRequest,
 } from './message-kinds.ts';
-import { createRegistrations, type Registrations } from './registrations.ts';
+import { Registrations } from './registrations.ts';
 
 /** Bytes of a request with few members, of an id, and of a kept session, roughly. */
 const requestBytes = 300;
@@ -87,11 +87,11 @@ function newState(parts: SessionNodeParts): State {
   const memories = new Map<string, string>();
   const memoryOf = (nodeId: string) => memories.get(nodeId);
   const registrations = { messages, memoryOf, failed };
-  const devices = createRegistrations({
+  const devices = new Registrations({
     ...registrations,
     register: (ids) => sendWatch(parts, ids, true),
   });
-  const clients = createRegistrations({
+  const clients = new Registrations({
     ...registrations,
     register: (keys) => reclaim(state, keys),
   });

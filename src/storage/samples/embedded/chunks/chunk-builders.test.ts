@@ -3,10 +3,10 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
-import { randomFrom, randomStream } from '../../conformance/random-entries.ts';
+import { Random, randomStream } from '../../conformance/random-entries.ts';
 import { OpenRows } from '../rows/open-rows.ts';
 import type { Chunk } from './chunk.ts';
-import { type ChunkMakers, createChunkMakers, type RowsToChunk } from './chunk-builders.ts';
+import { ChunkMakers, type RowsToChunk } from './chunk-builders.ts';
 import { createSchemaInterner } from './chunk-schema.ts';
 
 const shapes = createShapeInterner();
@@ -16,7 +16,7 @@ const cuts = { rowsMax: 60, rowsToCloseAtDay: 20 };
 
 function makers(chunkRowsAtOnce: number): ChunkMakers {
   const limits = { ...cuts, chunkRowsAtOnce };
-  return createChunkMakers({ schemas, limits, failed: (error) => failures.push(error) });
+  return new ChunkMakers({ schemas, limits, failed: (error) => failures.push(error) });
 }
 
 const here = makers(Number.POSITIVE_INFINITY);
@@ -31,7 +31,7 @@ const origins = [null, 'flow', 'other'].map((dataFlowId) => ({
 
 /** Rows of a random stream: late and repeated ones, of several shapes and origins, some with meta. */
 function randomRows(seed: number): RowsToChunk {
-  const random = randomFrom(seed);
+  const random = new Random(seed);
   const rows = new OpenRows(0, 0, 4);
   const values = new LeafValues();
   const kinds = 1 + random.below(origins.length);

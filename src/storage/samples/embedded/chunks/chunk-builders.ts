@@ -1,7 +1,7 @@
 // Chunk makers: a few rows become chunks on the main thread, many on another.
 import { Worker } from 'node:worker_threads';
 import type { EpochMs } from '../../../../model/instant.ts';
-import { createJobThread } from '../job-thread.ts';
+import { JobThread } from '../job-thread.ts';
 import type { SortedRows } from '../rows/rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { Chunk } from './chunk.ts';
@@ -16,14 +16,6 @@ export interface RowsToChunk {
   readonly sealedNewest: EpochMs;
 }
 
-export interface ChunkMakers {
-  /** For each part its chunks in the order of time. A promise when another thread makes them. */
-  readonly make: (
-    parts: readonly RowsToChunk[],
-  ) => readonly (readonly Chunk[])[] | Promise<readonly (readonly Chunk[])[]>;
-  readonly close: () => Promise<void>;
-}
-
 export interface ChunkMakerParts {
   readonly schemas: SchemaInterner;
   readonly limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
@@ -31,44 +23,65 @@ export interface ChunkMakerParts {
   readonly failed: (error: unknown) => void;
 }
 
-export function createChunkMakers({ schemas, limits, failed }: ChunkMakerParts): ChunkMakers {
-  const { rowsMax, rowsToCloseAtDay, chunkRowsAtOnce } = limits;
-  const thread = createJobThread<ChunkJob, MadeChunks>(
+export class ChunkMakers {
+  readonly #schemas: SchemaInterner;
+  readonly #limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
+  readonly #failed: (error: unknown) => void;
+  readonly #rowsMax;
+  readonly #rowsToCloseAtDay;
+  readonly #chunkRowsAtOnce;
+  readonly #thread = new JobThread<ChunkJob, MadeChunks>(
     () => new Worker(new URL('./chunk-worker.ts', import.meta.url), { env: {} }),
     'makes chunks',
   );
 
-  const makeHere = (parts: readonly RowsToChunk[]): Chunk[][] =>
-    parts.map(({ sorted, sealedNewest }) => [
-      ...sealInChunks(sorted, sealedNewest, { schemas, limits }),
-    ]);
+  constructor({ schemas, limits, failed }: ChunkMakerParts) {
+    this.#schemas = schemas;
+    this.#limits = limits;
+    this.#failed = failed;
+    const { rowsMax, rowsToCloseAtDay, chunkRowsAtOnce } = limits;
+    this.#rowsMax = rowsMax;
+    this.#rowsToCloseAtDay = rowsToCloseAtDay;
+    this.#chunkRowsAtOnce = chunkRowsAtOnce;
+  }
 
-  async function makeThere(parts: readonly RowsToChunk[]): Promise<readonly (readonly Chunk[])[]> {
+  readonly close = (): Promise<void> => this.#thread.close();
+
+  /** For each part its chunks in the order of time. A promise when another thread makes them. */
+  make(
+    parts: readonly RowsToChunk[],
+  ): readonly (readonly Chunk[])[] | Promise<readonly (readonly Chunk[])[]> {
+    const rows = parts.reduce((sum, { sorted }) => sum + sorted.length, 0);
+    return rows > this.#chunkRowsAtOnce ? this.#makeThere(parts) : this.#makeHere(parts);
+  }
+
+  #makeHere(parts: readonly RowsToChunk[]): Chunk[][] {
+    return parts.map(({ sorted, sealedNewest }) => [
+      ...sealInChunks(sorted, sealedNewest, { schemas: this.#schemas, limits: this.#limits }),
+    ]);
+  }
+
+  async #makeThere(parts: readonly RowsToChunk[]): Promise<readonly (readonly Chunk[])[]> {
     const packed = parts.map(({ sorted, sealedNewest }) => ({
       rows: packRows(sorted),
       sealedNewest,
     }));
-    const job = { parts: packed, limits: { rowsMax, rowsToCloseAtDay } };
+    const job = {
+      parts: packed,
+      limits: { rowsMax: this.#rowsMax, rowsToCloseAtDay: this.#rowsToCloseAtDay },
+    };
     let made: MadeChunks;
     try {
-      made = await thread.run(
+      made = await this.#thread.run(
         job,
         packed.map(({ rows }) => rows.doubles.buffer),
       );
     } catch (error) {
-      failed(error);
-      return makeHere(parts);
+      this.#failed(error);
+      return this.#makeHere(parts);
     }
     return parts.map(({ sorted }, i) =>
-      (made[i] ?? []).map((chunk) => chunkOf(chunk, sorted, schemas)),
+      (made[i] ?? []).map((chunk) => chunkOf(chunk, sorted, this.#schemas)),
     );
   }
-
-  return {
-    make: (parts) => {
-      const rows = parts.reduce((sum, { sorted }) => sum + sorted.length, 0);
-      return rows > chunkRowsAtOnce ? makeThere(parts) : makeHere(parts);
-    },
-    close: thread.close,
-  };
 }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { Sample } from '../../../../model/sample.ts';
 import { entryOf } from '../../conformance/sample-entries.ts';
 import { openTestSamples } from '../../testing-samples.ts';
-import { createSpareMemory } from './buffer-pool.ts';
+import { SpareMemory } from './buffer-pool.ts';
 
 const kib = 1024;
 
@@ -18,7 +18,7 @@ test.each([
   ['after more than is kept', [128, 512, 512], 128, [false]],
   ['what came after more than is kept', [512, 512, 128], 128, [true]],
 ])('memory for %s', (_, given, taken, areUsedAgain) => {
-  const memory = createSpareMemory(1_000 * kib);
+  const memory = new SpareMemory(1_000 * kib);
   const buffers = new Set(given.map((size) => new SharedArrayBuffer(size * kib)));
   for (const buffer of buffers) memory.give(buffer);
   const found = areUsedAgain.map(() => memory.take(taken * kib));

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { syncDirectory } from '../../../log/durable-file.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
-import { createIdTable } from '../../../../structures/id-table.ts';
+import { IdTable } from '../../../../structures/id-table.ts';
 
 /** Bytes before the records of a batch: their length, and the checksum of the length and of the records. */
 const headBytes = 8;
@@ -40,7 +40,7 @@ export interface DeviceNumbersOptions {
 export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers {
   const records = readCopies(options);
   const ids: string[] = [];
-  const numbers = createIdTable();
+  const numbers = new IdTable();
   const retired = new Set<number>();
   // Both copies are replaced by the first save, which cuts off what a crash left behind their last batch.
   let saved = -1;

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
-import { randomFrom } from '../../conformance/random-entries.ts';
-import { createDeviceTables } from './device-tables.ts';
+import { Random } from '../../conformance/random-entries.ts';
+import { DeviceTables } from './device-tables.ts';
 import { ShapeTable } from './shape-table.ts';
 
 const shapes = createShapeInterner();
@@ -28,7 +28,7 @@ describe.each([
   ['more sets than are kept', 40, 2_500, 3],
 ])('%s', (_, tableCount, devices, seed) => {
   test('the tables of each device', () => {
-    const random = randomFrom(seed);
+    const random = new Random(seed);
     const tables = Array.from({ length: tableCount }, (__, i) => tableOf(i));
     const known = devices >> 1;
     const expected = new Map<number, Set<ShapeTable>>();
@@ -38,7 +38,7 @@ describe.each([
     };
     // Rows of known devices were there before.
     for (let i = 0; i < devices; i++) note(random.below(known), random.pick(tables));
-    const ofDevices = createDeviceTables(known, () => tables);
+    const ofDevices = new DeviceTables(known, () => tables);
     for (let i = 0; i < devices * 8; i++) {
       const device = random.below(devices);
       const table = random.pick(tables);

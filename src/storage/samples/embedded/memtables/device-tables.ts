@@ -15,63 +15,66 @@ interface TableSet {
   readonly larger: Map<ShapeTable, number>;
 }
 
-export interface DeviceTables {
-  /** Tables that may have rows of the device; those that do are among them. */
-  readonly of: (device: number) => Iterable<ShapeTable>;
-  /** Notes a row of the device in the table. */
-  readonly note: (device: number, table: ShapeTable) => void;
-}
+/**
+ * The first `known` devices may have rows, which are looked for among `all` when they are asked
+ * for.
+ */
+export class DeviceTables {
+  readonly #all: () => Iterable<ShapeTable>;
+  #sets = noSets();
+  #setOf: Uint32Array<ArrayBuffer>;
 
-/** The first `known` devices may have rows, which are looked for among `all` when they are asked for. */
-export function createDeviceTables(known: number, all: () => Iterable<ShapeTable>): DeviceTables {
-  let sets = noSets();
-  let setOf = new Uint32Array(Math.max(firstDevices, known)).fill(empty, known);
-
-  function grow(device: number): void {
-    setOf = grown(setOf, Math.max(device + 1, setOf.length * 2), empty);
+  constructor(known: number, all: () => Iterable<ShapeTable>) {
+    this.#all = all;
+    this.#setOf = new Uint32Array(Math.max(firstDevices, known)).fill(empty, known);
   }
 
-  function withTable(set: number, table: ShapeTable): number {
-    const { tables, larger } = sets[set]!;
+  /** Tables that may have rows of the device; those that do are among them. */
+  readonly of = (device: number): Iterable<ShapeTable> => {
+    if (device >= this.#setOf.length) return [];
+    if (this.#setOf[device] === unknown) {
+      this.#forgetTooMany();
+      this.#setOf[device] = this.#find(device);
+    }
+    return this.#sets[this.#setOf[device]!]!.tables;
+  };
+
+  /** Notes a row of the device in the table. */
+  note(device: number, table: ShapeTable): void {
+    if (device >= this.#setOf.length) this.#grow(device);
+    const set = this.#setOf[device]!;
+    // What is not known stays so: other tables may have rows too.
+    if (set === unknown) return;
+    this.#setOf[device] = this.#withTable(set, table);
+    this.#forgetTooMany();
+  }
+
+  #grow(device: number): void {
+    this.#setOf = grown(this.#setOf, Math.max(device + 1, this.#setOf.length * 2), empty);
+  }
+
+  #withTable(set: number, table: ShapeTable): number {
+    const { tables, larger } = this.#sets[set]!;
     if (tables.has(table)) return set;
     let next = larger.get(table);
     if (next === undefined) {
-      next = sets.push({ tables: new Set([...tables, table]), larger: new Map() }) - 1;
+      next = this.#sets.push({ tables: new Set([...tables, table]), larger: new Map() }) - 1;
       larger.set(table, next);
     }
     return next;
   }
 
-  function find(device: number): number {
+  #find(device: number): number {
     let set = empty;
-    for (const table of all()) if (table.mayHave(device)) set = withTable(set, table);
+    for (const table of this.#all()) if (table.mayHave(device)) set = this.#withTable(set, table);
     return set;
   }
 
-  function forgetTooMany(): void {
-    if (sets.length <= setsMax) return;
-    sets = noSets();
-    setOf.fill(unknown);
+  #forgetTooMany(): void {
+    if (this.#sets.length <= setsMax) return;
+    this.#sets = noSets();
+    this.#setOf.fill(unknown);
   }
-
-  return {
-    of: (device) => {
-      if (device >= setOf.length) return [];
-      if (setOf[device] === unknown) {
-        forgetTooMany();
-        setOf[device] = find(device);
-      }
-      return sets[setOf[device]!]!.tables;
-    },
-    note: (device, table) => {
-      if (device >= setOf.length) grow(device);
-      const set = setOf[device]!;
-      // What is not known stays so: other tables may have rows too.
-      if (set === unknown) return;
-      setOf[device] = withTable(set, table);
-      forgetTooMany();
-    },
-  };
 }
 
 function noSets(): TableSet[] {

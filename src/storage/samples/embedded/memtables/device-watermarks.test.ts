@@ -1,6 +1,6 @@
 // Device marks: newest times and orders of devices, also behind a start and when rows are dropped.
 import { expect, test } from 'vitest';
-import { createDeviceMarks } from './device-watermarks.ts';
+import { DeviceMarks } from './device-watermarks.ts';
 
 const nothing = () => Number.NEGATIVE_INFINITY;
 const notAsked = () => {
@@ -8,7 +8,7 @@ const notAsked = () => {
 };
 
 test('the newest time and the next order of a device follow its rows', () => {
-  const marks = createDeviceMarks(0, 0);
+  const marks = new DeviceMarks(0, 0);
   expect([marks.newestOf(5, notAsked), marks.nextOrder(5)]).toEqual([Number.NEGATIVE_INFINITY, 0]);
   for (const [timestamp, order] of [
     [10, 0],
@@ -25,7 +25,7 @@ test('the newest time and the next order of a device follow its rows', () => {
 });
 
 test('a device of before the start is looked up once, also when rows came before', () => {
-  const marks = createDeviceMarks(3, 40);
+  const marks = new DeviceMarks(3, 40);
   marks.note(1, 7, 41);
   expect(marks.nextOrder(1)).toBe(42);
   expect(marks.nextOrder(2)).toBe(40);
@@ -37,7 +37,7 @@ test('a device of before the start is looked up once, also when rows came before
 });
 
 test('dropped rows make the times unknown', () => {
-  const marks = createDeviceMarks(0, 0);
+  const marks = new DeviceMarks(0, 0);
   marks.note(2, 7, 0);
   marks.forgetTimes();
   expect(marks.newestOf(2, nothing)).toBe(Number.NEGATIVE_INFINITY);

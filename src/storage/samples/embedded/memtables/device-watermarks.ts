@@ -6,46 +6,48 @@ const firstDevices = 1_024;
 /** The newest time of a device whose rows were not read since the start. */
 const unknown = Number.NaN;
 
-export interface DeviceMarks {
-  /** Time of the newest row; looked up with `find` when it is not known. */
-  readonly newestOf: (device: number, find: (device: number) => EpochMs) => EpochMs;
-  /** At least one more than the largest place of a row of the device. */
-  readonly nextOrder: (device: number) => number;
-  /** Notes a row. */
-  readonly note: (device: number, timestamp: EpochMs, order: number) => void;
-  /** Rows were dropped: the newest times are no longer known. */
-  readonly forgetTimes: () => void;
-}
-
 /** The first `known` devices may have rows, whose places are below `nextOrder`. */
-export function createDeviceMarks(known: number, nextOrder: number): DeviceMarks {
-  let newest = new Float64Array(Math.max(firstDevices, known));
-  let orders = new Float64Array(newest.length);
-  newest.fill(Number.NEGATIVE_INFINITY);
-  newest.fill(unknown, 0, known);
-  orders.fill(nextOrder, 0, known);
-  let noted = known;
+export class DeviceMarks {
+  #newest: Float64Array<ArrayBuffer>;
+  #orders: Float64Array<ArrayBuffer>;
+  #noted: number;
 
-  function grow(device: number): void {
-    const length = Math.max(device + 1, newest.length * 2);
-    newest = grown(newest, length, Number.NEGATIVE_INFINITY);
-    orders = grown(orders, length);
+  constructor(known: number, nextOrder: number) {
+    this.#newest = new Float64Array(Math.max(firstDevices, known));
+    this.#orders = new Float64Array(this.#newest.length);
+    this.#newest.fill(Number.NEGATIVE_INFINITY);
+    this.#newest.fill(unknown, 0, known);
+    this.#orders.fill(nextOrder, 0, known);
+    this.#noted = known;
   }
 
-  return {
-    newestOf: (device, find) => {
-      if (device >= newest.length) return Number.NEGATIVE_INFINITY;
-      if (Number.isNaN(newest[device])) newest[device] = find(device);
-      return newest[device]!;
-    },
-    nextOrder: (device) => orders[device] ?? 0,
-    note: (device, timestamp, order) => {
-      if (device >= newest.length) grow(device);
-      if (device >= noted) noted = device + 1;
-      // What is not known stays so: older rows may be newer than this one.
-      if (timestamp > newest[device]!) newest[device] = timestamp;
-      if (order >= orders[device]!) orders[device] = order + 1;
-    },
-    forgetTimes: () => void newest.fill(unknown, 0, noted),
-  };
+  /** At least one more than the largest place of a row of the device. */
+  readonly nextOrder = (device: number): number => this.#orders[device] ?? 0;
+
+  /** Time of the newest row; looked up with `find` when it is not known. */
+  newestOf(device: number, find: (device: number) => EpochMs): EpochMs {
+    if (device >= this.#newest.length) return Number.NEGATIVE_INFINITY;
+    if (Number.isNaN(this.#newest[device])) this.#newest[device] = find(device);
+    return this.#newest[device]!;
+  }
+
+  /** Notes a row. */
+  note(device: number, timestamp: EpochMs, order: number): void {
+    if (device >= this.#newest.length) this.#grow(device);
+    if (device >= this.#noted) this.#noted = device + 1;
+    // What is not known stays so: older rows may be newer than this one.
+    if (timestamp > this.#newest[device]!) this.#newest[device] = timestamp;
+    if (order >= this.#orders[device]!) this.#orders[device] = order + 1;
+  }
+
+  /** Rows were dropped: the newest times are no longer known. */
+  forgetTimes(): void {
+    this.#newest.fill(unknown, 0, this.#noted);
+  }
+
+  #grow(device: number): void {
+    const length = Math.max(device + 1, this.#newest.length * 2);
+    this.#newest = grown(this.#newest, length, Number.NEGATIVE_INFINITY);
+    this.#orders = grown(this.#orders, length);
+  }
 }

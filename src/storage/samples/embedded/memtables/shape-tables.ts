@@ -7,9 +7,9 @@ import type { RowGroup } from '../rows/rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { DeviceMarks } from './device-watermarks.ts';
 import type { DeviceNumbers } from './device-numbers.ts';
-import { createDeviceTables } from './device-tables.ts';
+import { DeviceTables } from './device-tables.ts';
 import { ShapeTable, type TableName } from './shape-table.ts';
-import { createSpareMemory } from './buffer-pool.ts';
+import { SpareMemory } from './buffer-pool.ts';
 
 export type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax' | 'spareMemtableBytes'>;
 
@@ -91,13 +91,13 @@ export function createShapeTables({
   limits,
   whenUnread,
 }: ShapeTablesParts): ShapeTables {
-  const memory = createSpareMemory(limits.spareMemtableBytes);
+  const memory = new SpareMemory(limits.spareMemtableBytes);
   const byTopic = new Map<string, Map<string, ShapeTable>>();
-  const shares = createTableShares(limits);
+  const shares = new TableShares(limits);
   let last: ShapeTable | undefined;
   let closedCount = 0;
   let closedBytes = 0;
-  const ofDevices = createDeviceTables(numbers.count(), all);
+  const ofDevices = new DeviceTables(numbers.count(), all);
 
   function* all(): Generator<ShapeTable> {
     for (const tables of byTopic.values()) yield* tables.values();
@@ -252,64 +252,73 @@ type ShareLimits = Pick<StoreLimits, 'memtablesMax' | 'tablesMax' | 'tablesPerWo
 /** A workspace gets another table while it has fewer than this part of those that are free. */
 const shareOfFree = 1 / 7;
 
-/** Counts by workspace. */
-interface Counts {
-  readonly of: (workspaceId: string) => number;
-  readonly add: (workspaceId: string, count: 1 | -1) => void;
-  readonly total: () => number;
-  readonly byWorkspace: ReadonlyMap<string, number>;
-}
+class TableShares {
+  readonly #limits: ShareLimits;
+  readonly #tables = new Counts();
+  readonly #memtables = new Counts();
 
-interface TableShares {
-  readonly tables: Counts;
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+  }
+
+  get tables(): Counts {
+    return this.#tables;
+  }
+
   /** Memtables that take rows. */
-  readonly memtables: Counts;
-  readonly mayOpenTable: (workspaceId: string) => boolean;
-  readonly isMemtableFree: () => boolean;
+  get memtables(): Counts {
+    return this.#memtables;
+  }
+
+  mayOpenTable(workspaceId: string): boolean {
+    const own = this.#tables.of(workspaceId);
+    const free = this.#limits.tablesMax - this.#tables.total();
+    return (
+      free > 0 && own < this.#limits.tablesPerWorkspace && own < Math.max(1, free * shareOfFree)
+    );
+  }
+
+  isMemtableFree(): boolean {
+    return this.#memtables.total() < this.#limits.memtablesMax;
+  }
+
   /**
-   * The workspace that should give up a memtable for this one: that with the most, when it has more
-   * than an equal share and this one has less.
+   * The workspace that should give up a memtable for this one: that with the most, when it has
+   * more than an equal share and this one has less.
    */
-  readonly givesWay: (workspaceId: string) => string | undefined;
+  givesWay(workspaceId: string): string | undefined {
+    const own = this.#memtables.of(workspaceId);
+    const workspaces = this.#memtables.byWorkspace.size + (own === 0 ? 1 : 0);
+    const share = this.#limits.memtablesMax / workspaces;
+    if (own + 1 > share) return undefined;
+    let [most, found]: [number, string | undefined] = [share, undefined];
+    for (const [other, count] of this.#memtables.byWorkspace)
+      if (count > most) [most, found] = [count, other];
+    return found;
+  }
 }
 
-function createTableShares(limits: ShareLimits): TableShares {
-  const tables = createCounts();
-  const memtables = createCounts();
-  return {
-    tables,
-    memtables,
-    mayOpenTable: (workspaceId) => {
-      const own = tables.of(workspaceId);
-      const free = limits.tablesMax - tables.total();
-      return free > 0 && own < limits.tablesPerWorkspace && own < Math.max(1, free * shareOfFree);
-    },
-    isMemtableFree: () => memtables.total() < limits.memtablesMax,
-    givesWay: (workspaceId) => {
-      const own = memtables.of(workspaceId);
-      const workspaces = memtables.byWorkspace.size + (own === 0 ? 1 : 0);
-      const share = limits.memtablesMax / workspaces;
-      if (own + 1 > share) return undefined;
-      let [most, found]: [number, string | undefined] = [share, undefined];
-      for (const [other, count] of memtables.byWorkspace)
-        if (count > most) [most, found] = [count, other];
-      return found;
-    },
-  };
-}
+/** Counts by workspace. */
+class Counts {
+  readonly #byWorkspace = new Map<string, number>();
+  #total = 0;
 
-function createCounts(): Counts {
-  const byWorkspace = new Map<string, number>();
-  let total = 0;
-  return {
-    byWorkspace,
-    of: (workspaceId) => byWorkspace.get(workspaceId) ?? 0,
-    add: (workspaceId, count) => {
-      const next = (byWorkspace.get(workspaceId) ?? 0) + count;
-      total += count;
-      if (next === 0) byWorkspace.delete(workspaceId);
-      else byWorkspace.set(workspaceId, next);
-    },
-    total: () => total,
-  };
+  get byWorkspace(): ReadonlyMap<string, number> {
+    return this.#byWorkspace;
+  }
+
+  of(workspaceId: string): number {
+    return this.#byWorkspace.get(workspaceId) ?? 0;
+  }
+
+  add(workspaceId: string, count: 1 | -1): void {
+    const next = (this.#byWorkspace.get(workspaceId) ?? 0) + count;
+    this.#total += count;
+    if (next === 0) this.#byWorkspace.delete(workspaceId);
+    else this.#byWorkspace.set(workspaceId, next);
+  }
+
+  total(): number {
+    return this.#total;
+  }
 }

@@ -27,88 +27,88 @@ export interface TableMergerParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface TableMerger {
-  /** Starts merging when there is something to merge. */
-  readonly wake: () => void;
-  /** Runs one after the other what changes runs; the work may call `rewrite` and `remove`. */
-  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Runs of one table become one, without rows that count no more. Only in `exclusive`. */
-  readonly rewrite: (table: ShapeTable, runs: readonly TableRun[]) => Promise<void>;
-  /** Runs count no more. Only in `exclusive`. */
-  readonly remove: (runs: readonly TableOfRun[]) => Promise<void>;
-  /** Resolves when the background work in progress has ended. */
-  readonly idle: () => Promise<void>;
-}
-
 export interface TableOfRun {
   readonly table: ShapeTable;
   readonly run: TableRun;
 }
 
-export function createTableMerger(parts: TableMergerParts): TableMerger {
-  const { tables, limits } = parts;
+export class TableMerger {
+  readonly #parts: TableMergerParts;
+  readonly #tables: ShapeTables;
+  readonly #limits: StoreLimits;
   /** Runs that cannot be read as a whole: they stay as they are, so that nothing more is lost. */
-  const unreadable = new WeakSet<RunReader>();
-  let queue: Promise<unknown> = Promise.resolve();
-  let working: Promise<void> | undefined;
+  readonly #unreadable = new WeakSet<RunReader>();
+  #queue: Promise<unknown> = Promise.resolve();
+  #working: Promise<void> | undefined;
+  /** Returns whether there was something to merge. */
+  readonly #mergeSome = async (): Promise<boolean> => {
+    const found = this.#mergeable();
+    if (found !== undefined) await this.rewrite(found.table, found.runs);
+    return found !== undefined;
+  };
 
-  function exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const done = queue.then(work);
-    queue = done.catch(() => undefined);
+  constructor(parts: TableMergerParts) {
+    this.#parts = parts;
+    const { tables, limits } = parts;
+    this.#tables = tables;
+    this.#limits = limits;
+  }
+
+  /** Starts merging when there is something to merge. */
+  readonly wake = (): void => {
+    if (this.#mergeable() === undefined) return;
+    this.#working ??= this.#work()
+      .catch(this.#parts.failed)
+      .finally(() => {
+        this.#working = undefined;
+      });
+  };
+
+  /** Runs one after the other what changes runs; the work may call `rewrite` and `remove`. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
     return done;
   }
 
-  async function rewrite(table: ShapeTable, runs: readonly TableRun[]): Promise<void> {
+  /** Runs of one table become one, without rows that count no more. Only in `exclusive`. */
+  async rewrite(table: ShapeTable, runs: readonly TableRun[]): Promise<void> {
     try {
-      await rewriteRuns(table, runs, parts);
+      await rewriteRuns(table, runs, this.#parts);
     } catch (error) {
       if (!(error instanceof DamagedChunk)) throw error;
-      for (const { reader } of runs) unreadable.add(reader);
+      for (const { reader } of runs) this.#unreadable.add(reader);
       const [first] = runs;
-      if (first !== undefined) parts.damaged(first.reader.run.file.path, error.message);
+      if (first !== undefined) this.#parts.damaged(first.reader.run.file.path, error.message);
     }
   }
 
-  function mergeable(): { table: ShapeTable; runs: readonly TableRun[] } | undefined {
-    for (const table of tables.all()) {
+  /** Runs count no more. Only in `exclusive`. */
+  remove(runs: readonly TableOfRun[]): Promise<void> {
+    return removeRuns(runs, this.#parts);
+  }
+
+  /** Resolves when the background work in progress has ended. */
+  async idle(): Promise<void> {
+    while (this.#working !== undefined) await this.#working;
+  }
+
+  #mergeable(): { table: ShapeTable; runs: readonly TableRun[] } | undefined {
+    for (const table of this.#tables.all()) {
       const runs = table.runs.map((run) => ({
         level: run.level,
         bytes: run.bytes,
-        damaged: run.damaged || unreadable.has(run.reader),
+        damaged: run.damaged || this.#unreadable.has(run.reader),
       }));
-      const place = runsToMerge(runs, limits);
+      const place = runsToMerge(runs, this.#limits);
       if (place !== undefined) return { table, runs: table.runs.slice(...place) };
     }
     return undefined;
   }
 
-  /** Returns whether there was something to merge. */
-  async function mergeSome(): Promise<boolean> {
-    const found = mergeable();
-    if (found !== undefined) await rewrite(found.table, found.runs);
-    return found !== undefined;
+  async #work(): Promise<void> {
+    while (await this.exclusive(this.#mergeSome));
   }
-
-  async function work(): Promise<void> {
-    while (await exclusive(mergeSome));
-  }
-
-  return {
-    exclusive,
-    rewrite,
-    remove: (runs) => removeRuns(runs, parts),
-    wake: () => {
-      if (mergeable() === undefined) return;
-      working ??= work()
-        .catch(parts.failed)
-        .finally(() => {
-          working = undefined;
-        });
-    },
-    idle: async () => {
-      while (working !== undefined) await working;
-    },
-  };
 }
 
 async function rewriteRuns(

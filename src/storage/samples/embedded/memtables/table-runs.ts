@@ -1,20 +1,15 @@
 // Table runs: makes a run readable that counts, with the rows of it that count.
 import { crc32 } from 'node:zlib';
-import { createSectionCache } from '../runs/section-cache.ts';
-import { readRun } from '../runs/run-file.ts';
+import { SectionCache } from '../runs/section-cache.ts';
+import { RunFile } from '../runs/run-file.ts';
 import type { RunIndex } from '../runs/run-index.ts';
-import { createRunReader } from '../runs/run-reader.ts';
+import { RunReader } from '../runs/run-reader.ts';
 import { type Manifest, unknownRetired } from '../segments/manifest.ts';
 import type { WrittenRun } from '../segments/segment-set.ts';
 import type { Interners } from '../segments/chunk-segment-reader.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
 import type { ShapeTables } from './shape-tables.ts';
 import { TableRun } from './table-run.ts';
-
-export interface TableRuns {
-  /** `dead` are rows of each origin that count no more. */
-  readonly open: (file: SegmentFile, index: RunIndex, dead?: readonly number[]) => TableRun;
-}
 
 export interface TableRunsParts {
   readonly interners: Interners;
@@ -23,26 +18,34 @@ export interface TableRunsParts {
   readonly damaged: (path: string, reason: string) => void;
 }
 
-export function createTableRuns({ interners, cacheBytes, damaged }: TableRunsParts): TableRuns {
-  const cache = createSectionCache(cacheBytes);
-  let runNumber = 0;
-  return {
-    open: (file, index, dead = []) => {
-      const { head } = index;
-      const reader = createRunReader({
-        run: readRun(file, index),
-        schema: interners.schemas([interners.shapes.fromText(head.shape)]),
-        origins: head.origins.map(([workspaceId, dataFlowId]) =>
-          interners.origin(workspaceId, dataFlowId),
-        ),
-        cache,
-        runNumber: runNumber++,
-        damaged: ({ message }) => damaged(file.path, message),
-      });
-      const rows = head.originRows.map((count, origin) => count - (dead[origin] ?? 0));
-      return new TableRun(reader, rows);
-    },
-  };
+export class TableRuns {
+  readonly #interners: Interners;
+  readonly #damaged: (path: string, reason: string) => void;
+  readonly #cache;
+  #runNumber = 0;
+
+  constructor({ interners, cacheBytes, damaged }: TableRunsParts) {
+    this.#interners = interners;
+    this.#damaged = damaged;
+    this.#cache = new SectionCache(cacheBytes);
+  }
+
+  /** `dead` are rows of each origin that count no more. */
+  open(file: SegmentFile, index: RunIndex, dead: readonly number[] = []): TableRun {
+    const { head } = index;
+    const reader = new RunReader({
+      run: new RunFile(file, index),
+      schema: this.#interners.schemas([this.#interners.shapes.fromText(head.shape)]),
+      origins: head.origins.map(([workspaceId, dataFlowId]) =>
+        this.#interners.origin(workspaceId, dataFlowId),
+      ),
+      cache: this.#cache,
+      runNumber: this.#runNumber++,
+      damaged: ({ message }) => this.#damaged(file.path, message),
+    });
+    const rows = head.originRows.map((count, origin) => count - (dead[origin] ?? 0));
+    return new TableRun(reader, rows);
+  }
 }
 
 /** See the manifest. `added` is a run that counts from this manifest on. */

@@ -5,7 +5,7 @@ import type { Slices } from '../queries/bucket-query.ts';
 import type { SeriesRegistry } from '../rows/series-registry.ts';
 import { seriesOf } from '../rows/series.ts';
 import type { RunMakers } from '../runs/run-makers.ts';
-import { createSealingWork } from '../seal-scheduler.ts';
+import { SealingWork } from '../seal-scheduler.ts';
 import type { SegmentSet } from '../segments/segment-set.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { Memtable } from './memtable.ts';
@@ -51,7 +51,7 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
   let lookedAt = 0;
   let queue: Promise<unknown> = Promise.resolve();
   const { journalledBytes } = registry;
-  const sealing = createSealingWork({ work, journalledBytes, limits, failed: parts.failed });
+  const sealing = new SealingWork({ work, journalledBytes, limits, failed: parts.failed });
 
   /** Closes memtables that hold the journal back too far or take too much memory together. */
   function closeOverdue(): void {

@@ -1,29 +1,25 @@
 // Reads under way that may hold chunks across pauses: files they may still need are closed only after them.
 
-export interface ActiveReads {
-  /** Begins a read; call what it gives when the read has ended. */
-  readonly begin: () => () => void;
-  /** Calls back when every read that is under way now has ended. */
-  readonly whenUnread: (callback: () => void) => void;
-}
+// Reads under way that may hold chunks across pauses: files they may still need are closed only after them.
+export class ActiveReads {
+  readonly #active = new Set<object>();
+  #waiting: { readonly reads: Set<object>; readonly callback: () => void }[] = [];
 
-export function createActiveReads(): ActiveReads {
-  const active = new Set<object>();
-  let waiting: { readonly reads: Set<object>; readonly callback: () => void }[] = [];
-  return {
-    begin: () => {
-      const read = {};
-      active.add(read);
-      return () => {
-        active.delete(read);
-        for (const { reads } of waiting) reads.delete(read);
-        for (const { reads, callback } of waiting) if (reads.size === 0) callback();
-        waiting = waiting.filter(({ reads }) => reads.size > 0);
-      };
-    },
-    whenUnread: (callback) => {
-      if (active.size === 0) callback();
-      else waiting.push({ reads: new Set(active), callback });
-    },
+  /** Calls back when every read that is under way now has ended. */
+  readonly whenUnread = (callback: () => void): void => {
+    if (this.#active.size === 0) callback();
+    else this.#waiting.push({ reads: new Set(this.#active), callback });
   };
+
+  /** Begins a read; call what it gives when the read has ended. */
+  begin(): () => void {
+    const read = {};
+    this.#active.add(read);
+    return () => {
+      this.#active.delete(read);
+      for (const { reads } of this.#waiting) reads.delete(read);
+      for (const { reads, callback } of this.#waiting) if (reads.size === 0) callback();
+      this.#waiting = this.#waiting.filter(({ reads }) => reads.size > 0);
+    };
+  }
 }

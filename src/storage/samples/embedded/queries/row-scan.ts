@@ -34,12 +34,6 @@ interface Source extends TopicGroup {
   high: number;
 }
 
-/** The rows of a range one by one; `skip` leaves some out without building them. */
-export interface RowWalk<Built> {
-  readonly next: () => Built | undefined;
-  readonly skip: (count: number) => void;
-}
-
 export type SampleWalk = RowWalk<Sample>;
 
 /** See `walkRows`. */
@@ -48,7 +42,7 @@ export function walkSamples(
   direction: Direction,
   reader: RowReader,
 ): SampleWalk {
-  return walkRows({ ...range, direction, reader, build: (sample) => sample });
+  return new RowWalk({ ...range, direction, reader, build: (sample) => sample });
 }
 
 export interface RowsToWalk<Built> extends SampleRange {
@@ -58,124 +52,135 @@ export interface RowsToWalk<Built> extends SampleRange {
   readonly build: (sample: Sample, origin: Origin) => Built;
 }
 
-/**
- * Newest first, those of one instant in reverse order of storing; or oldest first, the exact
- * reverse.
- */
-export function walkRows<Built>({
-  direction,
-  reader,
-  build,
-  ...range
-}: RowsToWalk<Built>): RowWalk<Built> {
-  const from = range.from ?? Number.NEGATIVE_INFINITY;
-  const to = range.to ?? Number.POSITIVE_INFINITY;
-  const newestFirst = direction === 'newest';
-  const waiting = reader.groupsBetween(range.topic, from, to);
-  // Sorted so that the next to come is the last.
-  waiting.sort((a, b) =>
-    newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest,
-  );
-  let sources: Source[] = [];
+/** The rows of a range one by one; `skip` leaves some out without building them. */
+export class RowWalk<Built> {
+  readonly #reader: RowsToWalk<Built>['reader'];
+  readonly #build: RowsToWalk<Built>['build'];
+  readonly #range;
+  readonly #from: number;
+  readonly #to: number;
+  readonly #newestFirst: boolean;
+  readonly #waiting: TopicGroup[];
+  #sources: Source[] = [];
 
-  function open({ topic, group }: TopicGroup): void {
-    const sorted = group.sorted();
-    if (sorted === undefined) {
-      reader.left(topic, group);
-      return;
-    }
-    const low = placeOf(sorted, Math.max(from, group.visibleFrom));
-    const high = placeOf(sorted, to);
-    if (low < high) sources.push({ topic, group, sorted, low, high });
+  /**
+   * Newest first, those of one instant in reverse order of storing; or oldest first, the exact
+   * reverse.
+   */
+  constructor({ direction, reader, build, ...range }: RowsToWalk<Built>) {
+    this.#reader = reader;
+    this.#build = build;
+    this.#range = range;
+    this.#from = range.from ?? Number.NEGATIVE_INFINITY;
+    this.#to = range.to ?? Number.POSITIVE_INFINITY;
+    this.#newestFirst = direction === 'newest';
+    this.#waiting = reader.groupsBetween(range.topic, this.#from, this.#to);
+    // Sorted so that the next to come is the last.
+    this.#waiting.sort((a, b) =>
+      this.#newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest,
+    );
   }
 
-  function comesBefore(a: Source, b: Source): boolean {
-    const placeA = newestFirst ? a.high - 1 : a.low;
-    const placeB = newestFirst ? b.high - 1 : b.low;
+  next(): Built | undefined {
+    for (;;) {
+      const source = this.#nextSource();
+      if (source === undefined) return undefined;
+      const place = this.#newestFirst ? source.high - 1 : source.low;
+      const sample = guarded(source.group, () => this.#builtAt(source, place));
+      if (this.#newestFirst) source.high--;
+      else source.low++;
+      if (sample !== undefined) return sample;
+      this.#reader.left(source.topic, source.group);
+      source.low = source.high;
+    }
+  }
+
+  skip(count: number): void {
+    for (let left = count; left > 0; ) {
+      const skipped = this.#skipGroup(left);
+      left -= skipped;
+      if (skipped > 0) continue;
+      const source = this.#nextSource();
+      if (source === undefined) return;
+      // The last source open and nothing that may come between: its places go at once.
+      const alone =
+        this.#sources.every((s) => s === source || s.low === s.high) && this.#waiting.length === 0;
+      const step = alone ? Math.min(left, source.high - source.low) : 1;
+      if (this.#newestFirst) source.high -= step;
+      else source.low += step;
+      left -= step;
+    }
+  }
+
+  #open({ topic, group }: TopicGroup): void {
+    const sorted = group.sorted();
+    if (sorted === undefined) {
+      this.#reader.left(topic, group);
+      return;
+    }
+    const low = placeOf(sorted, Math.max(this.#from, group.visibleFrom));
+    const high = placeOf(sorted, this.#to);
+    if (low < high) this.#sources.push({ topic, group, sorted, low, high });
+  }
+
+  #comesBefore(a: Source, b: Source): boolean {
+    const placeA = this.#newestFirst ? a.high - 1 : a.low;
+    const placeB = this.#newestFirst ? b.high - 1 : b.low;
     const byTime = a.sorted.timestamps[placeA]! - b.sorted.timestamps[placeB]!;
     const difference = byTime === 0 ? a.sorted.orders[placeA]! - b.sorted.orders[placeB]! : byTime;
-    return newestFirst ? difference > 0 : difference < 0;
+    return this.#newestFirst ? difference > 0 : difference < 0;
   }
 
   /** Whether rows of the waiting group could come before the next row of the source. */
-  function mayPrecede({ group }: TopicGroup, source: Source): boolean {
-    if (newestFirst) return group.newest >= source.sorted.timestamps[source.high - 1]!;
+  #mayPrecede({ group }: TopicGroup, source: Source): boolean {
+    if (this.#newestFirst) return group.newest >= source.sorted.timestamps[source.high - 1]!;
     return group.oldest <= source.sorted.timestamps[source.low]!;
   }
 
-  function nextSource(): Source | undefined {
+  #nextSource(): Source | undefined {
     for (;;) {
       let best: Source | undefined;
-      for (const source of sources)
-        if (source.low < source.high && (best === undefined || comesBefore(source, best)))
+      for (const source of this.#sources)
+        if (source.low < source.high && (best === undefined || this.#comesBefore(source, best)))
           best = source;
-      const candidate = waiting.at(-1);
-      if (candidate === undefined || (best !== undefined && !mayPrecede(candidate, best)))
+      const candidate = this.#waiting.at(-1);
+      if (candidate === undefined || (best !== undefined && !this.#mayPrecede(candidate, best)))
         return best;
-      if (best === undefined) sources = [];
-      waiting.pop();
-      open(candidate);
+      if (best === undefined) this.#sources = [];
+      this.#waiting.pop();
+      this.#open(candidate);
     }
   }
 
-  function builtAt({ topic, sorted }: Source, place: number): Built {
+  #builtAt({ topic, sorted }: Source, place: number): Built {
     const row = rowAt(sorted, place);
     const meta = metaAt(sorted.rows, row);
     const data = dataAt(sorted.rows, row);
-    const { deviceId } = range;
+    const { deviceId } = this.#range;
     const sample = { deviceId, topic, timestamp: sorted.timestamps[place]!, data };
-    return build(meta === undefined ? sample : { ...sample, meta }, originAt(sorted.rows, row));
+    return this.#build(
+      meta === undefined ? sample : { ...sample, meta },
+      originAt(sorted.rows, row),
+    );
   }
 
   /**
    * Skips the whole next group unread when nothing else is at its times; says how many rows that
    * were.
    */
-  function skipGroup(countMax: number): number {
-    const next = waiting.at(-1);
-    if (next === undefined || sources.some((s) => s.low < s.high)) return 0;
+  #skipGroup(countMax: number): number {
+    const next = this.#waiting.at(-1);
+    if (next === undefined || this.#sources.some((s) => s.low < s.high)) return 0;
     const { group } = next;
-    const after = waiting.at(-2)?.group;
+    const after = this.#waiting.at(-2)?.group;
     const isApart =
       after === undefined ||
-      (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
-    if (!isApart || group.length > countMax || group.newest >= to) return 0;
-    if (!isWhollyVisible(group, from)) return 0;
-    waiting.pop();
+      (this.#newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
+    if (!isApart || group.length > countMax || group.newest >= this.#to) return 0;
+    if (!isWhollyVisible(group, this.#from)) return 0;
+    this.#waiting.pop();
     return group.length;
   }
-
-  return {
-    next: () => {
-      for (;;) {
-        const source = nextSource();
-        if (source === undefined) return undefined;
-        const place = newestFirst ? source.high - 1 : source.low;
-        const sample = guarded(source.group, () => builtAt(source, place));
-        if (newestFirst) source.high--;
-        else source.low++;
-        if (sample !== undefined) return sample;
-        reader.left(source.topic, source.group);
-        source.low = source.high;
-      }
-    },
-    skip: (count) => {
-      for (let left = count; left > 0; ) {
-        const skipped = skipGroup(left);
-        left -= skipped;
-        if (skipped > 0) continue;
-        const source = nextSource();
-        if (source === undefined) return;
-        // The last source open and nothing that may come between: its places go at once.
-        const alone =
-          sources.every((s) => s === source || s.low === s.high) && waiting.length === 0;
-        const step = alone ? Math.min(left, source.high - source.low) : 1;
-        if (newestFirst) source.high -= step;
-        else source.low += step;
-        left -= step;
-      }
-    },
-  };
 }
 
 /** Whether every row can be read and comes from a time on. */

@@ -1,17 +1,11 @@
 // The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
 import { dayMs, type EpochMs, hourMs } from '../../../../model/instant.ts';
-import { createIdMap, type IdMap } from '../../../../structures/id-table.ts';
+import { IdMap } from '../../../../structures/id-table.ts';
 import type { RetentionTimes } from '../../sample-store.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { type ColumnsToAdd, OpenRows, type RowToAdd } from './open-rows.ts';
 import { keepFromOf, type Origin } from './origin.ts';
-import {
-  type ChunkUsage,
-  createChunkUsage,
-  type Device,
-  newDevice,
-  type Series,
-} from './series.ts';
+import { ChunkUsage, type Device, newDevice, type Series } from './series.ts';
 
 /**
  * Rows that open rows have room for at first, for a topic that never filled any and for one that
@@ -67,8 +61,8 @@ export interface SeriesRegistry {
 }
 
 export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
-  const devices = createIdMap<Device>();
-  const chunkUsage = createChunkUsage();
+  const devices = new IdMap<Device>();
+  const chunkUsage = new ChunkUsage();
   const unsealed = new Set<Series>();
   const dropping = new Set<{ readonly id: string }>();
   const closed: ClosedRows[] = [];

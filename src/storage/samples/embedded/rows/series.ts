@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { createDataSet, type DataSet, sameData } from '../../same-data.ts';
+import { DataSet, sameData } from '../../same-data.ts';
 import type { UnreadableSamples } from '../../sample-store.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
@@ -59,7 +59,7 @@ export function newDevice(id: string, usage: ChunkUsage): Device {
 export function endCounting(device: Device): void {
   for (const { chunks } of device.topics.values())
     for (const chunk of chunks) device.usage.remove(chunk);
-  device.usage = createChunkUsage();
+  device.usage = new ChunkUsage();
 }
 
 export function seriesOf(device: Device, topic: string): Series {
@@ -237,7 +237,7 @@ export function isStored(
   const stored = dataAtInstant(series, timestamp, decoded);
   if (stored.some((other) => sameData(other, data))) return true;
   if (stored.length > crowdMin) {
-    const added = createDataSet();
+    const added = new DataSet();
     for (const other of stored) added.add(other);
     series.crowds ??= new Map();
     series.crowds.set(timestamp, added);
@@ -269,28 +269,29 @@ function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunk
 
 // Chunk usage: samples and bytes of chunks by workspace, updated with every change.
 
-export interface ChunkUsage {
-  readonly add: (chunk: Chunk) => void;
-  readonly remove: (chunk: Chunk) => void;
-  readonly byWorkspace: ReadonlyMap<string, { readonly samples: number; readonly bytes: number }>;
-}
+// Chunk usage: samples and bytes of chunks by workspace, updated with every change.
+export class ChunkUsage {
+  readonly #byWorkspace = new Map<string, { samples: number; bytes: number }>();
 
-export function createChunkUsage(): ChunkUsage {
-  const byWorkspace = new Map<string, { samples: number; bytes: number }>();
+  get byWorkspace(): ReadonlyMap<string, { readonly samples: number; readonly bytes: number }> {
+    return this.#byWorkspace;
+  }
 
-  function count({ origins, originRows, rows, length }: Chunk, sign: 1 | -1): void {
+  add(chunk: Chunk): void {
+    this.#count(chunk, 1);
+  }
+
+  remove(chunk: Chunk): void {
+    this.#count(chunk, -1);
+  }
+
+  #count({ origins, originRows, rows, length }: Chunk, sign: 1 | -1): void {
     for (const [i, { workspaceId }] of origins.entries()) {
       const samples = originRows[i] ?? missing('count of an origin');
-      const sum = byWorkspace.get(workspaceId) ?? { samples: 0, bytes: 0 };
-      byWorkspace.set(workspaceId, sum);
+      const sum = this.#byWorkspace.get(workspaceId) ?? { samples: 0, bytes: 0 };
+      this.#byWorkspace.set(workspaceId, sum);
       sum.samples += sign * samples;
       sum.bytes += sign * Math.round((length * samples) / rows);
     }
   }
-
-  return {
-    byWorkspace,
-    add: (chunk) => count(chunk, 1),
-    remove: (chunk) => count(chunk, -1),
-  };
 }

@@ -28,14 +28,6 @@ export interface PageRows {
   readonly columns: readonly Float64Array[];
 }
 
-export interface PageWriter {
-  readonly rows: PageRows;
-  /** Begins a slice of 1 to `pageRowsMax` rows of one device; returns its first row in `rows`. Slices are added in the order of device and time. */
-  readonly addSlice: (device: number, length: number) => number;
-  /** Writes the page begun, if there is one. */
-  readonly flush: () => void;
-}
-
 export interface PageWriterOptions {
   readonly kinds: readonly ColumnKind[];
   /** Texts of the run; may grow meanwhile. */
@@ -44,85 +36,110 @@ export interface PageWriterOptions {
   readonly emit: (entry: PageEntry, bytes: Uint8Array) => void;
 }
 
-export function createPageWriter({ kinds, texts, emit }: PageWriterOptions): PageWriter {
-  const rows: PageRows = {
-    timestamps: newValues(),
-    orders: newValues(),
-    origins: newValues(),
-    metas: newValues(),
-    columns: kinds.map(newValues),
-  };
-  const slices = createSliceTable();
-  const sections = createSectionWriter();
-  const encoder = createColumnEncoder(sections.out, slices);
-  const scaledOf = kinds.map(newValues);
+export class PageWriter {
+  readonly #kinds: readonly ColumnKind[];
+  readonly #texts: readonly string[];
+  readonly #emit: (entry: PageEntry, bytes: Uint8Array) => void;
+  readonly #rows: PageRows;
+  readonly #slices = createSliceTable();
+  readonly #sections = createSectionWriter();
+  readonly #encoder = createColumnEncoder(this.#sections.out, this.#slices);
+  readonly #scaledOf;
 
-  function addSlice(device: number, length: number): number {
-    if (slices.rows + length > pageRowsMax) flush();
-    return slices.add(device, length);
+  constructor({ kinds, texts, emit }: PageWriterOptions) {
+    this.#kinds = kinds;
+    this.#texts = texts;
+    this.#emit = emit;
+    this.#rows = {
+      timestamps: newValues(),
+      orders: newValues(),
+      origins: newValues(),
+      metas: newValues(),
+      columns: kinds.map(newValues),
+    };
+    this.#scaledOf = kinds.map(newValues);
   }
 
-  function flush(): void {
-    if (slices.count === 0) return;
-    sections.begin();
-    const { oldest, newest } = writeSlices();
-    sections.end();
-    encoder.writeDifferences(rows.timestamps);
-    sections.end();
-    encoder.writeInts(rows.orders);
-    sections.end();
-    encoder.writeInts(rows.origins);
-    sections.end();
-    if (hasAny(rows.metas, slices.rows))
-      encoder.writeTexts(rows.metas, (id) => (id === 0 ? '' : texts[id - 1]));
-    sections.end();
-    const scaled = kinds.map((kind, i) => {
-      const values = writeColumn(kind, i);
-      sections.end();
+  get rows(): PageRows {
+    return this.#rows;
+  }
+
+  /**
+   * Begins a slice of 1 to `pageRowsMax` rows of one device; returns its first row in `rows`.
+   * Slices are added in the order of device and time.
+   */
+  addSlice(device: number, length: number): number {
+    if (this.#slices.rows + length > pageRowsMax) this.flush();
+    return this.#slices.add(device, length);
+  }
+
+  /** Writes the page begun, if there is one. */
+  flush(): void {
+    if (this.#slices.count === 0) return;
+    this.#sections.begin();
+    const { oldest, newest } = this.#writeSlices();
+    this.#sections.end();
+    this.#encoder.writeDifferences(this.#rows.timestamps);
+    this.#sections.end();
+    this.#encoder.writeInts(this.#rows.orders);
+    this.#sections.end();
+    this.#encoder.writeInts(this.#rows.origins);
+    this.#sections.end();
+    if (hasAny(this.#rows.metas, this.#slices.rows))
+      this.#encoder.writeTexts(this.#rows.metas, (id) => (id === 0 ? '' : this.#texts[id - 1]));
+    this.#sections.end();
+    const scaled = this.#kinds.map((kind, i) => {
+      const values = this.#writeColumn(kind, i);
+      this.#sections.end();
       return values;
     });
-    const hasStatistics = slices.rows >= slices.count * rowsForStatistics;
+    const hasStatistics = this.#slices.rows >= this.#slices.count * rowsForStatistics;
     for (const values of scaled) {
-      if (values !== undefined && hasStatistics) encoder.writeStatistics(values);
-      sections.end();
+      if (values !== undefined && hasStatistics) this.#encoder.writeStatistics(values);
+      this.#sections.end();
     }
-    const { firstDevice, lastDevice } = slices;
-    emit(
-      { rows: slices.rows, firstDevice, lastDevice, oldest, newest, ends: sections.ends },
-      sections.out.bytes(),
+    const { firstDevice, lastDevice } = this.#slices;
+    this.#emit(
+      {
+        rows: this.#slices.rows,
+        firstDevice,
+        lastDevice,
+        oldest,
+        newest,
+        ends: this.#sections.ends,
+      },
+      this.#sections.out.bytes(),
     );
-    slices.clear();
+    this.#slices.clear();
   }
 
-  function writeSlices(): { oldest: number; newest: number } {
-    const { out } = sections;
-    const { count, firsts, spans } = slices;
-    const times = slices.times(rows.timestamps);
-    writePacked(out, slices.devices, count);
-    writePacked(out, slices.lengths, count);
+  #writeSlices(): { oldest: number; newest: number } {
+    const { out } = this.#sections;
+    const { count, firsts, spans } = this.#slices;
+    const times = this.#slices.times(this.#rows.timestamps);
+    writePacked(out, this.#slices.devices, count);
+    writePacked(out, this.#slices.lengths, count);
     writePacked(out, firsts, count);
     writePacked(out, spans, count);
     return times;
   }
 
   /** Returns the values of a column that can have statistics. */
-  function writeColumn(kind: ColumnKind, index: number): ScaledValues | undefined {
-    const values = rows.columns[index]!;
+  #writeColumn(kind: ColumnKind, index: number): ScaledValues | undefined {
+    const values = this.#rows.columns[index]!;
     if (kind === 'text') {
-      encoder.writeTexts(values, (id) => texts[id]);
+      this.#encoder.writeTexts(values, (id) => this.#texts[id]);
       return undefined;
     }
     if (kind === 'boolean') {
-      encoder.writeInts(values);
+      this.#encoder.writeInts(values);
       return { scaled: values, digits: 0, isNumber: false };
     }
-    const found = scaledValues(values, slices.rows, scaledOf[index]!);
-    if (found === undefined) writeDoubles(sections.out, values, slices.rows, 0);
-    else encoder.writeInts(found.scaled, found.digits);
+    const found = scaledValues(values, this.#slices.rows, this.#scaledOf[index]!);
+    if (found === undefined) writeDoubles(this.#sections.out, values, this.#slices.rows, 0);
+    else this.#encoder.writeInts(found.scaled, found.digits);
     return found;
   }
-
-  return { rows, addSlice, flush };
 }
 
 function hasAny(values: Float64Array, length: number): boolean {

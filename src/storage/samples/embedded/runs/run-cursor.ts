@@ -24,48 +24,61 @@ export interface CursorRows {
   readonly columns: readonly Float64Array[];
 }
 
-export interface RunCursor {
-  readonly rows: CursorRows;
-  /** Device of the slice at the cursor; Infinity behind the last. */
-  readonly device: () => number;
-  readonly first: () => number;
-  readonly end: () => number;
-  readonly next: () => void;
-}
+/**
+ * Begins at the first slice. `textId` numbers texts across runs. Throws DamagedChunk, also from
+ * `next`.
+ */
+export class RunCursor {
+  readonly #run: RunFile;
+  readonly #textId: (text: string) => number;
+  readonly #kinds: ColumnKind[];
+  readonly #rows: CursorRows;
+  readonly #pages = createPageRoom();
+  #page = -1;
+  #slice = 0;
+  #slices: PageSlices | undefined;
 
-/** Begins at the first slice. `textId` numbers texts across runs. Throws DamagedChunk, also from `next`. */
-export function createRunCursor(
-  run: RunFile,
-  shape: DataShape,
-  textId: (text: string) => number,
-): RunCursor {
-  const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
-  const rows = newCursorRows(kinds.length);
-  const pages = createPageRoom();
-  let page = -1;
-  let slice = 0;
-  let slices: PageSlices | undefined;
-
-  function loadPage(): void {
-    page++;
-    slice = 0;
-    slices =
-      page < run.index.head.pages
-        ? readPage(pages.load(run, page), kinds, { rows, textId })
-        : undefined;
+  constructor(run: RunFile, shape: DataShape, textId: (text: string) => number) {
+    this.#run = run;
+    this.#textId = textId;
+    this.#kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
+    this.#rows = newCursorRows(this.#kinds.length);
+    this.#loadPage();
   }
 
-  loadPage();
-  return {
-    rows,
-    device: () => slices?.devices[slice] ?? Number.POSITIVE_INFINITY,
-    first: () => slices?.starts[slice] ?? 0,
-    end: () => slices?.starts[slice + 1] ?? 0,
-    next: () => {
-      slice++;
-      if (slices === undefined || slice === slices.count) loadPage();
-    },
-  };
+  get rows(): CursorRows {
+    return this.#rows;
+  }
+
+  /** Device of the slice at the cursor; Infinity behind the last. */
+  device(): number {
+    return this.#slices?.devices[this.#slice] ?? Number.POSITIVE_INFINITY;
+  }
+
+  first(): number {
+    return this.#slices?.starts[this.#slice] ?? 0;
+  }
+
+  end(): number {
+    return this.#slices?.starts[this.#slice + 1] ?? 0;
+  }
+
+  next(): void {
+    this.#slice++;
+    if (this.#slices === undefined || this.#slice === this.#slices.count) this.#loadPage();
+  }
+
+  #loadPage(): void {
+    this.#page++;
+    this.#slice = 0;
+    this.#slices =
+      this.#page < this.#run.index.head.pages
+        ? readPage(this.#pages.load(this.#run, this.#page), this.#kinds, {
+            rows: this.#rows,
+            textId: this.#textId,
+          })
+        : undefined;
+  }
 }
 
 /** Room for a page. */

@@ -11,15 +11,6 @@ import {
   sectionPlace,
 } from './run-index.ts';
 
-export interface RunFile {
-  readonly file: SegmentFile;
-  readonly index: RunIndex;
-  /** The checked content of a section, undefined when the page does not have it. Throws DamagedChunk. */
-  readonly section: (page: number, section: number) => Uint8Array | undefined;
-  /** As `section`, of one page that is read whole, into the memory when it is large enough. Throws DamagedChunk. */
-  readonly page: (page: number, into: Uint8Array) => RunPage;
-}
-
 /** A page in memory. */
 export interface RunPage {
   /** See `RunFile`. */
@@ -28,37 +19,56 @@ export interface RunPage {
   readonly needed: (section: number) => Uint8Array;
 }
 
-/** Reads the index unless it is given. Throws DamagedChunk or OtherFormatError and leaves the file open. */
-export function readRun(file: SegmentFile, index: RunIndex = readIndex(file)): RunFile {
-  const nameOf = (page: number, section: number): string =>
-    `Section ${section} of page ${page} of ${file.name}`;
-  return {
-    file,
-    index,
-    section: (page, section) => {
-      const { offset, length } = sectionPlace(index, page, section);
+/**
+ * Reads the index unless it is given. Throws DamagedChunk or OtherFormatError and leaves the
+ * file open.
+ */
+export class RunFile {
+  readonly file: SegmentFile;
+  readonly index: RunIndex;
+
+  constructor(file: SegmentFile, index: RunIndex = readIndex(file)) {
+    this.file = file;
+    this.index = index;
+  }
+
+  /**
+   * The checked content of a section, undefined when the page does not have it. Throws
+   * DamagedChunk.
+   */
+  section(page: number, section: number): Uint8Array | undefined {
+    const { offset, length } = sectionPlace(this.index, page, section);
+    if (length === 0) return undefined;
+    return checkedSection(this.file.read(offset, length), this.#nameOf(page, section));
+  }
+
+  /**
+   * As `section`, of one page that is read whole, into the memory when it is large enough. Throws
+   * DamagedChunk.
+   */
+  page(page: number, into: Uint8Array): RunPage {
+    const { offset: start } = sectionPlace(this.index, page, 0);
+    const bytes = this.file.read(start, pageBytes(this.index, page), into);
+    const section = (number: number): Uint8Array | undefined => {
+      const { offset, length } = sectionPlace(this.index, page, number);
+      const from = offset - start;
       if (length === 0) return undefined;
-      return checkedSection(file.read(offset, length), nameOf(page, section));
-    },
-    page: (page, into) => {
-      const { offset: start } = sectionPlace(index, page, 0);
-      const bytes = file.read(start, pageBytes(index, page), into);
-      const section = (number: number): Uint8Array | undefined => {
-        const { offset, length } = sectionPlace(index, page, number);
-        const from = offset - start;
-        if (length === 0) return undefined;
-        return checkedSection(bytes.subarray(from, from + length), nameOf(page, number));
-      };
-      return {
-        section,
-        needed: (number) => {
-          const content = section(number);
-          if (content === undefined) throw new DamagedChunk(`${nameOf(page, number)} is missing`);
-          return content;
-        },
-      };
-    },
-  };
+      return checkedSection(bytes.subarray(from, from + length), this.#nameOf(page, number));
+    };
+    return {
+      section,
+      needed: (number) => {
+        const content = section(number);
+        if (content === undefined)
+          throw new DamagedChunk(`${this.#nameOf(page, number)} is missing`);
+        return content;
+      },
+    };
+  }
+
+  #nameOf(page: number, section: number): string {
+    return `Section ${section} of page ${page} of ${this.file.name}`;
+  }
 }
 
 function readIndex(file: SegmentFile): RunIndex {

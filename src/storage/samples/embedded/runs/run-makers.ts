@@ -6,34 +6,37 @@ import type { RunIndex } from './run-index.ts';
 import { createRunThread, type RunThread } from './run-thread.ts';
 import { type RunJob, writeRun } from './run-writing.ts';
 
-export interface RunMakers {
-  /**
-   * Makes the file of the run durable; returns its index, undefined when no row was left. `rows` is their number at most. Rejects
-   * with DamagedChunk when an input cannot be read, or with what the disk says; no file stays then.
-   */
-  readonly make: (job: RunJob, rows: number) => Promise<RunIndex | undefined>;
-  readonly close: () => Promise<void>;
-}
-
-export function createRunMakers(
-  shapeOf: (text: string) => DataShape,
-  { runRowsAtOnce }: Pick<StoreLimits, 'runRowsAtOnce'>,
-): RunMakers {
-  const threads: Readonly<Record<RunJob['kind'], RunThread>> = {
+export class RunMakers {
+  readonly #shapeOf: (text: string) => DataShape;
+  readonly #runRowsAtOnce;
+  readonly #threads: Readonly<Record<RunJob['kind'], RunThread>> = {
     seal: createRunThread(),
     merge: createRunThread(),
   };
-  return {
-    make: async (job, rows) => {
-      if (rows > runRowsAtOnce) return threads[job.kind].run(job);
-      const index = writeRun(job, shapeOf);
-      if (index !== undefined) await syncFile(job.path);
-      return index;
-    },
-    close: async () => {
-      for (const thread of Object.values(threads)) await thread.close();
-    },
+
+  constructor(
+    shapeOf: (text: string) => DataShape,
+    { runRowsAtOnce }: Pick<StoreLimits, 'runRowsAtOnce'>,
+  ) {
+    this.#shapeOf = shapeOf;
+    this.#runRowsAtOnce = runRowsAtOnce;
+  }
+
+  readonly close = async (): Promise<void> => {
+    for (const thread of Object.values(this.#threads)) await thread.close();
   };
+
+  /**
+   * Makes the file of the run durable; returns its index, undefined when no row was left. `rows`
+   * is their number at most. Rejects with DamagedChunk when an input cannot be read, or with what
+   * the disk says; no file stays then.
+   */
+  async make(job: RunJob, rows: number): Promise<RunIndex | undefined> {
+    if (rows > this.#runRowsAtOnce) return this.#threads[job.kind].run(job);
+    const index = writeRun(job, this.#shapeOf);
+    if (index !== undefined) await syncFile(job.path);
+    return index;
+  }
 }
 
 /** Removes the file when that fails. */

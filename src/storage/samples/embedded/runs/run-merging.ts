@@ -1,10 +1,10 @@
 // Run merging: several runs become one, without rows that no longer count.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { grown } from '../../../../structures/bytes.ts';
-import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
-import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
+import { type CursorRows, RunCursor } from './run-cursor.ts';
+import { SegmentFile } from '../segments/segment-file.ts';
 import { pageRowsMax } from './page-format.ts';
-import { readRun, type RunFile } from './run-file.ts';
+import { RunFile } from './run-file.ts';
 import type { RunIndex } from './run-index.ts';
 import { writeRun } from './run-writer.ts';
 import { writeSlices } from './page-writer.ts';
@@ -26,10 +26,10 @@ export function mergeRuns(
 ): RunIndex | undefined {
   const files: SegmentFile[] = [];
   try {
-    for (const path of job.inputs) files.push(openSegmentFile(path));
+    for (const path of job.inputs) files.push(new SegmentFile(path));
     return mergeInto(
       job,
-      files.map((file) => readRun(file)),
+      files.map((file) => new RunFile(file)),
       shapeOf,
     );
   } finally {
@@ -50,7 +50,7 @@ function mergeInto(
     (origin) => job.keepFrom.get(JSON.stringify(origin)) ?? Number.NEGATIVE_INFINITY,
   );
   const inputs = runs.map((input, i): MergeInput => {
-    const cursor = createRunCursor(input, shape, texts.idOf);
+    const cursor = new RunCursor(input, shape, texts.idOf);
     return { cursor, columns: columnsOf(cursor.rows), originIds: origins.idsOf[i]! };
   });
   const gathered = createGatheredRows(shape.leaves.length, keepFrom);

@@ -8,13 +8,13 @@ import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
 import { createSchemaInterner } from '../chunks/chunk-schema.ts';
 import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/rows.ts';
-import { openSegmentFile } from '../segments/segment-file.ts';
-import { readRun } from './run-file.ts';
-import { createRunReader, type RunReader } from './run-reader.ts';
+import { SegmentFile } from '../segments/segment-file.ts';
+import { RunFile } from './run-file.ts';
+import { RunReader } from './run-reader.ts';
 import { Slice } from './slice-rows.ts';
 import type { SliceWalk } from './slice-walk.ts';
 import { sealMemtable } from './run-sealing.ts';
-import { createSectionCache } from './section-cache.ts';
+import { SectionCache } from './section-cache.ts';
 
 const day = 86_400_000;
 const start = 1_700_006_400_000;
@@ -56,11 +56,11 @@ function openReader(slotsPerDay: number): RunReader {
     }
   const path = join(folder, `${slotsPerDay}.run`);
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
-  return createRunReader({
-    run: readRun(openSegmentFile(path)),
+  return new RunReader({
+    run: new RunFile(new SegmentFile(path)),
     schema: createSchemaInterner(shapes)([shape]),
     origins: [origin],
-    cache: createSectionCache(1 << 20),
+    cache: new SectionCache(1 << 20),
     runNumber: slotsPerDay,
     damaged: (error) => {
       throw error;

@@ -11,41 +11,114 @@ import { firstPageOf } from './run-index.ts';
 import { Slice } from './slice-rows.ts';
 import { SliceWalk } from './slice-walk.ts';
 
-export interface RunReader {
-  readonly run: RunFile;
-  /** Of the shape of the run. */
-  readonly schema: ChunkSchema;
-  /** In the order of the run's index. */
-  readonly origins: readonly Origin[];
-  /**
-   * The slices of the device that may have rows from `from` on and before `to`, the oldest first. A page whose slices cannot be read
-   * is one damaged group.
-   */
-  readonly groupsOf: (device: number, from: EpochMs, to: EpochMs) => RowGroup[];
-  /** Slices of many devices between the times, with statistics of a column. */
-  readonly walk: (column: number, from: EpochMs, to: EpochMs) => SliceWalk;
-  /** False only when the run has no row of the device. */
-  readonly mayHave: (device: number) => boolean;
-  /** Whether reading has met damage. */
-  readonly isDamaged: () => boolean;
-}
-
 export interface RunReaderOptions extends PageSectionsOptions {
   readonly origins: readonly Origin[];
 }
 
-export function createRunReader(options: RunReaderOptions): RunReader {
-  const { run, origins } = options;
-  const { index } = run;
-  const sections = new PageSections(options);
-  const least = index.firstDevices[0] ?? Number.POSITIVE_INFINITY;
-  const greatest = index.lastDevices.at(-1) ?? Number.NEGATIVE_INFINITY;
+export class RunReader {
+  /** Of the shape of the run. */
+  readonly schema: ChunkSchema;
+  readonly #run;
+  readonly #origins: readonly Origin[];
+  readonly #index;
+  readonly #sections: PageSections;
+  readonly #least: number;
+  readonly #greatest: number;
+  readonly #groupOf = (page: number, slices: PageSlices, slice: number): Slice => {
+    return new Slice({
+      sections: this.#sections,
+      slices,
+      page,
+      slice,
+      sealed: this.#sections.placeOf(page),
+      origins: this.#origins,
+    });
+  };
+  readonly #damagedPage = (page: number): RowGroup => {
+    return {
+      sealed: this.#sections.placeOf(page),
+      oldest: this.#index.oldest[page]!,
+      newest: this.#index.newest[page]!,
+      length: 0,
+      visibleFrom: Number.NEGATIVE_INFINITY,
+      sorted: () => undefined,
+    };
+  };
 
-  function slicesOf(page: number, device: number, times: readonly [EpochMs, EpochMs]): Slice[] {
+  constructor(options: RunReaderOptions) {
+    const { run, origins } = options;
+    this.#run = run;
+    this.#origins = origins;
+    const { index } = this.#run;
+    this.#index = index;
+    this.#sections = new PageSections(options);
+    this.#least = this.#index.firstDevices[0] ?? Number.POSITIVE_INFINITY;
+    this.#greatest = this.#index.lastDevices.at(-1) ?? Number.NEGATIVE_INFINITY;
+    this.schema = options.schema;
+  }
+
+  get run(): RunFile {
+    return this.#run;
+  }
+
+  /** In the order of the run's index. */
+  get origins(): readonly Origin[] {
+    return this.#origins;
+  }
+
+  /** Whether reading has met damage. */
+  isDamaged(): boolean {
+    return this.#sections.isAnyDamaged;
+  }
+
+  /** Slices of many devices between the times, with statistics of a column. */
+  walk(column: number, from: EpochMs, to: EpochMs): SliceWalk {
+    return new SliceWalk(
+      {
+        run: this.#run,
+        sections: this.#sections,
+        groupOf: this.#groupOf,
+        damagedPage: this.#damagedPage,
+      },
+      column,
+      from,
+      to,
+    );
+  }
+
+  /** False only when the run has no row of the device. */
+  mayHave(device: number): boolean {
+    // Asked for every run once for each device after a start; most answers need only the ends.
+    if (device < this.#least || device > this.#greatest) return false;
+    const page = firstPageOf(this.#index, device);
+    return page < this.#index.head.pages && this.#index.firstDevices[page]! <= device;
+  }
+
+  /**
+   * The slices of the device that may have rows from `from` on and before `to`, the oldest first.
+   * A page whose slices cannot be read is one damaged group.
+   */
+  groupsOf(device: number, from: EpochMs, to: EpochMs): RowGroup[] {
+    const found: RowGroup[] = [];
+    if (this.#index.head.newest < from || this.#index.head.oldest >= to) return found;
+    for (
+      let page = firstPageOf(this.#index, device);
+      page < this.#index.head.pages && this.#index.firstDevices[page]! <= device;
+      page++
+    ) {
+      if (this.#index.newest[page]! < from || this.#index.oldest[page]! >= to) continue;
+      const slices = this.#sections.guarded(page, () => this.#slicesOf(page, device, [from, to]));
+      if (slices === undefined) found.push(this.#damagedPage(page));
+      else found.push(...slices);
+    }
+    return found;
+  }
+
+  #slicesOf(page: number, device: number, times: readonly [EpochMs, EpochMs]): Slice[] {
     const [from, to] = times;
     const found: Slice[] = [];
-    const slices = sections.slices(page);
-    const sealed = sections.placeOf(page);
+    const slices = this.#sections.slices(page);
+    const sealed = this.#sections.placeOf(page);
     for (
       let slice = lowerBound(slices.devices, device);
       slice < slices.count && slices.devices[slice] === device;
@@ -54,53 +127,17 @@ export function createRunReader(options: RunReaderOptions): RunReader {
       const oldest = slices.firsts[slice]!;
       if (oldest >= to) break;
       if (oldest + slices.spans[slice]! < from) continue;
-      found.push(new Slice({ sections, slices, page, slice, sealed, origins }));
+      found.push(
+        new Slice({
+          sections: this.#sections,
+          slices,
+          page,
+          slice,
+          sealed,
+          origins: this.#origins,
+        }),
+      );
     }
     return found;
   }
-
-  function groupOf(page: number, slices: PageSlices, slice: number): Slice {
-    return new Slice({ sections, slices, page, slice, sealed: sections.placeOf(page), origins });
-  }
-
-  function damagedPage(page: number): RowGroup {
-    return {
-      sealed: sections.placeOf(page),
-      oldest: index.oldest[page]!,
-      newest: index.newest[page]!,
-      length: 0,
-      visibleFrom: Number.NEGATIVE_INFINITY,
-      sorted: () => undefined,
-    };
-  }
-
-  return {
-    run,
-    schema: options.schema,
-    origins,
-    isDamaged: () => sections.isAnyDamaged,
-    walk: (column, from, to) =>
-      new SliceWalk({ run, sections, groupOf, damagedPage }, column, from, to),
-    mayHave: (device) => {
-      // Asked for every run once for each device after a start; most answers need only the ends.
-      if (device < least || device > greatest) return false;
-      const page = firstPageOf(index, device);
-      return page < index.head.pages && index.firstDevices[page]! <= device;
-    },
-    groupsOf: (device, from, to) => {
-      const found: RowGroup[] = [];
-      if (index.head.newest < from || index.head.oldest >= to) return found;
-      for (
-        let page = firstPageOf(index, device);
-        page < index.head.pages && index.firstDevices[page]! <= device;
-        page++
-      ) {
-        if (index.newest[page]! < from || index.oldest[page]! >= to) continue;
-        const slices = sections.guarded(page, () => slicesOf(page, device, [from, to]));
-        if (slices === undefined) found.push(damagedPage(page));
-        else found.push(...slices);
-      }
-      return found;
-    },
-  };
 }

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
-import { openSegmentFile } from '../segments/segment-file.ts';
-import { readRun } from './run-file.ts';
+import { SegmentFile } from '../segments/segment-file.ts';
+import { RunFile } from './run-file.ts';
 import { createRunThread } from './run-thread.ts';
 
 let folder: string;
@@ -57,7 +57,7 @@ test('memtables become runs, and runs one run', async () => {
     level: 1,
   });
   expect(merged).toMatchObject({ head: { rows: 4, oldest: 10, newest: 20, topic: 'default' } });
-  const run = readRun(openSegmentFile(path));
+  const run = new RunFile(new SegmentFile(path));
   expect(run.index).toEqual(merged);
   run.file.close();
 });

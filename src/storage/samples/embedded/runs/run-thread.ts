@@ -1,6 +1,6 @@
 // Run thread: the worker that writes runs, as the main thread sees it.
 import { Worker } from 'node:worker_threads';
-import { createJobThread, type JobThread } from '../job-thread.ts';
+import { JobThread } from '../job-thread.ts';
 import type { RunIndex } from './run-index.ts';
 import type { RunJob } from './run-writing.ts';
 
@@ -11,7 +11,7 @@ import type { RunJob } from './run-writing.ts';
 export type RunThread = JobThread<RunJob, RunIndex | undefined>;
 
 export function createRunThread(): RunThread {
-  return createJobThread(
+  return new JobThread(
     () => new Worker(new URL('./run-worker.ts', import.meta.url), { env: {} }),
     'writes runs',
   );

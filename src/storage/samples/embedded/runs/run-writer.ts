@@ -2,7 +2,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { columnKindOf, sectionsOf } from './page-format.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
-import { createPageWriter, type PageWriter } from './page-writer.ts';
+import { PageWriter } from './page-writer.ts';
 import {
   encodeIndex,
   indexOf,
@@ -27,14 +27,6 @@ export interface NewRun {
   readonly note: RunNote;
 }
 
-interface RunWriter {
-  readonly pages: PageWriter;
-  /** Writes the index; the file is not synced. */
-  readonly end: () => RunIndex;
-  /** Removes what was written. */
-  readonly discard: () => void;
-}
-
 /**
  * Writes the run without syncing it; undefined when `writeRows` returns that it wrote no row.
  * Nothing stays on the disk then, nor when it throws.
@@ -43,7 +35,7 @@ export function writeRun(
   newRun: NewRun,
   writeRows: (pages: PageWriter) => number,
 ): RunIndex | undefined {
-  const run = openRunWriter(newRun);
+  const run = new RunWriter(newRun);
   try {
     if (writeRows(run.pages) > 0) return run.end();
   } catch (error) {
@@ -55,55 +47,79 @@ export function writeRun(
 }
 
 /** Creates the file, which is whole when `end` has returned. */
-function openRunWriter(run: NewRun): RunWriter {
-  const { path, shape, topic, texts, origins, keepFrom, note } = run;
-  const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
-  const file = openFileWriter(path);
-  const placed: PlacedPage[] = [];
-  const originRows = origins.map(() => 0);
-  let maxOrder = -1;
-  const pages = createPageWriter({
-    kinds,
-    texts,
-    emit: (entry, bytes) => {
-      placed.push({ ...entry, offset: file.length() });
-      file.write(bytes);
-      const { origins: ids, orders } = pages.rows;
-      for (let row = 0; row < entry.rows; row++) {
-        originRows[ids[row]!]!++;
-        if (orders[row]! > maxOrder) maxOrder = orders[row]!;
-      }
-    },
-  });
-  return {
-    pages,
-    end: () => {
-      pages.flush();
-      const head = {
-        format: runFormat,
-        shape: shape.text,
-        topic,
-        rows: placed.reduce((sum, { rows }) => sum + rows, 0),
-        oldest: placed.reduce((least, { oldest }) => Math.min(least, oldest), Infinity),
-        newest: placed.reduce((most, { newest }) => Math.max(most, newest), -Infinity),
-        pages: placed.length,
-        sections: sectionsOf(kinds.length),
-        origins,
-        originRows,
-        keptFrom: keepFrom.map((from) => (Number.isFinite(from) ? from : null)),
-        maxOrder,
-        ...note,
-      };
-      const index = indexOf(head, placed, 0);
-      file.write(encodeIndex(index));
-      file.end();
-      return { ...index, bytes: file.length() };
-    },
-    discard: () => {
-      file.close();
-      rmSync(path, { force: true });
-    },
-  };
+class RunWriter {
+  readonly #path: string;
+  readonly #shape: DataShape;
+  readonly #topic: string;
+  readonly #origins: readonly (readonly [string, string | null])[];
+  readonly #keepFrom: readonly number[];
+  readonly #note: RunNote;
+  readonly #kinds;
+  readonly #file;
+  readonly #placed: PlacedPage[] = [];
+  readonly #originRows: number[];
+  #maxOrder = -1;
+  readonly #pages: PageWriter;
+
+  constructor(run: NewRun) {
+    const { path, shape, topic, texts, origins, keepFrom, note } = run;
+    this.#path = path;
+    this.#shape = shape;
+    this.#topic = topic;
+    this.#origins = origins;
+    this.#keepFrom = keepFrom;
+    this.#note = note;
+    this.#kinds = this.#shape.leaves.map(({ kind }) => columnKindOf(kind));
+    this.#file = openFileWriter(this.#path);
+    this.#originRows = this.#origins.map(() => 0);
+    this.#pages = new PageWriter({
+      kinds: this.#kinds,
+      texts,
+      emit: (entry, bytes) => {
+        this.#placed.push({ ...entry, offset: this.#file.length() });
+        this.#file.write(bytes);
+        const { origins: ids, orders } = this.#pages.rows;
+        for (let row = 0; row < entry.rows; row++) {
+          this.#originRows[ids[row]!]!++;
+          if (orders[row]! > this.#maxOrder) this.#maxOrder = orders[row]!;
+        }
+      },
+    });
+  }
+
+  get pages(): PageWriter {
+    return this.#pages;
+  }
+
+  /** Writes the index; the file is not synced. */
+  end(): RunIndex {
+    this.#pages.flush();
+    const head = {
+      format: runFormat,
+      shape: this.#shape.text,
+      topic: this.#topic,
+      rows: this.#placed.reduce((sum, { rows }) => sum + rows, 0),
+      oldest: this.#placed.reduce((least, { oldest }) => Math.min(least, oldest), Infinity),
+      newest: this.#placed.reduce((most, { newest }) => Math.max(most, newest), -Infinity),
+      pages: this.#placed.length,
+      sections: sectionsOf(this.#kinds.length),
+      origins: this.#origins,
+      originRows: this.#originRows,
+      keptFrom: this.#keepFrom.map((from) => (Number.isFinite(from) ? from : null)),
+      maxOrder: this.#maxOrder,
+      ...this.#note,
+    };
+    const index = indexOf(head, this.#placed, 0);
+    this.#file.write(encodeIndex(index));
+    this.#file.end();
+    return { ...index, bytes: this.#file.length() };
+  }
+
+  /** Removes what was written. */
+  discard(): void {
+    this.#file.close();
+    rmSync(this.#path, { force: true });
+  }
 }
 
 /** Collects bytes and writes them in large parts. */

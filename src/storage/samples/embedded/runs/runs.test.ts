@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createShapeInterner, type DataShape } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
-import { createRunCursor } from './run-cursor.ts';
-import { openSegmentFile } from '../segments/segment-file.ts';
-import { readRun, type RunFile } from './run-file.ts';
+import { RunCursor } from './run-cursor.ts';
+import { SegmentFile } from '../segments/segment-file.ts';
+import { RunFile } from './run-file.ts';
 import { mergeRuns } from './run-merging.ts';
 import { type MemtableRows, sealMemtable } from './run-sealing.ts';
 
@@ -100,9 +100,9 @@ function memtable(rows: readonly Row[]): MemtableRows {
 
 /** Every row of the run, as its slices have them. */
 function rowsOf(path: string): Row[] {
-  const file = openSegmentFile(path);
+  const file = new SegmentFile(path);
   try {
-    return rowsIn(readRun(file));
+    return rowsIn(new RunFile(file));
   } finally {
     file.close();
   }
@@ -110,7 +110,7 @@ function rowsOf(path: string): Row[] {
 
 function rowsIn(run: RunFile): Row[] {
   const texts: string[] = [];
-  const cursor = createRunCursor(run, shape, (text) => texts.push(text) - 1);
+  const cursor = new RunCursor(run, shape, (text) => texts.push(text) - 1);
   const found: Row[] = [];
   for (; cursor.device() !== Infinity; cursor.next())
     for (let i = cursor.first(); i < cursor.end(); i++) {
@@ -195,7 +195,7 @@ test('slices of many rows fill many pages', () => {
     })),
   );
   const path = seal(rows);
-  const run = readRun(openSegmentFile(path));
+  const run = new RunFile(new SegmentFile(path));
   expect(run.index.head).toMatchObject({ rows: 30_000, originRows: [30_000, 0, 0] });
   expect(run.index.head.pages).toBeGreaterThan(7);
   run.file.close();

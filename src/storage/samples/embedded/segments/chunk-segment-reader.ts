@@ -15,8 +15,8 @@ import {
   wordsPerChunk,
 } from './chunk-segment-writer.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { openSegmentFile, type SegmentFile } from './segment-file.ts';
-import { readRun } from '../runs/run-file.ts';
+import { SegmentFile } from './segment-file.ts';
+import { RunFile } from '../runs/run-file.ts';
 import { type RunIndex, runMagic } from '../runs/run-index.ts';
 
 export interface OpenedSegment {
@@ -40,7 +40,7 @@ export interface Interners {
  * OtherFormatError, without leaving the file open.
  */
 export function openSegment(path: string, interners: Interners): OpenedSegment {
-  const file = openSegmentFile(path);
+  const file = new SegmentFile(path);
   try {
     return { file, ...readIndex(file, interners) };
   } catch (error) {
@@ -74,7 +74,7 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
 }
 
 function readRunIndex(file: SegmentFile): Omit<OpenedSegment, 'file'> {
-  const { index } = readRun(file);
+  const { index } = new RunFile(file);
   return { replaces: index.head.replaces, placed: [], run: index };
 }
 

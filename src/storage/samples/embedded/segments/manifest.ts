@@ -117,32 +117,34 @@ export interface ReportedRange extends SampleRange {
   readonly unreadable: (samples: UnreadableSamples) => void;
 }
 
-export interface LostSegments {
-  /** Calls the range's `unreadable` for each lost segment that may have had samples in it. */
-  readonly report: (range: ReportedRange) => void;
-}
-
 /** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
-export function createLostSegments({ lost, times }: Manifest): LostSegments {
-  return {
-    report: ({
-      deviceId,
-      topic = '*',
-      from = earliest,
-      to = Number.POSITIVE_INFINITY,
-      unreadable,
-    }) => {
-      for (const name of lost) {
-        const [oldest, newest] = times[name] ?? missing('times of a lost segment');
-        if (newest < from || oldest >= to) continue;
-        unreadable({
-          deviceId,
-          topic,
-          from: oldest,
-          to: newest,
-          place: `${name}, which is missing or damaged as a whole`,
-        });
-      }
-    },
-  };
+export class LostSegments {
+  readonly #lost: readonly string[];
+  readonly #times: Readonly<Record<string, Times>>;
+
+  constructor({ lost, times }: Manifest) {
+    this.#lost = lost;
+    this.#times = times;
+  }
+
+  /** Calls the range's `unreadable` for each lost segment that may have had samples in it. */
+  report({
+    deviceId,
+    topic = '*',
+    from = earliest,
+    to = Number.POSITIVE_INFINITY,
+    unreadable,
+  }: ReportedRange): void {
+    for (const name of this.#lost) {
+      const [oldest, newest] = this.#times[name] ?? missing('times of a lost segment');
+      if (newest < from || oldest >= to) continue;
+      unreadable({
+        deviceId,
+        topic,
+        from: oldest,
+        to: newest,
+        place: `${name}, which is missing or damaged as a whole`,
+      });
+    }
+  }
 }

@@ -3,27 +3,38 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type ChunkFile, DamagedChunk } from '../chunks/chunk.ts';
 
-export interface SegmentFile extends ChunkFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly close: () => void;
-}
-
 /** Opens the file for reading without looking at its index. */
-export function openSegmentFile(path: string): SegmentFile {
-  const fd = openSync(path, 'r');
-  const { size } = fstatSync(fd);
-  let closed = false;
-  return {
-    path,
-    name: basename(path),
-    bytes: size,
-    read: (offset, length, into) => readAt(fd, offset, length, into),
-    close: () => {
-      if (!closed) closeSync(fd);
-      closed = true;
-    },
-  };
+export class SegmentFile implements ChunkFile {
+  readonly path: string;
+  readonly name: string;
+  readonly #fd: number;
+  readonly #size;
+  #closed = false;
+
+  constructor(path: string) {
+    this.path = path;
+    this.#fd = openSync(path, 'r');
+    const { size } = fstatSync(this.#fd);
+    this.#size = size;
+    this.name = basename(path);
+  }
+
+  get bytes(): number {
+    return this.#size;
+  }
+
+  /**
+   * Bytes of the file from `offset` on, beginning on a four-byte boundary of their memory: in
+   * `into` when that is given and large enough, else in memory that never changes.
+   */
+  read(offset: number, length: number, into?: Uint8Array): Uint8Array {
+    return readAt(this.#fd, offset, length, into);
+  }
+
+  close(): void {
+    if (!this.#closed) closeSync(this.#fd);
+    this.#closed = true;
+  }
 }
 
 function readAt(

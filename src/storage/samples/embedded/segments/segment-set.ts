@@ -13,7 +13,7 @@ import {
   timesOf,
   writeManifest,
 } from './manifest.ts';
-import { openSegmentFile, type SegmentFile } from './segment-file.ts';
+import { SegmentFile } from './segment-file.ts';
 import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
 import type { Series } from '../rows/series.ts';
 import type { RunIndex } from '../runs/run-index.ts';
@@ -182,7 +182,7 @@ async function addSegment(
   const replaces = remove.map(({ file }) => file.name);
   const places = await writeSegment(path, placed, replaces);
   const members = add.map(({ series, chunk }) => ({ series, chunk }));
-  const file = openSegmentFile(path);
+  const file = new SegmentFile(path);
   return { segment: { file, isRun: false, members, deadBytes: 0 }, times: timesOf(add), places };
 }
 
@@ -190,7 +190,7 @@ async function addRunSegment(path: string, run: WrittenRun): Promise<AddedSegmen
   const { oldest, newest } = run.index.head;
   await rename(run.path, path);
   await syncDirectory(dirname(path));
-  const segment = { file: openSegmentFile(path), isRun: true, members: [], deadBytes: 0 };
+  const segment = { file: new SegmentFile(path), isRun: true, members: [], deadBytes: 0 };
   return { segment, times: [oldest, newest], places: [] };
 }
 
