@@ -67,12 +67,6 @@ export async function beginPasskey(
   return { ticket, options };
 }
 
-interface NewPasskey {
-  readonly ticket: string;
-  readonly name: string;
-  readonly credential: Attestation;
-}
-
 /**
  * Keeps a passkey that the browser has created. Other sessions end when it is the first second
  * factor of the user, because they began without one; the first one also brings recovery codes. Throws 401 for an old ticket or a wrong
@@ -81,7 +75,15 @@ interface NewPasskey {
 export async function createPasskey(
   records: Records,
   principal: Principal,
-  { ticket, name, credential }: NewPasskey,
+  {
+    ticket,
+    name,
+    credential,
+  }: {
+    readonly ticket: string;
+    readonly name: string;
+    readonly credential: Attestation;
+  },
   { party, now }: { readonly party: RelyingParty; readonly now: EpochMs },
 ) {
   const opened = openTicket(records.sealer, 'passkeyRegistration', ticket, now);

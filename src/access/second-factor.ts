@@ -201,18 +201,19 @@ export async function afterRemoval(
   await announceAfterCommit(step, announce, [{ kind: 'user', id: userId, action: 'updated' }]);
 }
 
-/** What a client sends as the second factor: one of them. */
-export interface ShownFactor {
-  readonly code?: string | null | undefined;
-  readonly recoveryCode?: string | null | undefined;
-  readonly passkey?: Assertion | null | undefined;
-}
-
 /** Checks what was shown and uses it up; undefined when it is wrong or was used before. */
 export async function checkSecondFactor(
   { db, sealer }: Pick<Records, 'db' | 'sealer'>,
   first: FirstStep & { readonly issuedAt: EpochMs },
-  { code, recoveryCode, passkey }: ShownFactor,
+  {
+    code,
+    recoveryCode,
+    passkey,
+  }: {
+    readonly code?: string | null | undefined;
+    readonly recoveryCode?: string | null | undefined;
+    readonly passkey?: Assertion | null | undefined;
+  },
   { now, party }: { readonly now: EpochMs; readonly party: RelyingParty | undefined },
 ): Promise<SecondFactorKind | undefined> {
   const { userId, challenge, issuedAt } = first;

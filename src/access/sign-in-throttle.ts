@@ -117,7 +117,6 @@ export class Attempts {
 
 // Fair turns: limited work alternates between waiting keys, so that one host cannot delay the others.
 
-// Fair turns: limited work alternates between waiting keys, so that one host cannot delay the others.
 class FairTurns {
   readonly #runningMax: number;
   readonly #waitingPerKeyMax: number;

@@ -30,19 +30,6 @@ const sessionTokenBytes = 32;
 const sessionsPerUserMax = 50;
 const userAgentLengthMax = 300;
 
-/** How a session begins. */
-export interface SessionStart {
-  readonly now: EpochMs;
-  readonly signInKind: SignInKind;
-  /** Of several, the organization to begin in. */
-  readonly organizationId?: string | null | undefined;
-  readonly provider?: Pick<Session, 'providerSession' | 'idToken'>;
-  /** What the owner recognizes the session by. */
-  readonly from?: { readonly ip: string; readonly userAgent: string | undefined };
-  /** The token of the session that the browser had until now, which ends. */
-  readonly replaced?: string | undefined;
-}
-
 export interface SignedIn {
   readonly user: User;
   readonly sessionToken: string;
@@ -75,7 +62,17 @@ export async function authenticateUser(
 export async function startSession(
   records: Records,
   user: User,
-  start: SessionStart,
+  start: {
+    readonly now: EpochMs;
+    readonly signInKind: SignInKind;
+    /** Of several, the organization to begin in. */
+    readonly organizationId?: string | null | undefined;
+    readonly provider?: Pick<Session, 'providerSession' | 'idToken'>;
+    /** What the owner recognizes the session by. */
+    readonly from?: { readonly ip: string; readonly userAgent: string | undefined };
+    /** The token of the session that the browser had until now, which ends. */
+    readonly replaced?: string | undefined;
+  },
 ): Promise<SignedIn> {
   const { now, organizationId, signInKind, from, provider, replaced } = start;
   const memberships = await organizationMembershipsOf(records.db, user.id);

@@ -86,7 +86,8 @@ export function outputStagesOf(
     unreadable: (notes) =>
       noteUnreadable(
         notes.map((note) => ({ ...note, id: note.id + journal })),
-        { db, telemetry },
+        db,
+        telemetry,
       ),
     failed: (error) => telemetry.backgroundFailed('queueing outputs', error),
     pause,

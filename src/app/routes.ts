@@ -110,11 +110,7 @@ export function composeRoutes(
       refusals: parts.refusals,
       connectorOf: directory.connector,
     }),
-    ...lineProtocolRoutes({
-      findConnector: lora.senders.ofSecret,
-      writePoints: uplinks.writePoints,
-      refusals: parts.refusals,
-    }),
+    ...lineProtocolRoutes(lora.senders.ofSecret, uplinks.writePoints, parts.refusals),
     ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, now }),
     ...rawUplinkRoutes({
@@ -125,7 +121,7 @@ export function composeRoutes(
       list: uplinks.raw.list,
       replay: uplinks.replay,
     }),
-    runScriptRoute({ runScript: uplinks.runScript }),
+    runScriptRoute(uplinks.runScript),
     ...recordRoutes(parts, { ...uplinks, everywhere: settled }, device.aliased, extras),
     ...extras.deliveries.routes,
     settledRoute(

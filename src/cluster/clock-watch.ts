@@ -7,14 +7,6 @@ export const clockWatch = {
   differenceMsMax: 2_000,
 } as const;
 
-export interface ClockWatchParts {
-  /** The time of the server, when it answers. */
-  readonly serverTime: () => Promise<EpochMs>;
-  readonly now: () => EpochMs;
-  /** Called with a sentence for the operator, once while the difference exceeds the limit. */
-  readonly differs: (error: Error) => void;
-}
-
 export class ClockWatch {
   readonly #serverTime: () => Promise<EpochMs>;
   readonly #now: () => EpochMs;
@@ -22,7 +14,17 @@ export class ClockWatch {
   #aheadMs = 0;
   #isReported = false;
 
-  constructor({ serverTime, now, differs }: ClockWatchParts) {
+  constructor({
+    serverTime,
+    now,
+    differs,
+  }: {
+    /** The time of the server, when it answers. */
+    readonly serverTime: () => Promise<EpochMs>;
+    readonly now: () => EpochMs;
+    /** Called with a sentence for the operator, once while the difference exceeds the limit. */
+    readonly differs: (error: Error) => void;
+  }) {
     this.#serverTime = serverTime;
     this.#now = now;
     this.#differs = differs;

@@ -9,16 +9,14 @@ import {
 } from '../storage/records/rows/deliveries.ts';
 import { transaction } from '../storage/records/transaction.ts';
 
-export interface SharedDeliveryBookParts {
+export function createSharedDeliveryBook(parts: {
   readonly db: RecordsDb;
   /** Resolves when the results of this node are in the records. */
   readonly written: () => Promise<void>;
   /** Lets the nodes that hold the connectors read what waits. */
   readonly wakeHolders: (connectorIds: readonly string[]) => void;
   readonly now: () => EpochMs;
-}
-
-export function createSharedDeliveryBook(parts: SharedDeliveryBookParts): DeliveryBook {
+}): DeliveryBook {
   const { db, written, wakeHolders, now } = parts;
 
   async function renew(

@@ -240,7 +240,6 @@ function onlySamples({ position, deviceId, receivedAt, samples }: DurableEntry):
 
 // Entry interest: which entries of a journal another node wants, kept up to date by changes.
 
-// Entry interest: which entries of a journal another node wants, kept up to date by changes.
 class EntryInterest {
   readonly #workspaces = new Set<string>();
   readonly #devices = new Set<string>();

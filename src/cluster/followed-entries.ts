@@ -15,16 +15,6 @@ interface OpenFeed extends AsyncIterable<Json> {
   close(): void;
 }
 
-export interface FollowedEntriesParts {
-  /** Opens a feed of the other node. */
-  readonly follow: (feed: string, request: Json) => OpenFeed;
-  /** The request to open with, now and after the link was broken. */
-  readonly request: () => EntryFeedRequest;
-  /** Reports a broken link; it is opened again. */
-  readonly broken: (error: unknown) => void;
-  readonly wait: () => Promise<unknown>;
-}
-
 export interface FollowedEntries {
   /**
    * The messages, in order; ends after `close`. After the link was broken, they continue from where
@@ -43,7 +33,15 @@ export type FollowEntriesOf = (
   broken?: () => void,
 ) => FollowedEntries;
 
-export function followEntries(parts: FollowedEntriesParts): FollowedEntries {
+export function followEntries(parts: {
+  /** Opens a feed of the other node. */
+  readonly follow: (feed: string, request: Json) => OpenFeed;
+  /** The request to open with, now and after the link was broken. */
+  readonly request: () => EntryFeedRequest;
+  /** Reports a broken link; it is opened again. */
+  readonly broken: (error: unknown) => void;
+  readonly wait: () => Promise<unknown>;
+}): FollowedEntries {
   let open: OpenFeed | undefined;
   let isClosed = false;
   let place: Pick<EntryFeedRequest, 'from' | 'journal'> = {};

@@ -101,7 +101,12 @@ function joined(first: OpenOfNode, next: OpenOfNode, after: Place | undefined): 
   return { ...first, samples: [...first.samples, ...next.samples] };
 }
 
-export interface OpenSamplesParts {
+/** Answers the call of another node, with everything of one moment. */
+export function openSamplesReceiver({
+  openHere,
+  formerOwners,
+  holds,
+}: {
   readonly openHere: (request: {
     readonly ranges: readonly OpenRange[];
     readonly after?: Place | undefined;
@@ -109,10 +114,7 @@ export interface OpenSamplesParts {
   readonly formerOwners: () => readonly NodeAddress[];
   /** Whether this node accepts work for the lease. */
   readonly holds: (lease: string) => boolean;
-}
-
-/** Answers the call of another node, with everything of one moment. */
-export function openSamplesReceiver({ openHere, formerOwners, holds }: OpenSamplesParts) {
+}) {
   return async (given: Json): Promise<Json> => {
     const { ranges, leases, after } = given as unknown as OpenRequest;
     try {

@@ -54,7 +54,6 @@ export async function withDeviceLease<T>(
 
 // Owned work: what a node still does for devices that it owns, and is waited for before they move.
 
-// Owned work: what a node still does for devices that it owns, and is waited for before they move.
 export class OwnedWork {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #during = async <T>(work: Promise<T>): Promise<T> => {

@@ -15,13 +15,6 @@ type Send = (
   cause: DownlinkCause,
 ) => Promise<readonly Downlink[]>;
 
-interface RemoteDownlinksParts {
-  readonly messages: NodeMessages;
-  /** Both work on devices of this node. */
-  readonly queue: Pick<DownlinkQueue, 'wake'>;
-  readonly send: Send;
-}
-
 interface SendRequest {
   readonly deviceId: string;
   readonly command: DownlinkCommand;
@@ -53,7 +46,16 @@ export function wakeOwner(
 }
 
 /** Queues the downlinks at the owner, whose encoder knows the state of the device. */
-export function sendAtOwner({ messages, queue, send }: RemoteDownlinksParts): Send {
+export function sendAtOwner({
+  messages,
+  queue,
+  send,
+}: {
+  readonly messages: NodeMessages;
+  /** Both work on devices of this node. */
+  readonly queue: Pick<DownlinkQueue, 'wake'>;
+  readonly send: Send;
+}): Send {
   messages.handle(kinds.wake, async (request) => {
     const { deviceId, isImmediate } = request as unknown as WakeRequest;
     queue.wake(deviceId, isImmediate);

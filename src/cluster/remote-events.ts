@@ -185,15 +185,17 @@ interface EventOutbox {
   close(): void;
 }
 
-interface EventOutboxParts {
+/** One batch at a time is on its way. */
+function createEventOutbox({
+  run,
+  send,
+  failed,
+}: {
   readonly run: string;
   /** Rejects when the outcome is unknown. */
   readonly send: (sent: SentEvents, bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
-}
-
-/** One batch at a time is on its way. */
-function createEventOutbox({ run, send, failed }: EventOutboxParts): EventOutbox {
+}): EventOutbox {
   const queue = createEventQueue();
   const state = { number: 0, isSending: false, isPlanned: false, isClosed: false };
 

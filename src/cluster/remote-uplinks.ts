@@ -65,16 +65,14 @@ function sentUplinkOf({
   return { ...sent, deviceId: device.id, ...(exact.length > 0 && { exact }) };
 }
 
-export interface UplinkReceiverParts {
+/** Answers the message of another node. */
+export function uplinkReceiver(parts: {
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   /** Takes an uplink of an own device. Throws Problem `deviceMoved` for another one. */
   readonly takeOwnUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   /** The owner knows repetitions that reach the cluster at different nodes. */
   readonly duplicates: Pick<DuplicateFilter, 'once'>;
-}
-
-/** Answers the message of another node. */
-export function uplinkReceiver(parts: UplinkReceiverParts): MessageHandler {
+}): MessageHandler {
   const { findRoute, takeOwnUplink, duplicates } = parts;
   return async (request) => {
     const { exact = [], ...sent } = request as unknown as SentUplink;

@@ -22,7 +22,12 @@ export const sharedIdempotency = {
   pollMs: 200,
 } as const;
 
-export interface SharedIdempotencyParts {
+/**
+ * Keys of several nodes. A request whose key another live node works on waits for its answer, and
+ * throws Problem `requestUnderWay` after a time. When that request broke off or its node is gone,
+ * this process does the work.
+ */
+export function createSharedIdempotency(parts: {
   readonly records: Records;
   readonly log: { readonly position: number };
   /** The records of one process. */
@@ -32,14 +37,7 @@ export interface SharedIdempotencyParts {
   /** A monotonic clock in milliseconds, and a wait. */
   readonly now: () => number;
   readonly wait: (ms: number) => Promise<unknown>;
-}
-
-/**
- * Keys of several nodes. A request whose key another live node works on waits for its answer, and
- * throws Problem `requestUnderWay` after a time. When that request broke off or its node is gone,
- * this process does the work.
- */
-export function createSharedIdempotency(parts: SharedIdempotencyParts): IdempotencyRecords {
+}): IdempotencyRecords {
   const { records, log, own, runBy, now, wait } = parts;
   const { db } = records;
 

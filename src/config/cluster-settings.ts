@@ -159,15 +159,18 @@ function certificateIn(name: string, path: string, pem: string): X509Certificate
   }
 }
 
-interface CertificateFiles {
-  readonly cert: string;
-  readonly path: string;
-  readonly key: string;
-  readonly keyPath: string;
-}
-
 function checkCertificate(
-  { cert, path, key, keyPath }: CertificateFiles,
+  {
+    cert,
+    path,
+    key,
+    keyPath,
+  }: {
+    readonly cert: string;
+    readonly path: string;
+    readonly key: string;
+    readonly keyPath: string;
+  },
   hostname: string,
   now: number,
 ): void {

@@ -9,14 +9,6 @@ export interface ConnectorTestParts extends ContextSources {
   readonly newId: () => string;
 }
 
-export interface ConnectorTestRequest {
-  readonly connectorId: string;
-  /** The device whose last sample is sent. Without one an example is sent. */
-  readonly deviceId: string | undefined;
-  /** Aborted when the caller disconnects. */
-  readonly signal: AbortSignal;
-}
-
 export interface ConnectorTestResult {
   readonly ok: boolean;
   readonly answer: string | null;
@@ -30,7 +22,17 @@ export interface ConnectorTestResult {
  * `previewContext`.
  */
 export async function testConnector(
-  { connectorId, deviceId, signal }: ConnectorTestRequest,
+  {
+    connectorId,
+    deviceId,
+    signal,
+  }: {
+    readonly connectorId: string;
+    /** The device whose last sample is sent. Without one an example is sent. */
+    readonly deviceId: string | undefined;
+    /** Aborted when the caller disconnects. */
+    readonly signal: AbortSignal;
+  },
   principal: Principal,
   parts: ConnectorTestParts,
 ): Promise<ConnectorTestResult> {

@@ -10,12 +10,6 @@ import { PeriodCounter } from '../uplinks/followers/period-counter.ts';
 
 const saveEveryMs = 5_000;
 
-export interface DeliveryCountsParts {
-  readonly db: RecordsDb;
-  readonly setRepeatingTimer: SetTimer;
-  readonly failed: (error: unknown) => void;
-}
-
 /** A crash loses the counts of the last seconds; the deliveries themselves are in their log. */
 export class DeliveryCounts {
   readonly #db: RecordsDb;
@@ -34,7 +28,11 @@ export class DeliveryCounts {
     }
   };
 
-  constructor(parts: DeliveryCountsParts) {
+  constructor(parts: {
+    readonly db: RecordsDb;
+    readonly setRepeatingTimer: SetTimer;
+    readonly failed: (error: unknown) => void;
+  }) {
     const { db, setRepeatingTimer, failed } = parts;
     this.#db = db;
     this.#stop = setRepeatingTimer(() => void this.settled().catch(failed), saveEveryMs);

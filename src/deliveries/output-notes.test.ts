@@ -28,7 +28,7 @@ test('the operator gets one line, the owner every note', async () => {
     source: 'OUTPUT',
     message: `message ${id}`,
   });
-  await noteUnreadable([noteOf('a'), noteOf('b')], { db, telemetry });
+  await noteUnreadable([noteOf('a'), noteOf('b')], db, telemetry);
   expect(lines).toEqual([
     'queueing outputs: Error: 2 uplinks, the first: message a',
     'OUTPUT',

@@ -4,15 +4,11 @@ import type { RecordsDb } from '../storage/records/records.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
-export interface OutputNotesParts {
-  readonly db: RecordsDb;
-  readonly telemetry: Telemetry;
-}
-
 /** `notes` contains at least one note. Resolves when they are durable. */
 export async function noteUnreadable(
   notes: readonly ProcessingLogEntry[],
-  { db, telemetry }: OutputNotesParts,
+  db: RecordsDb,
+  telemetry: Telemetry,
 ): Promise<void> {
   const summary = `${notes.length} uplinks, the first: ${notes[0]?.message}`;
   telemetry.backgroundFailed('queueing outputs', new Error(summary));

@@ -139,7 +139,7 @@ function* draftsOf(
   for (const [index, sample] of entry.samples.entries()) {
     let drafts: readonly DeliveryDraft[] = [];
     try {
-      drafts = draftsOfSample({ entry, sample, index }, route, producedAt);
+      drafts = draftsOfSample(entry, sample, index, route, producedAt);
     } catch (error) {
       if (!isTold) failed(error);
       isTold = true;
@@ -148,14 +148,10 @@ function* draftsOf(
   }
 }
 
-interface SampleOfEntry {
-  readonly entry: DurableEntry;
-  readonly sample: StoredSample;
-  readonly index: number;
-}
-
 function draftsOfSample(
-  { entry, sample, index }: SampleOfEntry,
+  entry: DurableEntry,
+  sample: StoredSample,
+  index: number,
   route: UplinkRoute,
   producedAt: EpochMs,
 ): DeliveryDraft[] {

@@ -20,20 +20,22 @@ export function createConfigurationPush(publish: PublishToDevice): PushConfigura
   };
 }
 
-export interface PushOnConnectStages {
-  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /** Undefined for a device without a configuration. */
-  readonly findLatest: (
-    deviceId: string,
-  ) => Promise<{ readonly configuration: JsonObject } | undefined>;
-  readonly sendTo: Deliveries['sendTo'];
-}
-
 /** Sends the newest configuration once per connection, if the device connector says so. */
 export async function pushOnConnect(
   session: MqttSession,
   { id, filter }: DeviceSubscription,
-  { findRoute, findLatest, sendTo }: PushOnConnectStages,
+  {
+    findRoute,
+    findLatest,
+    sendTo,
+  }: {
+    readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+    /** Undefined for a device without a configuration. */
+    readonly findLatest: (
+      deviceId: string,
+    ) => Promise<{ readonly configuration: JsonObject } | undefined>;
+    readonly sendTo: Deliveries['sendTo'];
+  },
 ): Promise<void> {
   const levels = [configurationTopic];
   const isSubscribed = filter.direction === 'down' && levelsMatch(filter.levels, levels);

@@ -5,7 +5,14 @@ import type { DownlinkCommand } from '../model/downlink.ts';
 import { problem } from '../model/problem.ts';
 import type { DownlinkCause } from './downlink.ts';
 
-export interface DownlinkOrderParts {
+/**
+ * The order throws Problem 404 for a device of another workspace than that of the device that
+ * triggered it.
+ */
+export function createDownlinkOrders({
+  findRoute,
+  send,
+}: {
   /** Throws Problem 404. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   readonly send: (
@@ -13,13 +20,7 @@ export interface DownlinkOrderParts {
     command: DownlinkCommand,
     cause: DownlinkCause,
   ) => Promise<unknown>;
-}
-
-/**
- * The order throws Problem 404 for a device of another workspace than that of the device that
- * triggered it.
- */
-export function createDownlinkOrders({ findRoute, send }: DownlinkOrderParts): OrderDownlink {
+}): OrderDownlink {
   return async ({ from, to, command, correlationId, idempotencyKey }) => {
     const source = await findRoute(from);
     const target = await findRoute(to);

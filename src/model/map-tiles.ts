@@ -19,13 +19,18 @@ export function isTileTemplate(url: string): boolean {
   return username + password === '' && origin === tileOrigin(url, 1);
 }
 
-export interface TileName {
-  readonly z: number;
-  readonly x: number;
-  readonly y: number;
-}
-
-export function tileAddress(url: string, { z, x, y }: TileName): string {
+export function tileAddress(
+  url: string,
+  {
+    z,
+    x,
+    y,
+  }: {
+    readonly z: number;
+    readonly x: number;
+    readonly y: number;
+  },
+): string {
   return url.replaceAll('{z}', `${z}`).replaceAll('{x}', `${x}`).replaceAll('{y}', `${y}`);
 }
 

@@ -5,7 +5,6 @@ import { problem } from './problem.ts';
 
 const retryAfterSeconds = 10;
 
-// Quota counts: temporary resources that organizations use, such as WebSockets and subscription items.
 export class QuotaCount {
   readonly max: number;
   readonly #quotas: Quotas;

@@ -8,22 +8,20 @@ const clockSteps = {
   toleratedMs: 2_000,
 } as const;
 
-export interface ClockStepsParts {
-  readonly now: () => EpochMs;
-  /** Milliseconds since any fixed moment. */
-  readonly clock: () => number;
-  readonly setRepeatingTimer: SetTimer;
-  /** Called with how far the clock was set back. Clocks that jump ahead need nothing: all is due. */
-  readonly setBack: (byMs: number) => void;
-}
-
 /** Returns a function that ends the watch. */
 export function watchClockSteps({
   now,
   clock,
   setRepeatingTimer,
   setBack,
-}: ClockStepsParts): () => void {
+}: {
+  readonly now: () => EpochMs;
+  /** Milliseconds since any fixed moment. */
+  readonly clock: () => number;
+  readonly setRepeatingTimer: SetTimer;
+  /** Called with how far the clock was set back. Clocks that jump ahead need nothing: all is due. */
+  readonly setBack: (byMs: number) => void;
+}): () => void {
   let ahead = now() - clock();
   return setRepeatingTimer(() => {
     const before = ahead;

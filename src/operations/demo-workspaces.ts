@@ -16,13 +16,6 @@ export interface WantedDemo {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface DemoParts {
-  readonly open: (wanted: WantedDemo, signal: AbortSignal) => Promise<OpenedDemo>;
-  /** Sends again after a restart, until the signal is aborted. */
-  readonly resume: (workspaceId: string, signal: AbortSignal) => Promise<unknown>;
-  readonly failed: (error: unknown) => void;
-}
-
 export interface DemoWorkspaces {
   /** Resolves when the records exist; returns the new device types. A running demo continues. */
   start(wanted: WantedDemo): Promise<readonly string[]>;
@@ -42,7 +35,16 @@ interface Running {
   ended: Promise<void>;
 }
 
-export function createDemoWorkspaces({ open, resume, failed }: DemoParts): DemoWorkspaces {
+export function createDemoWorkspaces({
+  open,
+  resume,
+  failed,
+}: {
+  readonly open: (wanted: WantedDemo, signal: AbortSignal) => Promise<OpenedDemo>;
+  /** Sends again after a restart, until the signal is aborted. */
+  readonly resume: (workspaceId: string, signal: AbortSignal) => Promise<unknown>;
+  readonly failed: (error: unknown) => void;
+}): DemoWorkspaces {
   /** By workspace. */
   const running = new Map<string, Running>();
 

@@ -10,12 +10,6 @@ import type { QueryParts } from './kpi.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
 import { deviceSeries } from './time-series.ts';
 
-export interface RawSeriesBody {
-  readonly topic: string;
-  readonly dataKey: string;
-  readonly timestamp?: TimestampBounds | null;
-}
-
 /** More points than these are thinned (contract 36). */
 const valuePointsMax = 250_000;
 
@@ -38,7 +32,15 @@ export interface ValueSeries {
  */
 export async function rawSeries(
   deviceId: string,
-  { topic, dataKey, timestamp }: RawSeriesBody,
+  {
+    topic,
+    dataKey,
+    timestamp,
+  }: {
+    readonly topic: string;
+    readonly dataKey: string;
+    readonly timestamp?: TimestampBounds | null;
+  },
   store: Pick<ReadingStore, 'exportSamples'>,
   { signal, pointsMax = valuePointsMax }: RawSeriesOptions = {},
 ): Promise<ValueSeries> {
@@ -61,15 +63,18 @@ export async function rawSeries(
   return { points: thinner.kept(), thinned: true };
 }
 
-interface PointSource {
-  readonly range: ReportedRange;
-  readonly dataKey: string;
-  readonly store: Pick<ReadingStore, 'exportSamples'>;
-  readonly signal: AbortSignal | undefined;
-}
-
 async function eachPoint(
-  { range, dataKey, store, signal }: PointSource,
+  {
+    range,
+    dataKey,
+    store,
+    signal,
+  }: {
+    readonly range: ReportedRange;
+    readonly dataKey: string;
+    readonly store: Pick<ReadingStore, 'exportSamples'>;
+    readonly signal: AbortSignal | undefined;
+  },
   take: (point: SeriesPoint) => void,
 ): Promise<void> {
   for await (const samples of store.exportSamples(range)) {
@@ -96,21 +101,24 @@ export function* seriesText({ points }: ValueSeries, dataKey: string): Generator
 
 const pointsAPiece = 5_000;
 
-export interface AggregationBody {
-  readonly data: { readonly key: string; readonly topic: string };
-  /** In either order. */
-  readonly timestamp: { readonly from: string; readonly to: string };
-  readonly bucket: { readonly interval: string; readonly aggregation: string };
-  readonly timeZone?: string | null;
-}
-
 /**
  * The older form of a raw time series; its callers mix up `from` and `to`, so their order does not
  * count.
  */
 export async function aggregationSeries(
   device: QueriedDevice,
-  { data, timestamp, bucket, timeZone = null }: AggregationBody,
+  {
+    data,
+    timestamp,
+    bucket,
+    timeZone = null,
+  }: {
+    readonly data: { readonly key: string; readonly topic: string };
+    /** In either order. */
+    readonly timestamp: { readonly from: string; readonly to: string };
+    readonly bucket: { readonly interval: string; readonly aggregation: string };
+    readonly timeZone?: string | null;
+  },
   now: EpochMs,
   parts: QueryParts,
 ): Promise<{

@@ -38,14 +38,6 @@ export interface RuleBatchParts {
   readonly failed: (error: Error) => void;
 }
 
-export interface TimedScript {
-  readonly compiled: CompiledRule;
-  readonly origin: Origin;
-  /** What the script set the timer with. */
-  readonly timerMeta: JsonObject | null;
-  readonly evaluate: () => Triggered;
-}
-
 /** `turn` is what the batch is of; undefined for timers. */
 export class RuleBatch {
   readonly #parts: RuleBatchParts;
@@ -100,7 +92,18 @@ export class RuleBatch {
    * Adds a run that a timer of the rule's script triggered. There is no limit on waiting runs for
    * these.
    */
-  addTimerRun({ compiled, origin, timerMeta, evaluate }: TimedScript): Promise<void> {
+  addTimerRun({
+    compiled,
+    origin,
+    timerMeta,
+    evaluate,
+  }: {
+    readonly compiled: CompiledRule;
+    readonly origin: Origin;
+    /** What the script set the timer with. */
+    readonly timerMeta: JsonObject | null;
+    readonly evaluate: () => Triggered;
+  }): Promise<void> {
     const failed = (error: unknown): void => this.#failures.failed(compiled, origin, [], error);
     return isolated(this.#parts.lookUp, failed, async (lookUp) => {
       const triggered = evaluate();
@@ -336,16 +339,18 @@ function addNote(
   state.collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }));
 }
 
-interface FailedRun {
-  readonly origin: Origin;
-  readonly places: readonly number[];
-  readonly error: unknown;
-}
-
 function addFailedRun(
   state: FailureState,
   compiled: CompiledRule,
-  { origin, places, error }: FailedRun,
+  {
+    origin,
+    places,
+    error,
+  }: {
+    readonly origin: Origin;
+    readonly places: readonly number[];
+    readonly error: unknown;
+  },
 ): void {
   const { log, failed } = state.parts;
   const samples = compiled.sources.map((_, place) => {

@@ -3,18 +3,16 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { Problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/errors.ts';
 
-export interface RuleDeviceParts {
-  /** Throws Problem 404. */
-  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /** Called for a device whose records cannot be read. */
-  readonly failed: (what: string, error: unknown) => void;
-}
-
 /** The look-up rejects only with errors of the server itself. */
 export function createRuleDeviceLookup({
   findRoute,
   failed,
-}: RuleDeviceParts): (deviceId: string) => Promise<UplinkRoute | undefined> {
+}: {
+  /** Throws Problem 404. */
+  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  /** Called for a device whose records cannot be read. */
+  readonly failed: (what: string, error: unknown) => void;
+}): (deviceId: string) => Promise<UplinkRoute | undefined> {
   return async (deviceId) => {
     try {
       return await findRoute(deviceId);

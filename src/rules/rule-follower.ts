@@ -389,7 +389,16 @@ class DueTimers {
     return timers.length === dueMax;
   }
 
-  async #runScheduled(rule: ScheduledRule, at: EpochMs, batch: RuleBatch): Promise<void> {
+  async #runScheduled(
+    rule: {
+      readonly compiled: CompiledRule;
+      readonly schedule: RuleSchedule;
+      /** Since when it is due. */
+      readonly due: EpochMs;
+    },
+    at: EpochMs,
+    batch: RuleBatch,
+  ): Promise<void> {
     const { compiled, schedule, due } = rule;
     const next = this.#parts.nextPosition(compiled.rule.workspaceId);
     await this.#registry.prepareRule(compiled, next, batch.failures);
@@ -436,13 +445,6 @@ class DueTimers {
   #originOf(cause: Origin['cause'], key: string, at: EpochMs): Origin {
     return { cause, key, deviceId: '', correlationId: this.#parts.newId(), hops: 0, at };
   }
-}
-
-interface ScheduledRule {
-  readonly compiled: CompiledRule;
-  readonly schedule: RuleSchedule;
-  /** Since when it is due. */
-  readonly due: EpochMs;
 }
 
 // Alarm tracking: which alarms an evaluated rule opens, keeps open or ends for a device (contract 37).

@@ -62,17 +62,15 @@ export interface RuleLanes {
   readonly took: (lane: Lane, ms: number) => void;
 }
 
-export interface RuleLanesParts {
+type LaneLimits = { readonly [K in keyof typeof laneLimits]: number };
+
+export function createRuleLanes(parts: {
   readonly saved: RulePositions;
   readonly rules: () => Iterable<CompiledRule>;
   /** Undefined without a journal to read again: then no workspace gets a lane. */
   readonly log: Pick<EntryLog, 'entriesFrom'> | undefined;
   readonly limits?: LaneLimits;
-}
-
-type LaneLimits = { readonly [K in keyof typeof laneLimits]: number };
-
-export function createRuleLanes(parts: RuleLanesParts): RuleLanes {
+}): RuleLanes {
   const { saved, rules, log, limits = laneLimits } = parts;
   const lanes = new Map<string, Lane>();
   let { evaluated } = saved;

@@ -48,11 +48,6 @@ export interface SimulationParts {
   readonly now: () => EpochMs;
 }
 
-export interface Simulation {
-  readonly from: EpochMs;
-  readonly to: EpochMs;
-}
-
 export interface SimulatedRuns {
   readonly samples: number;
   readonly runs: number;
@@ -69,7 +64,13 @@ export interface SimulatedRuns {
  */
 export async function simulateRule(
   compiled: CompiledRule,
-  { from, to }: Simulation,
+  {
+    from,
+    to,
+  }: {
+    readonly from: EpochMs;
+    readonly to: EpochMs;
+  },
   on: SimulationParts,
 ): Promise<SimulatedRuns> {
   if (to <= from) throw problem('badInterval', { reason: 'from must be before to' });

@@ -4,15 +4,6 @@ import type { SetTimer } from '../structures/timers.ts';
 
 const checkEveryMs = 1_000;
 
-export interface RuleTimersParts {
-  /** When the next timer is due; undefined when none is set. */
-  readonly nextTime: () => Promise<EpochMs | undefined>;
-  readonly runDue: () => Promise<void>;
-  readonly now: () => EpochMs;
-  readonly setTimer: SetTimer;
-  readonly failed: (error: unknown) => void;
-}
-
 export class RuleTimers {
   readonly #nextTime: () => Promise<EpochMs | undefined>;
   readonly #runDue: () => Promise<void>;
@@ -43,7 +34,20 @@ export class RuleTimers {
       });
   };
 
-  constructor({ nextTime, runDue, now, setTimer, failed }: RuleTimersParts) {
+  constructor({
+    nextTime,
+    runDue,
+    now,
+    setTimer,
+    failed,
+  }: {
+    /** When the next timer is due; undefined when none is set. */
+    readonly nextTime: () => Promise<EpochMs | undefined>;
+    readonly runDue: () => Promise<void>;
+    readonly now: () => EpochMs;
+    readonly setTimer: SetTimer;
+    readonly failed: (error: unknown) => void;
+  }) {
     this.#nextTime = nextTime;
     this.#runDue = runDue;
     this.#now = now;

@@ -19,18 +19,19 @@ const pacingLimits = {
   restMsMax: 100,
 } as const;
 
-export interface RulePacingParts {
-  /** Milliseconds since any fixed moment. */
-  readonly clock: () => number;
-  readonly pause: (ms: number) => Promise<void>;
-}
-
 export class RulePacing {
   readonly #clock: () => number;
   readonly #pause: (ms: number) => Promise<void>;
   #sliceEndMs = 0;
 
-  constructor({ clock, pause }: RulePacingParts) {
+  constructor({
+    clock,
+    pause,
+  }: {
+    /** Milliseconds since any fixed moment. */
+    readonly clock: () => number;
+    readonly pause: (ms: number) => Promise<void>;
+  }) {
     this.#clock = clock;
     this.#pause = pause;
   }

@@ -22,17 +22,13 @@ export interface CompiledScript {
   readonly script: AnalyzedScript;
 }
 
-/** The entry point of a run: codecs have several, scripts with `consume` have one. */
-export interface RunMode {
-  readonly entry: CodecEntry;
-  /**
+export function modeNumber(
+  entry: CodecEntry /**
    * Numbers that are not finite: null with their paths reported, or strings such as "NaN" (contract
    * 16).
-   */
-  readonly nonFinite: 'text' | 'marked';
-}
-
-export function modeNumber({ entry, nonFinite }: RunMode): number {
+   */,
+  nonFinite: 'text' | 'marked',
+): number {
   return codecEntries.indexOf(entry) * 2 + (nonFinite === 'marked' ? 1 : 0);
 }
 

@@ -2,13 +2,6 @@
 import type { RunRecorder } from './run-recorder.ts';
 import type { ScriptLimits } from './script-limits.ts';
 
-export interface RunWatchParts {
-  readonly limits: ScriptLimits;
-  readonly recorder: RunRecorder;
-  /** CPU time of this thread in milliseconds. */
-  readonly cpuMs: () => number;
-}
-
 export class RunWatch {
   readonly #limits: ScriptLimits;
   readonly #cpuMs: () => number;
@@ -20,7 +13,16 @@ export class RunWatch {
   #startedAt = 0;
   #cpuAtStart: number | undefined;
 
-  constructor({ limits, cpuMs, recorder }: RunWatchParts) {
+  constructor({
+    limits,
+    cpuMs,
+    recorder,
+  }: {
+    readonly limits: ScriptLimits;
+    readonly recorder: RunRecorder;
+    /** CPU time of this thread in milliseconds. */
+    readonly cpuMs: () => number;
+  }) {
     this.#limits = limits;
     this.#cpuMs = cpuMs;
     this.#recorder = recorder;

@@ -115,7 +115,7 @@ export class ScriptMachine {
       tooLarge('event', eventText, this.#limits.eventBytesMax);
     if (refusal !== undefined)
       return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
-    const mode = modeNumber({ entry, nonFinite });
+    const mode = modeNumber(entry, nonFinite);
     const script = this.#registry.of(tenant, source);
     const answer = await enqueue(
       this.#machine,

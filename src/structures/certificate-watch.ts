@@ -13,13 +13,6 @@ export interface CertificateFiles {
   readonly key: string;
 }
 
-export interface CertificateEvents {
-  /** Throws when the certificate cannot be used. */
-  readonly renew: (certificate: Certificate) => void;
-  readonly renewed: () => void;
-  readonly failed: (error: unknown) => void;
-}
-
 /**
  * Returns what is to be called every few seconds: it reads the files and hands on what differs from
  * the certificate in use. What cannot be used, or a key that does not fit because only one of both
@@ -29,7 +22,16 @@ export interface CertificateEvents {
 export function createCertificateWatch(
   files: CertificateFiles,
   inUse: Certificate,
-  { renew, renewed, failed }: CertificateEvents,
+  {
+    renew,
+    renewed,
+    failed,
+  }: {
+    /** Throws when the certificate cannot be used. */
+    readonly renew: (certificate: Certificate) => void;
+    readonly renewed: () => void;
+    readonly failed: (error: unknown) => void;
+  },
 ): () => Promise<void> {
   let current = inUse;
   let refused: { readonly text: string; isTold: boolean } | undefined;

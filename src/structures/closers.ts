@@ -17,19 +17,20 @@ export class StopTime {
   }
 }
 
-export interface ClosersParts {
-  /** Called for each failure as soon as it happens. */
-  readonly failed: (what: string, error: unknown) => void;
-  /** Returns true for errors that are reported but do not make `closeAll` reject. */
-  readonly isHarmless: (error: unknown) => boolean;
-}
-
 export class Closers {
   readonly #failed: (what: string, error: unknown) => void;
   readonly #isHarmless: (error: unknown) => boolean;
   readonly #opened: { readonly what: string; readonly close: () => unknown }[] = [];
 
-  constructor({ failed, isHarmless }: ClosersParts) {
+  constructor({
+    failed,
+    isHarmless,
+  }: {
+    /** Called for each failure as soon as it happens. */
+    readonly failed: (what: string, error: unknown) => void;
+    /** Returns true for errors that are reported but do not make `closeAll` reject. */
+    readonly isHarmless: (error: unknown) => boolean;
+  }) {
     this.#failed = failed;
     this.#isHarmless = isHarmless;
   }

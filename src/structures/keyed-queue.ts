@@ -1,36 +1,54 @@
 // Keyed queue: work of one key runs in order, different keys in parallel, with a limit and retries.
 import type { SetTimer } from './timers.ts';
 
-export interface KeyedQueueParts {
+export class KeyedQueue {
+  /** Keys whose work may run at the same time. */
+  readonly #runningMax: number;
+  readonly #setTimer: SetTimer;
   /**
    * Does all work that waits for the key. `isImmediate`: the key was scheduled because something
    * has changed for it.
    */
-  readonly work: (key: string, isImmediate: boolean) => Promise<void>;
+  readonly #work: (key: string, isImmediate: boolean) => Promise<void>;
   /** The work of a key failed. The key is scheduled again after `retryMs`. */
-  readonly failed: (error: unknown) => void;
-  readonly setTimer: SetTimer;
-  /** Keys whose work may run at the same time. */
-  readonly runningMax: number;
-  readonly retryMs: number;
-}
-
-export class KeyedQueue {
-  readonly #parts: KeyedQueueParts;
+  readonly #failed: (error: unknown) => void;
+  readonly #retryMs: number;
   readonly #running = new Map<string, Promise<void>>();
   /** Keys that were scheduled while their work or the maximum of work was in progress. */
   readonly #waiting = new Map<string, boolean>();
   readonly #timers = new Map<string, () => void>();
   #closed = false;
 
-  constructor(parts: KeyedQueueParts) {
-    this.#parts = parts;
+  constructor({
+    work,
+    failed,
+    setTimer,
+    runningMax,
+    retryMs,
+  }: {
+    /**
+     * Does all work that waits for the key. `isImmediate`: the key was scheduled because something
+     * has changed for it.
+     */
+    readonly work: (key: string, isImmediate: boolean) => Promise<void>;
+    /** The work of a key failed. The key is scheduled again after `retryMs`. */
+    readonly failed: (error: unknown) => void;
+    readonly setTimer: SetTimer;
+    /** Keys whose work may run at the same time. */
+    readonly runningMax: number;
+    readonly retryMs: number;
+  }) {
+    this.#runningMax = runningMax;
+    this.#setTimer = setTimer;
+    this.#work = work;
+    this.#failed = failed;
+    this.#retryMs = retryMs;
   }
 
   /** A key that runs already runs once more afterwards. */
   readonly schedule = (key: string, isImmediate: boolean = false): void => {
     if (this.#closed) return;
-    if (this.#running.has(key) || this.#running.size >= this.#parts.runningMax) {
+    if (this.#running.has(key) || this.#running.size >= this.#runningMax) {
       this.#waiting.set(key, isImmediate || this.#waiting.get(key) === true);
       return;
     }
@@ -53,7 +71,7 @@ export class KeyedQueue {
   scheduleLater(key: string, delayMs: number): void {
     if (this.#closed) return;
     this.#timers.get(key)?.();
-    const cancel = this.#parts.setTimer(() => {
+    const cancel = this.#setTimer(() => {
       this.#timers.delete(key);
       this.schedule(key);
     }, delayMs);
@@ -63,10 +81,10 @@ export class KeyedQueue {
   async #run(key: string, isImmediate: boolean): Promise<void> {
     try {
       // A failure before the first `await` is handled as any other.
-      await Promise.try(this.#parts.work, key, isImmediate);
+      await Promise.try(this.#work, key, isImmediate);
     } catch (error) {
-      this.#parts.failed(error);
-      this.scheduleLater(key, this.#parts.retryMs);
+      this.#failed(error);
+      this.scheduleLater(key, this.#retryMs);
     } finally {
       this.#running.delete(key);
       this.#startNext();

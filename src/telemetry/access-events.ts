@@ -10,16 +10,6 @@ type MakeCounter = (
 /** Lines a second; what comes faster is counted, and told with the next line. */
 const linesPerSecondMax = 20;
 
-export interface RefusedCredential {
-  /** The address that the request came from, by the trusted proxies. */
-  readonly address: string;
-  /** The route's pattern, never a path that may hold a secret. */
-  readonly route: string;
-  readonly reason: string;
-  /** Whose password was tried. */
-  readonly account?: string | undefined;
-}
-
 export function accessEvents(
   counter: MakeCounter,
   log: Log,
@@ -55,7 +45,15 @@ export function accessEvents(
       failures.inc({ failure });
       if (hasLine()) log.warn({ failure, error }, 'sign-in with the identity provider failed');
     },
-    credentialRefused(refused: RefusedCredential): void {
+    credentialRefused(refused: {
+      /** The address that the request came from, by the trusted proxies. */
+      readonly address: string;
+      /** The route's pattern, never a path that may hold a secret. */
+      readonly route: string;
+      readonly reason: string;
+      /** Whose password was tried. */
+      readonly account?: string | undefined;
+    }): void {
       refusals.inc({ reason: refused.reason });
       if (!hasLine()) {
         untold++;

@@ -169,11 +169,13 @@ const placesMax = 10_000;
 
 type MakeGauge = (name: string, help: string, read: () => number) => void;
 
-interface DamageCounter {
-  inc(): void;
-}
-
-function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log) {
+function damageEvents(
+  counter: {
+    inc(): void;
+  },
+  gauge: MakeGauge,
+  log: Log,
+) {
   const places = new Set<string>();
   gauge('corrupted_regions', 'Corrupted data regions found since startup.', () => places.size);
   return {

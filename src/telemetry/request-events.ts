@@ -19,15 +19,6 @@ const quietRoutes = new Set([
 /** Queries that are sent as POST because they are long. They change nothing. */
 const queryRoutes = /\/(query|list|preview|simulate|infer-schema|filter-options(-v2)?|query\/.*)$/;
 
-interface AnsweredRequest {
-  readonly method: string;
-  readonly route: string;
-  readonly path: string;
-  readonly status: number;
-  readonly ms: number;
-  readonly requestId: string;
-}
-
 export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
   const requests = histogram(
     'http_request_seconds',
@@ -39,7 +30,18 @@ export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
     'reason',
   ]);
   return {
-    answered({ route, ms, ...shown }: AnsweredRequest): void {
+    answered({
+      route,
+      ms,
+      ...shown
+    }: {
+      readonly method: string;
+      readonly route: string;
+      readonly path: string;
+      readonly status: number;
+      readonly ms: number;
+      readonly requestId: string;
+    }): void {
       const { method, status } = shown;
       requests.observe({ method, route, status }, ms / 1000);
       const line = { ...shown, ms: Math.round(ms * 10) / 10 };

@@ -48,17 +48,20 @@ export function scriptEvents(
      * Outcomes: ended, error, late (CPU limit), refused (too long to compile), stuck (its thread
      * was ended).
      */
-    scriptRan({ kind, outcome, waitMs, durationMs }: ScriptRunFigures): void {
+    scriptRan({
+      kind,
+      outcome,
+      waitMs,
+      durationMs,
+    }: {
+      readonly kind: string;
+      readonly outcome: string;
+      readonly waitMs: number;
+      readonly durationMs: number;
+    }): void {
       runs.inc({ kind, outcome });
       seconds.observe({ kind }, durationMs / 1_000);
       waits.observe({ kind }, waitMs / 1_000);
     },
   };
-}
-
-interface ScriptRunFigures {
-  readonly kind: string;
-  readonly outcome: string;
-  readonly waitMs: number;
-  readonly durationMs: number;
 }

@@ -92,7 +92,7 @@ export async function replayUplinks(
   const replayed: ReplayedUplink[] = [];
   for (const [deviceId, uplinks] of wanted) {
     const device = await on.deviceOf(deviceId);
-    replayed.push(...(await replayDevice({ device, uplinks, code: request.code, isTimeUp }, on)));
+    replayed.push(...(await replayDevice(device, uplinks, request.code, isTimeUp, on)));
   }
   const count = (verdict: RuleEvaluation): number =>
     replayed.filter((one) => one.verdict === verdict).length;
@@ -129,16 +129,11 @@ async function newestUplinks(
   return Map.groupBy(newest.reverse(), ({ deviceId }) => deviceId);
 }
 
-interface DeviceReplay {
-  readonly device: UplinkDevice;
-  /** Oldest first. */
-  readonly uplinks: readonly RawUplink[];
-  readonly code: string | null;
-  readonly isTimeUp: () => boolean;
-}
-
 async function replayDevice(
-  { device, uplinks, code, isTimeUp }: DeviceReplay,
+  device: UplinkDevice /** Oldest first. */,
+  uplinks: readonly RawUplink[],
+  code: string | null,
+  isTimeUp: () => boolean,
   on: ReplayStages,
 ): Promise<ReplayedUplink[]> {
   const replayed: ReplayedUplink[] = [];
@@ -206,17 +201,20 @@ function sampleView({ topic, timestamp, data, meta }: Sample): SampleView {
 const verdicts = ['SAME', 'DIFFERENT', 'ERROR', 'UNKNOWN'] as const;
 type RuleEvaluation = (typeof verdicts)[number];
 
-interface Outcomes {
+/** The order of samples does not count. */
+function verdictOf({
+  old,
+  duplicates,
+  new: now,
+  failed,
+}: {
   readonly old: readonly Sample[] | null;
   /** Old samples that are not among `old`, because identical ones were stored before. */
   readonly duplicates: number;
   readonly new: readonly Sample[];
   /** Whether the new run ended with an error. */
   readonly failed: boolean;
-}
-
-/** The order of samples does not count. */
-function verdictOf({ old, duplicates, new: now, failed }: Outcomes): RuleEvaluation {
+}): RuleEvaluation {
   if (failed) return 'ERROR';
   if (old === null) return 'UNKNOWN';
   const rest = [...now];

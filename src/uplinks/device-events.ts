@@ -73,13 +73,15 @@ export type NoteDevice = (
   correlationId: string,
 ) => Promise<void>;
 
-interface DeviceNotesParts {
+export function createDeviceNotes({
+  appendEntry,
+  newId,
+  now,
+}: {
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly newId: () => string;
   readonly now: () => EpochMs;
-}
-
-export function createDeviceNotes({ appendEntry, newId, now }: DeviceNotesParts): NoteDevice {
+}): NoteDevice {
   return async (deviceId, notes, correlationId) => {
     if (notes.length === 0) return;
     const receivedAt = now();

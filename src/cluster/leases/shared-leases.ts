@@ -41,7 +41,7 @@ export class SharedLeases implements Leases {
       isDraining: () => this.#member.isDraining,
     });
     const failed = (error: unknown) => this.#events.failed('changing leases', error);
-    this.#listeners = new LeaseListeners({ ready: this.#held.use, failed });
+    this.#listeners = new LeaseListeners(this.#held.use, failed);
     this.#member = {
       parts,
       wanted: this.#wanted,
@@ -320,15 +320,18 @@ interface LeaseTurn {
   readonly gifts: readonly { readonly names: readonly LeaseName[]; readonly to: string }[];
 }
 
-interface PlanParts {
+function planTurn({
+  view,
+  wanted,
+  nodeId,
+  leases,
+}: {
   readonly view: LeaseView;
   readonly wanted: ReadonlySet<LeaseName>;
   readonly nodeId: string;
   /** What the node holds. */
   readonly leases: readonly Lease[];
-}
-
-function planTurn({ view, wanted, nodeId, leases }: PlanParts): LeaseTurn {
+}): LeaseTurn {
   const epochs = new Map(leases.map(({ name, epoch }) => [name, epoch]));
   const isOwn = ({ node, isLive }: OwnerRow): boolean => isLive && node?.id === nodeId;
   const hasUnknown = view.rows.some((row) => isOwn(row) && epochs.get(row.name) !== row.epoch);
@@ -368,20 +371,17 @@ function planKind(
 
 // Lease listeners: are called one after the other with what a node gained and lost, in that order.
 
-interface LeaseListenersParts {
-  /** Called when the listeners are ready for leases. */
-  readonly ready: (gained: readonly Lease[]) => void;
-  readonly failed: (error: unknown) => void;
-}
-
-// Lease listeners: are called one after the other with what a node gained and lost, in that order.
 class LeaseListeners {
   readonly #ready: (gained: readonly Lease[]) => void;
   readonly #failed: (error: unknown) => void;
   readonly #listeners: LeasesChanged[] = [];
   readonly #announcements = createSerialQueue();
 
-  constructor({ ready, failed }: LeaseListenersParts) {
+  constructor(
+    /** Called when the listeners are ready for leases. */
+    ready: (gained: readonly Lease[]) => void,
+    failed: (error: unknown) => void,
+  ) {
     this.#ready = ready;
     this.#failed = failed;
   }

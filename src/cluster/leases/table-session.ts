@@ -4,17 +4,6 @@ import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { LeaseName } from './leases.ts';
 
-export interface TableSessionParts {
-  readonly node: NodeAddress;
-  readonly openTable: () => Promise<LeaseTable>;
-  /** Leases that must be in the table; others can be added later. */
-  readonly wanted: ReadonlySet<LeaseName>;
-  /** Whether the node has given all away: then it only reads, and does not say that it is alive. */
-  readonly hasLeft: () => boolean;
-  /** Whether the node takes no leases. */
-  readonly isDraining: () => boolean;
-}
-
 export class TableSession {
   readonly #node: NodeAddress;
   readonly #openTable: () => Promise<LeaseTable>;
@@ -26,7 +15,16 @@ export class TableSession {
   #added = 0;
   #isClosed = false;
 
-  constructor(parts: TableSessionParts) {
+  constructor(parts: {
+    readonly node: NodeAddress;
+    readonly openTable: () => Promise<LeaseTable>;
+    /** Leases that must be in the table; others can be added later. */
+    readonly wanted: ReadonlySet<LeaseName>;
+    /** Whether the node has given all away: then it only reads, and does not say that it is alive. */
+    readonly hasLeft: () => boolean;
+    /** Whether the node takes no leases. */
+    readonly isDraining: () => boolean;
+  }) {
     const { node, openTable, wanted, hasLeft, isDraining } = parts;
     this.#node = node;
     this.#openTable = openTable;

@@ -31,19 +31,17 @@ export interface LeaseCluster {
   close(): Promise<void>;
 }
 
-export interface LeaseClusterParts {
-  readonly openTable: () => Promise<LeaseTable>;
-  /** Sets the clock of the table. */
-  readonly setTime: (now: number) => Promise<void>;
-}
-
 interface RunningNode extends TestNode {
   readonly isRunning: () => boolean;
   /** When its timers of one shot are due. */
   readonly timers: { readonly task: () => void; readonly at: number }[];
 }
 
-export async function openLeaseCluster(parts: LeaseClusterParts): Promise<LeaseCluster> {
+export async function openLeaseCluster(parts: {
+  readonly openTable: () => Promise<LeaseTable>;
+  /** Sets the clock of the table. */
+  readonly setTime: (now: number) => Promise<void>;
+}): Promise<LeaseCluster> {
   const nodes: RunningNode[] = [];
   let now = 1_000_000;
   await parts.setTime(now);

@@ -13,13 +13,6 @@ const silentNodeLimits = {
 export const presenceCall = 'presence';
 export const presenceHandlers: CallHandlers = new Map([[presenceCall, async () => null]]);
 
-interface SilentNodesParts {
-  /** Whether the node owns something, as the leases were read last. */
-  readonly isOwner: (id: string) => boolean;
-  readonly setRepeatingTimer: SetTimer;
-  readonly answerMsMax?: number;
-}
-
 interface WaitedFor {
   readonly node: NodeAddress;
   /** What to call for each of those that wait, and whether it ends although the node owns something. */
@@ -33,7 +26,15 @@ interface WaitedFor {
  * without leases is done by others. A node that answers may take its time, such as one that gave its
  * leases away and ends its last requests.
  */
-export function withoutSilentNodes(nodes: Nodes, parts: SilentNodesParts): Nodes {
+export function withoutSilentNodes(
+  nodes: Nodes,
+  parts: {
+    /** Whether the node owns something, as the leases were read last. */
+    readonly isOwner: (id: string) => boolean;
+    readonly setRepeatingTimer: SetTimer;
+    readonly answerMsMax?: number;
+  },
+): Nodes {
   const { answerMsMax = silentNodeLimits.answerMsMax } = parts;
   const waitedFor = new Map<string, WaitedFor>();
   const ask = (node: NodeAddress) => nodes.call(node, presenceCall, null, { answerMsMax });

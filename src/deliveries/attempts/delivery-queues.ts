@@ -101,7 +101,7 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
     isTargetWell: boolean | undefined,
     now: EpochMs,
   ): void {
-    end(this.#state, queue, { result, isTargetWell, now });
+    end(this.#state, queue, result, isTargetWell, now);
   }
 }
 
@@ -187,16 +187,12 @@ function* start<D extends PendingDelivery>(
   }
 }
 
-interface Ending {
-  readonly result: AttemptResult;
-  readonly isTargetWell: boolean | undefined;
-  readonly now: EpochMs;
-}
-
 function end<D extends PendingDelivery>(
   state: State<D>,
   queue: DeviceQueue<D>,
-  { result, isTargetWell, now }: Ending,
+  result: AttemptResult,
+  isTargetWell: boolean | undefined,
+  now: EpochMs,
 ): void {
   const connector = connectorOf(state, queue.connectorId);
   connector.inProgress -= 1;
@@ -264,7 +260,6 @@ interface Entry<T> {
   readonly item: T;
 }
 
-// Due queue: items that are due at a time, the earliest first, in a binary heap.
 export class DueQueue<T> {
   readonly #heap: Entry<T>[] = [];
 

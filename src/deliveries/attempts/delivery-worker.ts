@@ -145,7 +145,7 @@ function createWorker(parts: DelivererParts): Worker {
     queues: new DeliveryQueues(),
     noteWriter: createNoteWriter(parts),
     attempts: new LimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
-    timer: new WakeTimer({ wake, now: clock, setTimer }),
+    timer: new WakeTimer(wake, clock, setTimer),
     running: new Set(),
     attemptEnded: [],
     idle: [],
@@ -368,12 +368,6 @@ export function outcomeNotes(
 
 // Wake timer: one timer for the earliest time at which there is work.
 
-interface WakeTimerParts {
-  readonly wake: () => void;
-  readonly now: () => EpochMs;
-  readonly setTimer: SetTimer;
-}
-
 class WakeTimer {
   readonly #wake: () => void;
   readonly #now: () => EpochMs;
@@ -384,7 +378,7 @@ class WakeTimer {
     this.#wake();
   };
 
-  constructor({ wake, now, setTimer }: WakeTimerParts) {
+  constructor(wake: () => void, now: () => EpochMs, setTimer: SetTimer) {
     this.#wake = wake;
     this.#now = now;
     this.#setTimer = setTimer;
@@ -440,15 +434,19 @@ interface Planned {
   readonly nextAt: EpochMs;
 }
 
-/** The attempt that ended: `tries` includes it, `random` is from 0 to 1. */
-interface EndedAttempt {
-  readonly tries: number;
-  readonly now: EpochMs;
-  readonly random: number;
-}
-
 /** Returns the next state of a delivery after the outcome of an attempt. */
-export function planAfter(outcome: SendOutcome, { tries, now, random }: EndedAttempt): Planned {
+export function planAfter(
+  outcome: SendOutcome,
+  {
+    tries,
+    now,
+    random,
+  }: {
+    readonly tries: number;
+    readonly now: EpochMs;
+    readonly random: number;
+  },
+): Planned {
   if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
   const delaysMs = outcome.retry === 'HOURS' ? hoursDelaysMs : retryDelaysMs;
   const delayMs = delaysMs[tries - 1];

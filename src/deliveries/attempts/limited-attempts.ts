@@ -3,17 +3,6 @@ import type { SendOutcome } from '../../outputs/connectors/target.ts';
 import type { Delivery } from '../../model/delivery.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 
-export interface LimitedAttemptsParts {
-  /** Rejects only with an internal error. */
-  readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
-  /** Milliseconds since any fixed moment: an attempt has its time whatever the wall clock does. */
-  readonly clock: () => number;
-  readonly setTimer: SetTimer;
-  readonly attemptMsMax: number;
-  /** Called for an internal error, after which the attempt has failed for the time being. */
-  readonly failed: (error: unknown) => void;
-}
-
 interface Attempt {
   readonly endsAt: number;
   readonly stop: AbortController;
@@ -41,7 +30,16 @@ export class LimitedAttempts {
     this.#setOneTimer();
   };
 
-  constructor(parts: LimitedAttemptsParts) {
+  constructor(parts: {
+    /** Rejects only with an internal error. */
+    readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+    /** Milliseconds since any fixed moment: an attempt has its time whatever the wall clock does. */
+    readonly clock: () => number;
+    readonly setTimer: SetTimer;
+    readonly attemptMsMax: number;
+    /** Called for an internal error, after which the attempt has failed for the time being. */
+    readonly failed: (error: unknown) => void;
+  }) {
     const { send, clock, setTimer, attemptMsMax, failed } = parts;
     this.#send = send;
     this.#clock = clock;

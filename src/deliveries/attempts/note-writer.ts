@@ -5,13 +5,6 @@ import type { SetTimer } from '../../structures/timers.ts';
 
 const retryDelaysMs = [1_000] as const;
 
-export interface NoteWriterParts {
-  /** Saves all or none. */
-  readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
-  readonly failed: (error: unknown) => void;
-  readonly setTimer: SetTimer;
-}
-
 interface Unsaved {
   readonly notes: readonly ProcessingLogEntry[];
   readonly ended: (isSaved: boolean) => void;
@@ -24,7 +17,16 @@ export interface NoteWriter {
   close(): Promise<void>;
 }
 
-export function createNoteWriter({ saveNotes, failed, setTimer }: NoteWriterParts): NoteWriter {
+export function createNoteWriter({
+  saveNotes,
+  failed,
+  setTimer,
+}: {
+  /** Saves all or none. */
+  readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+  readonly failed: (error: unknown) => void;
+  readonly setTimer: SetTimer;
+}): NoteWriter {
   let waiting: Unsaved[] = [];
 
   async function write(): Promise<void> {

@@ -153,22 +153,18 @@ export async function admitBody(
   guard: Guard,
 ): Promise<Principal> {
   const access = guardedAccess(route);
-  const acting = await actingFor(route, access, { body, principal, guard });
+  const acting = await actingFor(route, access, body, principal, guard);
   // The organization is known only now: of several, some may demand a second factor.
   if (isClosed(acting) && !isForEnrolling(access)) throw problem('secondFactorRequired');
   return acting;
 }
 
-interface Sent {
-  readonly body: unknown;
-  readonly principal: Principal;
-  readonly guard: Guard;
-}
-
 async function actingFor(
   route: Route,
   access: CredentialAccess | PermissionAccess,
-  { body, principal, guard }: Sent,
+  body: unknown,
+  principal: Principal,
+  guard: Guard,
 ): Promise<Principal> {
   if (!('scope' in access)) return principalIn(principal);
   if (access.resource === 'body') {
@@ -190,18 +186,6 @@ interface AskedSeries {
   readonly dataKey?: string | undefined;
 }
 
-interface AskedByShare {
-  readonly params: { readonly deviceId?: string; readonly tagId?: string } | undefined;
-  readonly body:
-    | (AskedSeries & {
-        readonly deviceIds?: readonly string[];
-        readonly series?: readonly AskedSeries[];
-        /** The older form of a series. */
-        readonly data?: { readonly key: string; readonly topic: string };
-      })
-    | undefined;
-}
-
 /**
  * Throws 403 for a series that no tile of the shared dashboard shows. Devices and tags that it does
  * not name at all are refused with those that do not exist.
@@ -209,7 +193,20 @@ interface AskedByShare {
 export function refuseUnshared(
   { takesShares }: Pick<Route, 'takesShares'>,
   share: SharedDashboard,
-  { params, body }: AskedByShare,
+  {
+    params,
+    body,
+  }: {
+    readonly params: { readonly deviceId?: string; readonly tagId?: string } | undefined;
+    readonly body:
+      | (AskedSeries & {
+          readonly deviceIds?: readonly string[];
+          readonly series?: readonly AskedSeries[];
+          /** The older form of a series. */
+          readonly data?: { readonly key: string; readonly topic: string };
+        })
+      | undefined;
+  },
 ): void {
   if (takesShares !== 'series') return;
   const { deviceIds = [], series, data } = body ?? {};

@@ -29,14 +29,15 @@ export interface ErrorBody {
 /** Details of a refusal that its body carries for programs to read. */
 const shownDetails = ['accepted', 'duplicates', 'rejected', 'limitName', 'limitMax'] as const;
 
-/** Where a request failed; `path` without query string (contract 35). */
-export interface FailedRequest {
-  readonly path: string;
-  readonly requestId: string;
-  readonly traceId: string;
-}
-
-export function errorBody(failure: Problem, request: FailedRequest, nowMs: number): ErrorBody {
+export function errorBody(
+  failure: Problem,
+  request: {
+    readonly path: string;
+    readonly requestId: string;
+    readonly traceId: string;
+  },
+  nowMs: number,
+): ErrorBody {
   return {
     timestamp: formatInstant(nowMs),
     path: request.path,

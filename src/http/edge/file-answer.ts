@@ -7,21 +7,19 @@ import parseRange from 'range-parser';
 import { problem } from '../../model/problem.ts';
 import { Answer } from './route.ts';
 
-export interface SentFile {
-  readonly path: string;
-  readonly name: string;
-  readonly contentType: string;
-  /** Identifies the content, which never changes; without quotes. */
-  readonly tag: string;
-}
-
 /**
  * 200 with the file, 206 with the range of `Range`, or 416. Several ranges, a range in another unit
  * and one of another version (`If-Range`) are answered with the file. Throws Problem `notFound`
  * when the file is gone.
  */
 export async function fileAnswer(
-  file: SentFile,
+  file: {
+    readonly path: string;
+    readonly name: string;
+    readonly contentType: string;
+    /** Identifies the content, which never changes; without quotes. */
+    readonly tag: string;
+  },
   requested: IncomingHttpHeaders,
 ): Promise<Answer<never>> {
   const size = await stat(file.path).then(

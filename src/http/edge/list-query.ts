@@ -1,16 +1,14 @@
 // List queries: pages, orders and lists, in every form that clients send (contract 0.1).
 import { type PageRequest, pageSizeDefault, type SortOrder } from '../../model/page.ts';
 
-interface PageParameters {
-  readonly page?: number | undefined;
-  readonly size?: number | undefined;
-  readonly sort?: string | readonly string[] | undefined;
-}
-
 const sortFieldsMax = 5;
 
 export function pageRequestOf(
-  query: PageParameters,
+  query: {
+    readonly page?: number | undefined;
+    readonly size?: number | undefined;
+    readonly sort?: string | readonly string[] | undefined;
+  },
   sizeDefault: number = pageSizeDefault,
 ): PageRequest {
   const size = query.size ?? sizeDefault;

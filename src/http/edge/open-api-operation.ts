@@ -90,12 +90,6 @@ export type OperationExamples = Readonly<
 >;
 type Example = NonNullable<OperationExamples[string]>;
 
-interface ParameterHead {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-}
-
 const descriptions: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
@@ -186,7 +180,14 @@ function membersOf(schema: TSchema | undefined): Members {
   return schema.properties;
 }
 
-function parameter(head: ParameterHead, referred: unknown): object {
+function parameter(
+  head: {
+    readonly name: string;
+    readonly in: 'path' | 'query';
+    readonly required: boolean;
+  },
+  referred: unknown,
+): object {
   const { description, ...schema } = referred as { readonly description?: string };
   return withParameterWords({ ...head, ...(description !== undefined && { description }), schema });
 }

@@ -201,14 +201,15 @@ export interface McpHandler {
   readonly answer: (request: Request, body: unknown, caller: ToolCaller) => Promise<Response>;
 }
 
-export interface McpHandlerParts {
+/** Creates the handler. Every request gets a server of its tools, which ask with its credential. */
+export function createMcpHandler({
+  version,
+  failed,
+}: {
   readonly version: string;
   /** Reports an exception, which the assistant must not read. */
   readonly failed: (error: unknown) => void;
-}
-
-/** Creates the handler. Every request gets a server of its tools, which ask with its credential. */
-export function createMcpHandler({ version, failed }: McpHandlerParts): McpHandler {
+}): McpHandler {
   const described = tools.map((tool) => ({
     tool,
     inputSchema: fromJsonSchema(JSON.parse(JSON.stringify(tool.input)) as JsonSchemaType),

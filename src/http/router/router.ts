@@ -158,15 +158,13 @@ async function sendAnswer(
 
 // Refusal: the error body of a request that the router neither serves nor forwards.
 
-interface RefusalParts {
+export function refusalWith(parts: {
   readonly publicUrl: string;
   readonly trustedProxies: readonly string[];
   readonly events: EdgeEvents;
   readonly routes: readonly Pick<Route, 'path'>[];
   readonly now: () => number;
-}
-
-export function refusalWith(parts: RefusalParts) {
+}) {
   const addressOf = clientAddress(parts.trustedProxies);
   const report = answerReports(parts.events, parts.routes);
   return (raw: IncomingMessage, response: ServerResponse, why: Problem): void => {

@@ -66,14 +66,12 @@ function actorOf({ kind, id, name }: Principal): AlarmActor {
   return { type: kind, id, name };
 }
 
-interface SentFilter {
+function queryOf(sent: {
   readonly organizationId?: string | null | undefined;
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
   readonly search?: string | null | undefined;
-}
-
-function queryOf(sent: SentFilter): AlarmQuery {
+}): AlarmQuery {
   const organizationId = sent.organizationId ?? undefined;
   return {
     ...listScopeOf({ ...sent, organizationId }),

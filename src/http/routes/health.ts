@@ -7,15 +7,13 @@ import { health } from '../../contract/health.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 
-export interface HealthParts {
+export function healthRoutes(parts: {
   /** Undefined when ready, else why not. */
   readonly notReadyBecause: () => string | undefined;
   /** Warnings for the operator while requests are served. */
   readonly notes: () => readonly string[];
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-}
-
-export function healthRoutes(parts: HealthParts): readonly Route[] {
+}): readonly Route[] {
   return [
     route(health.live, () => ({ status: 'UP' as const })),
     route(health.ready, () => {

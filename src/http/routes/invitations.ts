@@ -13,15 +13,13 @@ import type { Actor } from '../../model/actor.ts';
 import { problem } from '../../model/problem.ts';
 import { type Route, route } from '../edge/route.ts';
 
-export interface InvitationRouteParts {
+export function invitationRoutes(parts: {
   readonly records: Inventory;
   readonly attempts: Attempts;
   /** Whether passwords count. */
   readonly localSignIn: boolean;
   readonly actAs: <T>(actor: Actor, work: () => T) => T;
-}
-
-export function invitationRoutes(parts: InvitationRouteParts): Route[] {
+}): Route[] {
   const { records, attempts, actAs, localSignIn } = parts;
   return [
     route(invitations.read, async ({ params }) => {

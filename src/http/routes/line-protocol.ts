@@ -15,12 +15,6 @@ import { type Problem, problem } from '../../model/problem.ts';
 import { refusalLimits } from '../../model/refused-uplink.ts';
 import { admittedRoute, Answer, type Route, route } from '../edge/route.ts';
 
-export interface LineProtocolParts {
-  readonly findConnector: CaptureSenders['ofSecret'];
-  readonly writePoints: (write: PointWrite) => Promise<WriteOutcome>;
-  readonly refusals: Refusals;
-}
-
 /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
 const bodyBytesMax = 128 * 1024 * 1024;
 
@@ -31,10 +25,14 @@ const statements = {
   policies: /^show\s+retention\s+policies(?:\s+on\s+(?:"[^"]+"|\S+))?$/i,
 } as const;
 
-export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
+export function lineProtocolRoutes(
+  findConnector: CaptureSenders['ofSecret'],
+  writePoints: (write: PointWrite) => Promise<WriteOutcome>,
+  refusals: Refusals,
+): Route[] {
   const budget = createByteBudget(bodyBytesMax);
   const admit = async (headers: IncomingHttpHeaders, query: InfluxCredentials = {}) => {
-    const found = await parts.findConnector(influxSecretOf(headers, query));
+    const found = await findConnector(influxSecretOf(headers, query));
     takesPoints(await found.current());
     return found;
   };
@@ -54,8 +52,8 @@ export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
       // The records may have changed while the body came.
       const connector = takesPoints(await found.current());
       const precision = input.query.precision ?? 'ns';
-      const outcome = await parts.writePoints({ connector, text, precision });
-      tellRefused(parts.refusals, connector, text, outcome);
+      const outcome = await writePoints({ connector, text, precision });
+      tellRefused(refusals, connector, text, outcome);
       return outcome;
     } finally {
       held.release();

@@ -62,16 +62,17 @@ function passwordRoute(parts: LoginParts): Route {
   });
 }
 
-interface FirstProven {
-  readonly organizationId: string | null;
-  readonly secondFactors: readonly SecondFactorKind[];
-}
-
 /** What the client needs for the second step. */
 async function secondStepOf(
   { records, now, publicUrl }: LoginParts,
   { id: userId, version }: User,
-  { organizationId, secondFactors }: FirstProven,
+  {
+    organizationId,
+    secondFactors,
+  }: {
+    readonly organizationId: string | null;
+    readonly secondFactors: readonly SecondFactorKind[];
+  },
 ) {
   const challenge = newChallenge();
   const content = { userId, version, organizationId, challenge };
@@ -101,18 +102,21 @@ function secondStepRoute(parts: LoginParts): Route {
   });
 }
 
-export interface ProvenUser {
-  readonly user: User;
-  readonly signInKind?: SignInKind;
-  readonly organizationId: string | null | undefined;
-  readonly secondFactor?: SecondFactorKind;
-}
-
 /** Starts the session, logs the sign-in and answers with the cookies. */
 export async function signedIn(
   { records, now, secure }: LoginParts,
   { headers, ip, requestId }: Input,
-  { user, organizationId: wanted, secondFactor, signInKind = 'PASSWORD' }: ProvenUser,
+  {
+    user,
+    organizationId: wanted,
+    secondFactor,
+    signInKind = 'PASSWORD',
+  }: {
+    readonly user: User;
+    readonly signInKind?: SignInKind;
+    readonly organizationId: string | null | undefined;
+    readonly secondFactor?: SecondFactorKind;
+  },
 ) {
   const { sessionToken, session } = await startSession(records, user, {
     now: now(),

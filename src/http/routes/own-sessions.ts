@@ -36,7 +36,7 @@ export async function confirmEnding(
   if (await isRecentSession(parts.records, principal, parts.now())) return;
   const password = body?.password ?? undefined;
   if (password === undefined) throw problem('authenticateAgain');
-  await ownerOf(parts, { ip, principal, password });
+  await ownerOf(parts, ip, principal, password);
 }
 
 export function ownSessionRoutes(parts: OwnSessionParts): Route[] {
@@ -61,15 +61,16 @@ export function ownSessionRoutes(parts: OwnSessionParts): Route[] {
   ];
 }
 
-interface EndedBy {
-  readonly principal: Principal;
-  readonly changes: readonly FieldChange[];
-}
-
 async function auditEnd(
   { records }: Pick<OwnSessionParts, 'records'>,
   { ip, requestId }: RouteInput<unknown, unknown, unknown>,
-  { principal, changes }: EndedBy,
+  {
+    principal,
+    changes,
+  }: {
+    readonly principal: Principal;
+    readonly changes: readonly FieldChange[];
+  },
 ): Promise<void> {
   const { id, name, organizationId } = principal;
   const actor = { type: 'USER', id, name, requestId, ip } as const;

@@ -27,7 +27,7 @@ function ownRoutes(parts: LoginParts): Route[] {
   const asked = () => ({ party: neededRelyingParty(publicUrl()), now: now() });
   return [
     route(passkeys.begin, async ({ body: { password }, ip }, principal) => {
-      const user = await ownerOf(parts, { ip, principal, password });
+      const user = await ownerOf(parts, ip, principal, password);
       return beginPasskey(records, user, asked());
     }),
     route(passkeys.create, async (input, principal) => {
@@ -41,7 +41,7 @@ function ownRoutes(parts: LoginParts): Route[] {
     ),
     route(passkeys.remove, async (input, principal) => {
       const { ip, body, params } = input;
-      const user = await ownerOf(parts, { ip, principal, password: body.password });
+      const user = await ownerOf(parts, ip, principal, body.password);
       await deletePasskey(records, { id: params.id, userId: user.id });
       await auditFactor(parts, input, principal, { field: 'passkey', before: params.id });
     }),

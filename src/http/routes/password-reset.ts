@@ -22,7 +22,7 @@ const limits = {
 } as const;
 const keysMax = 100_000;
 
-export interface PasswordResetParts {
+export function passwordResetRoutes(parts: {
   readonly records: Inventory;
   readonly now: () => number;
   readonly publicUrl: () => string;
@@ -31,9 +31,7 @@ export interface PasswordResetParts {
   /** Mails without being waited for; undefined when the installation sends no mail. */
   readonly sendMail: ((mail: PasswordResetMail) => void) | undefined;
   readonly failed: (error: unknown) => void;
-}
-
-export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
+}): Route[] {
   const { records, now, publicUrl, sendMail, failed, localSignIn } = parts;
   const networks = new TokenBuckets({ ...limits.network, keysMax, now });
   const addresses = new TokenBuckets({ ...limits.address, keysMax, now });

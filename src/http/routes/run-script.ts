@@ -4,17 +4,15 @@ import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { type Route, route } from '../edge/route.ts';
 
-export interface RunScriptParts {
-  readonly runScript: (
+export function runScriptRoute(
+  runScript: (
     source: string,
     event: Json,
     principal: Principal,
     signal: AbortSignal,
-  ) => Promise<readonly { type: string; event: Json }[]>;
-}
-
-export function runScriptRoute(parts: RunScriptParts): Route {
+  ) => Promise<readonly { type: string; event: Json }[]>,
+): Route {
   return route(scripts.run, async ({ body, signal }, principal) => [
-    ...(await parts.runScript(body.script, body.event ?? {}, principal, signal)),
+    ...(await runScript(body.script, body.event ?? {}, principal, signal)),
   ]);
 }

@@ -46,7 +46,7 @@ export function secondFactorRoutes(parts: SecondFactorParts): Route[] {
       return { ...seen, passkeys, available: seen.available && parts.localSignIn };
     }),
     route(secondFactor.beginApp, async ({ body, ip }, principal) => {
-      const user = await ownerOf(parts, { ip, principal, password: body.password });
+      const user = await ownerOf(parts, ip, principal, body.password);
       return beginAuthenticatorApp(records, user, now());
     }),
     route(secondFactor.confirmApp, async (input, principal) => {
@@ -64,13 +64,13 @@ export function secondFactorRoutes(parts: SecondFactorParts): Route[] {
     }),
     route(secondFactor.removeApp, async (input, principal) => {
       const { ip, body } = input;
-      const user = await ownerOf(parts, { ip, principal, password: body.password });
+      const user = await ownerOf(parts, ip, principal, body.password);
       await removeApp(records, user);
       await auditFactor(parts, input, principal, { field: 'authenticatorApp', before: true });
     }),
     route(secondFactor.renewRecoveryCodes, async (input, principal) => {
       const { ip, body } = input;
-      const user = await ownerOf(parts, { ip, principal, password: body.password });
+      const user = await ownerOf(parts, ip, principal, body.password);
       const recoveryCodes = await renewRecoveryCodes(records, user);
       await auditFactor(parts, input, principal, { field: 'recoveryCodes', secret: true });
       return { recoveryCodes };
@@ -78,16 +78,12 @@ export function secondFactorRoutes(parts: SecondFactorParts): Route[] {
   ];
 }
 
-export interface Asking {
-  readonly ip: string;
-  readonly principal: Principal;
-  readonly password: string;
-}
-
 /** The user who asks. Throws 401 for a wrong password: an open session is not enough. */
 export async function ownerOf(
   { records, attempts, localSignIn }: Omit<SecondFactorParts, 'codeAttempts' | 'now'>,
-  { ip, principal, password }: Asking,
+  ip: string,
+  principal: Principal,
+  password: string,
 ): Promise<User> {
   if (!localSignIn) throw problem('localSignInOff');
   const work = () => userWithPassword(records.db, principal.id, password);
@@ -131,7 +127,7 @@ export function secondFactorDemandRoutes(parts: Pick<RecordParts, 'records'>): R
       changeSecondFactorDemand(records, principal, params.id, body.secondFactorRequired),
     ),
     resourceRoute(reset, byOrganizationId, ({ params: { id, userId } }, principal) =>
-      resetSecondFactors(records, principal, { organizationId: id, userId }),
+      resetSecondFactors(records, principal, id, userId),
     ),
   ];
 }

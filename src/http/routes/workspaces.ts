@@ -132,11 +132,7 @@ export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts):
     ),
     resourceRoute(workspaceConfiguration.import, place, async ({ params, body }, principal) => {
       await checkHolidayRegion(body.workspace?.settings);
-      return importConfiguration(records, principal, {
-        workspaceId: params.id,
-        document: body,
-        available: availableOutputs,
-      });
+      return importConfiguration(records, principal, params.id, body, availableOutputs);
     }),
   ];
 }

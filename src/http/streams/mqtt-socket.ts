@@ -14,19 +14,20 @@ const subprotocols = ['mqtt', 'mqttv3.1'];
 /** A frame may hold a packet and parts of others. */
 const frameBytesMax = mqttLimits.packetBytesMax + 64 * 1024;
 
-export interface MqttSocketOptions {
-  readonly accept: (conn: MqttTransport, address: string, isWebSocket: boolean) => void;
-  /** Proxies whose `X-Forwarded-For` is believed. */
-  readonly trustedProxies: readonly string[];
-  readonly now: () => number;
-  readonly publicUrl: string;
-}
-
 /**
  * Serves upgrades of the path; others are left to whoever serves them. The returned function ends
  * that.
  */
-export function attachMqttSocket(server: Server, options: MqttSocketOptions): () => void {
+export function attachMqttSocket(
+  server: Server,
+  options: {
+    readonly accept: (conn: MqttTransport, address: string, isWebSocket: boolean) => void;
+    /** Proxies whose `X-Forwarded-For` is believed. */
+    readonly trustedProxies: readonly string[];
+    readonly now: () => number;
+    readonly publicUrl: string;
+  },
+): () => void {
   const addressOf = clientAddress(options.trustedProxies);
   const webSockets = new WebSocketServer({
     noServer: true,

@@ -66,13 +66,6 @@ function entryOf(
   return { id: randomUUID(), timestamp: now, actor: { type, id, name }, requestId, ip };
 }
 
-interface AccountAction {
-  readonly organizationId: string;
-  readonly action: AuditAction;
-  readonly user: { readonly id: string; readonly name: string };
-  readonly changes?: readonly FieldChange[];
-}
-
 /**
  * Logs an action of a user on the own account, such as signing in, which changes no record of an
  * organization.
@@ -80,7 +73,17 @@ interface AccountAction {
 export async function auditAction(
   records: Pick<Records, 'db' | 'now'>,
   actor: Actor,
-  { organizationId, action, user, changes = [] }: AccountAction,
+  {
+    organizationId,
+    action,
+    user,
+    changes = [],
+  }: {
+    readonly organizationId: string;
+    readonly action: AuditAction;
+    readonly user: { readonly id: string; readonly name: string };
+    readonly changes?: readonly FieldChange[];
+  },
 ): Promise<void> {
   await auditEntry(records, actor, {
     organizationId,

@@ -21,14 +21,6 @@ import { change, found } from '../record-change.ts';
 const credentialsPerDeviceMax = 20;
 const rsaBitsMin = 2_048;
 
-export interface DeviceCredentialDraft {
-  readonly name?: string | null | undefined;
-  readonly algorithm: CredentialAlgorithm;
-  readonly publicKey: string;
-  /** ISO-8601. */
-  readonly expiration?: string | null | undefined;
-}
-
 function view(record: DeviceCredential, device: Pick<Device, 'id' | 'deviceId'>) {
   const { id, name, algorithm, publicKey, fingerprint, expiration, created } = record;
   return {
@@ -109,7 +101,13 @@ function publicKeyFrom(
 export async function createDeviceCredential(
   records: Records,
   deviceId: string,
-  draft: DeviceCredentialDraft,
+  draft: {
+    readonly name?: string | null | undefined;
+    readonly algorithm: CredentialAlgorithm;
+    readonly publicKey: string;
+    /** ISO-8601. */
+    readonly expiration?: string | null | undefined;
+  },
 ) {
   const { pem, fingerprint } = publicKeyFrom(draft.algorithm, draft.publicKey);
   const expiration = expirationFrom(draft.expiration);

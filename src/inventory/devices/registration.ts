@@ -49,20 +49,16 @@ function isSo(device: Device, work: NetworkWork): boolean {
   );
 }
 
-interface NetworkQuestions {
-  readonly operation: Operation;
-  readonly actions: readonly OperationAction[];
-  readonly tell: TellNetworkServer | undefined;
-  readonly isTimeUp: () => boolean;
-}
-
 /**
  * Sends one request per device until the time is up. Undefined for operations without network
  * servers.
  */
 export async function askNetworkServers(
   records: Records,
-  { operation, actions, tell, isTimeUp }: NetworkQuestions,
+  operation: Operation,
+  actions: readonly OperationAction[],
+  tell: TellNetworkServer | undefined,
+  isTimeUp: () => boolean,
 ): Promise<NetworkAnswers | undefined> {
   const { work } = operation.plan;
   if (tell === undefined || !(isNetworkWork(work) || work === 'delete')) return undefined;

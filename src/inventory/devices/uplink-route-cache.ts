@@ -224,7 +224,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       const isNamed = (device: Device) => hasEui(device, deviceEui);
       const known = routes.devices.byEui(connector.id, deviceEui, isNamed);
       if (known !== undefined) return checked(routes.routeOf(known), connector);
-      return readByEui({ records, changes, routes }, connector, deviceEui);
+      return readByEui(records, changes, routes, connector, deviceEui);
     },
     byDevice: (id) => routes.byId(id),
     organizationOf: (id) => routes.devices.byId(id)?.device.organizationId,
@@ -265,14 +265,10 @@ function refuseLongSecret(secret: string): void {
   if (isLongName(secret)) throw problem('uplinkSecretUnknown');
 }
 
-interface EuiRead {
-  readonly records: Records;
-  readonly changes: RecordChanges;
-  readonly routes: ReturnType<typeof createDeviceRoutes>;
-}
-
 async function readByEui(
-  { records, changes, routes }: EuiRead,
+  records: Records,
+  changes: RecordChanges,
+  routes: ReturnType<typeof createDeviceRoutes>,
   connector: DeviceConnector,
   eui: string,
 ): Promise<UplinkRoute> {

@@ -214,15 +214,18 @@ function jsonCell(cell: string, report: (message: string) => void): Json {
   }
 }
 
-export interface DeviceInFull {
+/** The device as a file contains it; an import of the file creates an equal device. */
+function fileDevice({
+  device,
+  flowName,
+  tags,
+  customFields,
+}: {
   readonly device: Device;
   readonly flowName: string;
   readonly tags: readonly Tag[];
   readonly customFields: readonly CustomFieldValue[];
-}
-
-/** The device as a file contains it; an import of the file creates an equal device. */
-function fileDevice({ device, flowName, tags, customFields }: DeviceInFull): JsonObject {
+}): JsonObject {
   const values: JsonObject = {
     ...fieldView(device),
     dataFlow: flowName,

@@ -97,7 +97,7 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
       if (meta === undefined || !isJsonObject(meta)) throw new Error('is not a JSON object');
       const schemas = schemasIn(schemasOf.get(folder) ?? [], documents, models, told);
       types.push(
-        typeIn({ folder, meta, files, schemas }, (message) => void told.push({ path, message })),
+        typeIn(folder, meta, files, schemas, (message) => void told.push({ path, message })),
       );
       warnings.push(...told);
     } catch (error) {
@@ -168,16 +168,12 @@ function modelsIn(documents: Documents): DataModels {
   return models;
 }
 
-interface TypeFiles {
-  readonly folder: string;
-  readonly meta: JsonObject;
-  readonly files: LibraryFiles;
-  readonly schemas: Readonly<Record<string, string>>;
-}
-
 /** Throws Error for invalid metadata; `warn` gets the topics without a schema. */
 function typeIn(
-  { folder, meta, files, schemas }: TypeFiles,
+  folder: string,
+  meta: JsonObject,
+  files: LibraryFiles,
+  schemas: Readonly<Record<string, string>>,
   warn: (message: string) => void,
 ): LibraryType {
   for (const name of required) requiredText(meta, name);

@@ -59,13 +59,6 @@ export interface ConfigurationReport {
   readonly notes: readonly string[];
 }
 
-export interface ConfigurationImport {
-  readonly workspaceId: string;
-  readonly document: ConfigurationDocument;
-  /** The output connector types that this installation offers. */
-  readonly available: AvailableOutputs;
-}
-
 /**
  * The same document again changes nothing. Throws 400 or 409 naming the item, and then changes
  * nothing.
@@ -73,7 +66,9 @@ export interface ConfigurationImport {
 export async function importConfiguration(
   records: Records,
   principal: Principal,
-  { workspaceId, document, available }: ConfigurationImport,
+  workspaceId: string,
+  document: ConfigurationDocument /** The output connector types that this installation offers. */,
+  available: AvailableOutputs,
 ): Promise<ConfigurationReport> {
   checkConfigurationScopes(principal, workspaceId, ['read', 'create', 'update']);
   if (document.format !== configurationFormat) {

@@ -39,13 +39,6 @@ export interface InvitedMember extends MemberView {
   readonly invitationUrl: string | null;
 }
 
-/** A changed member, before its invitation is mailed. */
-interface Invited {
-  readonly organizationId: string;
-  readonly link: InvitationLinks | undefined;
-  readonly member: MemberView;
-}
-
 /** The user with this address, created without a password when it is new. */
 export async function userOfAddress(step: Step, email: string): Promise<User> {
   const address = emailAddressOf(email);
@@ -125,7 +118,15 @@ export async function renewedLink(
  */
 export async function mailInvitation(
   records: Records,
-  { organizationId, link, member }: Invited,
+  {
+    organizationId,
+    link,
+    member,
+  }: {
+    readonly organizationId: string;
+    readonly link: InvitationLinks | undefined;
+    readonly member: MemberView;
+  },
   { sendMail }: Inviter,
 ): Promise<InvitedMember> {
   const { email } = member;

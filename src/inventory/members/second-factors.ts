@@ -23,11 +23,6 @@ import { auditAction } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { assertRoleWithinOwn } from './grant.ts';
 
-interface MemberOfOrganization {
-  readonly organizationId: string;
-  readonly userId: string;
-}
-
 /**
  * Removes app, passkeys and recovery codes of the member, and ends the member's sessions. Throws
  * 403 for the caller's own, for a role that may do more than the caller's, and for a member of an
@@ -37,7 +32,8 @@ interface MemberOfOrganization {
 export async function resetSecondFactors(
   records: Records,
   principal: Principal,
-  { organizationId, userId }: MemberOfOrganization,
+  organizationId: string,
+  userId: string,
 ): Promise<void> {
   const actor = records.actor();
   await change(records, async (step) => {

@@ -191,17 +191,20 @@ export async function operationActions(
   );
 }
 
-interface EndedActions {
-  readonly id: string;
-  /** Items end in order: those before this place. */
-  readonly done: number;
-  readonly state: keyof typeof statesOf | undefined;
-  readonly total: number;
-}
-
 async function pageOfActions(
   { db }: Records,
-  { id, done, state, total }: EndedActions,
+  {
+    id,
+    done,
+    state,
+    total,
+  }: {
+    readonly id: string;
+    /** Items end in order: those before this place. */
+    readonly done: number;
+    readonly state: keyof typeof statesOf | undefined;
+    readonly total: number;
+  },
   from: number,
   max: number,
 ): Promise<readonly OperationAction[]> {
@@ -334,7 +337,7 @@ async function askAhead(
   const operation = await operationRows.find(records.db, id);
   if (operation === undefined || operation.completed !== null) return undefined;
   const next = await actionsFrom(records.db, id, operation.done, operationLimits.chunkItemsMax);
-  return askNetworkServers(records, { operation, actions: next, tell, isTimeUp });
+  return askNetworkServers(records, operation, next, tell, isTimeUp);
 }
 
 /** A rejected item changes nothing and does not stop the others. */

@@ -122,11 +122,6 @@ const sharesMax = 20;
 /** How long a link is valid for which no end was asked for. */
 const lifetimeMs = 90 * dayMs;
 
-interface NewShare {
-  readonly publicUrl: string;
-  readonly expires?: string | null | undefined;
-}
-
 /**
  * The token is shown only here. Throws 400 for an end that is not in the future, and 409 at the
  * limit.
@@ -134,7 +129,13 @@ interface NewShare {
 export async function shareDashboard(
   records: Records,
   dashboardId: string,
-  { publicUrl, expires }: NewShare,
+  {
+    publicUrl,
+    expires,
+  }: {
+    readonly publicUrl: string;
+    readonly expires?: string | null | undefined;
+  },
 ) {
   const token = shareTokenPrefix + randomBytes(tokenBytes).toString('base64url');
   const share = await change(records, async (step) => {

@@ -26,13 +26,6 @@ import {
 } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
 
-export interface OrganizationDraft {
-  readonly name: string;
-  readonly description?: string | null | undefined;
-  readonly logo?: string | null | undefined;
-  readonly properties?: JsonObject | null | undefined;
-}
-
 export interface OrganizationUpdate extends RecordUpdate {
   readonly logo?: string | null | undefined;
   readonly properties?: JsonObject | null | undefined;
@@ -64,7 +57,12 @@ export async function readOrganization(records: Records, id: string) {
 export async function createOrganization(
   records: Records,
   principal: Principal,
-  draft: OrganizationDraft,
+  draft: {
+    readonly name: string;
+    readonly description?: string | null | undefined;
+    readonly logo?: string | null | undefined;
+    readonly properties?: JsonObject | null | undefined;
+  },
 ) {
   // Without this check an invited user could take any address, and the owner of the address could
   // not.

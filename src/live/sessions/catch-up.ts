@@ -341,17 +341,19 @@ async function isPublished(
 
 // Replay refusal: the requests of a pass that the store cannot serve, each with an error for its client.
 
-interface RefusalOptions {
-  readonly interest: (assetId: string) => Interest | undefined;
-  readonly refuse: (thrown: unknown, replyTo: ReplyTo | undefined) => void;
-  readonly end: (reason: string) => void;
-}
-
 /**
  * Rejects the requests that cannot be served, which are live from now on. True if the others can be
  * tried again.
  */
-function refuseReplay(options: RefusalOptions, pass: ReplayPass, thrown: unknown): boolean {
+function refuseReplay(
+  options: {
+    readonly interest: (assetId: string) => Interest | undefined;
+    readonly refuse: (thrown: unknown, replyTo: ReplyTo | undefined) => void;
+    readonly end: (reason: string) => void;
+  },
+  pass: ReplayPass,
+  thrown: unknown,
+): boolean {
   const oldest = oldestCursorOf(thrown);
   const hasStarted = pass.reached !== undefined;
   const refused = refusedRequests(pass, oldest);

@@ -26,13 +26,6 @@ const reachedMsMax = 10_000;
 /** A node that began to store is known to this one after so long at the latest. */
 const unknownMs = 10_000;
 
-export interface JournalStreamParts {
-  /** What was stored earlier is not published. */
-  readonly from: EpochMs;
-  readonly setTimer: SetTimer;
-  readonly behindMs?: number;
-}
-
 export class JournalStream {
   readonly #setTimer: SetTimer;
   readonly #behindMs: number;
@@ -43,7 +36,12 @@ export class JournalStream {
   readonly #returning = new Set<(journal: string) => void>();
   #place: JournalPlaces | undefined;
 
-  constructor(parts: JournalStreamParts) {
+  constructor(parts: {
+    /** What was stored earlier is not published. */
+    readonly from: EpochMs;
+    readonly setTimer: SetTimer;
+    readonly behindMs?: number;
+  }) {
     const { from, setTimer, behindMs = unknownMs } = parts;
     this.#setTimer = setTimer;
     this.#behindMs = behindMs;

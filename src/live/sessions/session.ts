@@ -323,14 +323,6 @@ function replyToOf(id: unknown): ReplyTo | undefined {
 
 // Incoming messages: handled one after the other, no faster than the reader takes the answers.
 
-interface IncomingParts {
-  readonly outbox: Outbox;
-  /** Counts unhandled messages. */
-  readonly memory: SessionMemory;
-  /** Every message is handled. */
-  readonly idle: () => void;
-}
-
 type IncomingMessage = { readonly text: string } | { readonly refused: LiveRefusal };
 
 /**
@@ -349,7 +341,17 @@ class Incoming {
   #bytes = 0;
 
   constructor(
-    { outbox, memory, idle }: IncomingParts,
+    {
+      outbox,
+      memory,
+      idle,
+    }: {
+      readonly outbox: Outbox;
+      /** Counts unhandled messages. */
+      readonly memory: SessionMemory;
+      /** Every message is handled. */
+      readonly idle: () => void;
+    },
     refuse: (thrown: unknown, replyTo: undefined) => void,
     handleOne: (message: IncomingMessage) => Promise<void>,
   ) {

@@ -25,23 +25,27 @@ import type { WorkspaceGrant } from './workspace-fan-out.ts';
 /** Items of an acknowledgement that are written in one turn. */
 const acknowledgedPerTurn = 5_000;
 
-interface Acknowledged {
-  readonly replyTo: ReplyTo | undefined;
-  /** Whether the answer contains all that is open, and not only its number. */
-  readonly echo: boolean;
-  readonly context: Pick<
-    MessageContext,
-    'subscriptions' | 'workspaces' | 'reply' | 'replyText' | 'now'
-  >;
-  readonly refused?: readonly AcknowledgedItem[];
-  /** Refused workspaces, which are last. */
-  readonly refusedWorkspaces?: readonly AcknowledgedItem[];
-}
-
 /** Answers with the open subscriptions and the refused items; long lists take several turns. */
 async function acknowledge(
   type: AcknowledgementMessage['type'],
-  { replyTo, echo, context, refused = [], refusedWorkspaces = [] }: Acknowledged,
+  {
+    replyTo,
+    echo,
+    context,
+    refused = [],
+    refusedWorkspaces = [],
+  }: {
+    readonly replyTo: ReplyTo | undefined;
+    /** Whether the answer contains all that is open, and not only its number. */
+    readonly echo: boolean;
+    readonly context: Pick<
+      MessageContext,
+      'subscriptions' | 'workspaces' | 'reply' | 'replyText' | 'now'
+    >;
+    readonly refused?: readonly AcknowledgedItem[];
+    /** Refused workspaces, which are last. */
+    readonly refusedWorkspaces?: readonly AcknowledgedItem[];
+  },
 ): Promise<void> {
   const { subscriptions, workspaces, reply, now } = context;
   const to = replyTo !== undefined && { replyTo };

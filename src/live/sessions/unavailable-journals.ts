@@ -12,14 +12,6 @@ import { sampleFrame } from './send-buffer.ts';
 
 type Places = ReadonlyMap<string, JournalPlace>;
 
-interface AbsentOptions {
-  readonly fanOut: Pick<FanOut, 'journals'>;
-  /** The journal can be read again, after what the session has of it. */
-  readonly returned: (has: Places) => void;
-  /** A journal came back while the store was read: what the pass has read of it is not known. */
-  readonly torn: () => void;
-}
-
 /** What one session has of absent journals; nothing is noted with one journal. */
 export class AbsentJournals {
   readonly #returned: (has: Places) => void;
@@ -40,7 +32,17 @@ export class AbsentJournals {
     this.#returned(new Map([[journal, place]]));
   };
 
-  constructor({ fanOut, returned, torn }: AbsentOptions) {
+  constructor({
+    fanOut,
+    returned,
+    torn,
+  }: {
+    readonly fanOut: Pick<FanOut, 'journals'>;
+    /** The journal can be read again, after what the session has of it. */
+    readonly returned: (has: Places) => void;
+    /** A journal came back while the store was read: what the pass has read of it is not known. */
+    readonly torn: () => void;
+  }) {
     this.#returned = returned;
     this.#torn = torn;
     const { journals: stream } = fanOut;

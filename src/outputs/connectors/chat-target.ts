@@ -6,17 +6,20 @@ import type { ConnectorServices } from './connector-services.ts';
 import { failureOf, outcomeOf } from './http-answer.ts';
 import type { Target } from './target.ts';
 
-export interface ChatWebhook {
-  readonly url: string;
-  /** A template in the notation of the service; values are plain text in it. */
-  readonly message: string;
-  readonly notation: 'slack' | 'markdown';
-  /** The request body for a rendered message. */
-  readonly body: (text: string) => Json;
-}
-
 export function createChatTarget(
-  { url, message, notation, body }: ChatWebhook,
+  {
+    url,
+    message,
+    notation,
+    body,
+  }: {
+    readonly url: string;
+    /** A template in the notation of the service; values are plain text in it. */
+    readonly message: string;
+    readonly notation: 'slack' | 'markdown';
+    /** The request body for a rendered message. */
+    readonly body: (text: string) => Json;
+  },
   { egress, now }: ConnectorServices,
 ): Target {
   const template = parseTemplate(message, notation);

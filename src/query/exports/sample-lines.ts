@@ -5,13 +5,6 @@ import type { Sample } from '../../model/sample.ts';
 import { csvLine, withoutFormula } from '../../structures/csv.ts';
 import { type ValueRow, valueRows } from './value-rows.ts';
 
-/** What of a sample is exported; null: everything. */
-export interface ExportedFields {
-  readonly topics: readonly string[] | null;
-  /** Members of `data`. A sample without any of them is not exported. */
-  readonly keys: readonly string[] | null;
-}
-
 /** A line, parsed. */
 export interface SampleLine {
   readonly timestamp: string;
@@ -25,7 +18,14 @@ export interface SampleLine {
 export function sampleLine(
   { timestamp, deviceId, topic, data, meta }: Sample,
   deviceName: string,
-  { topics, keys }: ExportedFields,
+  {
+    topics,
+    keys,
+  }: {
+    readonly topics: readonly string[] | null;
+    /** Members of `data`. A sample without any of them is not exported. */
+    readonly keys: readonly string[] | null;
+  },
 ): string | undefined {
   if (topics !== null && !topics.includes(topic)) return undefined;
   const exported = keys === null ? data : membersOf(data, keys);

@@ -26,19 +26,6 @@ export interface WantedDevice {
   readonly before: EpochMs;
 }
 
-export interface LastSampleRequest {
-  readonly wanted: ReadonlyMap<string, WantedDevice>;
-  /** The entries that are evaluated next. */
-  readonly batch: readonly DurableEntry[];
-  /** Position of the first entry that is not evaluated. */
-  readonly next: number;
-  /**
-   * The last sample that the rule reads of the device may be another than the newest. May be called
-   * several times.
-   */
-  readonly uncertain: (compiled: CompiledRule, deviceId: string, gap: SearchGap) => void;
-}
-
 interface LoaderParts {
   readonly db: RecordsDb;
   readonly store: SearchedStore;
@@ -53,7 +40,23 @@ type SamplesByWatch = Map<string, RuleSample>;
 
 export async function loadLastSamples(
   { db, store, last, plans, index, until }: LoaderParts,
-  { wanted, batch, next, uncertain }: LastSampleRequest,
+  {
+    wanted,
+    batch,
+    next,
+    uncertain,
+  }: {
+    readonly wanted: ReadonlyMap<string, WantedDevice>;
+    /** The entries that are evaluated next. */
+    readonly batch: readonly DurableEntry[];
+    /** Position of the first entry that is not evaluated. */
+    readonly next: number;
+    /**
+     * The last sample that the rule reads of the device may be another than the newest. May be called
+     * several times.
+     */
+    readonly uncertain: (compiled: CompiledRule, deviceId: string, gap: SearchGap) => void;
+  },
 ): Promise<void> {
   const missing = last.missing([...wanted.keys()]).flatMap((deviceId) => {
     const device = wanted.get(deviceId);

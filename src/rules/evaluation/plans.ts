@@ -11,14 +11,6 @@ export const planLimits = {
   plansMax: 100_000,
 } as const;
 
-/** What a plan is made from. */
-export interface PlannedDevice {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly tags: ReadonlySet<string>;
-  readonly rules: Iterable<CompiledRule>;
-}
-
 interface StoredPlan {
   readonly workspaceId: string;
   readonly plan: DevicePlan | undefined;
@@ -70,7 +62,17 @@ export class Plans {
   }
 
   make(
-    { id, workspaceId, tags, rules }: PlannedDevice,
+    {
+      id,
+      workspaceId,
+      tags,
+      rules,
+    }: {
+      readonly id: string;
+      readonly workspaceId: string;
+      readonly tags: ReadonlySet<string>;
+      readonly rules: Iterable<CompiledRule>;
+    },
     failed: PlanningFailed,
   ): DevicePlan | undefined {
     let isPartial = false;

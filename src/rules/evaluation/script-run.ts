@@ -33,15 +33,6 @@ export interface ScriptCause {
 }
 
 /**
- * The device and the data sources as templates see them; `dataSources` has the numbers of the
- * sources as keys.
- */
-export interface ScriptContext {
-  readonly device?: JsonObject | null | undefined;
-  readonly dataSources?: Readonly<Record<string, JsonObject>> | undefined;
-}
-
-/**
  * Returns the event without the state, which is read when the script runs. `device` and
  * `dataSources` are as in templates. The guest converts `dataSourceNames` into aliases that are not
  * enumerated (contract 36).
@@ -50,7 +41,13 @@ export function scriptEvent(
   { rule, sources, logic }: CompiledRule,
   reading: Reading,
   cause: ScriptCause,
-  { device = null, dataSources }: ScriptContext,
+  {
+    device = null,
+    dataSources,
+  }: {
+    readonly device?: JsonObject | null | undefined;
+    readonly dataSources?: Readonly<Record<string, JsonObject>> | undefined;
+  },
 ): JsonObject {
   const inputs: Record<string, Json> = {};
   const bySource: Record<string, Json> = {};

@@ -34,12 +34,6 @@ export interface ClickHouse {
   close(): Promise<void>;
 }
 
-export interface ClickHouseOptions {
-  readonly shards: readonly (readonly ServerAddress[])[];
-  /** How long the start waits for servers. */
-  readonly waitMsMax?: number;
-}
-
 /**
  * Asks every server for its version first, and creates its database. Throws ClickHouseStartError
  * when no replica of a shard answers in time, or one refuses the user or is too old.
@@ -47,7 +41,11 @@ export interface ClickHouseOptions {
 export async function openClickHouse({
   shards: addresses,
   waitMsMax = startLimits.waitMsMax,
-}: ClickHouseOptions): Promise<ClickHouse> {
+}: {
+  readonly shards: readonly (readonly ServerAddress[])[];
+  /** How long the start waits for servers. */
+  readonly waitMsMax?: number;
+}): Promise<ClickHouse> {
   const found: (readonly Opened[])[] = [];
   const prepared = new Map<string, TableDefinition>();
   try {

@@ -30,17 +30,6 @@ export interface ReservedRows {
   readonly reject: (error: unknown) => void;
 }
 
-export interface ColumnIntakeParts {
-  readonly store: Pick<SampleStore, 'ends'>;
-  readonly entries: PendingEntries;
-  /** See `SingleRows`. */
-  readonly makePending: (deviceId: string) => void;
-  /** See `SingleRows.appendColumns`. */
-  readonly placeSingle: (rows: RowColumns, to: RowsTogether) => boolean;
-  /** Gives the rows to the log. Throws what the log throws. */
-  readonly place: (placed: ReservedRows) => void;
-}
-
 interface Reserved {
   /** Its place in the call. */
   readonly at: number;
@@ -51,7 +40,22 @@ interface Reserved {
 /** Each item has the rows of another device. Rejects, and nothing is placed, when the store does. */
 export async function placeColumns(
   all: readonly RowColumns[],
-  { store, entries, makePending, placeSingle, place }: ColumnIntakeParts,
+  {
+    store,
+    entries,
+    makePending,
+    placeSingle,
+    place,
+  }: {
+    readonly store: Pick<SampleStore, 'ends'>;
+    readonly entries: PendingEntries;
+    /** See `SingleRows`. */
+    readonly makePending: (deviceId: string) => void;
+    /** See `SingleRows.appendColumns`. */
+    readonly placeSingle: (rows: RowColumns, to: RowsTogether) => boolean;
+    /** Gives the rows to the log. Throws what the log throws. */
+    readonly place: (placed: ReservedRows) => void;
+  },
 ): Promise<PlacedColumns> {
   const left: number[] = [];
   const reserved: Reserved[] = [];

@@ -17,13 +17,6 @@ export interface MovedBatch {
   readonly unreadable: readonly UnreadableSamples[];
 }
 
-export interface MovedEntriesOptions {
-  readonly shapes: ShapeInterner;
-  /** Of the first entry. */
-  readonly position: number;
-  readonly storedAt: EpochMs;
-}
-
 /** What a row takes in a journal, about; a value takes at most as much as a number. */
 const rowBytes = 16;
 const valueBytes = 9;
@@ -35,7 +28,16 @@ export class MovedEntries {
   #position: number;
   #device: Pick<LoggedEntry, 'deviceId' | 'firstOrder'> = { deviceId: '', firstOrder: 0 };
 
-  constructor({ shapes: interner, position: first, storedAt }: MovedEntriesOptions) {
+  constructor({
+    shapes: interner,
+    position: first,
+    storedAt,
+  }: {
+    readonly shapes: ShapeInterner;
+    /** Of the first entry. */
+    readonly position: number;
+    readonly storedAt: EpochMs;
+  }) {
     this.#interner = interner;
     this.#storedAt = storedAt;
     this.#position = first;

@@ -55,12 +55,6 @@ function createRowSplitter(interner: ShapeInterner): RowSplitter {
   };
 }
 
-export interface SampleIntakeParts {
-  readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
-  readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'compare' | 'ends' | 'write' | 'numbered'>;
-}
-
 /** An append that has no answer yet. */
 interface Settling {
   readonly pending: PendingEntry;
@@ -85,7 +79,11 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   readonly #singles;
   readonly #rowsOf: RowSplitter;
 
-  constructor({ log, shapes, store }: SampleIntakeParts) {
+  constructor(
+    log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>,
+    shapes: ShapeInterner,
+    store: Pick<SampleStore, 'compare' | 'ends' | 'write' | 'numbered'>,
+  ) {
     this.#log = log;
     this.#store = store;
     const { settle, fail } = new Settlements(this.#entries);

@@ -132,7 +132,7 @@ function joined(
   store: SampleStore,
   shapes: ShapeInterner,
 ): Samples & { close(): Promise<void> } {
-  const intake = new SampleIntake({ log, shapes, store });
+  const intake = new SampleIntake(log, shapes, store);
   let closed = false;
   return {
     append(entry) {

@@ -137,7 +137,7 @@ async function intakeOnFailingDisk() {
   const store = await openEmbeddedStore(opened);
   const logOptions = { segmentBytes: 1e6, replayFrom: 0, replay: () => undefined, now: () => 5 };
   const log = await openEntryLog({ ...common, ...logOptions, directory, disk });
-  return { failing, store, intake: new SampleIntake({ log, shapes, store }) };
+  return { failing, store, intake: new SampleIntake(log, shapes, store) };
 }
 
 test('a disk that refuses loses entries in flight with their repetitions, which can be sent again', async () => {

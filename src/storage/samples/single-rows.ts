@@ -11,14 +11,6 @@ import { durableRowsOf, type EntryGroup, type EntryGroups, extend } from './plac
 import { RowBlock, RowRange } from './row-block.ts';
 import type { SampleStore } from './sample-store.ts';
 
-export interface SingleRowsParts {
-  readonly log: Pick<EntryLog, 'append' | 'appendColumns'>;
-  readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'numbered'>;
-  readonly groups: EntryGroups;
-  readonly entries: PendingEntries;
-}
-
 /** Rows that have one answer. */
 export interface RowsTogether {
   range: RowRange | undefined;
@@ -50,7 +42,13 @@ export function createSingleRows({
   store,
   groups,
   entries,
-}: SingleRowsParts): SingleRows {
+}: {
+  readonly log: Pick<EntryLog, 'append' | 'appendColumns'>;
+  readonly shapes: ShapeInterner;
+  readonly store: Pick<SampleStore, 'numbered'>;
+  readonly groups: EntryGroups;
+  readonly entries: PendingEntries;
+}): SingleRows {
   const { numbered } = store;
   const { idOf } = numbered;
   const kindOf = createRowKinds();
@@ -147,7 +145,7 @@ export function createSingleRows({
       inFlight.forget(device);
       for (const group of groups.inFlight)
         for (const range of group.items)
-          if (range instanceof RowRange) makeRangePending({ range, group, device, deviceId });
+          if (range instanceof RowRange) makeRangePending(range, group, device, deviceId);
     },
     left(group, refusal) {
       for (const item of group.items) {
@@ -160,7 +158,12 @@ export function createSingleRows({
     },
   };
 
-  function makeRangePending({ range, group, device, deviceId }: RangeOfDevice): void {
+  function makeRangePending(
+    range: RowRange,
+    group: EntryGroup,
+    device: number,
+    deviceId: string,
+  ): void {
     const { block: from, to } = range;
     const known = pendingOf.get(group) ?? [];
     for (let at = range.from; at < to; at++) {
@@ -199,13 +202,6 @@ export function createSingleRows({
     }
     to.visible(durableRowsOf(range, idOf));
   }
-}
-
-interface RangeOfDevice {
-  readonly range: RowRange;
-  readonly group: EntryGroup;
-  readonly device: number;
-  readonly deviceId: string;
 }
 
 function isOnlyRow({ notes, state, metrics, trace }: JournalEntry): boolean {

@@ -34,17 +34,12 @@ export type JournalFindings = Pick<
   'journalEntries' | 'journalSamples' | 'tornBytes' | 'damage'
 >;
 
-export interface JournalToVerify {
-  readonly shapes: ShapeInterner;
-  /** The store has everything before. */
-  readonly replayFrom: number;
-  readonly seen?: JournalEndSeen | undefined;
-}
-
 /** Reads the whole journal of a folder that is not open. */
 export async function verifyJournal(
   directory: string,
-  { shapes, replayFrom, seen }: JournalToVerify,
+  shapes: ShapeInterner /** The store has everything before. */,
+  replayFrom: number,
+  seen?: JournalEndSeen,
 ): Promise<JournalFindings> {
   const decoder = createEntryDecoder(shapes);
   let journalEntries = 0;

@@ -35,12 +35,13 @@ interface SeparateResponses {
   close(): void;
 }
 
-interface SeparateParts {
+function createSeparateResponses({
+  send,
+  schedule,
+}: {
   readonly send: (datagram: Buffer, sender: CoapSender) => void;
   readonly schedule: SetTimer;
-}
-
-function createSeparateResponses({ send, schedule }: SeparateParts): SeparateResponses {
+}): SeparateResponses {
   const waiting = new Map<string, () => void>();
   let lastId = 0;
 

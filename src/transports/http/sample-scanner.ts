@@ -269,18 +269,21 @@ function firstElement(bytes: Buffer, from: number, form: BodyForm): [Buffer, num
   return [end < 0 ? bytes : bytes.subarray(0, end), at];
 }
 
-interface ScanContext {
-  readonly form: BodyForm;
-  readonly limits: JsonGroupLimits;
-  readonly from: number;
-  readonly isEnded: boolean;
-}
-
 /** A group ends where one of parsed elements does, unless the samples of the form end before. */
 function scanWith(
   template: SampleTemplate,
   bytes: Buffer,
-  { form, limits, from, isEnded }: ScanContext,
+  {
+    form,
+    limits,
+    from,
+    isEnded,
+  }: {
+    readonly form: BodyForm;
+    readonly limits: JsonGroupLimits;
+    readonly from: number;
+    readonly isEnded: boolean;
+  },
 ): ScannedSamples | undefined {
   const { groupElementsMax, groupBytes, elementBytesMax } = limits;
   const isLines = form === 'lines';

@@ -30,13 +30,6 @@ const keptBytesMax = 64;
 /** Enough for the ids of a fleet of 100,000: about 40 MB with all strings. */
 const keptMax = 1 << 18;
 
-/** Where a string is in the bytes. */
-interface Written {
-  readonly from: number;
-  readonly end: number;
-  readonly hash: number;
-}
-
 /**
  * Strings of ASCII that were read before, by a hash of their bytes: bodies bring the same device ids
  * and words again and again. A string with the hash of another takes its place.
@@ -51,7 +44,13 @@ class KeptStrings {
   readonly #tables = new Float64Array(keptMax);
   readonly #ids = new Int32Array(keptMax);
 
-  idOf({ bytes, view }: ByteCursor, { from, end, hash }: Written, table: StringTable): number {
+  idOf(
+    { bytes, view }: ByteCursor,
+    from: number,
+    end: number,
+    hash: number,
+    table: StringTable,
+  ): number {
     const place = (hash ^ (hash >>> 15)) & (keptMax - 1);
     const kept = this.#strings[place];
     if (kept === undefined || !this.#isSame(place, { bytes, view }, from, end)) {
@@ -152,7 +151,7 @@ export class StringSlot implements SlotReader {
     cursor.at = end;
     keptStrings ??= new KeptStrings();
     const id = isPlain
-      ? keptStrings.idOf(cursor, { from, end, hash }, this.#table)
+      ? keptStrings.idOf(cursor, from, end, hash, this.#table)
       : this.#idOfEscaped(bytes.toString('utf8', from, end));
     if (id === undefined) return false;
     this.#target[row] = id;

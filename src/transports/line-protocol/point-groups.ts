@@ -66,14 +66,15 @@ function columnsOf(group: readonly PointSample[]): SampleColumns | undefined {
   };
 }
 
-interface Form {
-  readonly topic: string;
-  /** Their order is part of the form. */
-  readonly keys: readonly string[];
-  readonly types: readonly string[];
-}
-
-function hasForm({ data, tags, topic, texts }: PointSample, form: Form): boolean {
+function hasForm(
+  { data, tags, topic, texts }: PointSample,
+  form: {
+    readonly topic: string;
+    /** Their order is part of the form. */
+    readonly keys: readonly string[];
+    readonly types: readonly string[];
+  },
+): boolean {
   if (tags !== undefined || texts.length > 0 || topic !== form.topic) return false;
   let at = 0;
   for (const key in data) {

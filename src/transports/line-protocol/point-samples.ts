@@ -31,13 +31,6 @@ export interface PointSample {
   readonly texts: string[];
 }
 
-interface PointSamplesParts {
-  readonly mapping: LineProtocolMapping;
-  readonly readTime: ReadTime;
-  /** The time of points without one: the same for all of a request. */
-  readonly receivedAt: EpochMs;
-}
-
 /** What the points of a series have in common. */
 interface Lane {
   readonly deviceId: string;
@@ -63,7 +56,16 @@ export class PointSamples {
   readonly #laneOf;
   readonly #keyOf = createKeys();
 
-  constructor({ mapping, readTime, receivedAt }: PointSamplesParts) {
+  constructor({
+    mapping,
+    readTime,
+    receivedAt,
+  }: {
+    readonly mapping: LineProtocolMapping;
+    readonly readTime: ReadTime;
+    /** The time of points without one: the same for all of a request. */
+    readonly receivedAt: EpochMs;
+  }) {
     this.#readTime = readTime;
     this.#receivedAt = receivedAt;
     this.#laneOf = createLanes(mapping);

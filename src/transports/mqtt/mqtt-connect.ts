@@ -109,16 +109,18 @@ function takeProperties(session: MqttSession, packet: ConnectPacket): ConnackPro
   };
 }
 
-interface LoginOfPacket {
-  readonly userName: string;
-  readonly password: string;
-  readonly answer: ConnackProperties | undefined;
-}
-
 async function logIn<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
-  { userName, password, answer }: LoginOfPacket,
+  {
+    userName,
+    password,
+    answer,
+  }: {
+    readonly userName: string;
+    readonly password: string;
+    readonly answer: ConnackProperties | undefined;
+  },
 ): Promise<void> {
   let refused = await state.logIn(session, userName, password);
   const fault = refused === undefined ? await state.will.check(session) : undefined;

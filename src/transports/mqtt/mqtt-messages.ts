@@ -33,14 +33,6 @@ export interface Deliveries extends Pick<Subscribers, 'add' | 'remove' | 'remove
   hasSubscribers(id: string): boolean;
 }
 
-interface DeliveriesParts {
-  readonly retained: RetainedSource;
-  /** Undefined in a single process. */
-  readonly peers?: { unwatch(id: string): void } | undefined;
-  readonly setTimer: SetTimer;
-  readonly now: () => EpochMs;
-}
-
 /** From the worst to the best. */
 const outcomesInOrder = ['offline', 'sent', 'acknowledged'] as const;
 
@@ -49,7 +41,18 @@ export function bestOutcome(outcomes: readonly DeliveryOutcome[]): DeliveryOutco
   return outcomesInOrder.findLast((outcome) => outcomes.includes(outcome)) ?? 'offline';
 }
 
-export function createDeliveries({ retained, peers, setTimer, now }: DeliveriesParts): Deliveries {
+export function createDeliveries({
+  retained,
+  peers,
+  setTimer,
+  now,
+}: {
+  readonly retained: RetainedSource;
+  /** Undefined in a single process. */
+  readonly peers?: { unwatch(id: string): void } | undefined;
+  readonly setTimer: SetTimer;
+  readonly now: () => EpochMs;
+}): Deliveries {
   const subscribers = createSubscribers((id) => peers?.unwatch(id));
   const write = createMessageWriter(setTimer);
 

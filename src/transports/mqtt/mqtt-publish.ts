@@ -99,11 +99,11 @@ export function createPublishHandler<R extends RoutedDevice>(
       settle(outcome);
     };
     const sent = { deviceId: up?.deviceId ?? null, bytes: payload.length, payload };
-    const refuse = (error: unknown) => over(refusalOf(session, packet.qos, { error, sent }, parts));
+    const refuse = (error: unknown) => over(refusalOf(session, packet.qos, error, sent, parts));
     if (largeBytes !== undefined) {
       const error = problem('payloadTooLarge', { bytesMax: mqttLimits.packetBytesMax });
       const named = { deviceId: sent.deviceId, bytes: largeBytes };
-      return over(refusalOf(session, packet.qos, { error, sent: named }, parts));
+      return over(refusalOf(session, packet.qos, error, named, parts));
     }
     if (levelsOf(packet.topic) > mqttLimits.topicLevelsMax) {
       const reason = `it has more than ${mqttLimits.topicLevelsMax} levels`;
@@ -113,7 +113,7 @@ export function createPublishHandler<R extends RoutedDevice>(
       takeSparkplug(() => sparkplug.take(session, packet.topic, payload)).then(
         () => over('done'),
         (error: unknown) => {
-          const refusal = refusalOf(session, 1, { error, sent }, parts);
+          const refusal = refusalOf(session, 1, error, sent, parts);
           const isLasting = refusal instanceof RefusedPublish;
           // Edge nodes send their births when they connect again.
           over(isLasting || refusal === 'done' ? refusal : new Error(refusal.message));
@@ -206,11 +206,6 @@ export class FailedPublish extends Error {
 /** It can never succeed. A client that sent it again would stop there for ever. */
 export class RefusedPublish extends FailedPublish {}
 
-interface NotStored {
-  readonly error: unknown;
-  readonly sent: Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'>;
-}
-
 /**
  * What is answered to a publish that was not stored. Nobody waits for the answer to QoS 0, so only
  * a foreign secret matters there.
@@ -218,7 +213,8 @@ interface NotStored {
 function refusalOf<R extends RoutedDevice>(
   session: MqttSession,
   qos: number,
-  { error, sent }: NotStored,
+  error: unknown,
+  sent: Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'>,
   parts: PublishParts<R>,
 ): Error | 'done' {
   const { address, clientId, identity } = session;
@@ -314,7 +310,7 @@ export function createWillHandler<R extends RoutedDevice>(
         return undefined;
       } catch (error) {
         const sent = { deviceId: up?.deviceId ?? null, bytes: payload.length, payload };
-        const refusal = refusalOf(session, 1, { error, sent }, parts);
+        const refusal = refusalOf(session, 1, error, sent, parts);
         const status = failureOf(error)?.status;
         if (status === 403 || status === 404) {
           session.will = undefined;
@@ -338,7 +334,7 @@ export function createWillHandler<R extends RoutedDevice>(
           bytes: payload.length,
           payload,
         };
-        refusalOf(session, 0, { error, sent }, parts);
+        refusalOf(session, 0, error, sent, parts);
       }
     },
   };

@@ -15,19 +15,21 @@ function refused(reason: string): Problem {
   return problem('mqttTopicInvalid', { reason });
 }
 
-interface SparkplugClientsParts {
-  readonly intake: SparkplugIntake;
-  readonly write: WriteMessage;
-  readonly end: (session: MqttSession, because: string) => void;
-}
-
 /** The clients of a broker. Functions that take a topic throw when it is not the client's. */
 export class SparkplugClients {
   readonly #intake: SparkplugIntake;
   readonly #write: WriteMessage;
   readonly #end: (session: MqttSession, because: string) => void;
 
-  constructor({ intake, write, end }: SparkplugClientsParts) {
+  constructor({
+    intake,
+    write,
+    end,
+  }: {
+    readonly intake: SparkplugIntake;
+    readonly write: WriteMessage;
+    readonly end: (session: MqttSession, because: string) => void;
+  }) {
     this.#intake = intake;
     this.#write = write;
     this.#end = end;

@@ -28,16 +28,14 @@ export interface MessageReadings {
   readonly unknown: string | undefined;
 }
 
-interface ReadingParts {
+/** Values of unknown aliases are lost, until the births come again. */
+export function readingsOf(parts: {
   readonly payload: Payload;
   readonly birth: Birth;
   /** The time of values without one. */
   readonly receivedAt: EpochMs;
   readonly fault: (fault: string) => void;
-}
-
-/** Values of unknown aliases are lost, until the births come again. */
-export function readingsOf(parts: ReadingParts): MessageReadings {
+}): MessageReadings {
   const { payload, birth, receivedAt, fault } = parts;
   const sentAt = sentTimeOf(payload.timestamp) ?? receivedAt;
   if (payload.timestamp !== undefined && sentTimeOf(payload.timestamp) === undefined)

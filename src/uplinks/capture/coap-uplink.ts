@@ -6,22 +6,18 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import type { EpochMs } from '../../model/instant.ts';
 import type { Capture, CaptureReceipt } from './capture.ts';
 
-export interface CoapUplinkStages {
+/**
+ * Call at the start: from then on the endpoint stores exchanges itself, and each of them for its
+ * lifetime.
+ */
+export function createCoapUplinks(stages: {
   readonly duplicates: Pick<DuplicateFilter, 'once'>;
   /** Resolves when the payload is durable. */
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
   readonly newId: () => string;
   readonly now: () => EpochMs;
-}
-
-/**
- * Call at the start: from then on the endpoint stores exchanges itself, and each of them for its
- * lifetime.
- */
-export function createCoapUplinks(
-  stages: CoapUplinkStages,
-): (sent: CoapCapture<UplinkRoute>) => Promise<CaptureReceipt> {
+}): (sent: CoapCapture<UplinkRoute>) => Promise<CaptureReceipt> {
   const { duplicates, capture, captureSenml, newId, now } = stages;
   const startedAt = now();
   return async ({ sender: route, request, body, bodyBytes, isSenml, duplicateKey }) => {

@@ -73,21 +73,17 @@ export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promi
   for (const event of events) found.push([event, await on.findRoute(connector, event.deviceEui)]);
   const kept: (KeptSamples | undefined)[] = [];
   for (const [event, route] of found) {
-    const handled = await handleEvent({ event, route, webhook, receipt }, on);
+    const handled = await handleEvent(event, route, webhook, receipt, on);
     if (event.kind !== 'downlink' && event.kind !== 'note') kept.push(handled);
   }
   return { ...receipt, ...keptTogether(kept) };
 }
 
-interface ReceivedEvent {
-  readonly event: ServerEvent;
-  readonly route: UplinkRoute;
-  readonly webhook: Webhook;
-  readonly receipt: CaptureReceipt;
-}
-
 async function handleEvent(
-  { event, route, webhook, receipt }: ReceivedEvent,
+  event: ServerEvent,
+  route: UplinkRoute,
+  webhook: Webhook,
+  receipt: CaptureReceipt,
   on: WebhookStages,
 ): Promise<KeptSamples | undefined> {
   if (event.kind === 'downlink') {

@@ -312,25 +312,21 @@ function sparkplugUplinks(
   const uplinks: Uplink[] = [];
   if (old.length > 0)
     uplinks.push({
-      ...uplinkFrom(message, { readings: old, sentAt }, route, newId),
+      ...uplinkFrom(message, old, sentAt, route, newId),
       rulesSkipped: true,
     });
   if (old.length < readings.length || old.length === 0) {
     const live = readings.filter(({ isHistorical }) => !isHistorical);
-    uplinks.push(uplinkFrom(message, { readings: live, sentAt }, route, newId));
+    uplinks.push(uplinkFrom(message, live, sentAt, route, newId));
   }
   return uplinks;
-}
-
-interface SentReadings {
-  readonly readings: readonly Reading[];
-  readonly sentAt: EpochMs | undefined;
 }
 
 /** A decoder gets the message; without one, the readings are samples. */
 function uplinkFrom(
   { topic, bodyBytes, receivedAt, mapping }: SparkplugMessage,
-  { readings, sentAt }: SentReadings,
+  readings: readonly Reading[],
+  sentAt: EpochMs | undefined,
   route: UplinkRoute,
   newId: () => string,
 ): Uplink {

@@ -26,17 +26,15 @@ export interface RawUplinks {
   readonly close: () => Promise<void>;
 }
 
-export interface RawUplinkFollowerParts {
+/** Opens the store. It catches up with the journal in the background. */
+export async function openRawUplinks(parts: {
   readonly openStore: OpenRawUplinkStore;
   readonly log: FollowedLog & Pick<EntryLog, 'isLost'>;
   readonly followers: Followers;
   readonly telemetry: Telemetry;
   /** Whether the store can take uplinks now. */
   readonly hasRoom: () => boolean;
-}
-
-/** Opens the store. It catches up with the journal in the background. */
-export async function openRawUplinks(parts: RawUplinkFollowerParts): Promise<RawUplinks> {
+}): Promise<RawUplinks> {
   const { log, telemetry } = parts;
   const store = await parts.openStore({
     followedFrom: log.followerPosition(name),

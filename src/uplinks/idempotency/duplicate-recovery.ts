@@ -4,16 +4,14 @@ import type { EpochMs } from '../../model/instant.ts';
 import { durablePart } from '../../model/request-part.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 
-export interface DuplicateRecoveryParts {
+/** Call once at the start, before the first uplink. */
+export async function recoverDuplicates(parts: {
   readonly filter: Pick<DuplicateFilter, 'remember' | 'doubt'>;
   readonly log: Pick<EntryLog, 'position' | 'positionAt' | 'duplicateKeysFrom'>;
   /** Age up to which a sender perhaps did not receive the answer to its newest uplinks. */
   readonly confirmedAfterMs: number;
   readonly now: EpochMs;
-}
-
-/** Call once at the start, before the first uplink. */
-export async function recoverDuplicates(parts: DuplicateRecoveryParts): Promise<void> {
+}): Promise<void> {
   const { filter, log, confirmedAfterMs, now } = parts;
   const oldest = now - duplicateLimits.windowMs;
   // What was stored before was received before.

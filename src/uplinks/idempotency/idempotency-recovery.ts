@@ -60,13 +60,11 @@ function addPart(
 
 // Idempotency records: keys and answers in the database, each with the journal position at its reservation.
 
-interface IdempotencyRecordsParts {
+export function createIdempotencyRecords(parts: {
   readonly records: Records;
   readonly log: Pick<EntryLog, 'position'>;
   readonly telemetry: Telemetry;
-}
-
-export function createIdempotencyRecords(parts: IdempotencyRecordsParts): IdempotencyRecords {
+}): IdempotencyRecords {
   const { records, log, telemetry } = parts;
   const { db } = records;
   return {

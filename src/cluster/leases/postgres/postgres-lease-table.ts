@@ -2,12 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LeaseRow, LeaseTable } from '../lease-table.ts';
 
-/** A session of PostgreSQL that nothing else uses. Rejects when it is lost or takes too long. */
-export interface LeaseSession {
-  query(text: string, values: readonly unknown[]): Promise<readonly unknown[]>;
-  close(): Promise<void>;
-}
-
 /**
  * Each statement begins with it: locks the row of the node, so that a statement of an earlier
  * session, which may still run, comes before `register` or finds another session.
@@ -75,7 +69,13 @@ interface ViewRow extends LeaseRow {
 }
 
 /** `leaseMs` is the time of a lease, for all nodes of a cluster. */
-export function postgresLeaseTable(on: LeaseSession, leaseMs: number): LeaseTable {
+export function postgresLeaseTable(
+  on: {
+    query(text: string, values: readonly unknown[]): Promise<readonly unknown[]>;
+    close(): Promise<void>;
+  },
+  leaseMs: number,
+): LeaseTable {
   const session = randomUUID();
   const seconds = leaseMs / 1_000;
   let nodeId = '';

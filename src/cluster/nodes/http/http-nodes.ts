@@ -29,7 +29,13 @@ import {
   NodeUnreachable,
 } from '../nodes.ts';
 
-export interface HttpNodesOptions {
+interface Peer {
+  readonly pool: Pool;
+  /** Requests without an answer. */
+  waiting: number;
+}
+
+export function createHttpNodes(options: {
   /** Of this node. */
   readonly id: string;
   readonly secret: string;
@@ -38,15 +44,7 @@ export interface HttpNodesOptions {
   /** Whether nodes on other machines may be asked without TLS. */
   readonly plaintext?: boolean | undefined;
   readonly now?: () => number;
-}
-
-interface Peer {
-  readonly pool: Pool;
-  /** Requests without an answer. */
-  waiting: number;
-}
-
-export function createHttpNodes(options: HttpNodesOptions): Nodes {
+}): Nodes {
   const { id, secret, ca, plaintext = false, now = Date.now } = options;
   const peers = new Map<string, Peer>();
   const signer = new NodeSigner(secret, now);
@@ -107,7 +105,7 @@ export function createHttpNodes(options: HttpNodesOptions): Nodes {
     if (isStream) await call(to, meetCall, null);
     const send = () => {
       const { handler, answer } = createAnswerReader(to, request.signal);
-      pool.dispatch(dispatchOf(request, { from: id, to: to.id, signer }), handler);
+      pool.dispatch(dispatchOf(request, id, to.id, signer), handler);
       return answer;
     };
     let answer = await send();
@@ -153,18 +151,23 @@ function poolOf(url: string, ca: string | undefined): Pool {
   });
 }
 
-interface SentCall {
-  readonly path: string;
-  readonly from: string;
-  readonly signature: string;
-  readonly callId: string;
-  readonly body: string;
-  readonly answerMsMax: number;
-}
-
 async function sendCall(
   pool: Pool,
-  { path, from, signature, callId, body, answerMsMax }: SentCall,
+  {
+    path,
+    from,
+    signature,
+    callId,
+    body,
+    answerMsMax,
+  }: {
+    readonly path: string;
+    readonly from: string;
+    readonly signature: string;
+    readonly callId: string;
+    readonly body: string;
+    readonly answerMsMax: number;
+  },
 ): Promise<Json> {
   const {
     statusCode,
@@ -220,13 +223,7 @@ class CallFailed extends Error {
   }
 }
 
-interface SentBy {
-  readonly from: string;
-  readonly to: string;
-  readonly signer: NodeSigner;
-}
-
-function dispatchOf(request: ForwardedRequest, { from, to, signer }: SentBy) {
+function dispatchOf(request: ForwardedRequest, from: string, to: string, signer: NodeSigner) {
   const { method, url: path, headers, body = null, remoteAddress, lease } = request;
   const about = aboutForwarded(lease, remoteAddress);
   const isStream = body instanceof Readable;

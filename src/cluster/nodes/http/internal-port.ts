@@ -94,7 +94,7 @@ export class InternalPort {
     // The other node ends idle connections first, so that it never sends on one that just ended.
     this.#server.keepAliveTimeout = 60_000;
     this.#links = new LinkServer(parts);
-    acceptLinks(this.#server, this.#links, parts, { accept, run: check.run });
+    acceptLinks(this.#server, this.#links, parts, accept, check.run);
   }
 
   readonly close = async (): Promise<void> => {
@@ -118,17 +118,12 @@ export class InternalPort {
   }
 }
 
-/** `run`: a sender that does not know it yet is told, and sends again. */
-interface Acceptance {
-  readonly accept: (request: IncomingMessage) => Accepted;
-  readonly run: string;
-}
-
 function acceptLinks(
   server: Server,
   links: LinkServer,
   { refused }: InternalPortParts,
-  { accept, run }: Acceptance,
+  accept: (request: IncomingMessage) => Accepted,
+  run: string,
 ): void {
   server.on('upgrade', (request, socket: Socket, head) => {
     const accepted = accept(request);

@@ -11,7 +11,14 @@ import type { LinkSocket } from '../links/link-channel.ts';
 import { type FeedHandlers, linkLimits, type Links } from '../links/links.ts';
 import { linkPath, nodeHeaders } from '../node-headers.ts';
 
-export interface WebSocketLinksOptions {
+const socketOptions = {
+  perMessageDeflate: false,
+  maxPayload: linkLimits.messageBytesMax,
+  // Messages are JSON that a node of the same cluster wrote.
+  skipUTF8Validation: true,
+} as const;
+
+export function createWebSocketLinks(given: {
   /** Of this node. */
   readonly id: string;
   readonly secret: string;
@@ -20,16 +27,7 @@ export interface WebSocketLinksOptions {
   /** Whether nodes on other machines may be followed without TLS. */
   readonly plaintext?: boolean | undefined;
   readonly now?: () => number;
-}
-
-const socketOptions = {
-  perMessageDeflate: false,
-  maxPayload: linkLimits.messageBytesMax,
-  // Messages are JSON that a node of the same cluster wrote.
-  skipUTF8Validation: true,
-} as const;
-
-export function createWebSocketLinks(given: WebSocketLinksOptions): Links {
+}): Links {
   const { id, secret, ca, plaintext = false, now = Date.now } = given;
   const signer = new NodeSigner(secret, now);
   const options = {

@@ -12,20 +12,18 @@ import {
 } from './link-channel.ts';
 import { type FollowedFeed, linkLimits, type Links } from './links.ts';
 
-export interface DialedLinksParts {
-  /** Opens a connection to the node. Rejects when it cannot. */
-  readonly dial: (to: NodeAddress) => Promise<LinkSocket>;
-  readonly setTimer: SetTimer;
-  readonly setRepeatingTimer: SetTimer;
-}
-
 interface Peer {
   link: Promise<LinkReceiver> | undefined;
   /** Consecutive failures; a link that has delivered something ends them. */
   failures: number;
 }
 
-export function createDialedLinks(parts: DialedLinksParts): Links {
+export function createDialedLinks(parts: {
+  /** Opens a connection to the node. Rejects when it cannot. */
+  readonly dial: (to: NodeAddress) => Promise<LinkSocket>;
+  readonly setTimer: SetTimer;
+  readonly setRepeatingTimer: SetTimer;
+}): Links {
   const peers = new Map<string, Peer>();
   const open = new Set<LinkReceiver>();
   let isClosed = false;
@@ -145,15 +143,6 @@ function followFeed(parts: {
 
 // Link receiver: the end of a link that follows feeds, and keeps of each what was not read yet.
 
-interface LinkReceiverParts {
-  readonly to: NodeAddress;
-  readonly socket: LinkSocket;
-  /** The link can no longer be used. Called once. */
-  readonly ended: () => void;
-  readonly setTimer: SetTimer;
-  readonly setRepeatingTimer: SetTimer;
-}
-
 /** One feed, as the link delivers it. */
 interface ReceivedFeed {
   /** Messages that were not read, with what they count in the window. */
@@ -169,7 +158,14 @@ interface LinkReceiver {
   close(): void;
 }
 
-function openLinkReceiver(parts: LinkReceiverParts): LinkReceiver {
+function openLinkReceiver(parts: {
+  readonly to: NodeAddress;
+  readonly socket: LinkSocket;
+  /** The link can no longer be used. Called once. */
+  readonly ended: () => void;
+  readonly setTimer: SetTimer;
+  readonly setRepeatingTimer: SetTimer;
+}): LinkReceiver {
   const { to, socket, setRepeatingTimer, setTimer, ended } = parts;
   const feeds = new Map<number, ReceivedFeed>();
   let opened = 0;

@@ -14,18 +14,16 @@ export interface LinkChannel {
   close(reason: string): void;
 }
 
-export interface LinkChannelParts {
+const heartbeat: LinkMessage = ['beat', 0];
+
+export function openLinkChannel(parts: {
   readonly socket: LinkSocket;
   /** Gets each message once, in order, with what it counts in a window. */
   readonly received: (message: LinkMessage, cost: number) => void;
   /** Called once. */
   readonly broken: (reason: string) => void;
   readonly setRepeatingTimer: SetTimer;
-}
-
-const heartbeat: LinkMessage = ['beat', 0];
-
-export function openLinkChannel(parts: LinkChannelParts): LinkChannel {
+}): LinkChannel {
   const { socket } = parts;
   let sent = 0;
   let received = 0;

@@ -82,14 +82,16 @@ function add<R extends Pick<Endpoint, 'method' | 'path'>>(root: Node<R>, route: 
   for (const method of servedMethods[route.method]) node.leaves.set(method, { route, names });
 }
 
-interface Sought {
-  readonly method: string;
-  readonly steps: readonly string[];
-  /** Of the parameters so far. */
-  readonly values: string[];
-}
-
-function find<R>(node: Node<R>, sought: Sought, at: number): Leaf<R> | undefined {
+function find<R>(
+  node: Node<R>,
+  sought: {
+    readonly method: string;
+    readonly steps: readonly string[];
+    /** Of the parameters so far. */
+    readonly values: string[];
+  },
+  at: number,
+): Leaf<R> | undefined {
   const step = sought.steps[at];
   if (step === undefined) return node.leaves.get(sought.method);
   const literal = node.literals.get(step);

@@ -4,7 +4,13 @@ import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts
 /** Fields of one line; further ones are left out, because a line is read as a whole. */
 const fieldsMax = 2_000;
 
-export interface Point {
+/** The line of a point, times in milliseconds; undefined when it has no field. */
+export function lineOf({
+  measurement,
+  tags,
+  fields,
+  epochMs,
+}: {
   readonly measurement: string;
   /** Empty ones are omitted. */
   readonly tags: Readonly<Record<string, string>>;
@@ -12,10 +18,7 @@ export interface Point {
   readonly fields: JsonObject;
   /** Undefined for the time of the server. */
   readonly epochMs: number | undefined;
-}
-
-/** The line of a point, times in milliseconds; undefined when it has no field. */
-export function lineOf({ measurement, tags, fields, epochMs }: Point): string | undefined {
+}): string | undefined {
   const written: string[] = [];
   addFields(written, '', fields);
   if (written.length === 0) return undefined;

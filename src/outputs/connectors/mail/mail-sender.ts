@@ -6,31 +6,19 @@ const mailLimits = {
   timeoutMs: 9_000,
 } as const;
 
-export interface Mail {
-  /** The same for every attempt, so that servers and readers can recognize a repeated mail. */
-  readonly id: string;
-  readonly to: readonly string[];
-  readonly subject: string;
-  readonly text: string;
-  /** Whether the body is HTML. */
-  readonly isHtml?: boolean;
-}
-
 /** Names the environment variable without which no mail can be sent. */
 export interface MissingMailSetting {
   readonly missingSetting: string;
-}
-
-export interface MailSettings {
-  readonly smtpUrl: string | undefined;
-  readonly mailFrom: string | undefined;
 }
 
 /** Creates a mail sender, or names the setting that it needs. */
 export function createConfiguredMails({
   smtpUrl,
   mailFrom,
-}: MailSettings): MailSender | MissingMailSetting {
+}: {
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
+}): MailSender | MissingMailSetting {
   if (smtpUrl === undefined) return { missingSetting: 'SMTP_URL' };
   if (mailFrom === undefined) return { missingSetting: 'MAIL_FROM' };
   return new MailSender({ smtpUrl, from: mailFrom });
@@ -61,7 +49,21 @@ export class MailSender {
   };
 
   /** Resolves with the answer of the server. Rejects with its rejection or with a network error. */
-  async send({ id, to, subject, text, isHtml = false }: Mail): Promise<string> {
+  async send({
+    id,
+    to,
+    subject,
+    text,
+    isHtml = false,
+  }: {
+    /** The same for every attempt, so that servers and readers can recognize a repeated mail. */
+    readonly id: string;
+    readonly to: readonly string[];
+    readonly subject: string;
+    readonly text: string;
+    /** Whether the body is HTML. */
+    readonly isHtml?: boolean;
+  }): Promise<string> {
     this.#transport ??= openTransport(this.#smtpUrl);
     const opened = await this.#transport;
     const info = (await opened.sendMail({

@@ -22,13 +22,6 @@ import {
 /** Deliveries that some recipients have received and others have not. */
 const partlySentMax = 1_000;
 
-/** One message to one recipient. */
-interface Sms {
-  readonly id: string;
-  readonly to: string;
-  readonly text: string;
-}
-
 /** The egress guard does not check the gateway, because its address comes from the operator. */
 function createSmsTarget(
   { messageText, recipientPhones }: SmsProperties,
@@ -89,7 +82,15 @@ function gatewayOf(gatewayUrl: string): Gateway {
   return { url: url.href, headers: { authorization } };
 }
 
-function requestOf({ url, headers: own }: Gateway, deliveryId: string, sms: Sms): HttpCall {
+function requestOf(
+  { url, headers: own }: Gateway,
+  deliveryId: string,
+  sms: {
+    readonly id: string;
+    readonly to: string;
+    readonly text: string;
+  },
+): HttpCall {
   const headers = {
     'content-type': 'application/json',
     'x-delivery-id': deliveryId,

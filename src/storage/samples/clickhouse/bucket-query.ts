@@ -168,7 +168,7 @@ function addPartials(read: HourRead): void {
   const placeOf = placesOfKey(plan);
   for (const partials of known.partials)
     for (const deviceId of deviceIds)
-      for (const [hourAt, partial] of partialsOfHours(deviceId, { partials, placeOf, read })) {
+      for (const [hourAt, partial] of partialsOfHours(deviceId, partials, placeOf, read)) {
         const row = aggregate.rowOf(partial, hourAt);
         if (!aggregate.isExact(row)) inexact.add(deviceId);
         const tally = tallyAt(talliesOf(found, deviceId, plan), bucketOf(edges, hourAt), facet);
@@ -190,16 +190,12 @@ function placesOfKey({ dataKey }: BucketPlan): (shape: DataShape) => number {
   };
 }
 
-interface PartialsOfKey {
-  readonly partials: HourPartials;
-  readonly placeOf: (shape: DataShape) => number;
-  readonly read: HourRead;
-}
-
 /** Those of shapes that have the key in common are one, because their values alternate. */
 function partialsOfHours(
   deviceId: string,
-  { partials, placeOf, read }: PartialsOfKey,
+  partials: HourPartials,
+  placeOf: (shape: DataShape) => number,
+  read: HourRead,
 ): ReadonlyMap<EpochMs, HourPartial> {
   const { topic, from, to, parts } = read.plan;
   const byHour = new Map<EpochMs, HourPartial>();

@@ -158,7 +158,7 @@ export async function openClickHouseStore(
     options.stateReplaced,
   );
   const { shipped, released = shipped, blockTo, nextOrder } = file.state;
-  const openRows = createOpenRows({ from: released, shipped, blockTo, nextOrder });
+  const openRows = createOpenRows(released, shipped, blockTo, nextOrder);
   const visible = new VisibleRows(file, openRows);
   const { now, shapes } = options;
   const hours = new Hours({ shards, file, openRows, visible, failed, now });

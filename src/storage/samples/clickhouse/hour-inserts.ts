@@ -24,17 +24,19 @@ const rowsPerInsert = 50_000;
 /** ClickHouse may have to read a month of points. */
 const selectMsMax = 1_800_000;
 
-export interface HoursToInsert {
-  readonly journal: number;
-  readonly shards: readonly Shard[];
-  /** A condition for points of the journal that are not to be in hours, beginning with `and`. */
-  readonly hidden: string;
-}
-
 /** Of a block of hours, for each shard. */
 export function hourInserts(
   block: HourBlock,
-  { journal, shards, hidden }: HoursToInsert,
+  {
+    journal,
+    shards,
+    hidden,
+  }: {
+    readonly journal: number;
+    readonly shards: readonly Shard[];
+    /** A condition for points of the journal that are not to be in hours, beginning with `and`. */
+    readonly hidden: string;
+  },
 ): ReadonlyMap<Shard, readonly BlockInsert[]> {
   const { partials } = block;
   return new Map(
@@ -258,13 +260,17 @@ function hourRowName(row: HourRow): string {
   return JSON.stringify([deviceId, topic, key, hourAt, workspaceId, dataFlowId ?? '']);
 }
 
-interface HoursOrigin {
-  readonly journal: number;
-  /** Whether the rows are of entries that were late, instead of a whole block. */
-  readonly late: boolean;
-}
-
-function encodeHours(rows: readonly HourRow[], { journal, late }: HoursOrigin): RowBinary {
+function encodeHours(
+  rows: readonly HourRow[],
+  {
+    journal,
+    late,
+  }: {
+    readonly journal: number;
+    /** Whether the rows are of entries that were late, instead of a whole block. */
+    readonly late: boolean;
+  },
+): RowBinary {
   const to = new RowBinary();
   for (const row of rows) {
     to.uint16(partitionOf(row.deviceId));

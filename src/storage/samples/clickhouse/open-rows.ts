@@ -55,21 +55,17 @@ export interface OpenRows {
   position(): number;
 }
 
-export interface OpenRowsStart {
-  /** The position of the first entry. */
-  readonly from: number;
-  /** An earlier run has inserted everything before; some of it may be lost with a replica. */
-  readonly shipped: number;
-  /** The end of the first block, when an earlier run may have inserted it. */
-  readonly blockTo: number | null;
-  readonly nextOrder: number;
-}
-
 /**
  * A block ends where the time of storing passes into the next slot or where it is full, so that the
  * same journal gives the same blocks.
  */
-export function createOpenRows({ from, shipped, blockTo, nextOrder }: OpenRowsStart): OpenRows {
+export function createOpenRows(
+  /** The position of the first entry. */
+  from: number /** An earlier run has inserted everything before; some of it may be lost with a replica. */,
+  shipped: number /** The end of the first block, when an earlier run may have inserted it. */,
+  blockTo: number | null,
+  nextOrder: number,
+): OpenRows {
   const byDevice = new Map<string, OpenRow[]>();
   const closed: Block[] = [];
   let current: Block | undefined;

@@ -16,16 +16,6 @@ export interface TestClickHouseSamples extends OpenSamples<ClickHouseStore> {
   readonly failures: readonly unknown[];
 }
 
-export interface TestClickHouseOptions {
-  readonly directory: string;
-  /** Of the server, with the database. */
-  readonly url: string;
-  readonly now: () => number;
-  readonly limits?: Partial<ClickHouseStoreLimits>;
-  readonly journalSegmentBytes?: number;
-  readonly elsewhere?: Elsewhere;
-}
-
 /** Closing closes the ClickHouse too. */
 export async function openClickHouseSamples({
   directory,
@@ -34,7 +24,15 @@ export async function openClickHouseSamples({
   limits = {},
   elsewhere,
   ...options
-}: TestClickHouseOptions): Promise<TestClickHouseSamples> {
+}: {
+  readonly directory: string;
+  /** Of the server, with the database. */
+  readonly url: string;
+  readonly now: () => number;
+  readonly limits?: Partial<ClickHouseStoreLimits>;
+  readonly journalSegmentBytes?: number;
+  readonly elsewhere?: Elsewhere;
+}): Promise<TestClickHouseSamples> {
   const shards = serverAddresses(url) ?? missing('addresses');
   const clickhouse = await openClickHouse({ shards });
   const failures: unknown[] = [];

@@ -26,7 +26,7 @@ export async function verifyShippedSamples(
     damage.push({ kind: 'manifest', path, reason: 'it is not what was written' });
   const replayFrom = typeof state === 'object' ? state.shipped : 0;
   const shapes = createShapeInterner();
-  const journal = await verifyJournal(join(directory, 'journal'), { seen, shapes, replayFrom });
+  const journal = await verifyJournal(join(directory, 'journal'), shapes, replayFrom, seen);
   let sealedSamples = 0;
   for (const { replicas } of clickhouse.shards) {
     const found = await Promise.all(replicas.map((replica) => contentsOf(replica)));

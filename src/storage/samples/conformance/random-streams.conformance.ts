@@ -15,18 +15,16 @@ import { hourMs } from '../../../model/instant.ts';
 
 const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
 
-export interface StreamTarget {
-  readonly store: () => Samples;
-  /**
-   * Called between entries, at random: sealing, opening again, whatever the store should not
-   * mind.
-   */
-  readonly disturb: (random: Random) => Promise<void>;
-}
-
 /** Sends one random stream and compares everything that can be read. */
 export async function describeRandomStream(
-  target: StreamTarget,
+  target: {
+    readonly store: () => Samples;
+    /**
+     * Called between entries, at random: sealing, opening again, whatever the store should not
+     * mind.
+     */
+    readonly disturb: (random: Random) => Promise<void>;
+  },
   seed: number,
   deviceId: string,
 ): Promise<void> {

@@ -82,18 +82,22 @@ export interface OpenedTables {
   readonly tableRuns: TableRuns;
 }
 
-export interface TablesFolder {
-  readonly directory: string;
-  readonly interners: Interners;
-  readonly limits: StoreLimits;
-  readonly damaged: (damage: StoreDamage) => void;
-  /** See `ActiveReads`. */
-  readonly whenUnread: ActiveReads['whenUnread'];
-}
-
 /** The tables with the runs of the folder. Throws DamagedChunk when the numbers of their devices are lost. */
 export function openTables(
-  { directory, interners, limits, damaged, whenUnread }: TablesFolder,
+  {
+    directory,
+    interners,
+    limits,
+    damaged,
+    whenUnread,
+  }: {
+    readonly directory: string;
+    readonly interners: Interners;
+    readonly limits: StoreLimits;
+    readonly damaged: (damage: StoreDamage) => void;
+    /** See `ActiveReads`. */
+    readonly whenUnread: ActiveReads['whenUnread'];
+  },
   { runs, manifest }: OpenedSegments,
 ): OpenedTables {
   const numbers = openDeviceNumbers({
@@ -103,7 +107,7 @@ export function openTables(
   });
   const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
   const marks = new DeviceMarks(numbers.count(), maxOrder + 1);
-  const tables = createShapeTables({ numbers, marks, limits, whenUnread });
+  const tables = createShapeTables(numbers, marks, limits, whenUnread);
   const tableRuns = new TableRuns({
     interners,
     cacheBytes: limits.sectionCacheBytes,

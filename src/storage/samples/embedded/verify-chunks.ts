@@ -71,11 +71,12 @@ export async function verifyStore(
     }
     file.close();
   }
-  const journal = await verifyJournal(journalDirectory, {
+  const journal = await verifyJournal(
+    journalDirectory,
+    interners.shapes,
+    manifest.replayFrom,
     seen,
-    shapes: interners.shapes,
-    replayFrom: manifest.replayFrom,
-  });
+  );
   damage.push(...journal.damage);
   return {
     segments: segments.length,

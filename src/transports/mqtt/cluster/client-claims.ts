@@ -18,18 +18,19 @@ export interface Claim {
   readonly at: EpochMs;
 }
 
-interface ClaimsParts {
-  readonly store: SessionStore;
-  /** Ends the connection at its node, which returns what it keeps. Never rejects its promise. */
-  readonly evict: (claim: Claim) => Promise<KeptSession | undefined>;
-}
-
 export class ClientClaims {
   readonly #store: SessionStore;
   readonly #evict: (claim: Claim) => Promise<KeptSession | undefined>;
   readonly #claims = createBoundedMap<string, Claim>(claimsMax);
 
-  constructor({ store, evict }: ClaimsParts) {
+  constructor({
+    store,
+    evict,
+  }: {
+    readonly store: SessionStore;
+    /** Ends the connection at its node, which returns what it keeps. Never rejects its promise. */
+    readonly evict: (claim: Claim) => Promise<KeptSession | undefined>;
+  }) {
     this.#store = store;
     this.#evict = evict;
   }

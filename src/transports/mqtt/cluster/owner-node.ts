@@ -69,7 +69,7 @@ export class OwnerNode {
       this.#watchers.dropNode(nodeId);
       this.#claims.dropNode(nodeId);
     };
-    this.#nodes = new KnownNodes({ now, newId, forgotten });
+    this.#nodes = new KnownNodes(now, newId, forgotten);
     this.#state = {
       parts,
       watchers: this.#watchers,
@@ -259,19 +259,13 @@ async function deliverTo(
 /** A node that is silent for this time has no clients any longer. */
 const silentMsMax = 30_000;
 
-interface KnownNodesParts {
-  readonly now: () => EpochMs;
-  readonly newId: () => string;
-  readonly forgotten: (nodeId: string) => void;
-}
-
 class KnownNodes {
   readonly #now: () => EpochMs;
   readonly #newId: () => string;
   readonly #forgotten: (nodeId: string) => void;
   readonly #known = new Map<string, { readonly memory: string; heardAt: EpochMs }>();
 
-  constructor({ now, newId, forgotten }: KnownNodesParts) {
+  constructor(now: () => EpochMs, newId: () => string, forgotten: (nodeId: string) => void) {
     this.#now = now;
     this.#newId = newId;
     this.#forgotten = forgotten;

@@ -48,8 +48,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
   if (valueAt(body, 'uplink_normalized') !== undefined) return [normalizedNote(deviceEui)];
   for (const [member, state] of Object.entries(downlinkStates)) {
     const told = objectAt(body, member);
-    if (told !== undefined)
-      return [downlinkEvent(body, { deviceEui, state, member, report: told })];
+    if (told !== undefined) return [downlinkEvent(body, deviceEui, state, member, told)];
   }
   if (valueAt(body, 'location_solved') !== undefined || valueAt(body, 'service_data') !== undefined)
     return [];
@@ -118,16 +117,12 @@ function deviceLocation(message: JsonObject) {
   return placeAt(location, 'latitude', 'longitude', 'accuracy');
 }
 
-interface DownlinkReport {
-  readonly deviceEui: string;
-  readonly state: (typeof downlinkStates)[keyof typeof downlinkStates];
-  readonly member: string;
-  readonly report: JsonObject;
-}
-
 function downlinkEvent(
   body: JsonObject,
-  { deviceEui, state, member, report }: DownlinkReport,
+  deviceEui: string,
+  state: (typeof downlinkStates)[keyof typeof downlinkStates],
+  member: string,
+  report: JsonObject,
 ): ServerEvent {
   const downlink = objectAt(report, 'downlink') ?? report;
   const ids = [valueAt(downlink, 'correlation_ids'), valueAt(body, 'correlation_ids')].flat();

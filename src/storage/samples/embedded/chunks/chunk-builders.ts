@@ -16,13 +16,6 @@ export interface RowsToChunk {
   readonly sealedNewest: EpochMs;
 }
 
-export interface ChunkMakerParts {
-  readonly schemas: SchemaInterner;
-  readonly limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
-  /** The thread failed; this one has made the chunks. */
-  readonly failed: (error: unknown) => void;
-}
-
 export class ChunkMakers {
   readonly #schemas: SchemaInterner;
   readonly #limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
@@ -35,7 +28,16 @@ export class ChunkMakers {
     'makes chunks',
   );
 
-  constructor({ schemas, limits, failed }: ChunkMakerParts) {
+  constructor({
+    schemas,
+    limits,
+    failed,
+  }: {
+    readonly schemas: SchemaInterner;
+    readonly limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
+    /** The thread failed; this one has made the chunks. */
+    readonly failed: (error: unknown) => void;
+  }) {
     this.#schemas = schemas;
     this.#limits = limits;
     this.#failed = failed;
@@ -57,7 +59,7 @@ export class ChunkMakers {
 
   #makeHere(parts: readonly RowsToChunk[]): Chunk[][] {
     return parts.map(({ sorted, sealedNewest }) => [
-      ...sealInChunks(sorted, sealedNewest, { schemas: this.#schemas, limits: this.#limits }),
+      ...sealInChunks(sorted, sealedNewest, this.#schemas, this.#limits),
     ]);
   }
 

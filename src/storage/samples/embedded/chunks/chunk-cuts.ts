@@ -7,11 +7,6 @@ import { type RowsToSeal, sealRows } from './chunk-writer.ts';
 
 export type CutLimits = Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay'>;
 
-export interface ChunkCutParts {
-  readonly schemas: SchemaInterner;
-  readonly limits: CutLimits;
-}
-
 /**
  * The rows as chunks, in the order of time. Rows up to `sealedNewest`, the newest time that was
  * sealed before, are apart from the others.
@@ -19,7 +14,8 @@ export interface ChunkCutParts {
 export function* sealInChunks(
   sorted: RowsToSeal,
   sealedNewest: EpochMs,
-  { schemas, limits }: ChunkCutParts,
+  schemas: SchemaInterner,
+  limits: CutLimits,
 ): Generator<Chunk, void> {
   let from = 0;
   for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {

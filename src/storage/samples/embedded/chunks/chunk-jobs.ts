@@ -118,7 +118,7 @@ export function makeChunks(
     const sorted = unpackRows(packed, shapeOf);
     const { origins } = packed;
     return Array.from(
-      sealInChunks(sorted, sealedNewest, { schemas, limits }),
+      sealInChunks(sorted, sealedNewest, schemas, limits),
       (chunk): MadeChunk => ({
         bytes: Uint8Array.from(chunk.file.read(0, chunk.length)),
         rows: chunk.rows,

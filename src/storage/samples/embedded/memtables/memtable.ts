@@ -144,16 +144,6 @@ const indexedFrom = 64;
 /** Devices with such an index at most. */
 const indexesMax = 64;
 
-export interface MemtableOptions {
-  readonly shape: DataShape;
-  readonly topic: string;
-  /** It is full with this number of rows. */
-  readonly rowsMax: number;
-  readonly capacity?: number;
-  /** Where its arrays are; new memory without. */
-  readonly memory?: Memory;
-}
-
 /** A class, because one call per row goes through it and its fields are arrays that grow. */
 export class Memtable {
   readonly shape: DataShape;
@@ -181,7 +171,21 @@ export class Memtable {
 
   /** Memory for `capacity` rows is allocated immediately, and more when needed. */
   constructor(
-    { shape, topic, rowsMax, capacity = capacityFirst, memory }: MemtableOptions,
+    {
+      shape,
+      topic,
+      rowsMax,
+      capacity = capacityFirst,
+      memory,
+    }: {
+      readonly shape: DataShape;
+      readonly topic: string;
+      /** It is full with this number of rows. */
+      readonly rowsMax: number;
+      readonly capacity?: number;
+      /** Where its arrays are; new memory without. */
+      readonly memory?: Memory;
+    },
     firstPosition: number,
   ) {
     this.shape = shape;

@@ -77,20 +77,12 @@ export interface ShapeTables {
   readonly replayFrom: (except?: object) => number;
 }
 
-export interface ShapeTablesParts {
-  readonly numbers: DeviceNumbers;
-  readonly marks: DeviceMarks;
-  readonly limits: TableLimits;
-  /** See `ActiveReads`. */
-  readonly whenUnread: ActiveReads['whenUnread'];
-}
-
-export function createShapeTables({
-  numbers,
-  marks,
-  limits,
-  whenUnread,
-}: ShapeTablesParts): ShapeTables {
+export function createShapeTables(
+  numbers: DeviceNumbers,
+  marks: DeviceMarks,
+  limits: TableLimits /** See `ActiveReads`. */,
+  whenUnread: ActiveReads['whenUnread'],
+): ShapeTables {
   const memory = new SpareMemory(limits.spareMemtableBytes);
   const byTopic = new Map<string, Map<string, ShapeTable>>();
   const shares = new TableShares(limits);

@@ -11,20 +11,22 @@ import type { SegmentFile } from '../segments/segment-file.ts';
 import type { ShapeTables } from './shape-tables.ts';
 import { TableRun } from './table-run.ts';
 
-export interface TableRunsParts {
-  readonly interners: Interners;
-  readonly cacheBytes: number;
-  /** Called for each page that turns out damaged. */
-  readonly damaged: (path: string, reason: string) => void;
-}
-
 export class TableRuns {
   readonly #interners: Interners;
   readonly #damaged: (path: string, reason: string) => void;
   readonly #cache;
   #runNumber = 0;
 
-  constructor({ interners, cacheBytes, damaged }: TableRunsParts) {
+  constructor({
+    interners,
+    cacheBytes,
+    damaged,
+  }: {
+    readonly interners: Interners;
+    readonly cacheBytes: number;
+    /** Called for each page that turns out damaged. */
+    readonly damaged: (path: string, reason: string) => void;
+  }) {
     this.#interners = interners;
     this.#damaged = damaged;
     this.#cache = new SectionCache(cacheBytes);

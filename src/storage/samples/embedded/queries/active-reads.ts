@@ -1,6 +1,5 @@
 // Reads under way that may hold chunks across pauses: files they may still need are closed only after them.
 
-// Reads under way that may hold chunks across pauses: files they may still need are closed only after them.
 export class ActiveReads {
   readonly #active = new Set<object>();
   #waiting: { readonly reads: Set<object>; readonly callback: () => void }[] = [];

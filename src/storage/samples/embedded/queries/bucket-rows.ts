@@ -108,20 +108,21 @@ function addColumn(
   addValues(tallies, plan, { values, oldest, placeOf: (at) => firstAt(values, at) });
 }
 
-/** Present values of a column in the order of time. */
-export interface OrderedValues {
-  readonly values: ColumnValues;
-  /** At most the first time. */
-  readonly oldest: EpochMs;
-  /** The first place that is not before a time. */
-  readonly placeOf: (at: EpochMs) => number;
-}
-
 /** Adds the values that lie within the edges to the tallies of their buckets. */
 export function addValues(
   tallies: Tallies,
   plan: BucketPlan,
-  { values, oldest, placeOf }: OrderedValues,
+  {
+    values,
+    oldest,
+    placeOf,
+  }: {
+    readonly values: ColumnValues;
+    /** At most the first time. */
+    readonly oldest: EpochMs;
+    /** The first place that is not before a time. */
+    readonly placeOf: (at: EpochMs) => number;
+  },
 ): void {
   const { edges, facet } = plan;
   const isRead = facet.reads(values.kind);

@@ -8,20 +8,22 @@ import { type RowReader, walkSamples } from './row-scan.ts';
 /** The longest turn of the main thread, in milliseconds of `Slices.clock`. */
 const turnMsMax = 5;
 
-export interface LatestParts {
-  /** The topics of one device that have samples, and when the newest was. */
-  readonly topicsOf: (
-    deviceId: string,
-  ) => readonly { readonly topic: string; readonly newest: EpochMs }[];
-  /** The reader of one device, which reports what it omits. */
-  readonly readerOf: (deviceId: string) => RowReader;
-  readonly slices: Slices;
-}
-
 /** One list per device, in the order of `deviceIds`, newest first; see `SampleStore.latest`. */
 export async function latestSamples(
   { deviceIds, topics, until }: LatestRequest,
-  { topicsOf, readerOf, slices }: LatestParts,
+  {
+    topicsOf,
+    readerOf,
+    slices,
+  }: {
+    /** The topics of one device that have samples, and when the newest was. */
+    readonly topicsOf: (
+      deviceId: string,
+    ) => readonly { readonly topic: string; readonly newest: EpochMs }[];
+    /** The reader of one device, which reports what it omits. */
+    readonly readerOf: (deviceId: string) => RowReader;
+    readonly slices: Slices;
+  },
 ): Promise<Sample[][]> {
   const wanted = topics && new Set(topics);
   const found: Sample[][] = [];

@@ -169,7 +169,7 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
     next.at++;
   }
   const sorted = rows.sorted();
-  return [...sealInChunks(sorted, Number.NEGATIVE_INFINITY, { schemas, limits })];
+  return [...sealInChunks(sorted, Number.NEGATIVE_INFINITY, schemas, limits)];
 }
 
 function isBefore(

@@ -11,14 +11,6 @@ import type { SeriesRegistry } from '../rows/series-registry.ts';
 import { type Series, unsealedRows } from '../rows/series.ts';
 import type { SegmentSet } from '../segments/segment-set.ts';
 
-export interface PreviewParts {
-  readonly registry: SeriesRegistry;
-  readonly tables: ShapeTables;
-  readonly sealer: ChunkSealer;
-  readonly segments: SegmentSet;
-  readonly slices: Slices;
-}
-
 /** Rows over a time, and what one of them takes. */
 interface Block {
   readonly oldest: EpochMs;
@@ -38,7 +30,19 @@ const chunksPerLook = 1_024;
  * no row is read. Others have their turn after some milliseconds.
  */
 export async function previewExpiry(
-  { registry, tables, sealer, segments, slices }: PreviewParts,
+  {
+    registry,
+    tables,
+    sealer,
+    segments,
+    slices,
+  }: {
+    readonly registry: SeriesRegistry;
+    readonly tables: ShapeTables;
+    readonly sealer: ChunkSealer;
+    readonly segments: SegmentSet;
+    readonly slices: Slices;
+  },
   workspaceId: string,
   rules: RetentionTimes,
 ): Promise<WorkspaceUsage> {

@@ -269,7 +269,6 @@ function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunk
 
 // Chunk usage: samples and bytes of chunks by workspace, updated with every change.
 
-// Chunk usage: samples and bytes of chunks by workspace, updated with every change.
 export class ChunkUsage {
   readonly #byWorkspace = new Map<string, { samples: number; bytes: number }>();
 

@@ -101,16 +101,17 @@ export function writePacked(
   out.append(new Uint8Array(Float64Array.from(places, (place) => values[place]!).buffer));
 }
 
-interface BlockHead {
-  readonly mode: number;
-  readonly width: number;
-  readonly tag: number;
-  readonly length: number;
-  readonly base: number;
-  readonly exceptions: number;
-}
-
-function writeHead(out: AlignedBuffer, head: BlockHead): void {
+function writeHead(
+  out: AlignedBuffer,
+  head: {
+    readonly mode: number;
+    readonly width: number;
+    readonly tag: number;
+    readonly length: number;
+    readonly base: number;
+    readonly exceptions: number;
+  },
+): void {
   out.align(alignment);
   const at = out.reserve(headBytes);
   const { view } = out;

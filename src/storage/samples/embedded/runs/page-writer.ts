@@ -28,14 +28,6 @@ export interface PageRows {
   readonly columns: readonly Float64Array[];
 }
 
-export interface PageWriterOptions {
-  readonly kinds: readonly ColumnKind[];
-  /** Texts of the run; may grow meanwhile. */
-  readonly texts: readonly string[];
-  /** Takes a finished page; its bytes are valid during the call. */
-  readonly emit: (entry: PageEntry, bytes: Uint8Array) => void;
-}
-
 export class PageWriter {
   readonly #kinds: readonly ColumnKind[];
   readonly #texts: readonly string[];
@@ -46,7 +38,17 @@ export class PageWriter {
   readonly #encoder = createColumnEncoder(this.#sections.out, this.#slices);
   readonly #scaledOf;
 
-  constructor({ kinds, texts, emit }: PageWriterOptions) {
+  constructor({
+    kinds,
+    texts,
+    emit,
+  }: {
+    readonly kinds: readonly ColumnKind[];
+    /** Texts of the run; may grow meanwhile. */
+    readonly texts: readonly string[];
+    /** Takes a finished page; its bytes are valid during the call. */
+    readonly emit: (entry: PageEntry, bytes: Uint8Array) => void;
+  }) {
     this.#kinds = kinds;
     this.#texts = texts;
     this.#emit = emit;

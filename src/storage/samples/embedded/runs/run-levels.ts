@@ -7,20 +7,18 @@ export interface LeveledRun {
   readonly damaged: boolean;
 }
 
-export interface LevelLimits {
-  /** This many neighboring runs of one level become one of the next. */
-  readonly runsToMerge: number;
-  /** Runs are not merged to more than about this size. */
-  readonly mergedRunBytesMax: number;
-}
-
 /**
  * The runs to merge, from the first on and before the second place; undefined when there are not enough. `runs` are those of one shape
  * and topic, the oldest first: neighbors are merged, so that runs keep to a stretch of time.
  */
 export function runsToMerge(
   runs: readonly LeveledRun[],
-  limits: LevelLimits,
+  limits: {
+    /** This many neighboring runs of one level become one of the next. */
+    readonly runsToMerge: number;
+    /** Runs are not merged to more than about this size. */
+    readonly mergedRunBytesMax: number;
+  },
 ): readonly [first: number, end: number] | undefined {
   for (let first = 0; first < runs.length; first++) {
     const { level } = runs[first]!;

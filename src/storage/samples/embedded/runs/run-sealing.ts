@@ -25,16 +25,17 @@ export interface MemtableRows {
   readonly texts: readonly string[];
 }
 
-export interface SealJob {
-  readonly path: string;
-  readonly rows: MemtableRows;
-  /** Rows of these devices are omitted: they were deleted, or their rows are in chunks. */
-  readonly without: ReadonlySet<number>;
-  readonly note: RunNote;
-}
-
 /** Writes the run without syncing it; undefined when no row is left. Nothing stays on the disk when it throws. */
-export function sealMemtable(job: SealJob, shape: DataShape): RunIndex | undefined {
+export function sealMemtable(
+  job: {
+    readonly path: string;
+    readonly rows: MemtableRows;
+    /** Rows of these devices are omitted: they were deleted, or their rows are in chunks. */
+    readonly without: ReadonlySet<number>;
+    readonly note: RunNote;
+  },
+  shape: DataShape,
+): RunIndex | undefined {
   const { path, rows, without, note } = job;
   const { keepFrom } = rows;
   const isAnyLimited = keepFrom.some((from) => from !== Number.NEGATIVE_INFINITY);

@@ -70,7 +70,7 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
   const wordsAt = doublesAt + index.readUInt32LE(4) * 8;
   const doubles = new Float64Array(Uint8Array.from(index.subarray(doublesAt, wordsAt)).buffer);
   const words = new Uint32Array(Uint8Array.from(index.subarray(wordsAt)).buffer);
-  return { replaces: head.replaces, placed: chunksOf(file, { head, doubles, words }, interners) };
+  return { replaces: head.replaces, placed: chunksOf(file, head, doubles, words, interners) };
 }
 
 function readRunIndex(file: SegmentFile): Omit<OpenedSegment, 'file'> {
@@ -78,15 +78,11 @@ function readRunIndex(file: SegmentFile): Omit<OpenedSegment, 'file'> {
   return { replaces: index.head.replaces, placed: [], run: index };
 }
 
-interface SegmentIndex {
-  readonly head: SegmentHead;
-  readonly doubles: Float64Array;
-  readonly words: Uint32Array;
-}
-
 function chunksOf(
   file: SegmentFile,
-  { head, doubles, words }: SegmentIndex,
+  head: SegmentHead,
+  doubles: Float64Array,
+  words: Uint32Array,
   interners: Interners,
 ): PlacedChunk[] {
   const schemas = head.schemas.map((text) =>

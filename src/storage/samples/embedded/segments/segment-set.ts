@@ -78,16 +78,6 @@ export interface SegmentSet {
   readonly close: () => void;
 }
 
-export interface SegmentSetOptions {
-  readonly directory: string;
-  readonly manifest: Manifest;
-  readonly segments: Segment[];
-  /** See the manifest; of this moment. */
-  readonly deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
-  /** Calls back when no read in progress can need the removed files any more. */
-  readonly whenUnread: (callback: () => void) => void;
-}
-
 interface AddedSegment {
   readonly segment: Segment;
   readonly times: Times;
@@ -95,7 +85,15 @@ interface AddedSegment {
   readonly places: readonly ChunkPlace[];
 }
 
-export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
+export function createSegmentSet(options: {
+  readonly directory: string;
+  readonly manifest: Manifest;
+  readonly segments: Segment[];
+  /** See the manifest; of this moment. */
+  readonly deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
+  /** Calls back when no read in progress can need the removed files any more. */
+  readonly whenUnread: (callback: () => void) => void;
+}): SegmentSet {
   const { directory, whenUnread } = options;
   let { manifest } = options;
   let segments = [...options.segments];
