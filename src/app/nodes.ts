@@ -1,4 +1,5 @@
 // Connects the nodes of a cluster: leases of devices, the internal port, and the router of requests.
+import { randomUUID } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -6,9 +7,9 @@ import { clockWatch, ClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
 import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import {
-  LeaseEpochs,
   isOfDevices,
   type Lease,
+  LeaseEpochs,
   type LeaseName,
   leaseOfDevice,
   type Leases,
@@ -17,10 +18,14 @@ import {
 } from '../cluster/leases/leases.ts';
 import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
 import { SharedLeases } from '../cluster/leases/shared-leases.ts';
+import { createNodeStreams, type LiveNodes } from '../cluster/node-streams.ts';
 import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
 import { InternalPort, type InternalPortParts } from '../cluster/nodes/http/internal-port.ts';
 import { createWebSocketLinks } from '../cluster/nodes/http/web-socket-links.ts';
-import type { FeedHandlers } from '../cluster/nodes/links/links.ts';
+import type { FeedHandler, FeedHandlers, Links } from '../cluster/nodes/links/links.ts';
+import { queueOfNode } from '../cluster/nodes/messages/message-form.ts';
+import { createMessageReceiver } from '../cluster/nodes/messages/message-receiver.ts';
+import { MessageSender } from '../cluster/nodes/messages/message-sender.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import {
   askOwners,
@@ -29,14 +34,22 @@ import {
   type Ownership,
 } from '../cluster/nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
-import { OwnedWork, type DeviceOwnership } from '../cluster/owned-devices.ts';
+import { type DeviceOwnership, OwnedWork } from '../cluster/owned-devices.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
 import type { ClusterConfig } from '../config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
 import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
 import { createRouter, refusalWith } from '../http/router/router.ts';
-import { replayFeed } from '../live/journal-replay.ts';
-import type { NodeAddress, NodeMessages } from '../model/node-messages.ts';
+import {
+  createJournalReplay,
+  createReplayFeed,
+  type OwnReplayParts,
+  replayFeed,
+} from '../live/journal-replay.ts';
+import { FanOut } from '../live/sessions/fan-out.ts';
+import { inJournal, JournalStream } from '../live/sessions/journal-stream.ts';
+import { LiveInterests } from '../live/sessions/live-interests.ts';
+import type { MessageHandler, NodeAddress, NodeMessages } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
 import { nodeIdOf } from '../storage/data-folder/node-id.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';
@@ -48,10 +61,8 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
 import { shareChanges } from './change-sharing.ts';
-import { offerEntries } from './entry-feeds.ts';
+import { entriesOver, journalName, offerEntries } from './entry-feeds.ts';
 import { shareCopies } from './journal-copies.ts';
-import { offerReplay, openLiveNodes } from './live-nodes.ts';
-import { composeNodeMessages } from './node-messages.ts';
 import { reportCutOff, watchNodes } from './outages.ts';
 import type { Parts } from './platform-parts.ts';
 import { readElsewhere } from './remote-reads.ts';
@@ -426,4 +437,139 @@ function routerOf(
     serve,
     refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, routes, now }),
   });
+}
+
+// Connects the live stream of this node with the other nodes: samples of their devices, and replays.
+
+interface NodeOfLive {
+  readonly parts: Parts;
+  /** Of this node. */
+  readonly id: string;
+  readonly links: Links;
+  /** The other nodes that hold leases. */
+  readonly nodes: () => readonly NodeAddress[];
+  readonly events: EventsElsewhere;
+}
+
+function offerReplay(node: NodeOfLive): FeedHandler {
+  return createReplayFeed(ownReplayOf(node));
+}
+
+function ownReplayOf({ parts, id }: NodeOfLive): OwnReplayParts {
+  return { log: parts.log, journal: () => journalName(parts, id) };
+}
+
+function openLiveNodes(node: NodeOfLive): LiveNodes {
+  const { parts, links, nodes, events } = node;
+  const { log, now, telemetry, workspaceFanOut } = parts;
+  const { journal } = ownReplayOf(node);
+  const stream = new JournalStream({ from: log.reachTime(), setTimer });
+  const interests = new LiveInterests(workspaceFanOut);
+  const fanOut = new FanOut(workspaceFanOut, { stream, followed: interests.followed });
+  let missed: () => void = () => undefined;
+  const streams = createNodeStreams({
+    log,
+    journal,
+    stream,
+    interests,
+    nodes,
+    setTimer,
+    setRepeatingTimer,
+    follow: entriesOver(links, telemetry),
+    publish: (samples) => fanOut.publish(samples, now()),
+    missed: () => missed(),
+    failed: (error) => telemetry.backgroundFailed('following samples of another node', error),
+  });
+  return {
+    ...streams,
+    async follow(assetIds) {
+      const [ended] = await Promise.all([streams.follow(assetIds), events.known()]);
+      return ended;
+    },
+    fanOut,
+    own: {
+      publish: (samples, at) =>
+        fanOut.publish(
+          samples.map((sample) => inJournal(sample, journal())),
+          at,
+        ),
+      pass: (_, last) => stream.passed(journal(), last),
+      interestsIn: fanOut.interestsIn,
+      workspaces: fanOut.workspaces,
+      get size() {
+        return fanOut.size;
+      },
+    },
+    replay: createJournalReplay({
+      ...ownReplayOf(node),
+      nodes: streams.readable,
+      unread: streams.unread,
+      follow: (to, feed, request) => links.follow(to, feed, request),
+      wait,
+    }),
+    start(restart) {
+      missed = restart;
+    },
+  };
+}
+
+// Connects messages between nodes: to the owner of a device or client, and to nodes, in batches.
+
+interface ComposedMessages extends NodeMessages {
+  /** What answers the messages of other nodes. */
+  readonly calls: CallHandlers;
+  /** Messages of this node without an answer. */
+  readonly waiting: () => number;
+  readonly close: () => void;
+}
+
+const numbers: ReadonlyMap<LeaseName, number> = new Map(
+  partitionLeases.map((name, number) => [name, number]),
+);
+
+function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessages {
+  const { node } = leases;
+  const handlers = new Map<string, MessageHandler>();
+  const holds = (lease: string) => leases.held(lease as LeaseName) !== undefined;
+  const sender = new MessageSender({
+    call: nodes.call,
+    isOwn: holds,
+    owner: (lease) => {
+      const owner = leases.owners().get(lease as LeaseName)?.node;
+      return owner?.id === node.id ? undefined : owner;
+    },
+    refresh: leases.refresh,
+    now: () => performance.now(),
+    setTimer,
+  });
+  const own = queueOfNode(node.id);
+  return {
+    node,
+    isOwn: (id) => leases.held(leaseOfDevice(id)) !== undefined,
+    beginsHere(id) {
+      const lease = leaseOfDevice(id);
+      return leases.held(lease) !== undefined && !sender.hasWaiting(lease);
+    },
+    toOwner: (id, message) => sender.toOwner(leaseOfDevice(id), message),
+    toNode: sender.toNode,
+    place: (partition) => leases.owners().get(partitionLeases[partition] ?? 'devices/0'),
+    handle: (kind, handler) => void handlers.set(kind, handler),
+    onMoved: (listener) => {
+      leases.onChange(async (gained, lost) => listener(numbersOf(gained), numbersOf(lost)));
+    },
+    calls: createMessageReceiver({
+      serves: (queue) => queue === own || holds(queue),
+      handlerOf: (kind) => handlers.get(kind),
+      newTicket: randomUUID,
+      setTimer,
+    }),
+    waiting: () => sender.size,
+    close: sender.close,
+  };
+}
+
+function numbersOf(leases: readonly { readonly name: LeaseName }[]): ReadonlySet<number> {
+  return new Set(
+    leases.map(({ name }) => numbers.get(name)).filter((number) => number !== undefined),
+  );
 }

@@ -1,5 +1,6 @@
 // The composition root: opens all parts, connects them, starts listening, and stops in reverse order.
 import type { AddressInfo } from 'node:net';
+import { setImmediate as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
@@ -17,16 +18,20 @@ import { mcpRoutes } from '../http/routes/mcp.ts';
 import { isDiskFull } from '../model/errors.ts';
 import { tileOrigin } from '../model/map-tiles.ts';
 import { refusalLimits } from '../model/refused-uplink.ts';
-import { hideExpired } from '../operations/expired-samples.ts';
+import { purgeDeletedDevices } from '../operations/deleted-devices.ts';
+import { dropExpired, hideExpired } from '../operations/expired-samples.ts';
+import { Maintenance } from '../operations/maintenance.ts';
 import { createEgressGuard } from '../outputs/egress/guard.ts';
 import type { OwnPlace } from '../outputs/egress/host-check.ts';
 import { createHttpThread } from '../outputs/egress/http-thread.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
+import { refreshStatistics } from '../storage/records/engine.ts';
 import { firstWorkspace } from '../storage/records/rows/workspaces.ts';
 import type { Certificate } from '../structures/certificate-watch.ts';
 import { Closers, StopTime } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
+import { setRepeatingTimer } from '../structures/timers.ts';
 import { programVersion } from '../telemetry/build-info.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -41,13 +46,12 @@ import { recoverDuplicates } from '../uplinks/idempotency/duplicate-recovery.ts'
 import { guardOf } from './access.ts';
 import { composeAlarms } from './alarms.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
-import { composeDeliveries } from './deliveries.ts';
+import { composeDeliveries, type Deliveries } from './deliveries.ts';
 import { composeDemoWorkspaces } from './demo-workspaces.ts';
 import { openParts } from './dependencies.ts';
 import { composeExports } from './exports.ts';
 import { composeLive } from './live.ts';
 import { composeLora } from './lorawan.ts';
-import { composeMaintenance } from './maintenance.ts';
 import { composeMqtt } from './mqtt.ts';
 import type { Cluster } from './nodes.ts';
 import { answerUplinks } from './owned-uplinks.ts';
@@ -439,4 +443,79 @@ async function composeCoap(
     server.remembered,
   );
   return () => server.close();
+}
+
+// Connects maintenance: each task runs once a minute and fails independently.
+
+/** Further tasks by the name under which a failure is reported. */
+interface FurtherTasks {
+  /** About what this node has in memory or on its disk. */
+  readonly ofNode: Readonly<Record<string, () => Promise<unknown>>>;
+  /** About the records, which one node does for all. */
+  readonly ofAll: Readonly<Record<string, () => Promise<unknown>>>;
+}
+
+function composeMaintenance(
+  parts: Parts,
+  { uplinks, deliveries }: { readonly uplinks: Uplinks; readonly deliveries: Deliveries },
+  further: FurtherTasks,
+): Maintenance {
+  const { access, telemetry, operations, records, store, now, node, sharedWork } = parts;
+  const { db } = records;
+  const isForAll = () => sharedWork?.holds('maintenance') ?? true;
+  return new Maintenance({
+    tasks: {
+      'saving uses of sessions and keys': () => access.saveUses(),
+      'resuming operations': () => operations.resume(),
+      'dropping outdated raw uplinks': () => uplinks.raw.runMaintenance(),
+      'dropping samples of deleted devices': () => purgeOwnDevices(parts, uplinks, deliveries),
+      'dropping samples past their retention': () => dropExpired({ db, store, telemetry, now }),
+      ...further.ofNode,
+      ...tasksIf(isForAll, {
+        'ending sessions and renewing keys': () => access.endOld(),
+        'counting for the query planner': () => refreshStatistics(db),
+        'dropping outdated records': () => uplinks.runMaintenance(),
+        'dropping old record changes': async () => node?.runMaintenance(),
+        ...further.ofAll,
+      }),
+    },
+    failed: telemetry.backgroundFailed,
+    pause,
+    setRepeatingTimer,
+  });
+}
+
+/** With several nodes, each looks after the devices that it owns, because it has their open rows. */
+async function purgeOwnDevices(
+  { records, store, telemetry, now, ownership }: Parts,
+  { raw, settled }: Uplinks,
+  deliveries: Deliveries,
+): Promise<void> {
+  await purgeDeletedDevices({
+    db: records.db,
+    store,
+    telemetry,
+    now,
+    settled,
+    pause,
+    isOwn: (deviceId) => ownership === undefined || ownership.heldFor(deviceId) !== undefined,
+    async dropRawUplinks(deviceIds) {
+      await raw.dropDevices(deviceIds);
+      await deliveries.dropDevices(deviceIds);
+    },
+  });
+}
+
+function tasksIf(
+  isTurn: () => boolean,
+  tasks: Readonly<Record<string, () => Promise<unknown>>>,
+): Record<string, () => Promise<unknown>> {
+  return Object.fromEntries(
+    Object.entries(tasks).map(([name, task]) => [
+      name,
+      async () => {
+        if (isTurn()) await task();
+      },
+    ]),
+  );
 }

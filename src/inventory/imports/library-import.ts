@@ -1,22 +1,352 @@
 // Device type library import: creates or updates types by their path, all in one transaction (contract 7).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Blob } from '../../model/blob.ts';
-import type { DeviceType, Script } from '../../model/device-type.ts';
+import type { DeviceType, PayloadEncoding, Script } from '../../model/device-type.ts';
+import { errorMessage } from '../../model/errors.ts';
 import { newId } from '../../model/ids.ts';
+import { parsedJson } from '../../model/json-keys.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../storage/records/rows/blobs.ts';
 import { deviceTypeRows, findLibraryTypes } from '../../storage/records/rows/device-types.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
 import { blobLimits, checkedContentType, sha256Of } from '../workspaces/blobs.ts';
-import {
-  folderOf,
-  identityOf,
-  isLibraryPath,
-  type LibraryFiles,
-  type LibraryNote,
-  type LibraryType,
-  readLibrary,
-} from './library-files.ts';
+
+// Device type library files: types, data models, and the problems of each type (contract 7, 36).
+
+/** Path within the library, with slashes, to text. */
+type LibraryFiles = ReadonlyMap<string, string>;
+
+interface LibraryType {
+  /** Path of the type's folder, as sent. */
+  readonly libraryPath: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly meta: {
+    readonly manufacturer: string;
+    readonly url: string | null;
+    readonly author: string;
+    readonly properties: JsonObject;
+    readonly firmwareVersion: string | null;
+    readonly encoding: PayloadEncoding;
+    readonly connectivity: string;
+    readonly availableSensors: readonly string[];
+    readonly outputTopics: readonly string[];
+  };
+  /** Topic to schema as a text, references written out; a downlink schema stands under the name of its file. */
+  readonly schemas: Readonly<Record<string, string>>;
+  readonly uplinkCode: string | null;
+  readonly downlinkCode: string | null;
+}
+
+interface LibraryNote {
+  readonly path: string;
+  readonly message: string;
+}
+
+interface Library {
+  readonly types: readonly LibraryType[];
+  /** Why a type is refused. */
+  readonly problems: readonly LibraryNote[];
+  /** What is missing or odd about a type that is taken. */
+  readonly warnings: readonly LibraryNote[];
+}
+
+const metaName = 'meta.json';
+const schemaSuffix = '.schema.json';
+const required = ['name', 'version', 'manufacturer', 'author', 'encoding', 'connectivity'] as const;
+
+/** Whether the file belongs to the library: hidden folders and installed packages do not. */
+function isLibraryPath(path: string): boolean {
+  return !path.split('/').some((name) => name.startsWith('.') || name === 'node_modules');
+}
+
+/** The same for a type wherever inside a library the import began: its path from the folder `types`, where there is one. */
+function identityOf(libraryPath: string): string {
+  return libraryPath.replace(/^(?:.*\/)?types\//, '');
+}
+
+/** The content of a path: a JSON document, or why it is not one. */
+type Documents = ReadonlyMap<string, Json | NoDocument>;
+
+/** The message continues the path: `is not JSON: ...`. */
+class NoDocument extends Error {}
+class TooLong extends NoDocument {}
+
+/** So many documents, or so many characters of them, are read in one turn of the event loop; a longer one is left out. */
+const documentsPerTurn = 20;
+const charactersPerTurn = 512 * 1024;
+const documentLengthMax = 4 * 1024 * 1024;
+
+/** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
+async function readLibrary(files: LibraryFiles): Promise<Library> {
+  const paths = [...files.keys()].filter(isLibraryPath).sort();
+  const documents = new Map<string, Json | NoDocument>();
+  const rest = turnsOf();
+  for (const path of paths.filter((name) => name.endsWith('.json'))) {
+    const text = files.get(path) ?? '';
+    documents.set(path, parsed(text));
+    await rest(text.length);
+  }
+  const models = modelsIn(documents);
+  const types: LibraryType[] = [];
+  const problems: LibraryNote[] = [];
+  const warnings = tooLong(documents);
+  const schemasOf = schemaPathsByFolder(paths);
+  for (const path of paths) {
+    const folder = folderOf(path);
+    if (path !== folder + metaName) continue;
+    const told: LibraryNote[] = [];
+    await rest(
+      (schemasOf.get(folder) ?? []).reduce((sum, name) => sum + (files.get(name)?.length ?? 0), 0),
+    );
+    try {
+      const meta = documents.get(path);
+      if (meta instanceof NoDocument) throw meta;
+      if (meta === undefined || !isJsonObject(meta)) throw new Error('is not a JSON object');
+      const schemas = schemasIn(schemasOf.get(folder) ?? [], documents, models, told);
+      types.push(
+        typeIn(folder, meta, files, schemas, (message) => void told.push({ path, message })),
+      );
+      warnings.push(...told);
+    } catch (error) {
+      problems.push({ path, message: errorMessage(error) });
+    }
+  }
+  return { types, problems, warnings };
+}
+
+/** To be told the characters of each document; waits for the next turn when enough were read in this one. */
+function turnsOf(): (characters: number) => Promise<void> {
+  let documents = 0;
+  let sum = 0;
+  return async (characters) => {
+    documents += 1;
+    sum += characters;
+    if (documents < documentsPerTurn && sum < charactersPerTurn) return;
+    documents = 0;
+    sum = 0;
+    await nextTurn();
+  };
+}
+
+function parsed(text: string): Json | NoDocument {
+  if (text.length > documentLengthMax)
+    return new TooLong(`must be at most ${documentLengthMax} characters`);
+  try {
+    return parsedJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return new NoDocument(`is not valid JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Schemas and data models alike; a meta.json is a problem of its type. */
+function tooLong(documents: Documents): LibraryNote[] {
+  return [...documents].flatMap(([path, document]) => {
+    if (!(document instanceof TooLong) || path === folderOf(path) + metaName) return [];
+    return [{ path, message: `skipped: it ${document.message}` }];
+  });
+}
+
+/** With its last slash; empty for the root. */
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+function schemaPathsByFolder(paths: readonly string[]): ReadonlyMap<string, string[]> {
+  const byFolder = new Map<string, string[]>();
+  for (const path of paths) {
+    if (!path.endsWith(schemaSuffix)) continue;
+    const folder = folderOf(path);
+    const known = byFolder.get(folder);
+    if (known === undefined) byFolder.set(folder, [path]);
+    else known.push(path);
+  }
+  return byFolder;
+}
+
+function modelsIn(documents: Documents): DataModels {
+  const models = new Map<string, JsonObject>();
+  for (const document of documents.values()) {
+    if (document instanceof NoDocument || !isJsonObject(document)) continue;
+    const { $id } = document as Readonly<Record<string, Json | undefined>>;
+    if (typeof $id === 'string' && URL.canParse($id))
+      models.set($id.replace(/#.*$/s, ''), document);
+  }
+  return models;
+}
+
+/** Throws Error for invalid metadata; `warn` gets the topics without a schema. */
+function typeIn(
+  folder: string,
+  meta: JsonObject,
+  files: LibraryFiles,
+  schemas: Readonly<Record<string, string>>,
+  warn: (message: string) => void,
+): LibraryType {
+  for (const name of required) requiredText(meta, name);
+  const encoding = encodingNamed(requiredText(meta, 'encoding').toUpperCase());
+  const outputTopics = textsIn(meta, 'outputTopics');
+  for (const topic of outputTopics) {
+    if (!Object.hasOwn(schemas, topic))
+      warn(`the output topic ${topic} has no ${topic}${schemaSuffix}`);
+  }
+  const type = {
+    libraryPath: folder.replace(/\/$/, ''),
+    name: requiredText(meta, 'name'),
+    description: textIn(meta, 'description'),
+    meta: {
+      manufacturer: requiredText(meta, 'manufacturer'),
+      url: textIn(meta, 'url'),
+      author: requiredText(meta, 'author'),
+      properties: propertiesIn(meta),
+      firmwareVersion: textIn(meta, 'firmwareVersion'),
+      encoding,
+      connectivity: requiredText(meta, 'connectivity'),
+      availableSensors: textsIn(meta, 'availableSensors'),
+      outputTopics,
+    },
+  };
+  return {
+    ...type,
+    schemas,
+    uplinkCode: files.get(`${folder}uplink.js`) ?? null,
+    downlinkCode: files.get(`${folder}downlink.js`) ?? null,
+  };
+}
+
+function propertiesIn(meta: JsonObject): JsonObject {
+  const version = requiredText(meta, 'version');
+  const loraDeviceClass = textIn(meta, 'loraDeviceClass');
+  if (loraDeviceClass === null) return { version };
+  return { version, loraDeviceClass };
+}
+
+function encodingNamed(name: string): PayloadEncoding {
+  if (name === 'HEX' || name === 'JSON') return name;
+  throw new Error(`encoding ${name} must be HEX or JSON`);
+}
+
+function textIn(meta: JsonObject, name: string): string | null {
+  const value = meta[name] ?? null;
+  if (value === null || typeof value === 'string') return value;
+  throw new Error(`${name} must be a string`);
+}
+
+function requiredText(meta: JsonObject, name: string): string {
+  const text = textIn(meta, name);
+  if (!text) throw new Error(`${name} is required`);
+  return text;
+}
+
+function textsIn(meta: JsonObject, name: string): string[] {
+  const value = meta[name] ?? [];
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+  throw new Error(`${name} must be an array of strings`);
+}
+
+/** A schema belongs to the topic that its file is named after, whatever else it says. */
+function schemasIn(
+  paths: readonly string[],
+  documents: Documents,
+  models: DataModels,
+  told: LibraryNote[],
+) {
+  const schemas: Record<string, string> = {};
+  for (const path of paths) {
+    const warn = (message: string): void => void told.push({ path, message });
+    const document = documents.get(path);
+    if (document instanceof TooLong) continue;
+    if (document instanceof NoDocument) {
+      warn(`skipped: it ${document.message}`);
+      continue;
+    }
+    if (document === undefined || !isJsonObject(document)) {
+      warn('skipped: not a JSON object');
+      continue;
+    }
+    const name = path.slice(folderOf(path).length, -schemaSuffix.length);
+    const { topic, processingType } = document as Readonly<Record<string, Json | undefined>>;
+    if (processingType === 'downlink_encoder') warn('describes downlinks, not samples');
+    else if (topic !== undefined && topic !== name) {
+      warn(
+        `declares topic ${JSON.stringify(topic)} but is imported as ${name}, after its file name`,
+      );
+    }
+    schemas[name] = JSON.stringify(expandedOrAsSent(document, models, warn));
+  }
+  return schemas;
+}
+
+function expandedOrAsSent(
+  document: JsonObject,
+  models: DataModels,
+  warn: (message: string) => void,
+): JsonObject {
+  try {
+    return expandedSchema(document, models);
+  } catch (error) {
+    warn(`keeps its references: ${errorMessage(error)}`);
+    return document;
+  }
+}
+
+// Schemas of a device type library: references into shared data models, by absolute URL, are written out (contract 7).
+
+/** Shared data models by the URL that references name. */
+type DataModels = ReadonlyMap<string, JsonObject>;
+
+const depthMax = 32;
+const membersMax = 20_000;
+
+/** Throws Error with the reference that does not resolve. Never reads from the network. */
+function expandedSchema(schema: JsonObject, models: DataModels): JsonObject {
+  let members = 0;
+  const documentOf = (url: string, root: JsonObject): JsonObject => {
+    if (url === '') return root;
+    const model = models.get(url);
+    if (model === undefined) throw new Error(`data model ${url} does not exist in the folder`);
+    return model;
+  };
+  const expand = (value: Json, root: JsonObject, depth: number): Json => {
+    if (depth > depthMax)
+      throw new Error(`the schema exceeds the nesting depth of ${depthMax} or is recursive`);
+    if (++members > membersMax)
+      throw new Error(`the resolved schema has more than ${membersMax} members`);
+    if (Array.isArray(value))
+      return (value as readonly Json[]).map((item) => expand(item, root, depth + 1));
+    if (!isJsonObject(value)) return value;
+    const { $ref, ...others } = value as Readonly<Record<string, Json>>;
+    const own = Object.fromEntries(
+      Object.entries(others).map(([name, item]) => [name, expand(item, root, depth + 1)]),
+    );
+    if (typeof $ref !== 'string') return own;
+    const [base = '', pointer = ''] = $ref.split('#', 2);
+    const document = documentOf(base, root);
+    const target = pointedAt(document, pointer);
+    if (target === undefined) throw new Error(`${$ref} does not resolve to a schema`);
+    const expanded = expand(target, document, depth + 1);
+    // Members beside a reference override those of its target.
+    if (!isJsonObject(expanded)) return expanded;
+    return { ...expanded, ...own };
+  };
+  const { $defs: _, ...rest } = schema as Readonly<Record<string, Json>>;
+  return expand(rest, schema, 0) as JsonObject;
+}
+
+/** RFC 6901. */
+function pointedAt(document: JsonObject, pointer: string): Json | undefined {
+  let at: Json | undefined = document;
+  for (const part of pointer.split('/').slice(1)) {
+    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(at)) at = (at as readonly Json[])[Number(name)];
+    else if (isJsonObject(at) && Object.hasOwn(at, name)) at = at[name];
+    else return undefined;
+  }
+  return at;
+}
 
 const scriptBytesMax = 1024 * 1024;
 

@@ -10,7 +10,7 @@ import { openEntryLog } from '../log/entry-log.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { allSamples, entryOf, type Given } from './conformance/sample-entries.ts';
 import { openEmbeddedStore } from './embedded/embedded-store.ts';
-import { SampleIntake } from './sample-intake.ts';
+import { SampleIntake } from './samples.ts';
 import { openTestSamples } from './testing-samples.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'heliograph-single-'));

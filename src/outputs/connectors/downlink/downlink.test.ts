@@ -1,13 +1,12 @@
 // Downlinks as rule actions: what is ordered of which device, filled in from the sample (contract 9).
 import { expect, test } from 'vitest';
-import { createEgressGuard } from '../../egress/guard.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
+import { createEgressGuard } from '../../egress/guard.ts';
+import type { DownlinkOrder } from '../connector-services.ts';
 import { propertyReader } from '../property-parser.ts';
 import { plainOptions, testServices } from '../testing-services.ts';
-import { downlink } from './downlink.ts';
-import type { DownlinkOrder } from '../connector-services.ts';
-import { parseDownlink } from './downlink-properties.ts';
+import { downlink, parseDownlink } from './downlink.ts';
 
 const parse = (sent: JsonObject) => parseDownlink(propertyReader(sent, 'downlinkProperties'));
 const context = { data: { level: 7, hex: '0aff' }, deviceId: 'ABC', correlationId: 'c1' } as never;

@@ -1,20 +1,48 @@
 // SMS: one request per recipient to the gateway of the operator, `SMS_GATEWAY_URL` (contract 9).
 import Type from 'typebox';
-import type { HttpCall } from '../../egress/http-exchange.ts';
+import { isJsonObject, type Json } from '../../../model/json.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import type { HttpCall } from '../../egress/http-exchange.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
 import type { ConnectorServices } from '../connector-services.ts';
 import { connectorType } from '../connector-type.ts';
 import { failureOf, outcomeOf } from '../http-answer.ts';
+import type { PropertyReader } from '../property-parser.ts';
 import { anyText, text } from '../property-schemas.ts';
 import type { SendOutcome, Target } from '../target.ts';
-import {
-  parseRecipientPhones,
-  type RecipientPhone,
-  recipientsMax,
-  type SmsProperties,
-} from './recipient-phones.ts';
+
+// Recipient phones: the numbers that an SMS connector sends to.
+
+const recipientsMax = 50;
+
+type RecipientPhone = {
+  /** A country code with its plus sign. */
+  readonly prefix: string;
+  /** May contain spaces, parentheses, slashes and dashes. */
+  readonly phone: string;
+};
+
+type SmsProperties = {
+  /** A template. */
+  readonly messageText: string;
+  readonly recipientPhones: readonly RecipientPhone[];
+};
+
+type PhonesReader = PropertyReader<'recipientPhones'>;
+
+function parseRecipientPhones(sent: PhonesReader): readonly RecipientPhone[] {
+  return sent.list('recipientPhones', recipientsMax).map((phone, i) => parsePhone(sent, phone, i));
+}
+
+function parsePhone(sent: PhonesReader, value: Json, i: number): RecipientPhone {
+  const { prefix, phone } = isJsonObject(value) ? value : {};
+  if (typeof prefix !== 'string' || !/^\+?\d{1,4}$/.test(prefix))
+    return sent.refuse(`recipientPhones.${i}.prefix`, 'must be a country code such as +41');
+  if (typeof phone !== 'string' || !/^[\d\s()/-]{3,20}$/.test(phone))
+    return sent.refuse(`recipientPhones.${i}.phone`, 'must be a phone number');
+  return { prefix: prefix.replace(/^\+?/, '+'), phone };
+}
 
 // SMS target: asks the gateway for one message per recipient, as JSON {to, text, id}.
 // User and password in the URL of the gateway become Basic authentication.
