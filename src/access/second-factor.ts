@@ -83,7 +83,7 @@ export async function userWithPassword(
  */
 export async function beginAuthenticatorApp(
   { db, sealer }: Pick<Records, 'db' | 'sealer'>,
-  { id, email }: Pick<User, 'id' | 'email'>,
+  { id, email }: User,
   now: EpochMs,
 ): Promise<{ readonly secret: string; readonly address: string }> {
   const secret = newCodeSecret();
@@ -164,7 +164,7 @@ async function endOtherSessions(
 /** Replaces the recovery codes. Throws 409 for a user without a second factor. */
 export async function renewRecoveryCodes(
   { db }: Pick<Records, 'db'>,
-  { id }: Pick<User, 'id'>,
+  { id }: User,
 ): Promise<string[]> {
   if ((await secondFactorsOf(db, id)).length === 0)
     throw problem('noSecondFactor', { what: 'second factor' });
@@ -174,7 +174,7 @@ export async function renewRecoveryCodes(
 /** Removes the app. Throws 409 for a user without one. */
 export async function removeApp(
   { db, announce }: Pick<Records, 'db' | 'announce'>,
-  { id }: Pick<User, 'id'>,
+  { id }: User,
 ): Promise<void> {
   await transaction(db, async (step) => {
     const app = await findAuthenticatorApp(step.db, id);

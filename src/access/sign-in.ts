@@ -145,7 +145,7 @@ export async function switchOrganization(
 /** Names that make a password of this user easily guessed. */
 export async function namesAround(
   { db }: Pick<Records, 'db'>,
-  { id, name }: Pick<User, 'id' | 'name'>,
+  { id, name }: User,
 ): Promise<string[]> {
   const memberships = await organizationMembershipsOf(db, id);
   const ids = memberships.map(({ organizationId }) => organizationId);

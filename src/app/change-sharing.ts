@@ -47,10 +47,7 @@ async function sharedAfter(result: Promise<unknown>, share: () => Promise<void>)
 const readMsMax = 2_000;
 
 /** From now on, answers of this node wait for the others. Call before it joins them. */
-export function shareChanges(
-  { node, useChangeSharing }: Pick<Parts, 'node' | 'useChangeSharing'>,
-  work: SharedWork,
-): void {
+export function shareChanges({ node, useChangeSharing }: Parts, work: SharedWork): void {
   const here = async () => node?.readNow();
   const share = work.atOthers({ call: 'readChanges', here, askMsMax: readMsMax });
   useChangeSharing(() => share(''));

@@ -57,7 +57,7 @@ function sharedRunnerOf(parts: Parts, exports: SampleExports): OperationRunner {
   return shareRunner(parts, sharedWork, { runner, call: 'export', what: 'resuming exports' });
 }
 
-function nodeOf({ node }: Pick<Parts, 'node'>): string {
+function nodeOf({ node }: Parts): string {
   return node?.id ?? '';
 }
 

@@ -29,7 +29,7 @@ export interface ReadsElsewhere {
 
 /** From now on, reads of this node merge what the others have. */
 export function readElsewhere(
-  { sharedSamples }: Pick<Parts, 'sharedSamples'>,
+  { sharedSamples }: Parts,
   leases: Leases,
   nodes: Nodes,
 ): ReadsElsewhere {

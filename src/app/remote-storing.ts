@@ -24,7 +24,7 @@ type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'validate'> &
   Pick<RawUplinks, 'list'>;
 
 export function composeRemoteStoring(
-  { newId }: Pick<Parts, 'newId'>,
+  { newId }: Parts,
   { heldFor, askOwners }: DeviceOwnership,
   { list, ...stages }: Stages,
 ): RemoteStoring {

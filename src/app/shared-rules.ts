@@ -58,7 +58,7 @@ export function composeSharedRules(
 /** Runs that are not saved yet are in the memory of the node with the rule. */
 export function createRemoteRuleRuns(
   work: SharedWork,
-  { records }: Pick<Parts, 'records'>,
+  { records }: Parts,
   runs: () => RuleRuns,
 ): Required<Pick<RuleRunsParts, 'askRuns'>> {
   work.answer(runsCall, async (ruleId) => {
@@ -78,10 +78,7 @@ export function createRemoteRuleRuns(
 }
 
 /** The samples of a device are with its owner, some of them only there. */
-export function searchedByOwner(
-  { store, ownership }: Pick<Parts, 'store' | 'ownership'>,
-  work: SharedWork,
-): SearchedStore {
+export function searchedByOwner({ store, ownership }: Parts, work: SharedWork): SearchedStore {
   work.answer(samplesCall, async (range) => {
     const found = await store.samples(range as unknown as Parameters<typeof store.samples>[0]);
     return found as unknown as Json;

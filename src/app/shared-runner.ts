@@ -17,7 +17,7 @@ export interface SharedRunner {
 
 /** Operations are run by the holder of their lease, and continued by the next one. */
 export function shareRunner(
-  { telemetry }: Pick<Parts, 'telemetry'>,
+  { telemetry }: Parts,
   work: SharedWork,
   { runner, call, what }: SharedRunner,
 ): OperationRunner {

@@ -19,7 +19,7 @@ export interface ComposedWork extends SharedWork {
 }
 
 export function composeSharedWork(
-  { telemetry }: Pick<Parts, 'telemetry'>,
+  { telemetry }: Parts,
   leases: Leases,
   nodes: Nodes,
   beforeLoss: (lost: readonly Lease[]) => Promise<void>,

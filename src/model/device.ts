@@ -46,7 +46,7 @@ export function firstRegistration(
 
 /** What answers tell: an uplink of a LoRa device shows that its network server knows it (contract 42). */
 export function isRegistered(
-  { registered, connectivity }: Pick<Device, 'registered' | 'connectivity'>,
+  { registered, connectivity }: Device,
   lastUplink: unknown,
 ): boolean | null {
   if (registered !== null || connectivity !== 'LORA') return registered;

@@ -191,7 +191,7 @@ interface AskedSeries {
  * not name at all are refused with those that do not exist.
  */
 export function refuseUnshared(
-  { takesShares }: Pick<Route, 'takesShares'>,
+  { takesShares }: Route,
   share: SharedDashboard,
   {
     params,

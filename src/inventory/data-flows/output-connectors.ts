@@ -302,7 +302,7 @@ function namedConnectors(connector: Connector | undefined) {
 /** The connectors of the workspace that name this one, `output connector Name (id)`. */
 async function connectorsNaming(
   step: Step,
-  { id, workspaceId }: Pick<OutputConnector, 'id' | 'workspaceId'>,
+  { id, workspaceId }: OutputConnector,
   max: number,
 ): Promise<string[]> {
   if (workspaceId === null) return [];

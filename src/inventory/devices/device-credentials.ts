@@ -21,7 +21,7 @@ import { change, found } from '../record-change.ts';
 const credentialsPerDeviceMax = 20;
 const rsaBitsMin = 2_048;
 
-function view(record: DeviceCredential, device: Pick<Device, 'id' | 'deviceId'>) {
+function view(record: DeviceCredential, device: Device) {
   const { id, name, algorithm, publicKey, fingerprint, expiration, created } = record;
   return {
     id,

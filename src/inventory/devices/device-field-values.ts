@@ -151,7 +151,7 @@ const loraDefaults = { activationMode: 'OTAA', deviceClass: 'A', loraVersion: '1
  * for other devices without any.
  */
 export function loraPropertiesView(
-  device: Pick<Device, 'connectivity' | 'deviceId' | 'loraProperties'>,
+  device: Device,
   carrier: Carrier | null,
   keysShown: boolean,
 ): JsonObject | null {

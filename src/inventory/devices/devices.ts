@@ -144,7 +144,7 @@ export class DeviceLookups {
     });
   }
 
-  customFields({ organizationId, workspaceId }: Pick<Device, 'organizationId' | 'workspaceId'>) {
+  customFields({ organizationId, workspaceId }: Device) {
     const of = { organizationId, workspaceIds: [workspaceId] };
     return readOnce(this.#fields, workspaceId, () => findCustomFields(this.#step.db, of));
   }

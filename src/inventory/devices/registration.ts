@@ -179,7 +179,7 @@ export async function registrationStep(
 
 // Name of a device in The Things Stack, learned from its uplinks, because downlinks need it (contract 36).
 
-function ttnPropertiesOf({ loraProperties }: Pick<Device, 'loraProperties'>): JsonObject {
+function ttnPropertiesOf({ loraProperties }: Device): JsonObject {
   return objectOrEmpty(loraProperties?.['ttnProperties']);
 }
 

@@ -47,7 +47,7 @@ export async function placeColumns(
     placeSingle,
     place,
   }: {
-    readonly store: Pick<SampleStore, 'ends'>;
+    readonly store: SampleStore;
     readonly entries: PendingEntries;
     /** See `SingleRows`. */
     readonly makePending: (deviceId: string) => void;

@@ -77,14 +77,14 @@ export function extend(range: RowRange, bytes: number): void {
 
 /** `left` is called before the answers of a group are given. */
 export class EntryGroups {
-  readonly #store: Pick<SampleStore, 'write' | 'numbered'>;
+  readonly #store: SampleStore;
   readonly #left: (group: EntryGroup, refusal?: { readonly error: unknown }) => void;
   readonly #inFlight = new Set<EntryGroup>();
   readonly #idOf;
   #newest: EntryGroup | undefined;
 
   constructor(
-    store: Pick<SampleStore, 'write' | 'numbered'>,
+    store: SampleStore,
     left: (group: EntryGroup, refusal?: { readonly error: unknown }) => void,
   ) {
     this.#store = store;

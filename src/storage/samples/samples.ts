@@ -319,7 +319,7 @@ interface LoggedAppend extends PlacedRows, Settling {}
  */
 export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   readonly #log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
-  readonly #store: Pick<SampleStore, 'compare' | 'ends' | 'write' | 'numbered'>;
+  readonly #store: SampleStore;
   readonly #entries = new PendingEntries();
   readonly #settle;
   readonly #fail;
@@ -330,7 +330,7 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   constructor(
     log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>,
     shapes: ShapeInterner,
-    store: Pick<SampleStore, 'compare' | 'ends' | 'write' | 'numbered'>,
+    store: SampleStore,
   ) {
     this.#log = log;
     this.#store = store;

@@ -232,7 +232,7 @@ export interface EntryWriterParts {
   readonly decoded: DecodedChunks;
   readonly limits: Pick<StoreLimits, 'chunkRowsMin' | 'instantRowsMax'>;
   /** As the start found it: rows before `replayFrom` are sealed. */
-  readonly manifest: Pick<Manifest, 'replayFrom' | 'droppedDevices'>;
+  readonly manifest: Manifest;
   /** Called after the rows of new entries became visible. */
   readonly afterWrite: () => void;
   /** Undefined when further rows have room in memory, else resolves when that may have changed. */
