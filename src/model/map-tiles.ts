@@ -19,18 +19,13 @@ export function isTileTemplate(url: string): boolean {
   return username + password === '' && origin === tileOrigin(url, 1);
 }
 
-export function tileAddress(
-  url: string,
-  {
-    z,
-    x,
-    y,
-  }: {
-    readonly z: number;
-    readonly x: number;
-    readonly y: number;
-  },
-): string {
+export interface TileName {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+export function tileAddress(url: string, { z, x, y }: TileName): string {
   return url.replaceAll('{z}', `${z}`).replaceAll('{x}', `${x}`).replaceAll('{y}', `${y}`);
 }
 
