@@ -13,7 +13,10 @@ const compressedFromBytes = 1_024;
 const compressible = '**/*.{html,js,css,svg,json,txt}';
 
 /** Users of the types, each with its own copy, which is not in the repository. */
-const typeFolders = [join('console', 'generated'), join('clients', 'typescript', 'generated')];
+const typeFolders = {
+  console: join('console', 'generated'),
+  client: join('clients', 'typescript', 'generated'),
+};
 
 /** Writes the TypeScript types of every endpoint for the console and the client. */
 export async function writeInterfaceTypes(root: string): Promise<void> {
@@ -23,11 +26,16 @@ export async function writeInterfaceTypes(root: string): Promise<void> {
   const caption =
     '// Types of every endpoint, generated from the OpenAPI document of the platform.\n';
   const text = caption + astToString(nodes);
-  for (const folder of typeFolders) {
-    const path = join(root, folder, 'interface-types.ts');
-    mkdirSync(join(root, folder), { recursive: true });
-    if (readOrEmpty(path) !== text) writeFileSync(path, text);
-  }
+  writeTypes(join(root, typeFolders.console), text);
+  // Objects of any members, such as the data of a sample; the console has a narrower use of its own for each.
+  const open = text.replaceAll('Record<string, never>', 'Record<string, unknown>');
+  writeTypes(join(root, typeFolders.client), open);
+}
+
+function writeTypes(folder: string, text: string): void {
+  const path = join(folder, 'interface-types.ts');
+  mkdirSync(folder, { recursive: true });
+  if (readOrEmpty(path) !== text) writeFileSync(path, text);
 }
 
 /** Builds console/dist/; returns the number of its files, compressed copies not counted. */

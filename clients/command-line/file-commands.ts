@@ -1,11 +1,12 @@
 // File commands: samples from files and to standard output, and the configuration of a workspace.
 import {
   backfillFile,
+  backfillTriesMax,
   type FileProgress,
   placePathOf,
   reportPathOf,
 } from '../file-backfill/file-backfill.ts';
-import { platformClient } from '../file-backfill/platform-client.ts';
+import { createClient } from '../typescript/client.ts';
 import type { Command } from './command-form.ts';
 import { deviceOf, deviceOrWorkspace } from './device-commands.ts';
 import { exportSamples, exportSamplesOptions } from './export-samples.ts';
@@ -29,7 +30,7 @@ export const backfill: Command = {
       path,
       format,
       signal,
-      client: platformClient({ url, key, signal }),
+      client: createClient({ url, apiKey: key, triesMax: backfillTriesMax }),
       device: device === undefined ? undefined : String(device),
       told: ignore,
     });

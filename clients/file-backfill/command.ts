@@ -1,7 +1,13 @@
 // `npm run backfill -- FILE`: loads a CSV or NDJSON file of samples; resumes an interrupted run.
 import { parseArgs } from 'node:util';
-import { backfillFile, type FileFormat, placePathOf, reportPathOf } from './file-backfill.ts';
-import { platformClient } from './platform-client.ts';
+import {
+  backfillFile,
+  backfillTriesMax,
+  type FileFormat,
+  placePathOf,
+  reportPathOf,
+} from './file-backfill.ts';
+import { createClient } from '../typescript/client.ts';
 import { progressText } from './progress-text.ts';
 
 const usage = `usage: npm run backfill -- FILE --key API_KEY [--url http://localhost:8080] [--device ID] [--format csv|ndjson]
@@ -45,7 +51,7 @@ async function main(): Promise<void> {
     const done = await backfillFile({
       path,
       format: formatOf(path, values.format),
-      client: platformClient({ url: values.url, key: values.key, signal }),
+      client: createClient({ url: values.url, apiKey: values.key, triesMax: backfillTriesMax }),
       device: values.device,
       signal,
       told: (progress) => {

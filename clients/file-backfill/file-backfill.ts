@@ -5,8 +5,8 @@ import { parseReadings } from '../../src/model/exact-json.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { csvCells, separatorOf } from '../../src/structures/csv.ts';
+import { type BackfillSample, type Client, HeliographError } from '../typescript/client.ts';
 import { csvSample } from './csv-sample.ts';
-import type { PlatformClient } from './platform-client.ts';
 import { fileStart, type SourcePlace, type SourceRecord, sourceRecords } from './source-records.ts';
 
 export type FileFormat = 'csv' | 'ndjson';
@@ -14,7 +14,7 @@ export type FileFormat = 'csv' | 'ndjson';
 export interface FileBackfillOptions {
   readonly path: string;
   readonly format: FileFormat;
-  readonly client: PlatformClient;
+  readonly client: Client;
   /** Physical or service id of the device of records that name none. */
   readonly device: string | undefined;
   readonly signal: AbortSignal;
@@ -47,9 +47,10 @@ interface ReadSample {
   readonly sample: JsonObject;
 }
 
+/** Enough for a platform that restarts. */
+export const backfillTriesMax = 10;
 const windowRecordsDefault = 20_000;
 const windowBytes = 16 * 1024 * 1024;
-const requestSamplesMax = 5_000;
 const requestsAtOnce = 4;
 const fingerprintBytes = 64 * 1024;
 
@@ -151,7 +152,7 @@ async function sendWindow(
   window: readonly SourceRecord[],
   readRecord: ReadRecord,
   devices: Map<string, string | undefined>,
-  { client, device }: FileBackfillOptions,
+  { client, device, signal }: FileBackfillOptions,
 ): Promise<SentWindow> {
   const errors: FileError[] = [];
   const byDevice = new Map<string, ReadSample[]>();
@@ -162,7 +163,7 @@ async function sendWindow(
       continue;
     }
     if (!devices.has(read.deviceId))
-      devices.set(read.deviceId, await client.findDevice(read.deviceId));
+      devices.set(read.deviceId, await findDevice(client, read.deviceId, signal));
     const id = devices.get(read.deviceId);
     if (id === undefined)
       errors.push(fileError(record, 'NO_SUCH_DEVICE', `Unknown device ${read.deviceId}`));
@@ -179,21 +180,34 @@ async function sendWindow(
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [id, samples] = next;
-      for (let at = 0; at < samples.length; at += requestSamplesMax) {
-        const part = samples.slice(at, at + requestSamplesMax);
-        const answer = await client.sendSamples(
-          id,
-          part.map(({ sample }) => sample),
-        );
-        accepted += answer.accepted;
-        duplicates += answer.duplicates;
-        for (const { index, errorCode, message } of answer.rejected)
-          errors.push({ line: part[index]!.line, errorCode, message });
-      }
+      const read = samples.map(({ sample }) => sample as unknown as BackfillSample);
+      const total = await client.backfill(id, read, { signal });
+      accepted += total.accepted;
+      duplicates += total.duplicates;
+      for (const { index, errorCode, message } of total.rejected)
+        errors.push({ line: samples[index]!.line, errorCode, message });
     }
   };
   await Promise.all(Array.from({ length: requestsAtOnce }, lane));
   return { accepted, duplicates, errors: errors.sort((a, b) => a.line - b.line) };
+}
+
+/** The service ID of the device with that physical or service ID; undefined when unknown. */
+async function findDevice(
+  client: Client,
+  deviceId: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const find of [
+    () => client.get('/v3/devices/by-device-id', { query: { deviceId }, signal }),
+    () => client.get('/v3/devices/{id}', { path: { id: deviceId }, signal }),
+  ])
+    try {
+      return (await find()).id;
+    } catch (error) {
+      if (!(error instanceof HeliographError) || error.status !== 404) throw error;
+    }
+  return undefined;
 }
 
 function readSample(

@@ -75,7 +75,7 @@ async function devicesOf({ client, workspaceId, signal }: Page): Promise<Map<str
       customFields: new Map(
         customFields.map((field) => [field.fieldMetaName, field[field.meta.type] as Json]),
       ),
-      lora: loraProperties ?? {},
+      lora: (loraProperties ?? {}) as JsonObject,
     });
   }
   return devices;

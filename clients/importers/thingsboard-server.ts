@@ -1,6 +1,6 @@
 // ThingsBoard server: devices, attributes and time series over its REST API, a page at a time.
 import type { Json, JsonObject } from '../../src/model/json.ts';
-import { createSend, type Send } from '../typescript/requests.ts';
+import { bodyOf, createSend, type Send } from '../typescript/requests.ts';
 import type {
   Moved,
   MovedDevice,
@@ -30,7 +30,7 @@ export async function readThingsBoardServer(
 ): Promise<Moved> {
   const send = await openServer(url, thingsBoard);
   const get = async (path: string, query: Record<string, unknown> = {}): Promise<Json> =>
-    (await (await send('get', path, { query, signal })).json()) as Json;
+    (await bodyOf(await send('get', path, { query, signal }))) as Json;
   const found: Found[] = [];
   const remarks: Remark[] = [];
   for await (const device of devicesAt(get)) {
@@ -92,7 +92,7 @@ async function signedIn(
     );
   const call = { body: { username, password } };
   const answer = await createSend({ url })('post', '/api/auth/login', call);
-  const { token } = (await answer.json()) as { readonly token: string };
+  const { token } = (await bodyOf(answer)) as { readonly token: string };
   return token;
 }
 

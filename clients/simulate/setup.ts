@@ -1,5 +1,5 @@
 // Setup of a simulation: workspace, connector, device type, data flow and devices; created once, then found.
-import type { JsonObject } from '../../src/model/json.ts';
+import { type Client, createClient, HeliographError } from '../typescript/client.ts';
 import { decoder } from './payload.ts';
 import type { SimulatedDevice } from './simulation.ts';
 
@@ -25,71 +25,43 @@ export interface SetupOptions {
   readonly signal: AbortSignal;
 }
 
-type Call = (
-  method: string,
-  path: string,
-  body?: JsonObject,
-) => Promise<{ status: number; body: JsonObject }>;
-
-/** Rejects with what the platform answered when it refuses. */
+/** Throws HeliographError with what the platform answered. */
 export async function setUp(options: SetupOptions): Promise<Setup> {
-  const call = caller(options);
-  const [organization] = await listOf(call, '/v3/organizations?size=1');
+  const { url, apiKey, connectivity, signal } = options;
+  const client = createClient({ url, apiKey });
+  const found = await client.get('/v3/organizations', { query: { size: 1 }, signal });
+  const [organization] = found.content;
   if (organization === undefined) throw new Error('the API key belongs to no organization');
-  const organizationId = idOf(organization);
-  const workspaceId = await idByName(
-    call,
-    `/v3/workspaces?organizationId=${organizationId}`,
-    '/v3/workspaces',
-    {
-      name: workspaceName,
-      organizationId,
-    },
-  );
-  const name = `Simulated over ${options.connectivity}`;
-  const connector = await recordByName(
-    call,
-    `/v3/device-connectors?workspaceId=${workspaceId}`,
-    '/v3/device-connectors',
-    {
-      name,
-      workspaceId,
-      connectivity: options.connectivity,
-    },
-  );
-  const typeId = await idByName(
-    call,
-    `/v3/device-types?organizationId=${organizationId}`,
-    '/v3/device-types',
-    {
-      name: 'Simulated climate sensor',
-      organizationId,
-      type: 'manual',
-      meta: { encoding: 'HEX' },
-      schemas: {},
-      uplinkScript: { code: decoder },
-    },
-  );
-  const dataFlowId = await idByName(
-    call,
-    `/v3/data-flows?workspaceId=${workspaceId}`,
-    '/v3/data-flows',
-    {
-      name,
-      workspaceId,
-      deviceConnector: { id: idOf(connector) },
-      deviceType: { id: typeId },
-      outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
-    },
-  );
-  const { connectivity } = options;
-  const draft = { workspaceId, dataFlowId, connectivity, onlineTimeout: 3_600 };
+  const ofOrganization = { organizationId: organization.id };
+  const workspace = await byName(client, '/v3/workspaces', ofOrganization, signal, {
+    name: workspaceName,
+  });
+  const ofWorkspace = { workspaceId: workspace.id };
+  const name = `Simulated over ${connectivity}`;
+  const connector = await byName(client, '/v3/device-connectors', ofWorkspace, signal, {
+    name,
+    connectivity,
+  });
+  const type = await byName(client, '/v3/device-types', ofOrganization, signal, {
+    name: 'Simulated climate sensor',
+    type: 'manual',
+    meta: { encoding: 'HEX' },
+    schemas: {},
+    uplinkScript: { code: decoder },
+  });
+  const dataFlow = await byName(client, '/v3/data-flows', ofWorkspace, signal, {
+    name,
+    deviceConnector: { id: connector.id },
+    deviceType: { id: type.id },
+    outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
+  });
   const devices = deviceNames(options.devices, connectivity.toLowerCase());
-  const made = await makeDevices(call, devices, draft);
-  const uplinkSecret = connector['uplinkSecret'];
+  const draft = { ...ofWorkspace, dataFlowId: dataFlow.id, connectivity, onlineTimeout: 3_600 };
+  const made = await makeDevices(client, devices, draft, signal);
+  const { uplinkSecret } = connector;
   if (typeof uplinkSecret !== 'string')
     throw new Error('the API key cannot read uplink secrets: it needs dataFlow update');
-  return { workspaceId, connectorId: idOf(connector), uplinkSecret, devices, made };
+  return { workspaceId: workspace.id, connectorId: connector.id, uplinkSecret, devices, made };
 }
 
 /**
@@ -104,82 +76,46 @@ export function deviceNames(count: number, protocol: string): SimulatedDevice[] 
 
 /** Makes those that are not there yet; says how many that were. */
 async function makeDevices(
-  call: Call,
+  client: Client,
   devices: readonly SimulatedDevice[],
-  draft: JsonObject,
+  draft: object,
+  signal: AbortSignal,
 ): Promise<number> {
   const left = [...devices];
   let made = 0;
   const lane = async (): Promise<void> => {
     for (let device = left.pop(); device !== undefined; device = left.pop()) {
-      const { status, body } = await call('POST', '/v3/devices', {
-        ...draft,
-        ...device,
-        name: device.deviceId,
-      });
-      if (status === 201) made += 1;
-      else if (status !== 409) throw refused('/v3/devices', status, body);
+      const body = { ...draft, ...device, name: device.deviceId };
+      try {
+        await client.send('post', '/v3/devices', { body, signal });
+        made += 1;
+      } catch (error) {
+        if (!(error instanceof HeliographError) || error.status !== 409) throw error;
+      }
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return made;
 }
 
-async function idByName(
-  call: Call,
-  list: string,
-  create: string,
-  draft: JsonObject & { name: string },
-): Promise<string> {
-  return idOf(await recordByName(call, list, create, draft));
+interface NamedRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly uplinkSecret?: string;
 }
 
-/** The record of that name; created when it does not exist. */
-async function recordByName(
-  call: Call,
-  list: string,
-  create: string,
-  draft: JsonObject & { name: string },
-): Promise<JsonObject> {
-  const found = (
-    await listOf(call, `${list}&size=1000&search=${encodeURIComponent(draft.name)}`)
-  ).find(({ name }) => name === draft.name);
+/** The record of that name and owner; created when it does not exist. */
+async function byName(
+  client: Client,
+  path: '/v3/workspaces' | '/v3/device-connectors' | '/v3/device-types' | '/v3/data-flows',
+  owner: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  draft: { readonly name: string; readonly [field: string]: unknown },
+): Promise<NamedRecord> {
+  const query = { ...owner, size: 1_000, search: draft.name };
+  const list = (await client.get(path, { query, signal })) as { content: readonly NamedRecord[] };
+  const found = list.content.find(({ name }) => name === draft.name);
   if (found !== undefined) return found;
-  const { status, body } = await call('POST', create, draft);
-  if (status !== 201) throw refused(create, status, body);
-  return body;
-}
-
-async function listOf(call: Call, path: string): Promise<JsonObject[]> {
-  const { status, body } = await call('GET', path);
-  if (status !== 200) throw refused(path, status, body);
-  return body['content'] as JsonObject[];
-}
-
-function idOf(record: JsonObject): string {
-  return String(record['id']);
-}
-
-function refused(path: string, status: number, body: JsonObject): Error {
-  return new Error(`${path.split('?', 1)[0]} answered ${status}: ${String(body['message'])}`);
-}
-
-function caller({ url, apiKey, signal }: SetupOptions): Call {
-  const base = url.replace(/\/+$/, '');
-  return async (method, path, body) => {
-    const answer = await fetch(base + path, {
-      method,
-      signal,
-      headers: {
-        'x-api-key': apiKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    return {
-      status: answer.status,
-      body: text.startsWith('{') ? (JSON.parse(text) as JsonObject) : { message: text },
-    };
-  };
+  const answer = await client.send('post', path, { body: { ...draft, ...owner }, signal });
+  return (await answer.json()) as NamedRecord;
 }

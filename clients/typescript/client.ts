@@ -1,10 +1,34 @@
 // Client of the platform for Node and browsers: typed calls, pages, retries and the live stream. It needs no package.
-import type { AnswerOf, ArgumentsOf, CallOf, ItemOf, Method, PathOf } from './interface-calls.ts';
+import type {
+  AnswerOf,
+  ArgumentsOf,
+  CallOf,
+  CallSettings,
+  ItemOf,
+  Method,
+  PathOf,
+} from './interface-calls.ts';
 import { type LiveMessage, liveMessages, type LiveOptions } from './live-stream.ts';
-import { type AnyCall, bodyOf, type ClientOptions, createSend, type Send } from './requests.ts';
+import { type BackfillSample, backfillSamples, type BackfillTotal } from './backfill.ts';
+import type { Answer } from './idle-limit.ts';
+import {
+  type AnyCall,
+  bodyOf,
+  type ClientOptions,
+  createSend,
+  type FetchRequest,
+} from './requests.ts';
 
 export { HeliographError } from './refusal.ts';
-export type { ClientOptions, LiveMessage, LiveOptions };
+export type {
+  Answer,
+  BackfillSample,
+  BackfillTotal,
+  ClientOptions,
+  FetchRequest,
+  LiveMessage,
+  LiveOptions,
+};
 
 type Caller<M extends Method> = <P extends PathOf<M>>(
   path: P,
@@ -28,10 +52,19 @@ export interface Client {
     path: P,
     call: CallOf<P, 'post'>,
   ) => AsyncGenerator<ItemOf<AnswerOf<P, 'post'>>, void, undefined>;
+  /**
+   * Stores samples of one device without its decoder, in requests of up to 5,000. Repeating it stores
+   * no sample twice that has a timestamp.
+   */
+  readonly backfill: (
+    deviceId: string,
+    samples: Iterable<BackfillSample>,
+    settings?: Pick<CallSettings, 'signal'>,
+  ) => Promise<BackfillTotal>;
   /** Samples and events as they happen, also over broken connections. */
   readonly live: (options: LiveOptions) => AsyncGenerator<LiveMessage, void, undefined>;
   /** Any path, without types: the answer, whose body is not read yet. For exports and files. */
-  readonly send: Send;
+  readonly send: (method: string, path: string, call?: AnyCall) => Promise<Response>;
 }
 
 /** Items of a page where the call does not say. */
@@ -62,7 +95,13 @@ export function createClient(options: ClientOptions): Client {
     delete: caller('delete') as Client['delete'],
     pages: ((path: string, call?: AnyCall) => pagesWith('get', path, call)) as Client['pages'],
     pagesOf: ((path: string, call: AnyCall) => pagesWith('post', path, call)) as Client['pagesOf'],
+    backfill: (deviceId, samples, settings) => backfillSamples(send, deviceId, samples, settings),
     live: (live) => liveMessages(options, live),
-    send,
+    async send(method, path, call) {
+      const answer = await send(method, path, call);
+      if (answer instanceof Response) return answer;
+      const { status, statusText, headers } = answer;
+      return new Response(await answer.text(), { status, statusText, headers: headers as Headers });
+    },
   };
 }

@@ -20,8 +20,10 @@ type QueryPart<O> = O extends { parameters: { query: infer T } }
       ? { readonly query?: T }
       : unknown;
 
-/** JSON as such; other types of content as the string or bytes that are sent. */
-type ContentOf<C> = C extends { 'application/json': infer J } ? J : string | Uint8Array;
+/** JSON as a value or as bytes that are sent as they are; other types of content as string or bytes. */
+type ContentOf<C> = C extends { 'application/json': infer J }
+  ? J | Uint8Array
+  : string | Uint8Array;
 
 type BodyPart<O> = O extends { requestBody?: never }
   ? unknown
@@ -34,7 +36,10 @@ type BodyPart<O> = O extends { requestBody?: never }
 export interface CallSettings {
   /** Ends the call, and its retries. */
   readonly signal?: AbortSignal;
-  /** Repetitions of a POST with the same key have the same effect as one; by default a new key for each call. */
+  /**
+   * Repetitions of a POST with the same key have the same effect as one; by default a new key for
+   * each call. An empty one sends none.
+   */
   readonly idempotencyKey?: string;
   /** Further headers, such as `range`. */
   readonly headers?: Readonly<Record<string, string>>;

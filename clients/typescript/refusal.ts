@@ -1,4 +1,5 @@
 // Refusal: an answer other than success, or none, as an error with what the platform says of it.
+import type { Answer } from './idle-limit.ts';
 
 export interface RefusalDetails {
   /** 0 without an answer. */
@@ -30,7 +31,7 @@ export class HeliographError extends Error implements RefusalDetails {
 /** The error of an answer. `what` is the method and the path. */
 export function refusalOf(
   what: string,
-  { status, headers }: Response,
+  { status, headers }: Answer,
   body: unknown,
 ): HeliographError {
   const about: Readonly<Record<string, unknown>> =

@@ -1,5 +1,5 @@
 // Requests: one call with its retries, which an Idempotency-Key makes harmless.
-import { withIdleLimit } from './idle-limit.ts';
+import { type Answer, withIdleLimit } from './idle-limit.ts';
 import type { CallSettings } from './interface-calls.ts';
 import { refusalOf, unreachable } from './refusal.ts';
 
@@ -13,7 +13,18 @@ export interface ClientOptions {
   readonly triesMax?: number;
   /** How long a try waits for the headers, and for each part of the body; 60 seconds by default. */
   readonly timeoutMs?: number;
-  readonly fetch?: typeof fetch;
+  /** Bodies of at least this many bytes are sent gzipped; none by default. */
+  readonly gzipFromBytes?: number;
+  /** Sends one try in place of the `fetch` of the runtime; rejects without an answer. */
+  readonly fetch?: (address: string, request: FetchRequest) => Promise<Answer>;
+}
+
+/** A part of `RequestInit`. */
+export interface FetchRequest {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly signal: AbortSignal;
 }
 
 export interface AnyCall extends CallSettings {
@@ -23,7 +34,7 @@ export interface AnyCall extends CallSettings {
 }
 
 /** Resolves with an answer of success, whose body is not read yet. Throws HeliographError. */
-export type Send = (method: string, path: string, call?: AnyCall) => Promise<Response>;
+export type Send = (method: string, path: string, call?: AnyCall) => Promise<Answer>;
 
 const firstPauseMs = 250;
 const pauseMsMax = 30_000;
@@ -35,7 +46,7 @@ export function createSend(options: ClientOptions): Send {
   const base = url.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
 
-  async function attempt(request: Prepared, signal: AbortSignal | undefined): Promise<Response> {
+  async function attempt(request: Prepared, signal: AbortSignal | undefined): Promise<Answer> {
     const headers = { ...request.headers, ...(await credentialOf(options)) };
     const { method, address, body } = request;
     return withIdleLimit(timeoutMs, signal, (ended) =>
@@ -44,12 +55,12 @@ export function createSend(options: ClientOptions): Send {
   }
 
   return async (method, path, call = {}) => {
-    const request = prepared(base, method, path, call);
+    const request = await gzipped(prepared(base, method, path, call), options.gzipFromBytes);
     const what = `${request.method} ${path}`;
     const { signal } = call;
     for (let tries = 1; ; tries++) {
       signal?.throwIfAborted();
-      let answer: Response | undefined;
+      let answer: Answer | undefined;
       try {
         answer = await attempt(request, signal);
       } catch (error) {
@@ -65,7 +76,7 @@ export function createSend(options: ClientOptions): Send {
 }
 
 /** JSON as a value, other bodies as strings; undefined for an empty one. */
-export async function bodyOf(answer: Response): Promise<unknown> {
+export async function bodyOf(answer: Answer): Promise<unknown> {
   const text = await answer.text();
   if (text === '') return undefined;
   const isJson = /^application\/(?:.+\+)?json/.test(answer.headers.get('content-type') ?? '');
@@ -90,7 +101,8 @@ function prepared(base: string, method: string, path: string, call: AnyCall): Pr
       accept: 'application/json, */*;q=0.5',
       ...call.headers,
       ...(isSent && { 'content-type': contentType }),
-      ...(verb === 'POST' && { 'idempotency-key': idempotencyKey ?? randomKey() }),
+      ...(verb === 'POST' &&
+        idempotencyKey !== '' && { 'idempotency-key': idempotencyKey ?? randomKey() }),
     },
     body: isSent ? bytesOf(body) : undefined,
   };
@@ -105,6 +117,18 @@ function randomKey(): string {
 function bytesOf(body: unknown): string | Uint8Array<ArrayBuffer> {
   if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>;
   return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+async function gzipped(request: Prepared, fromBytes = Number.POSITIVE_INFINITY): Promise<Prepared> {
+  const { body, headers } = request;
+  if (body === undefined || body.length < fromBytes) return request;
+  const compressed = new Response(body).body?.pipeThrough(new CompressionStream('gzip'));
+  const bytes = await new Response(compressed ?? null).arrayBuffer();
+  return {
+    ...request,
+    headers: { ...headers, 'content-encoding': 'gzip' },
+    body: new Uint8Array(bytes),
+  };
 }
 
 /** Throws for a name without a value. */
@@ -135,7 +159,7 @@ async function credentialOf({ apiKey, accessToken }: ClientOptions) {
 }
 
 /** What the platform asks for, else twice as long each time, and not the same for all clients. */
-function pauseMs(tries: number, answer: Response | undefined): number {
+function pauseMs(tries: number, answer: Answer | undefined): number {
   const asked = Number(answer?.headers.get('retry-after') ?? Number.NaN) * 1_000;
   if (asked >= 0) return Math.min(asked, pauseMsMax);
   return Math.min(firstPauseMs * 2 ** (tries - 1), pauseMsMax) * (0.5 + Math.random() / 2);

@@ -156,6 +156,67 @@ describe('retries', () => {
   });
 });
 
+describe('bodies', () => {
+  test('backfill splits samples, and counts what is stored, known and rejected', async () => {
+    const device = await world.device();
+    const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
+    const samples = Array.from({ length: 5_003 }, (_, n) => ({
+      timestamp: n === 5_001 ? 'never' : at(n),
+      data: { n },
+    }));
+    const expected = { duplicates: 0, rejected: [{ index: 5_001 }] };
+    const client = clientOf();
+    const total = await client.backfill(device.id, samples);
+    expect(total).toMatchObject({ accepted: 5_002, ...expected });
+    const again = await client.backfill(device.id, samples.values());
+    expect(again).toMatchObject({ accepted: 0, ...expected, duplicates: 5_002 });
+    const one = { path: { deviceId: device.id }, body: { data: { n: 1 }, timestamp: at(-1) } };
+    expect(await client.post('/v3/devices/{deviceId}/backfill', one)).toMatchObject({
+      stored: 1,
+    });
+    const none = await client.backfill(device.id, samples.slice(5_001, 5_002));
+    expect(none).toMatchObject({ accepted: 0, rejected: [{ index: 0 }] });
+    await expect(client.backfill('0000000000000000', samples)).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('large ones are gzipped, and the platform reads them', async () => {
+    const encodings: unknown[] = [];
+    const device = await world.device();
+    const send: NonNullable<ClientModule.ClientOptions['fetch']> = (address, request) => {
+      encodings.push(request.headers['content-encoding']);
+      return fetch(address, request);
+    };
+    const client = clientOf({ gzipFromBytes: 1_000, fetch: send });
+    const samples = Array.from({ length: 100 }, (_, n) => ({ timestamp: 1.7e12 + n, data: { n } }));
+    const few = samples.slice(0, 2);
+    expect(await client.backfill(device.id, few)).toMatchObject({ accepted: 2 });
+    expect(await client.backfill(device.id, samples)).toMatchObject({ accepted: 98 });
+    expect(encodings).toEqual([undefined, 'gzip']);
+  });
+
+  test('bytes are sent as they are, without a key where it is empty, and any fetch can send them', async () => {
+    const seen: unknown[] = [];
+    const client = installed.createClient({
+      url: 'http://platform/prefix/',
+      async fetch(address, { method, headers, body }) {
+        seen.push(method, address, headers['idempotency-key'], String(body));
+        const json = {
+          get: (name: string) => (name === 'content-type' ? 'application/json' : null),
+        };
+        const text = async () => '{"id":"x"}';
+        return { ok: true, status: 201, statusText: '', headers: json, body: null, text };
+      },
+    });
+    const call = { body: new Uint8Array([123, 125]), idempotencyKey: '' };
+    expect(await client.post('/v3/capture', call)).toEqual({ id: 'x' });
+    expect(seen).toEqual(['POST', 'http://platform/prefix/v3/capture', undefined, '123,125']);
+    const raw = await client.send('get', '/v3/about');
+    expect([raw.status, await raw.json()]).toEqual([201, { id: 'x' }]);
+  });
+});
+
 /** A connection to the platform that can be cut. */
 async function startCable() {
   const sockets = new Set<Socket>();

@@ -10,7 +10,7 @@ import {
   placePathOf,
   reportPathOf,
 } from '../../clients/file-backfill/file-backfill.ts';
-import { platformClient } from '../../clients/file-backfill/platform-client.ts';
+import { createClient } from '../../clients/typescript/client.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -142,11 +142,7 @@ test('an interrupted run resumes after its last window, and nothing is stored tw
     JSON.stringify({ timestamp: at(n), data: { n } }),
   );
   const path = file('long.ndjson', `${lines.join('\n')}\n{"broken\n`);
-  const client = platformClient({
-    url: world.base,
-    key: world.apiKey,
-    signal: new AbortController().signal,
-  });
+  const client = createClient({ url: world.base, apiKey: world.apiKey });
   const options = {
     path,
     format: 'ndjson',
