@@ -77,6 +77,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   ],
   'live/sessions': [...base, 'contract'],
   inventory: [
+    'contract',
     ...base,
     'storage/records',
     'storage/samples',

@@ -1,7 +1,7 @@
 // Connects rules: the registry, its follower of the journal, scripts, timers, runs and simulation.
 import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
 import type { SharedRules } from '../cluster/shared-rules.ts';
-import type { RuleDraft } from '../inventory/rules/rule-draft.ts';
+import type { RuleDraft } from '../contract/rules.ts';
 import { draftedRule } from '../inventory/rules/rules.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { watchClockSteps } from '../operations/clock-steps.ts';

@@ -1,5 +1,5 @@
 // Schemas and endpoints of API keys (contract 23).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { grantDraft, grantFields } from './grant.ts';
 import { listParameters } from './list-parameters.ts';
@@ -41,6 +41,7 @@ const apiKeyDraft = namedObject('ApiKeyDraft', {
     }),
   ),
 });
+export type ApiKeyDraft = Static<typeof apiKeyDraft>;
 
 const apiKeyListQuery = Type.Object({
   ...listParameters(['id', 'name', 'description', 'created', 'lastUsed', 'expiration']),

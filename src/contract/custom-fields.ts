@@ -1,5 +1,5 @@
 // Schemas and endpoints of custom fields (contract 5).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { customFieldTypes } from '../model/custom-field.ts';
 import type { Json } from '../model/json.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
@@ -46,12 +46,14 @@ export const customFieldDraft = namedObject('CustomFieldDraft', {
   type,
   ...draftFields,
 });
+export type CustomFieldDraft = Static<typeof customFieldDraft>;
 const customFieldUpdate = namedObject('CustomFieldUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   type: optional(text),
   ...draftFields,
 });
+export type CustomFieldUpdate = Static<typeof customFieldUpdate>;
 const customFieldListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'type', 'required']),
   type: listParameter,

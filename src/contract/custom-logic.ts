@@ -1,5 +1,5 @@
 // Schemas and endpoints of custom logic blocks (contract 14).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Json } from '../model/json.ts';
 import { valueTypes } from '../model/rule.ts';
 import { listParameters } from './list-parameters.ts';
@@ -91,12 +91,14 @@ export const customLogicDraft = namedObject('CustomLogicDraft', {
   script: Type.String(),
   ...draftFields,
 });
+export type CustomLogicDraft = Static<typeof customLogicDraft>;
 const customLogicUpdate = namedObject('CustomLogicUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   script: Type.Optional(Type.String()),
   ...draftFields,
 });
+export type CustomLogicUpdate = Static<typeof customLogicUpdate>;
 
 const customLogicListQuery = Type.Object({
   ...listParameters(),

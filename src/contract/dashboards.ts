@@ -1,5 +1,5 @@
 // Schemas and endpoints of dashboards (contract 32).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { dashboardConfiguration } from './dashboard-configuration.ts';
 import { endpoint } from './endpoint.ts';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
@@ -35,6 +35,7 @@ export const dashboardGroupDraft = namedObject('DashboardGroupDraft', {
   name,
   description: optional(text),
 });
+export type DashboardGroupDraft = Static<typeof dashboardGroupDraft>;
 export const dashboardGroupUpdate = namedObject('DashboardGroupUpdate', {
   ...updateFields,
   name: Type.Optional(name),
@@ -57,11 +58,13 @@ const dashboardDraft = Type.Object({
   name,
   ...draftFields,
 });
+export type DashboardDraft = Static<typeof dashboardDraft>;
 const dashboardUpdate = Type.Object({
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
 });
+export type DashboardUpdate = Static<typeof dashboardUpdate>;
 
 const shownConfiguration = {
   configuration: Type.Optional(

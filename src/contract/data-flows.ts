@@ -1,5 +1,5 @@
 // Schemas and endpoints of data flows (contract 10).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { deviceConnectorSchema } from './device-connectors.ts';
 import { deviceTypeSchema } from './device-types.ts';
 import { workspaceListParameters } from './list-parameters.ts';
@@ -70,11 +70,13 @@ const dataFlowDraft = namedObject('DataFlowDraft', {
   deviceConnector: reference,
   ...draftFields,
 });
+export type DataFlowDraft = Static<typeof dataFlowDraft>;
 const dataFlowUpdate = namedObject('DataFlowUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
 });
+export type DataFlowUpdate = Static<typeof dataFlowUpdate>;
 
 export const dataFlows = recordEndpoints({
   path: '/v3/data-flows',

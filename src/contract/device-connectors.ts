@@ -1,5 +1,5 @@
 // Schemas and endpoints of device connectors (contract 8).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { connectivities, connectorAuthTypes } from '../model/connector.ts';
 import { carriers, decodingTypes } from '../model/integration.ts';
 import { lineProtocolLimits } from '../model/connector-mappings.ts';
@@ -92,11 +92,13 @@ export const deviceConnectorDraft = namedObject('DeviceConnectorDraft', {
   decodingType: optional(oneOf(decodingTypes)),
   ...draftFields,
 });
+export type DeviceConnectorDraft = Static<typeof deviceConnectorDraft>;
 const deviceConnectorUpdate = namedObject('DeviceConnectorUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
 });
+export type DeviceConnectorUpdate = Static<typeof deviceConnectorUpdate>;
 
 export const deviceConnectors = recordEndpoints({
   path: '/v3/device-connectors',

@@ -1,5 +1,5 @@
 // Schemas and endpoints of device credentials (contract 11).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { credentialAlgorithms } from '../model/credential.ts';
 import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
@@ -33,6 +33,7 @@ const deviceCredentialDraft = namedObject('DeviceCredentialDraft', {
   akenzaDeviceId: optional(id),
   svcDeviceId: optional(id),
 });
+export type DeviceCredentialDraft = Static<typeof deviceCredentialDraft>;
 
 const credentialParams = Type.Object({ id, credentialId: id });
 

@@ -1,5 +1,5 @@
 // Schemas and endpoints of device types (contract 7).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
 import type { Json } from '../model/json.ts';
 import { commonSortFields, listParameter, listParameters } from './list-parameters.ts';
@@ -105,11 +105,13 @@ export const deviceTypeDraft = namedObject('DeviceTypeDraft', {
   type: Type.Optional(text),
   ...draftFields,
 });
+export type DeviceTypeDraft = Static<typeof deviceTypeDraft>;
 const deviceTypeUpdate = namedObject('DeviceTypeUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
 });
+export type DeviceTypeUpdate = Static<typeof deviceTypeUpdate>;
 
 const deviceTypeListQuery = Type.Object({
   ...listParameters([...commonSortFields, 'type']),

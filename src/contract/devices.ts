@@ -1,5 +1,5 @@
 // Schemas and endpoints of devices (contract 4, 27).
-import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox';
+import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
 import { connectorAuthTypes } from '../model/connector.ts';
 import {
   type DeviceFieldName,
@@ -213,12 +213,14 @@ export const deviceDraft = namedObject('DeviceDraft', {
   dataFlowId: id,
   ...otherDraftFields,
 });
+export type DeviceDraft = Static<typeof deviceDraft>;
 export const deviceUpdate = namedObject('DeviceUpdate', {
   ...updateFields,
   ...deviceUpdateFields,
   dataFlowId: Type.Optional(id),
   ...otherDraftFields,
 });
+export type DeviceUpdate = Static<typeof deviceUpdate>;
 
 const deviceByDeviceIdQuery = Type.Object({
   deviceId: Type.String({ description: 'Device ID.' }),

@@ -1,5 +1,5 @@
 // Schemas and endpoints of integrations with network servers (contract 35).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { integrationTypes } from '../model/integration.ts';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
@@ -56,11 +56,13 @@ const integrationDraft = namedObject('IntegrationDraft', {
   workspaceId: optional(id),
   ...draftFields,
 });
+export type IntegrationDraft = Static<typeof integrationDraft>;
 const integrationUpdate = namedObject('IntegrationUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
 });
+export type IntegrationUpdate = Static<typeof integrationUpdate>;
 
 export const integrations = recordEndpoints({
   path: '/v3/integrations',

@@ -1,5 +1,5 @@
 // Schemas and endpoints of OAuth clients (interface 4.9).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { grantDraft, grantFields } from './grant.ts';
 import { namedObject } from './named.ts';
@@ -31,6 +31,7 @@ const oauthClientDraft = namedObject('OAuthClientDraft', {
   description: optional(text),
   ...grantDraft,
 });
+export type OAuthClientDraft = Static<typeof oauthClientDraft>;
 const oauthClientListQuery = Type.Object({ organizationId: Type.Optional(Type.String()) });
 
 const tag = 'OAuth clients';

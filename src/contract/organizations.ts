@@ -1,5 +1,5 @@
 // Schemas and endpoints of organizations (contract 1).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { listParameters } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
@@ -46,6 +46,7 @@ const organizationDraft = namedObject('OrganizationDraft', {
   logo: optional(logo),
   properties: optional(object),
 });
+export type OrganizationDraft = Static<typeof organizationDraft>;
 
 const organizationUpdate = namedObject('OrganizationUpdate', {
   ...updateFields,
@@ -54,6 +55,7 @@ const organizationUpdate = namedObject('OrganizationUpdate', {
   logo: optional(logo),
   properties: optional(object),
 });
+export type OrganizationUpdate = Static<typeof organizationUpdate>;
 
 const organizationListQuery = Type.Object({
   ...listParameters(),

@@ -1,5 +1,5 @@
 // Schemas and endpoints of output connectors (contract 9).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { type PropertiesKey, typesWithProperties } from '../outputs/connectors/connector-table.ts';
 import { outputScopes } from '../model/output-connector.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
@@ -78,6 +78,7 @@ export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
   scope: optional(oneOf(outputScopes)),
   ...draftFields,
 });
+export type OutputConnectorDraft = Static<typeof outputConnectorDraft>;
 /**
  * `MS_TEAMS` is `MsTeamsOutput`: generators of clients write a file for each schema, and names must not
  * differ from those of others, such as `Alarm`, by case alone.
@@ -108,6 +109,7 @@ const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {
   name: Type.Optional(name),
   ...draftFields,
 });
+export type OutputConnectorUpdate = Static<typeof outputConnectorUpdate>;
 
 const outputConnectorListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'type', 'scope']),

@@ -1,5 +1,5 @@
 // Schemas and endpoints of rules (contract 13).
-import Type, { type TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { Json } from '../model/json.ts';
 import {
   comparisonOperators,
@@ -84,6 +84,7 @@ const inputDraft = namedObject('RuleInputDraft', {
   ),
   workspaceId: optional(id),
 });
+export type InputDraft = Static<typeof inputDraft>;
 
 const timer = namedObject('RuleTimer', {
   enabled: flag,
@@ -104,6 +105,7 @@ const timerDraft = namedObject('RuleTimerDraft', {
   startAt: optional(Type.String({ description: 'ISO-8601 date-time.' })),
   timeZone: optional(Type.String({ description: 'IANA time zone. Defaults to UTC.' })),
 });
+export type TimerDraft = Static<typeof timerDraft>;
 
 const source = {
   id,
@@ -275,6 +277,7 @@ export const ruleDraft = namedObject('RuleDraft', {
   logic: logicDraft,
   actions: optional(actionsDraft),
 });
+export type RuleDraft = Static<typeof ruleDraft>;
 const draftSimulationRequest = namedObject('DraftSimulationRequest', {
   rule: ruleDraft,
   ...simulationRequest.properties,
@@ -287,6 +290,7 @@ const ruleUpdate = namedObject('RuleUpdate', {
   logic: optional(logicDraft),
   actions: optional(actionsDraft),
 });
+export type RuleUpdate = Static<typeof ruleUpdate>;
 
 /** A rule of a workspace's document, where names and physical device ids stand instead of ids. */
 export const configuredRule = namedObject('ConfiguredRule', {

@@ -1,5 +1,5 @@
 // Schemas and endpoints of sample exports: samples of many devices as one file (contract 19).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import {
   sampleExportFormats,
   sampleExportLimits,
@@ -34,6 +34,7 @@ const sampleExportBody = namedObject('SampleExportBody', {
     filterExpression('Filter expression that selects devices, instead of `deviceIds`.'),
   ),
 });
+export type SampleExportBody = Static<typeof sampleExportBody>;
 
 const sampleExportSchema = namedObject('SampleExport', {
   id,

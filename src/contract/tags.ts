@@ -1,5 +1,5 @@
 // Schemas and endpoints of tags (contract 6).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
@@ -19,11 +19,13 @@ const tagSchema = namedObject('Tag', {
 const draftFields = { description: optional(text), color: optional(text) };
 
 export const tagDraft = namedObject('TagDraft', { workspaceId: id, name, ...draftFields });
+export type TagDraft = Static<typeof tagDraft>;
 const tagUpdate = namedObject('TagUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
 });
+export type TagUpdate = Static<typeof tagUpdate>;
 
 export const tags = recordEndpoints({
   path: '/v3/tags',

@@ -1,5 +1,5 @@
 // Schemas and endpoints of saved views (contract 37).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
@@ -50,12 +50,14 @@ const viewDraft = namedObject('ViewDraft', {
   kind,
   ...draftFields,
 });
+export type ViewDraft = Static<typeof viewDraft>;
 const viewUpdate = namedObject('ViewUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   kind: Type.Optional(kind),
   ...draftFields,
 });
+export type ViewUpdate = Static<typeof viewUpdate>;
 const viewListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'kind']),
   kind: Type.Optional(Type.String()),

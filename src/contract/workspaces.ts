@@ -1,5 +1,5 @@
 // Schemas and endpoints of workspaces, and of those that a credential may use (contract 3).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
 import { lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { endpoint } from './endpoint.ts';
@@ -101,6 +101,7 @@ const workspaceDraft = namedObject('WorkspaceDraft', {
   organizationId: id,
   ...draftFields,
 });
+export type WorkspaceDraft = Static<typeof workspaceDraft>;
 const demoWorkspaceBody = namedObject('DemoWorkspaceBody', {
   organizationId: Type.Optional(
     Type.Union([id, Type.Null()], {
@@ -113,6 +114,7 @@ export const workspaceUpdate = namedObject('WorkspaceUpdate', {
   name: Type.Optional(name),
   ...draftFields,
 });
+export type WorkspaceUpdate = Static<typeof workspaceUpdate>;
 
 const workspaceListQuery = Type.Object({
   ...listParameters(),

@@ -99,7 +99,7 @@ export async function startRecordsWorld(available: Available = everything) {
     const key = await createApiKey(records, ownerIn(organizationId), {
       name: 'key',
       organizationId,
-      workspaces,
+      workspaces: workspaces ?? null,
       permissions,
     });
     return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });

@@ -17,7 +17,7 @@ import {
   readCustomLogic,
   updateCustomLogic,
 } from '../../inventory/rules/custom-logic.ts';
-import type { RuleUpdate } from '../../inventory/rules/rule-draft.ts';
+import type { RuleUpdate } from '../../contract/rules.ts';
 import {
   createRule,
   deleteRule,

@@ -1,4 +1,5 @@
 // Data flows: create, read, list, update, delete (contract 10).
+import type { DataFlowDraft, DataFlowUpdate } from '../../contract/data-flows.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
 import type { DeviceType } from '../../model/device-type.ts';
@@ -23,7 +24,6 @@ import {
   found,
   nextVersion,
   orCurrent,
-  type RecordUpdate,
   refuseWhenUsed,
   type Step,
   usersNamedMax,
@@ -36,26 +36,6 @@ import {
   isKnownTo,
   outputConnectorView,
 } from './output-connectors.ts';
-
-type Named = { readonly id: string };
-
-export interface DataFlowUpdate extends RecordUpdate {
-  readonly deviceType?: Named | null | undefined;
-  readonly outputConnectors?:
-    | readonly { readonly id: string; readonly topic?: string | null | undefined }[]
-    | null
-    | undefined;
-  /** Clients send either name. */
-  readonly passThrough?: boolean | null | undefined;
-  readonly isPassThrough?: boolean | null | undefined;
-  readonly retentionDays?: number | null | undefined;
-}
-
-export interface DataFlowDraft extends DataFlowUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly deviceConnector: Named;
-}
 
 const outputsMax = 50;
 

@@ -1,8 +1,11 @@
 // Device connectors: create, read, list, update, delete, and the uplinks that they refused (contract 8, 39.3).
+import type {
+  DeviceConnectorDraft,
+  DeviceConnectorUpdate,
+} from '../../contract/device-connectors.ts';
 import { randomBytes } from 'node:crypto';
-import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
+import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
-import type { DecodingType } from '../../model/integration.ts';
 import {
   lineProtocolDefaults,
   type LineProtocolMapping,
@@ -23,7 +26,7 @@ import {
   removeRefusals,
 } from '../../storage/records/rows/payload-notes.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
+import { auditView, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 
 const crud = new Crud<DeviceConnector>('deviceConnector', 'device connector', (sealer) =>
@@ -35,20 +38,6 @@ const uplinkSecretBytes = 16;
 /** A new uplink secret: long and random, so that it cannot be guessed. */
 export function newUplinkSecret(): string {
   return randomBytes(uplinkSecretBytes).toString('hex');
-}
-
-export interface DeviceConnectorUpdate extends RecordUpdate {
-  readonly pushConfigurationAutomatically?: boolean | null | undefined;
-  readonly lineProtocol?: LineProtocolDraft | null | undefined;
-  readonly sparkplug?: SparkplugDraft | null | undefined;
-}
-
-export interface DeviceConnectorDraft extends DeviceConnectorUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly connectivity: Connectivity;
-  readonly authType?: ConnectorAuthType | null | undefined;
-  readonly decodingType?: DecodingType | null | undefined;
 }
 
 /** Uplink secrets are shown to those who may change data flows (contract 35). */
@@ -166,9 +155,8 @@ export async function deleteDeviceConnector(records: Records, id: string): Promi
 
 // Connector mappings: what a device connector makes of points and of edge nodes, checked and with its defaults.
 
-type DraftOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
-type LineProtocolDraft = DraftOf<LineProtocolMapping>;
-type SparkplugDraft = DraftOf<SparkplugMapping>;
+type LineProtocolDraft = NonNullable<DeviceConnectorUpdate['lineProtocol']>;
+type SparkplugDraft = NonNullable<DeviceConnectorUpdate['sparkplug']>;
 
 type Receiver = Pick<DeviceConnector, 'connectivity' | 'decodingType' | 'workspaceId' | 'authType'>;
 

@@ -1,4 +1,5 @@
 // Device types: create, read, list, update, delete (contract 7).
+import type { DeviceTypeDraft, DeviceTypeUpdate } from '../../contract/device-types.ts';
 import type {
   DeviceType,
   DeviceTypeKind,
@@ -30,29 +31,7 @@ import {
 
 const scriptBytesMax = 1024 * 1024;
 
-type Draft<T> = { readonly [K in keyof T]?: T[K] | undefined };
 type ScriptDraft = { readonly code?: string | null | undefined } | null | undefined;
-
-export interface DeviceTypeUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly meta?:
-    | (Omit<Draft<DeviceTypeMeta>, 'encoding'> & { readonly encoding?: string | null | undefined })
-    | null
-    | undefined;
-  readonly schemas?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly sampleData?: unknown;
-  readonly uplinkScript?: ScriptDraft;
-  readonly downlinkScript?: ScriptDraft;
-  readonly pictureUrl?: string | null | undefined;
-  readonly version?: number | null | undefined;
-}
-
-export interface DeviceTypeDraft extends DeviceTypeUpdate {
-  readonly organizationId: string;
-  readonly name: string;
-  readonly type?: string | undefined;
-}
 
 const emptyMeta: DeviceTypeMeta = {
   manufacturer: null,
@@ -158,7 +137,7 @@ export async function createDeviceType(records: Records, draft: DeviceTypeDraft,
     type: 'manual',
     meta: metaFrom(emptyMeta, draft.meta),
     schemas: schemasFrom(draft.schemas ?? null),
-    sampleData: (draft.sampleData ?? null) as Json,
+    sampleData: draft.sampleData ?? null,
     uplinkScript: scriptFrom(null, draft.uplinkScript, 'uplinkScript'),
     downlinkScript: scriptFrom(null, draft.downlinkScript, 'downlinkScript'),
     libraryPath: null,
@@ -211,7 +190,7 @@ export async function updateDeviceType(
       description: orCurrent(sent.description, current.description),
       meta: metaFrom(current.meta, sent.meta),
       schemas: sent.schemas === undefined ? current.schemas : schemasFrom(sent.schemas),
-      sampleData: sent.sampleData === undefined ? current.sampleData : (sent.sampleData as Json),
+      sampleData: sent.sampleData === undefined ? current.sampleData : sent.sampleData,
       uplinkScript: scriptFrom(current.uplinkScript, sent.uplinkScript, 'uplinkScript'),
       downlinkScript: scriptFrom(current.downlinkScript, sent.downlinkScript, 'downlinkScript'),
       pictureUrl: orCurrent(sent.pictureUrl, current.pictureUrl),

@@ -1,4 +1,5 @@
 // Integrations with LoRaWAN network servers and their device connectors: create, read, list, update, delete (contract 35).
+import type { IntegrationDraft, IntegrationUpdate } from '../../contract/integrations.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { newId } from '../../model/ids.ts';
 import {
@@ -6,7 +7,6 @@ import {
   type Integration,
   integrationLimits,
   integrationSecrets,
-  type IntegrationType,
   providerOf,
 } from '../../model/integration.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
@@ -50,21 +50,6 @@ export type CheckHost = (host: string) => void;
 export interface IntegrationContext {
   readonly principal: Principal;
   readonly checkHost: CheckHost;
-}
-
-export interface IntegrationUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly provider?: string | null | undefined;
-  readonly properties?: SentProperties;
-  readonly version?: number | null | undefined;
-}
-
-export interface IntegrationDraft extends IntegrationUpdate {
-  readonly name: string;
-  readonly type: IntegrationType;
-  readonly organizationId?: string | null | undefined;
-  readonly workspaceId?: string | null | undefined;
 }
 
 /**

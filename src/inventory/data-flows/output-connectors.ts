@@ -1,4 +1,8 @@
 // Output connectors: create, read, list, update, delete, and their answers without secrets (contract 9).
+import type {
+  OutputConnectorDraft,
+  OutputConnectorUpdate,
+} from '../../contract/output-connectors.ts';
 import { databaseConnectorId, newId } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
@@ -40,22 +44,6 @@ import {
   type Step,
   usersNamedMax,
 } from '../record-change.ts';
-
-export interface OutputConnectorUpdate {
-  readonly name?: string | undefined;
-  readonly sendConsecutiveAlerts?: boolean | null | undefined;
-  readonly invokeRuleEngine?: boolean | null | undefined;
-  readonly useCustomPayload?: boolean | null | undefined;
-  readonly customPayload?: string | null | undefined;
-  readonly version?: number | null | undefined;
-}
-
-export interface OutputConnectorDraft extends OutputConnectorUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly type: string;
-  readonly scope?: OutputScope | null | undefined;
-}
 
 /** What creating and updating need in addition to the request. */
 export interface OutputConnectorContext {

@@ -1,4 +1,5 @@
 // Custom fields of a workspace: create, read, list, update, delete (contract 5).
+import type { CustomFieldDraft, CustomFieldUpdate } from '../../contract/custom-fields.ts';
 import {
   type CustomFieldMeta,
   type CustomFieldType,
@@ -13,30 +14,12 @@ import {
   findCustomFields,
 } from '../../storage/records/rows/custom-fields.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  auditView,
-  orCurrent,
-  type RecordUpdate,
-  type Step,
-  usersNamedMax,
-} from '../record-change.ts';
+import { auditView, orCurrent, type Step, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 const fieldsPerWorkspaceMax = 500;
 const optionsMax = 500;
-
-export interface CustomFieldUpdate extends RecordUpdate {
-  readonly type?: string | null | undefined;
-  readonly required?: boolean | null | undefined;
-  readonly selectOptions?: readonly string[] | null | undefined;
-}
-
-export interface CustomFieldDraft extends CustomFieldUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly type: CustomFieldType;
-}
 
 function view(record: CustomFieldMeta) {
   const { organizationId: _, ...meta } = record;

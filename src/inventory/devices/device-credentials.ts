@@ -1,4 +1,5 @@
 // Device credentials: create, list, delete (contract 11).
+import type { DeviceCredentialDraft } from '../../contract/device-credentials.ts';
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import {
   type CredentialAlgorithm,
@@ -101,13 +102,7 @@ function publicKeyFrom(
 export async function createDeviceCredential(
   records: Records,
   deviceId: string,
-  draft: {
-    readonly name?: string | null | undefined;
-    readonly algorithm: CredentialAlgorithm;
-    readonly publicKey: string;
-    /** ISO-8601. */
-    readonly expiration?: string | null | undefined;
-  },
+  draft: DeviceCredentialDraft,
 ) {
   const { pem, fingerprint } = publicKeyFrom(draft.algorithm, draft.publicKey);
   const expiration = expirationFrom(draft.expiration);

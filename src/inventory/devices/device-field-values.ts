@@ -1,4 +1,5 @@
 // Values of a device's fields, custom fields and LoRa properties: read from requests, and as answers show them (contract 4, 5).
+import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
 import {
   type CustomFieldMeta,
   type CustomFieldType,
@@ -24,23 +25,10 @@ import { problem } from '../../model/problem.ts';
 
 type RequiredField = DeviceFieldWith<'required'>;
 
-/** The fields as an update carries them: an absent one stays unchanged. */
-export type DeviceFieldUpdate = {
-  readonly [Name in DeviceFieldName as WireName<Name>]?:
-    | Device[Name]
-    | (Name extends RequiredField ? never : null)
-    | undefined;
-};
-
-/** The fields as a request to create a device carries them. */
-export type DeviceFieldDraft = DeviceFieldUpdate & {
-  readonly [Name in RequiredField as WireName<Name>]: Device[Name];
-};
-
 type NewValues = Pick<Device, RequiredField | DeviceFieldWith<'initial'>>;
 
 /** The sent values or the initial ones, of every field that has either. */
-export function newFieldValues(draft: DeviceFieldDraft): NewValues {
+export function newFieldValues(draft: DeviceDraft): NewValues {
   const values = deviceFieldRows
     .filter((row) => row.required ?? row.initial !== undefined)
     .map(({ property, wireName, initial }) => [property, draft[wireName] ?? initial]);
@@ -48,9 +36,7 @@ export function newFieldValues(draft: DeviceFieldDraft): NewValues {
 }
 
 /** The values that the update sets; a field that it leaves unchanged is absent. */
-export function updatedFieldValues(
-  update: DeviceFieldUpdate,
-): Partial<Pick<Device, DeviceFieldName>> {
+export function updatedFieldValues(update: DeviceUpdate): Partial<Pick<Device, DeviceFieldName>> {
   const values = deviceFieldRows.flatMap(({ property, wireName, initial, clearable }) => {
     const sent = update[wireName];
     if (sent === null && clearable) return [[property, initial]];

@@ -1,4 +1,5 @@
 // Devices: create, read, update, delete, for requests and for the items of operations (contract 4).
+import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
 import { type DeviceConnector, fitsConnector } from '../../model/connector.ts';
 import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import { type Device, firstRegistration } from '../../model/device.ts';
@@ -39,8 +40,6 @@ import { checkRecordQuota } from '../workspaces/usage.ts';
 import {
   checkRequired,
   customFieldsFrom,
-  type DeviceFieldDraft,
-  type DeviceFieldUpdate,
   loraPropertiesFrom,
   newFieldValues,
   updatedFieldValues,
@@ -96,22 +95,6 @@ export async function deleteDevice(records: Records, id: string): Promise<void> 
 // Changes of one device within a transaction, for requests and for the items of operations (contract 4).
 
 const tagsMax = 100;
-
-type LoraDraft = Readonly<Record<string, unknown>> | null | undefined;
-
-export interface DeviceUpdate extends DeviceFieldUpdate {
-  readonly dataFlowId?: string | undefined;
-  readonly tags?: readonly { readonly id: string }[] | null | undefined;
-  readonly customFields?: readonly unknown[] | null | undefined;
-  readonly integrationId?: string | null | undefined;
-  readonly loraProperties?: LoraDraft;
-  /** The name one client uses in its create command. */
-  readonly loRaProperties?: LoraDraft;
-  readonly version?: number | null | undefined;
-}
-
-export type DeviceDraft = DeviceUpdate &
-  DeviceFieldDraft & { readonly workspaceId: string; readonly dataFlowId: string };
 
 /**
  * Records that many devices of one transaction refer to, read once. The transaction must not change

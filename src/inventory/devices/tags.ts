@@ -1,4 +1,5 @@
 // Tags: create, read, list, update, delete (contract 6).
+import type { TagDraft, TagUpdate } from '../../contract/tags.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -6,18 +7,9 @@ import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
 import { taggedDeviceCounts, tagRows } from '../../storage/records/rows/tags.ts';
-import { auditView, orCurrent, type RecordUpdate, usersNamedMax } from '../record-change.ts';
+import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
-
-export interface TagUpdate extends RecordUpdate {
-  readonly color?: string | null | undefined;
-}
-
-export interface TagDraft extends TagUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-}
 
 const colorPattern = /^#[0-9a-fA-F]{6}$/;
 

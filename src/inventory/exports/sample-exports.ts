@@ -1,4 +1,5 @@
 // Sample exports: accepted as an operation, listed, read and deleted.
+import type { SampleExportBody } from '../../contract/sample-exports.ts';
 import { newId } from '../../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -8,7 +9,6 @@ import { problem } from '../../model/problem.ts';
 import {
   exportFileName,
   type SampleExport,
-  type SampleExportFormat,
   sampleExportLimits,
   type SampleExportPlan,
 } from '../../model/sample-export.ts';
@@ -27,19 +27,6 @@ import { tagRows } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { change, found } from '../record-change.ts';
-
-export interface SampleExportDraft {
-  readonly workspaceId: string;
-  readonly format?: SampleExportFormat | undefined;
-  readonly from?: string | null | undefined;
-  readonly to?: string | null | undefined;
-  readonly topics?: readonly string[] | null | undefined;
-  readonly keys?: readonly string[] | null | undefined;
-  readonly deviceIds?: readonly string[] | null | undefined;
-  readonly tagIds?: readonly string[] | null | undefined;
-  readonly search?: string | null | undefined;
-  readonly expression?: unknown;
-}
 
 /** An export with its progress. Times are ISO-8601. */
 function view(record: SampleExport, operation: Operation) {
@@ -77,7 +64,7 @@ function view(record: SampleExport, operation: Operation) {
 export async function createSampleExport(
   records: Records,
   principal: Principal,
-  draft: SampleExportDraft,
+  draft: SampleExportBody,
   node: string,
 ) {
   const { organizationId } = principal;
@@ -124,7 +111,7 @@ export async function createSampleExport(
 async function planOf(
   records: Records,
   principal: Principal,
-  draft: SampleExportDraft,
+  draft: SampleExportBody,
 ): Promise<SampleExportPlan> {
   const { from, to, topics, keys } = draft;
   const begin: EpochMs | null = typeof from === 'string' ? parseBound('from', from) : null;
@@ -153,7 +140,7 @@ function uniqueOrNull(sent: readonly string[] | null | undefined): string[] | nu
 async function devicesOf(
   records: Records,
   principal: Principal,
-  { workspaceId, deviceIds, search, expression }: SampleExportDraft,
+  { workspaceId, deviceIds, search, expression }: SampleExportBody,
 ): Promise<readonly string[] | null> {
   const { devicesMax } = sampleExportLimits;
   if (deviceIds) {
@@ -188,7 +175,7 @@ async function firstUnknown(
 
 async function tagsOf(
   records: Records,
-  { workspaceId, tagIds }: SampleExportDraft,
+  { workspaceId, tagIds }: SampleExportBody,
 ): Promise<readonly string[] | null> {
   const named = uniqueOrNull(tagIds);
   if (named === null) return null;

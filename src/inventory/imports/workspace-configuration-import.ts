@@ -17,7 +17,8 @@ import { createTag, updateTag } from '../devices/tags.ts';
 import { change, type Step } from '../record-change.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
-import { readWorkspace, updateWorkspace, type WorkspaceUpdate } from '../workspaces/workspaces.ts';
+import type { WorkspaceUpdate } from '../../contract/workspaces.ts';
+import { readWorkspace, updateWorkspace } from '../workspaces/workspaces.ts';
 import {
   type ConfiguredRule,
   connectorsNamedBy,

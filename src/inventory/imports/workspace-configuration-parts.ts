@@ -6,7 +6,7 @@ import { typesWithProperties } from '../../outputs/connectors/connector-table.ts
 import { namedDevices, renamedDevices } from '../../outputs/connectors/named-devices.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
-import type { RuleDraft } from '../rules/rule-draft.ts';
+import type { RuleDraft } from '../../contract/rules.ts';
 import type { RuleView } from '../rules/rules.ts';
 
 /**
@@ -126,16 +126,21 @@ export async function ruleFromConfigured(
     if (type === 'DEVICE') return { id: devices.get(deviceId ?? '')?.id ?? '', type };
     if (type === 'ASSET_TAG') return { id: idOf('tags', tag ?? ''), type };
     const tagIds = (tags ?? []).map((of) => idOf('tags', of));
-    return { id, type, name, tagCombination: `${tagCombination ?? 'OR'}:${tagIds.join(',')}` };
+    return {
+      id,
+      type,
+      name: name ?? null,
+      tagCombination: `${tagCombination ?? 'OR'}:${tagIds.join(',')}`,
+    };
   };
   const inputs = sent.inputs.map((input) => ({ label: input.id, input: inputOf(input) }));
   const labels = new Map(inputs.map(({ label, input }) => [label, input.id]));
   const { name, description, active, timer } = sent;
   return {
     name,
-    description,
-    active,
-    timer,
+    ...(description !== undefined && { description }),
+    ...(active !== undefined && { active }),
+    ...(timer !== undefined && { timer }),
     inputs: inputs.map(({ input }) => input),
     logic: withReferences(sent.logic, {
       input: (label) => labels.get(label) ?? label,
@@ -144,7 +149,7 @@ export async function ruleFromConfigured(
     }),
     actions: (sent.actions ?? []).map((action) => ({
       id: idOf('outputConnectors', action.name),
-      configuration: action.configuration,
+      configuration: action.configuration ?? null,
     })),
   };
 }
@@ -177,7 +182,7 @@ function withReferences(
       customLogic: {
         customLogicId: put.customLogic(customLogic.customLogicId),
         actionIds: each(customLogic.actionIds),
-        properties: customLogic.properties,
+        properties: customLogic.properties ?? null,
       },
     }),
   };

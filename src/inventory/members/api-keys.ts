@@ -1,4 +1,5 @@
 // API keys: create, read, list, delete; never changed, the secret shown only once (interface 2.6, 5; contract 23).
+import type { ApiKeyDraft } from '../../contract/api-keys.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ApiKey, expirationFrom } from '../../model/credential.ts';
 import { newId } from '../../model/ids.ts';
@@ -11,14 +12,7 @@ import { apiKeyRows } from '../../storage/records/rows/credentials.ts';
 import { secretHash, secretPrefix } from '../../storage/records/secret-encryption.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { change, found } from '../record-change.ts';
-import { type GrantDraft, grantFrom } from './grant.ts';
-
-export interface ApiKeyDraft extends GrantDraft {
-  readonly name: string;
-  readonly description?: string | null | undefined;
-  /** ISO-8601. */
-  readonly expiration?: string | null | undefined;
-}
+import { grantFrom } from './grant.ts';
 
 function view(record: ApiKey) {
   const { workspaceIds, secretHash: _, created, lastUsed, expiration, ...key } = record;

@@ -1,4 +1,6 @@
 // Grants of API keys and OAuth clients, and the limit of every grant: a caller grants only what the caller may do.
+import type { ApiKeyDraft } from '../../contract/api-keys.ts';
+import type { OAuthClientDraft } from '../../contract/oauth-clients.ts';
 import type { Grant } from '../../model/credential.ts';
 import { type Permissions, type Scope, type Verb, verbsOfScope } from '../../model/permission.ts';
 import { covers, organizationRolePermissions, workspaceRolePermissions } from '../../model/role.ts';
@@ -12,15 +14,7 @@ import {
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import type { Step } from '../record-change.ts';
 
-export interface GrantDraft {
-  readonly organizationId: string;
-  readonly allWorkspaces?: boolean | null | undefined;
-  readonly workspaces?: readonly { readonly id: string }[] | null | undefined;
-  readonly permissions?:
-    | { readonly [S in keyof Permissions]?: readonly Verb[] | undefined }
-    | null
-    | undefined;
-}
+type GrantDraft = ApiKeyDraft | OAuthClientDraft;
 
 /**
  * Throws 400 for a workspace of another organization, none at all, and a verb that does not apply

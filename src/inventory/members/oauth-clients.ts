@@ -1,4 +1,5 @@
 // OAuth clients: create, read, list, rotate the secret, delete; each secret is shown only once (interface 2.5, 4.9, 5).
+import type { OAuthClientDraft } from '../../contract/oauth-clients.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { OAuthClient } from '../../model/credential.ts';
 import { newId } from '../../model/ids.ts';
@@ -13,12 +14,7 @@ import {
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { change, found } from '../record-change.ts';
-import { assertGrantWithinOwn, type GrantDraft, grantFrom } from './grant.ts';
-
-export interface OAuthClientDraft extends GrantDraft {
-  readonly name: string;
-  readonly description?: string | null | undefined;
-}
+import { assertGrantWithinOwn, grantFrom } from './grant.ts';
 
 const secretBytes = 32;
 

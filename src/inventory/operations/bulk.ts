@@ -8,7 +8,7 @@ import type { Records } from '../../storage/records/records.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
-import type { DeviceDraft, DeviceUpdate } from '../devices/devices.ts';
+import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
 import { acceptOperation, operationLimits, type OperationItem } from './operations.ts';
 import { listReach } from '../list-scope.ts';
 

@@ -31,12 +31,11 @@ import {
   saveProgress,
 } from '../../storage/records/rows/operations.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
+import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
 import {
   createDeviceStep,
   deleteDeviceStep,
-  type DeviceDraft,
   DeviceLookups,
-  type DeviceUpdate,
   moveDeviceStep,
   tagDeviceStep,
   updateDeviceStep,

@@ -1,4 +1,5 @@
 // Custom logic blocks: create, read, list, update, delete (contract 14).
+import type { CustomLogicDraft, CustomLogicUpdate } from '../../contract/custom-logic.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../model/json.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
@@ -9,7 +10,6 @@ import {
   type CustomLogicBlock,
   type CustomLogicDataSource,
   type CustomLogicProperty,
-  type ValueType,
 } from '../../model/rule.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
@@ -29,32 +29,6 @@ const crud = new Crud<CustomLogicBlock>(
   checkUsers,
 );
 const variablePattern = /^[A-Za-z_$][\w$]{0,99}$/;
-
-type Sent<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
-
-export interface CustomLogicUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly dataSources?:
-    | readonly (Sent<CustomLogicDataSource> & { readonly variableName: string })[]
-    | null
-    | undefined;
-  readonly properties?:
-    | readonly (Sent<CustomLogicProperty> & {
-        readonly variableName: string;
-        readonly type: ValueType;
-      })[]
-    | null
-    | undefined;
-  readonly script?: string | undefined;
-  readonly version?: number | null | undefined;
-}
-
-export interface CustomLogicDraft extends CustomLogicUpdate {
-  readonly organizationId: string;
-  readonly name: string;
-  readonly script: string;
-}
 
 function invalid(field: string, reason: string) {
   return problem('ruleInvalid', { field, reason });

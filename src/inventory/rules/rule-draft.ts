@@ -1,66 +1,25 @@
 // Rule draft: inputs, timer, logic and actions of a request, checked and with defaults.
+import type { InputDraft, RuleDraft, RuleUpdate, TimerDraft } from '../../contract/rules.ts';
 import { parseGeoFence } from '../../model/geo-fence.ts';
 import { parseInstant } from '../../model/instant.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { readSchedule } from '../../model/rule-schedule.ts';
 import {
   comparedAs,
-  type ComparisonOperator,
   converted,
   type GeoFenceLogicBlock,
   type LogicBlock,
-  type LogicType,
   type RuleActionRef,
   type RuleCustomLogic,
   type RuleDataSource,
   type RuleInput,
-  type RuleInputType,
   type RuleLogic,
   type RuleOperand,
   type RuleTimer,
-  type RuleTimerType,
   type ValueType,
 } from '../../model/rule.ts';
 import { parseTagCombination, tagCombinationMax } from '../../model/tag.ts';
 import { checkVariables } from './custom-logic.ts';
-
-export interface InputDraft {
-  readonly id: string;
-  readonly name?: string | null | undefined;
-  readonly type: RuleInputType;
-  readonly tagCombination?: string | null | undefined;
-  readonly workspaceId?: string | null | undefined;
-}
-
-export interface TimerDraft {
-  readonly enabled?: boolean | null | undefined;
-  readonly schedule?: string | null | undefined;
-  readonly type?: RuleTimerType | null | undefined;
-  readonly startAt?: string | null | undefined;
-  readonly timeZone?: string | null | undefined;
-}
-
-export interface RuleUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly active?: boolean | null | undefined;
-  readonly inputs?: readonly InputDraft[] | null | undefined;
-  readonly timer?: TimerDraft | null | undefined;
-  readonly logic?: LogicDraft | null | undefined;
-  readonly actions?:
-    | readonly { readonly id: string; readonly configuration?: JsonObject | null | undefined }[]
-    | null
-    | undefined;
-  readonly version?: number | null | undefined;
-}
-
-export interface RuleDraft extends RuleUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly inputs: readonly InputDraft[];
-  readonly logic: LogicDraft;
-}
 
 /** Each device and tag only once (contract 13). */
 export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
@@ -147,69 +106,10 @@ export function actionsFrom(sent: RuleUpdate['actions']): RuleActionRef[] {
 
 // Rule logic in requests: data sources, and comparison, geofence or custom logic (contract 13).
 
+type LogicDraft = RuleDraft['logic'];
+type Condition = NonNullable<LogicDraft['logicBlocks']>[number]['conditions'][number];
+type OperandDraft = Condition['operandFirst'];
 type Ids = readonly string[] | null | undefined;
-
-interface OperandDraft {
-  readonly type: RuleOperand['type'];
-  readonly valueType?: ValueType | null | undefined;
-  readonly dataKey?: string | null | undefined;
-  readonly dataSourceId?: string | null | undefined;
-  readonly value?: Json | undefined;
-}
-
-interface LogicDraft {
-  readonly type: LogicType;
-  readonly dataSources: readonly {
-    readonly id: string;
-    readonly inputIds: readonly string[];
-    readonly dataTopic: string;
-    readonly dataKey: string;
-    readonly variableName?: string | null | undefined;
-    readonly valueType: ValueType;
-    readonly lastSample?: boolean | null | undefined;
-    readonly triggerOnUplink?: boolean | null | undefined;
-  }[];
-  readonly logicBlocks?:
-    | readonly {
-        readonly conditions: readonly {
-          readonly operandFirst: OperandDraft;
-          readonly operator: ComparisonOperator;
-          readonly operandSecond: OperandDraft;
-          readonly order?: number | null | undefined;
-          readonly chainOperator?: 'AND' | 'OR' | null | undefined;
-        }[];
-        readonly actionIds?: Ids;
-      }[]
-    | null
-    | undefined;
-  readonly geoFenceLogicBlock?:
-    | {
-        readonly address?: string | null | undefined;
-        readonly geoJson: JsonObject;
-        readonly insideActionIds?: Ids;
-        readonly outsideActionIds?: Ids;
-      }
-    | null
-    | undefined;
-  readonly customLogic?:
-    | {
-        readonly customLogicId: string;
-        readonly name?: string | null | undefined;
-        readonly actionIds?: Ids;
-        readonly properties?:
-          | readonly {
-              readonly name?: string | null | undefined;
-              readonly description?: string | null | undefined;
-              readonly variableName: string;
-              readonly value: Json;
-              readonly type: ValueType;
-            }[]
-          | null
-          | undefined;
-      }
-    | null
-    | undefined;
-}
 
 /** Omits parts that the type of logic does not use. */
 export function logicFrom(

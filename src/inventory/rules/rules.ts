@@ -30,14 +30,14 @@ import {
   type Step,
 } from '../record-change.ts';
 import { checkRecordQuota } from '../workspaces/usage.ts';
+import type { RuleUpdate } from '../../contract/rules.ts';
+import type { RuleDraft } from '../../contract/rules.ts';
 import {
   actionsFrom,
   inputsFrom,
   invalidRule,
   logicFrom,
   nextExecutionOf,
-  type RuleDraft,
-  type RuleUpdate,
   timerFrom,
 } from './rule-draft.ts';
 

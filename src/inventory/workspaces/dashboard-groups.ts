@@ -1,4 +1,5 @@
 // Dashboard groups: create, read, list, update, delete (contract 32).
+import type { DashboardGroupDraft } from '../../contract/dashboards.ts';
 import type { DashboardGroup } from '../../model/arrangements.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -7,11 +8,6 @@ import type { Records } from '../../storage/records/records.ts';
 import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
-
-export interface DashboardGroupDraft extends RecordUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-}
 
 const view = (record: DashboardGroup) => ({ ...record, ...auditView(record) });
 

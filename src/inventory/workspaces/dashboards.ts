@@ -1,10 +1,10 @@
 // Dashboards: create, read, list, update, delete, and the links that share one (contract 32, 42).
+import type { DashboardDraft, DashboardUpdate } from '../../contract/dashboards.ts';
 import { randomBytes } from 'node:crypto';
 import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
 import type { Dashboard } from '../../model/arrangements.ts';
 import { newId } from '../../model/ids.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
-import type { JsonObject } from '../../model/json.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -25,27 +25,10 @@ import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { transaction } from '../../storage/records/transaction.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import {
-  auditView,
-  change,
-  found,
-  orCurrent,
-  type RecordUpdate,
-  type Step,
-} from '../record-change.ts';
+import { auditView, change, found, orCurrent, type Step } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 
 const configurationLengthMax = 1024 * 1024;
-
-export interface DashboardUpdate extends RecordUpdate {
-  readonly groupId?: string | null | undefined;
-  readonly configuration?: JsonObject | null | undefined;
-}
-
-export interface DashboardDraft extends DashboardUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-}
 
 const view = (record: Dashboard) => ({ ...record, ...auditView(record) });
 

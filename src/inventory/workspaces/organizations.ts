@@ -1,6 +1,6 @@
 // Organizations: create, read, list, update, delete (contract 1).
+import type { OrganizationDraft, OrganizationUpdate } from '../../contract/organizations.ts';
 import { newId } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
 import type { Organization } from '../../model/workspace.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { isClosed, type Principal } from '../../model/principal.ts';
@@ -16,20 +16,8 @@ import {
   organizationRows,
 } from '../../storage/records/rows/organizations.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
-import {
-  auditView,
-  change,
-  found,
-  orCurrent,
-  type RecordUpdate,
-  type Step,
-} from '../record-change.ts';
+import { auditView, change, found, orCurrent, type Step } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
-
-export interface OrganizationUpdate extends RecordUpdate {
-  readonly logo?: string | null | undefined;
-  readonly properties?: JsonObject | null | undefined;
-}
 
 type OrganizationView = Awaited<ReturnType<typeof view>>;
 
@@ -57,12 +45,7 @@ export async function readOrganization(records: Records, id: string) {
 export async function createOrganization(
   records: Records,
   principal: Principal,
-  draft: {
-    readonly name: string;
-    readonly description?: string | null | undefined;
-    readonly logo?: string | null | undefined;
-    readonly properties?: JsonObject | null | undefined;
-  },
+  draft: OrganizationDraft,
 ) {
   // Without this check an invited user could take any address, and the owner of the address could
   // not.

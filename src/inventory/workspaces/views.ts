@@ -1,5 +1,5 @@
 // Saved views: own ones and those shared with the workspace; who may share and change them (contract 37).
-import type { JsonObject } from '../../model/json.ts';
+import type { ViewDraft, ViewUpdate } from '../../contract/views.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -7,21 +7,9 @@ import { type View, viewContentBytesMax, viewsMax } from '../../model/arrangemen
 import type { Records } from '../../storage/records/records.ts';
 import { countViewsOf, viewRows } from '../../storage/records/rows/views.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
-import { auditView, found, type RecordUpdate, type Step } from '../record-change.ts';
+import { auditView, found, type Step } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 import { checkRecordQuota } from './usage.ts';
-
-export interface ViewUpdate extends RecordUpdate {
-  readonly kind?: string | undefined;
-  readonly shared?: boolean | null | undefined;
-  readonly content?: JsonObject | null | undefined;
-}
-
-export interface ViewDraft extends ViewUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly kind: string;
-}
 
 const crud = new Crud<View>('view', 'view', () => viewRows, check);
 

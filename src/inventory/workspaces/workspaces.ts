@@ -1,5 +1,5 @@
 // Workspaces: create, read, list, update, delete, and those that a principal may use (contract 3).
-import type { JsonObject } from '../../model/json.ts';
+import type { WorkspaceDraft, WorkspaceUpdate } from '../../contract/workspaces.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
@@ -14,20 +14,10 @@ import {
 import type { Records } from '../../storage/records/records.ts';
 import { workspaceContents, workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { ownOrganization } from '../list-scope.ts';
-import { auditView, orCurrent, type RecordUpdate } from '../record-change.ts';
+import { auditView, orCurrent } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
 
 type SettingsDraft = { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | undefined };
-
-export interface WorkspaceUpdate extends RecordUpdate {
-  readonly settings?: SettingsDraft | null | undefined;
-  readonly properties?: JsonObject | null | undefined;
-}
-
-export interface WorkspaceDraft extends WorkspaceUpdate {
-  readonly organizationId: string;
-  readonly name: string;
-}
 
 function view(record: Workspace) {
   return { ...record, ...auditView(record) };
