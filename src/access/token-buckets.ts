@@ -1,6 +1,6 @@
 // Token buckets: permits that refill with time, one bucket per key, and the request limit per credential (contract 0.2).
 import type { EpochMs } from '../model/instant.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 
 interface Bucket {
   permits: number;
@@ -15,7 +15,7 @@ export class TokenBuckets {
   readonly #capacity: number;
   readonly #perSecond: number;
   readonly #now: () => EpochMs;
-  readonly #known;
+  readonly #known: BoundedMap<string, Bucket>;
 
   constructor(rule: {
     readonly capacity: number;

@@ -49,7 +49,7 @@ interface Changed {
 
 export class AlarmEnds implements ChangeFollower {
   readonly #parts: AlarmEndsParts;
-  readonly #worker;
+  readonly #worker: RetryingWorker;
   #changed: Changed;
 
   /** Begins with a look at all alarms. */

@@ -53,9 +53,9 @@ export interface ElsewhereParts {
  */
 export class OpenElsewhere {
   readonly #parts: ElsewhereParts;
-  readonly #isOwn;
-  readonly #leaseOf;
-  readonly #owners;
+  readonly #isOwn: (lease: string) => boolean;
+  readonly #leaseOf: (deviceId: string) => string;
+  readonly #owners: () => ReadonlyMap<string, NodeAddress>;
   readonly #former: FormerOwners;
   #turn: { readonly ranges: OpenRange[]; readonly found: Promise<OpenOfJournal[]> } | undefined;
   #confirmedAt = Number.NEGATIVE_INFINITY;

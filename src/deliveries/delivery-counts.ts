@@ -15,7 +15,7 @@ export class DeliveryCounts {
   readonly #db: RecordsDb;
   readonly #counter = new PeriodCounter();
   readonly #turns = createSerialQueue();
-  readonly #stop;
+  readonly #stop: () => void;
   readonly #save = async (): Promise<void> => {
     const counts = this.#counter.take();
     if (counts.length === 0) return;

@@ -46,7 +46,7 @@ interface State {
 export class DeliveryIntake {
   readonly #parts: DeliveryIntakeParts;
   readonly #state: State;
-  readonly #held;
+  readonly #held: Map<WaitingDelivery, Held>;
 
   constructor(parts: DeliveryIntakeParts) {
     this.#parts = parts;

@@ -35,7 +35,7 @@ export class OfflineWatch {
   readonly #now: () => EpochMs;
   #places = new Map<string, OfflinePlace>();
   #running: Promise<void> | undefined;
-  readonly #stop;
+  readonly #stop: () => void;
 
   constructor(parts: OfflineWatchParts) {
     const { followed, settled, goneOffline, deviceChanged, now } = parts;

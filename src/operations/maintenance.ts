@@ -17,7 +17,7 @@ export interface MaintenanceParts {
 export class Maintenance {
   readonly #parts: MaintenanceParts;
   #inProgress: Promise<void> | undefined;
-  readonly #stop;
+  readonly #stop: () => void;
 
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;

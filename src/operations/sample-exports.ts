@@ -8,7 +8,7 @@ import { exportFileName, type SampleExport, sampleExportLimits } from '../model/
 import { type ExportFile, openExportFile } from '../query/exports/export-file.ts';
 import { nextLines, type NextLines } from '../query/exports/next-lines.ts';
 import type { PartEncoder } from '../query/exports/part-encoder.ts';
-import type { Records } from '../storage/records/records.ts';
+import type { RecordsDb, Records } from '../storage/records/records.ts';
 import {
   expiredSampleExports,
   filesOfSampleExports,
@@ -48,7 +48,7 @@ export class SampleExports {
   readonly #records: Records;
   readonly #encoder: PartEncoder;
   readonly #node: string;
-  readonly #db;
+  readonly #db: RecordsDb;
   /** Files between two of their parts. */
   readonly #open = new Map<string, ExportFile>();
 

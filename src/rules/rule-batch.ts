@@ -1,4 +1,5 @@
 // Rule batch: the triggered rules of one transaction and their effects.
+import type { AlarmSources } from './evaluation/alarm-sources.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredSample } from '../model/sample.ts';
@@ -44,7 +45,7 @@ export class RuleBatch {
   readonly #turn: RuleTurn | undefined;
   readonly #write = emptyWrite();
   readonly #failures: RunFailures;
-  readonly #alarmSources;
+  readonly #alarmSources: AlarmSources;
   readonly #triggers = new TriggerList();
   readonly #addedRuns = new Map<string, number>();
 

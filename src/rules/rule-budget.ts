@@ -1,5 +1,5 @@
 // The budget of samples that rules make from one uplink: depth is limited by hops, breadth is limited here (contract 36).
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 
 /**
  * Uplinks whose samples are counted at the same time; the longest inactive ones are evicted first.
@@ -12,7 +12,7 @@ const uplinksMax = 100_000;
  */
 export class RuleBudget {
   readonly max: number;
-  readonly #made;
+  readonly #made: BoundedMap<string, number>;
 
   constructor(max: number, keptMax = uplinksMax) {
     this.max = max;

@@ -34,7 +34,7 @@ import { createSerialQueue } from '../structures/serial-queue.ts';
 import { RuleBatch } from './rule-batch.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
 import { createLaneWorker, type LaneWorker, type RuleLaneParts } from './rule-lane-worker.ts';
-import { createRuleLanes, neededFrom, type RuleTurn } from './rule-lanes.ts';
+import { type RuleLanes, createRuleLanes, neededFrom, type RuleTurn } from './rule-lanes.ts';
 import { RulePacing } from './rule-yielding.ts';
 import { hopsNote, isBeyondHops, ruleSampleOf } from './rule-triggers.ts';
 import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
@@ -74,12 +74,12 @@ export interface SharedRuleParts {
 
 export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
   readonly #parts;
-  readonly #db;
-  readonly #registry;
-  readonly #now;
+  readonly #db: RecordsDb;
+  readonly #registry: RuleRegistry;
+  readonly #now: () => EpochMs;
   readonly #queue = createSerialQueue();
   readonly #pacing: RulePacing;
-  readonly #lanes;
+  readonly #lanes: RuleLanes;
   readonly #dueTimers: DueTimers;
   readonly #laneWorker: LaneWorker;
 

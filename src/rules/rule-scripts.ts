@@ -70,10 +70,10 @@ interface ScriptsState {
 export class RuleScripts {
   readonly #parts: RuleScriptsParts;
   readonly #state: ScriptsState;
-  readonly #waiting;
-  readonly #unread;
-  readonly #failing;
-  readonly #queue;
+  readonly #waiting: Map<string, number>;
+  readonly #unread: Set<string>;
+  readonly #failing: Set<string>;
+  readonly #queue: KeyedQueue;
 
   constructor(parts: RuleScriptsParts) {
     this.#parts = parts;

@@ -81,7 +81,7 @@ export class ScriptMachine {
   readonly #registry: ScriptRegistry;
   readonly #pool: ThreadPool;
   readonly #machine: MachineState;
-  readonly #stopResting;
+  readonly #stopResting: () => void;
 
   constructor(options: ScriptMachineOptions = {}) {
     const { ran = () => undefined, troubled = () => undefined } = options;

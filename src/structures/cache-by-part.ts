@@ -1,5 +1,5 @@
 // Cache by part: a bounded cache whose values are also deleted by the records that they contain, also while they are read.
-import { createBoundedMap } from './bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from './bounded-map.ts';
 
 export interface CacheByPart<V> {
   readonly get: (key: string) => V | undefined;
@@ -72,7 +72,7 @@ const changesKept = 20_000;
 export class RecordChanges {
   #revision = 0;
   #evicted = 0;
-  readonly #revisions;
+  readonly #revisions: BoundedMap<string, number>;
 
   constructor(max = changesKept) {
     this.#revisions = createBoundedMap<string, number>(max, (oldest) => {

@@ -13,7 +13,12 @@ const retryEveryMs = 20;
  */
 export class LogDestination {
   readonly #fd: number;
-  readonly #lines;
+  readonly #lines: {
+    isEmpty: () => boolean;
+    dropped: () => number;
+    add(line: Buffer): boolean;
+    writeOn(): void;
+  };
   #timer: NodeJS.Timeout | undefined;
   #isPrepared = false;
 

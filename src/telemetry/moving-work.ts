@@ -32,7 +32,7 @@ export class MovingWork {
   readonly #log: Pick<Log, 'debug' | 'warn'>;
   readonly #clock: () => number;
   readonly #troubles = createBoundedMap<string, Trouble>(movingLimits.kindsMax);
-  readonly #lines;
+  readonly #lines: LineLimit;
 
   constructor(log: Pick<Log, 'debug' | 'warn'>, clock: () => number = () => performance.now()) {
     this.#log = log;

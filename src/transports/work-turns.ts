@@ -33,7 +33,7 @@ export class WorkTurns {
   readonly large = new LargeWork(largeWorkLimits.runningMax);
   readonly assistants = new LargeWork(largeWorkLimits.assistantsMax);
   readonly #now: () => number;
-  readonly #queue;
+  readonly #queue: RunQueue<Piece>;
   #windowAt = Number.NEGATIVE_INFINITY;
   #busyMs = 0;
   #isScheduled = false;

@@ -34,7 +34,7 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
     changed: new Set(),
     size: 0,
   };
-  readonly #connectors;
+  readonly #connectors: Map<string, ConnectorQueue<D>>;
 
   constructor() {
     const { connectors } = this.#state;

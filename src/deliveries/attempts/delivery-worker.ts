@@ -159,7 +159,7 @@ interface Worker {
 export class Deliverer {
   readonly #parts: DelivererParts;
   readonly #worker: Worker;
-  readonly #queues;
+  readonly #queues: DeliveryQueues<WaitingDelivery>;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;

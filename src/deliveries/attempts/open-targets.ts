@@ -9,7 +9,7 @@ import { TargetCache, type OpenTarget, type TargetCacheParts } from './target-ca
 type Content = Omit<OutboundMessage, 'payload' | 'contentType'>;
 
 export class OpenTargets {
-  readonly #targets;
+  readonly #targets: TargetCache;
 
   constructor(parts: TargetCacheParts) {
     this.#targets = new TargetCache(parts);

@@ -92,9 +92,9 @@ function isRead({ method, signal }: ForwardedRequest): boolean {
 class Sending {
   readonly #raw: IncomingMessage;
   readonly #lease: string;
-  readonly #method;
-  readonly #url;
-  readonly #headers;
+  readonly #method: string;
+  readonly #url: string;
+  readonly #headers: string[];
   readonly #remoteAddress: string;
   readonly #gone = new AbortController();
   #body: Promise<Readable | Uint8Array | undefined> | undefined;

@@ -109,7 +109,7 @@ export class DataStreams {
   readonly #server: Server;
   readonly #options: DataStreamsOptions;
   readonly #streams: Streams;
-  readonly #sockets;
+  readonly #sockets: Set<StreamSocket>;
   readonly #timer;
   readonly #onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (this.#options.isElsewhere?.(pathOf(request)) !== true)

@@ -331,7 +331,10 @@ class DeviceReads {
     string,
     { readonly revision: number; readonly read: Promise<DeviceRead> }
   >();
-  readonly #byIds;
+  readonly #byIds: {
+    find: (ids: readonly string[]) => Promise<FoundDevice[]>;
+    nameOf: ({ id }: FoundDevice) => string;
+  };
 
   constructor(records: Records, changes: RecordChanges) {
     this.#records = records;

@@ -78,10 +78,10 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #outbox: Outbox;
   readonly #now: () => EpochMs;
-  readonly #reply;
-  readonly #subscriptions;
-  readonly #workspaces;
-  readonly #catchUp;
+  readonly #reply: Reply;
+  readonly #subscriptions: SessionSubscriptions;
+  readonly #workspaces: SessionWorkspaces;
+  readonly #catchUp: CatchUp;
   readonly #incoming: Incoming;
 
   constructor(options: SessionOptions) {

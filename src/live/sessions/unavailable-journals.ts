@@ -1,4 +1,5 @@
 // Absent journals: what a session has of journals whose nodes are away, which this node may have published further.
+import type { JournalStream } from './journal-stream.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { FanOut } from './fan-out.ts';
 import {
@@ -16,7 +17,7 @@ type Places = ReadonlyMap<string, JournalPlace>;
 export class AbsentJournals {
   readonly #returned: (has: Places) => void;
   readonly #torn: () => void;
-  readonly #stream;
+  readonly #stream: JournalStream | undefined;
   #absent: Places = new Map();
   /** During a pass: the journals that it can read. */
   #readable: ReadonlySet<string> | undefined;

@@ -137,7 +137,7 @@ async function searchReadable(
 
 /** The samples that are stored and not evaluated yet. */
 class WaitingSamples {
-  readonly #store;
+  readonly #store: SearchedStore;
   readonly #samples = new Map<string, Sample[]>();
   readonly #from: number;
   #readTo: number;

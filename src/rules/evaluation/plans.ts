@@ -22,7 +22,7 @@ interface StoredPlan {
 export class Plans {
   readonly #evicted: (deviceId: string) => void;
   readonly #devicesOf = new Map<string, Set<string>>();
-  readonly #plans;
+  readonly #plans: WorkingSet<string, StoredPlan>;
 
   constructor(evicted: (deviceId: string) => void, max: number = planLimits.plansMax) {
     this.#evicted = evicted;

@@ -41,11 +41,11 @@ export class RuleIndex {
     byUsed: new Map(),
     taggedOf: new Map(),
   };
-  readonly #byDevice;
-  readonly #byTag;
-  readonly #byNamed;
-  readonly #byUsed;
-  readonly #taggedOf;
+  readonly #byDevice: Sets;
+  readonly #byTag: Sets;
+  readonly #byNamed: Sets;
+  readonly #byUsed: Sets;
+  readonly #taggedOf: Sets;
 
   constructor() {
     const { byDevice, byTag, byNamed, byUsed, taggedOf } = this.#indexes;

@@ -25,7 +25,7 @@ export class JournalRelease {
   #stored: number;
   #waitingSince: number | undefined;
   #asking: Promise<void> | undefined;
-  readonly #end;
+  readonly #end: (() => void) | undefined;
 
   constructor(parts: JournalReleaseParts) {
     this.#parts = parts;

@@ -103,7 +103,7 @@ export class Replica {
   readonly #pool;
   readonly #place: string;
   readonly #database: ServerAddress['database'];
-  readonly #headers;
+  readonly #headers: { 'x-clickhouse-user': string; 'x-clickhouse-key': string };
 
   constructor(address: ServerAddress, settings: Settings = {}) {
     this.#settings = settings;

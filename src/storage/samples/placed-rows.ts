@@ -80,7 +80,7 @@ export class EntryGroups {
   readonly #store: SampleStore;
   readonly #left: (group: EntryGroup, refusal?: { readonly error: unknown }) => void;
   readonly #inFlight = new Set<EntryGroup>();
-  readonly #idOf;
+  readonly #idOf: (device: number) => string;
   #newest: EntryGroup | undefined;
 
   constructor(

@@ -28,7 +28,7 @@ import {
 } from './placed-rows.ts';
 import { type ReportedReads, reportingReads } from './reported-reads.ts';
 import type { Comparison, DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
-import { createSingleRows } from './single-rows.ts';
+import { type SingleRows, createSingleRows } from './single-rows.ts';
 
 export interface Samples
   extends ReportedReads,
@@ -321,10 +321,10 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   readonly #log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly #store: SampleStore;
   readonly #entries = new PendingEntries();
-  readonly #settle;
-  readonly #fail;
-  readonly #groups;
-  readonly #singles;
+  readonly #settle: (settling: Settling, durable: DurableEntry) => void;
+  readonly #fail: ({ pending, reject }: Settling, error: unknown) => void;
+  readonly #groups: EntryGroups;
+  readonly #singles: SingleRows;
   readonly #rowsOf: RowSplitter;
 
   constructor(

@@ -9,7 +9,7 @@ import {
   refusalAnswer,
   withinMeasure,
 } from './coap-answer.ts';
-import { createExchanges, type ExchangeLimits } from './coap-exchanges.ts';
+import { type Exchanges, createExchanges, type ExchangeLimits } from './coap-exchanges.ts';
 import {
   type CoapMessage,
   type CoapType,
@@ -128,7 +128,7 @@ interface EndpointState {
 }
 
 export class CoapEndpoint {
-  readonly #exchanges;
+  readonly #exchanges: Exchanges;
   readonly #separate: SeparateResponses;
   readonly #inProgress = new Set<Promise<void>>();
   readonly #state: EndpointState;

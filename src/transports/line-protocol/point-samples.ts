@@ -53,7 +53,7 @@ export class PointSamples {
   readonly #readTime: ReadTime;
   readonly #receivedAt: EpochMs;
   readonly #samples: PointSample[] = [];
-  readonly #laneOf;
+  readonly #laneOf: (series: string) => Lane | LineFault;
   readonly #keyOf = createKeys();
 
   constructor({

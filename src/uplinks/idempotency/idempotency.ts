@@ -222,7 +222,7 @@ function isRefusal(error: unknown): boolean {
 export class Attempt {
   /** When the key was first seen. */
   readonly firstSeenAt: EpochMs;
-  readonly #id;
+  readonly #id: string;
   readonly #durable: StoredPart[];
   readonly #parts: Map<string, StoredPart>;
 

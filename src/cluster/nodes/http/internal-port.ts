@@ -54,7 +54,7 @@ type Accepted = ReturnType<SignatureCheck['accept']>;
 
 export class InternalPort {
   readonly #quiet = createQuietWait();
-  readonly #server;
+  readonly #server: Server;
   readonly #links: LinkServer;
 
   constructor(parts: InternalPortParts) {

@@ -1,6 +1,6 @@
 // Kept rows: what ClickHouse has of devices that are asked for often, so that their reads need no statement.
 import type { EpochMs } from '../../../model/instant.ts';
-import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../../structures/bounded-map.ts';
 import {
   beginBehindFirst,
   KeptMemory,
@@ -87,7 +87,7 @@ interface State {
 export class KeptRows {
   readonly #limits;
   readonly #now: () => number;
-  readonly #asked;
+  readonly #asked: BoundedMap<string, number>;
   readonly #kept: KeptMemory;
   readonly #state: State;
 

@@ -18,7 +18,7 @@ export class SampleCounts {
   readonly #shards: StoreParts['shards'];
   readonly #openRows: StoreParts['openRows'];
   readonly #elsewhere: StoreParts['elsewhere'];
-  readonly #journal;
+  readonly #journal: number;
   #sealed: SealedCounts | undefined;
   #countedAt = Number.NEGATIVE_INFINITY;
   /** Rows that were shipped while ClickHouse counts. */

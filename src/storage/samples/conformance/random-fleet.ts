@@ -33,7 +33,7 @@ interface Origin {
 export class Fleet {
   readonly #random: Random;
   readonly #origins: Origin[];
-  readonly #devices;
+  readonly #devices: { id: string; shapes: number[]; topics: string[]; origins: Origin[] }[];
   readonly #stepMs: number;
   readonly #lateness: number;
   readonly #metas: number;

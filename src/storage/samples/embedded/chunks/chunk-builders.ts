@@ -20,9 +20,9 @@ export class ChunkMakers {
   readonly #schemas: SchemaInterner;
   readonly #limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
   readonly #failed: (error: unknown) => void;
-  readonly #rowsMax;
-  readonly #rowsToCloseAtDay;
-  readonly #chunkRowsAtOnce;
+  readonly #rowsMax: number;
+  readonly #rowsToCloseAtDay: number;
+  readonly #chunkRowsAtOnce: number;
   readonly #thread = new JobThread<ChunkJob, MadeChunks>(
     () => new Worker(new URL('./chunk-worker.ts', import.meta.url), { env: {} }),
     'makes chunks',

@@ -14,7 +14,7 @@ import { TableRun } from './table-run.ts';
 export class TableRuns {
   readonly #interners: Interners;
   readonly #damaged: (path: string, reason: string) => void;
-  readonly #cache;
+  readonly #cache: SectionCache;
   #runNumber = 0;
 
   constructor({

@@ -56,7 +56,7 @@ export interface RowsToWalk<Built> extends SampleRange {
 export class RowWalk<Built> {
   readonly #reader: RowsToWalk<Built>['reader'];
   readonly #build: RowsToWalk<Built>['build'];
-  readonly #range;
+  readonly #range: { deviceId: string; topic?: string; from?: EpochMs; to?: EpochMs };
   readonly #from: number;
   readonly #to: number;
   readonly #newestFirst: boolean;

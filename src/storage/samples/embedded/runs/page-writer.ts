@@ -90,7 +90,7 @@ export class PageWriter {
   readonly #slices = createSliceTable();
   readonly #sections = createSectionWriter();
   readonly #encoder = createColumnEncoder(this.#sections.out, this.#slices);
-  readonly #scaledOf;
+  readonly #scaledOf: Float64Array[];
 
   constructor({
     kinds,

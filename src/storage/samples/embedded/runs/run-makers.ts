@@ -8,7 +8,7 @@ import { type RunJob, writeRun } from './run-writing.ts';
 
 export class RunMakers {
   readonly #shapeOf: (text: string) => DataShape;
-  readonly #runRowsAtOnce;
+  readonly #runRowsAtOnce: number;
   readonly #threads: Readonly<Record<RunJob['kind'], RunThread>> = {
     seal: createRunThread(),
     merge: createRunThread(),

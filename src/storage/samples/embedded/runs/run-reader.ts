@@ -7,7 +7,7 @@ import { lowerBound } from './packed-block.ts';
 import type { PageSlices } from './page-reader.ts';
 import { PageSections, type PageSectionsOptions } from './page-sections.ts';
 import type { RunFile } from './run-file.ts';
-import { firstPageOf } from './run-index.ts';
+import { type RunIndex, firstPageOf } from './run-index.ts';
 import { Slice } from './slice-rows.ts';
 import { SliceWalk } from './slice-walk.ts';
 
@@ -18,9 +18,9 @@ export interface RunReaderOptions extends PageSectionsOptions {
 export class RunReader {
   /** Of the shape of the run. */
   readonly schema: ChunkSchema;
-  readonly #run;
+  readonly #run: RunFile;
   readonly #origins: readonly Origin[];
-  readonly #index;
+  readonly #index: RunIndex;
   readonly #sections: PageSections;
   readonly #least: number;
   readonly #greatest: number;

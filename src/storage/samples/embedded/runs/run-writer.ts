@@ -1,6 +1,6 @@
 // Run writer: writes the pages and then the index; its calls to the disk are synchronous.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { columnKindOf, sectionsOf } from './page-format.ts';
+import { type ColumnKind, columnKindOf, sectionsOf } from './page-format.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
 import { PageWriter } from './page-writer.ts';
 import {
@@ -54,8 +54,13 @@ class RunWriter {
   readonly #origins: readonly (readonly [string, string | null])[];
   readonly #keepFrom: readonly number[];
   readonly #note: RunNote;
-  readonly #kinds;
-  readonly #file;
+  readonly #kinds: ColumnKind[];
+  readonly #file: {
+    length: () => number;
+    write: (bytes: Uint8Array) => void;
+    end: () => void;
+    close: () => void;
+  };
   readonly #placed: PlacedPage[] = [];
   readonly #originRows: number[];
   #maxOrder = -1;

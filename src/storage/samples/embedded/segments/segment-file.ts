@@ -8,7 +8,7 @@ export class SegmentFile implements ChunkFile {
   readonly path: string;
   readonly name: string;
   readonly #fd: number;
-  readonly #size;
+  readonly #size: number;
   #closed = false;
 
   constructor(path: string) {
