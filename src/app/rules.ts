@@ -191,7 +191,7 @@ export async function composeRules(
 function searchedStore({ store, log }: Parts): SearchedStore {
   return {
     samples: store.samples,
-    entriesFrom: log.entriesFrom,
+    entriesFrom: (position) => log.entriesFrom(position),
     get position() {
       return log.position;
     },

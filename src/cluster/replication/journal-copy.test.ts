@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { realDisk } from '../../storage/log/disk.ts';
-import { type Journal, openJournal } from '../../storage/log/journal.ts';
+import { Journal } from '../../storage/log/journal.ts';
 import type { NodeAddress } from '../../model/node-messages.ts';
 import type { CopyAnswer, CopyRequest } from './copy-form.ts';
 import { CopyStore, wholeCopy } from './copy-store.ts';
@@ -103,7 +103,7 @@ async function openCopied(
   directory: string,
   segmentBytes = 200,
 ): Promise<Journal> {
-  const journal = await openJournal({
+  const journal = await Journal.open({
     directory: join(directory, 'samples', 'journal'),
     disk,
     segmentBytes,

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { Random, randomStream } from '../samples/conformance/random-entries.ts';
 import { collect, entryOf } from '../samples/conformance/sample-entries.ts';
 import { createShapeInterner } from './data-shape.ts';
-import { type EntryLog, type EntryLogOptions, openEntryLog } from './entry-log.ts';
+import { EntryLog, type EntryLogOptions } from './entry-log.ts';
 import { LeafValues } from './leaf-values.ts';
 import type { ReadEntry } from './logged-entry.ts';
 import { dataOfRows } from './logged-entry.ts';
@@ -24,7 +24,7 @@ const storedAt = Date.UTC(2026, 10, 21, 8, 0, 1);
 
 function open(more: Partial<EntryLogOptions> = {}): Promise<EntryLog> {
   let now = storedAt;
-  return openEntryLog({
+  return EntryLog.open({
     directory,
     now: () => now++,
     shapes: createShapeInterner(),

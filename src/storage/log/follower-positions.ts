@@ -7,81 +7,93 @@ import { readChecked, replaceChecked } from './durable-file.ts';
 
 const saveEveryMs = 1_000;
 
-export interface FollowerPositions {
+export class FollowerPositions {
+  readonly #path: string;
+  readonly #now: () => EpochMs;
+  readonly #positions: Map<string, number>;
+  #changed = false;
+  #savedAt = Number.NEGATIVE_INFINITY;
+  #saving: Promise<unknown> | undefined;
   /**
    * The file was damaged or is missing although there were followers: all positions were discarded,
    * and `fallback` stands for them.
    */
   readonly found: 'sound' | 'damaged' | 'missing';
   readonly fallback: number;
-  /** The largest position; 0 without followers. */
-  readonly newest: () => number;
-  readonly get: (follower: string) => number | undefined;
-  readonly set: (follower: string, position: number) => void;
-  readonly remove: (follower: string) => void;
-  /** The position that the slowest follower comes to next; infinite without followers. */
-  readonly slowest: () => number;
-  /** Writes the file when positions changed, at most once a second unless forced. */
-  readonly save: (force?: boolean) => Promise<void>;
-}
 
-/**
- * Reads the file of the folder. Without one nobody has followed anything yet, unless `fallback` is
- * given: a position above 0 that is known from elsewhere, from which followers go on when the file
- * is missing or damaged.
- */
-export async function openFollowerPositions(
-  directory: string,
-  now: () => EpochMs,
-  fallback = 0,
-): Promise<FollowerPositions> {
-  const path = join(directory, 'followers.json');
-  const found = await readChecked(path);
-  const state =
-    found === undefined
-      ? fallback > 0
-        ? 'missing'
-        : 'sound'
-      : found === 'damaged'
-        ? found
-        : 'sound';
-  const saved =
-    found === undefined || found === 'damaged'
-      ? {}
-      : (JSON.parse(found.text) as Record<string, number>);
-  const positions = new Map<string, number>(Object.entries(saved));
-  let changed = false;
-  let savedAt = Number.NEGATIVE_INFINITY;
-  let saving: Promise<unknown> | undefined;
-  return {
-    found: state,
-    fallback,
-    newest: () => Math.max(...positions.values(), 0),
-    get: (follower) =>
-      positions.get(follower) ?? (state === 'sound' || fallback === 0 ? undefined : fallback),
-    set: (follower, position) => {
-      changed ||= positions.get(follower) !== position;
-      positions.set(follower, position);
-    },
-    remove: (follower) => {
-      changed ||= positions.delete(follower);
-    },
-    slowest: () => Math.min(...positions.values(), Number.POSITIVE_INFINITY),
-    save: async (force = false) => {
-      // A forced save waits for what others began meanwhile as well.
-      while (saving !== undefined) await saving;
-      if (!changed || (!force && isWithin(saveEveryMs, savedAt, now()))) return;
-      changed = false;
-      savedAt = now();
-      saving = replaceChecked(path, JSON.stringify(Object.fromEntries(positions)));
-      try {
-        await saving;
-      } catch (error) {
-        changed = true;
-        throw error;
-      } finally {
-        saving = undefined;
-      }
-    },
-  };
+  private constructor(
+    path: string,
+    now: () => EpochMs,
+    saved: Readonly<Record<string, number>>,
+    found: FollowerPositions['found'],
+    fallback: number,
+  ) {
+    this.#path = path;
+    this.#now = now;
+    this.#positions = new Map(Object.entries(saved));
+    this.found = found;
+    this.fallback = fallback;
+  }
+
+  /**
+   * Reads the file of the folder. Without one nobody has followed anything yet, unless `fallback` is
+   * given: a position above 0 that is known from elsewhere, from which followers go on when the file
+   * is missing or damaged.
+   */
+  static async open(
+    directory: string,
+    now: () => EpochMs,
+    fallback = 0,
+  ): Promise<FollowerPositions> {
+    const path = join(directory, 'followers.json');
+    const read = await readChecked(path);
+    if (read === 'damaged') return new FollowerPositions(path, now, {}, 'damaged', fallback);
+    const isMissing = read === undefined && fallback > 0;
+    const saved = read === undefined ? {} : (JSON.parse(read.text) as Record<string, number>);
+    return new FollowerPositions(path, now, saved, isMissing ? 'missing' : 'sound', fallback);
+  }
+
+  /** The largest position; 0 without followers. */
+  newest(): number {
+    return Math.max(...this.#positions.values(), 0);
+  }
+
+  get(follower: string): number | undefined {
+    const position = this.#positions.get(follower);
+    if (position !== undefined || this.found === 'sound' || this.fallback === 0) return position;
+    return this.fallback;
+  }
+
+  set(follower: string, position: number): void {
+    this.#changed ||= this.#positions.get(follower) !== position;
+    this.#positions.set(follower, position);
+  }
+
+  remove(follower: string): void {
+    this.#changed ||= this.#positions.delete(follower);
+  }
+
+  /** The position that the slowest follower comes to next; infinite without followers. */
+  slowest(): number {
+    return Math.min(...this.#positions.values(), Number.POSITIVE_INFINITY);
+  }
+
+  /** Writes the file when positions changed, at most once a second unless forced. */
+  async save(force = false): Promise<void> {
+    // A forced save waits for what others began meanwhile as well.
+    while (this.#saving !== undefined) await this.#saving;
+    const now = this.#now();
+    if (!this.#changed || (!force && isWithin(saveEveryMs, this.#savedAt, now))) return;
+    this.#changed = false;
+    this.#savedAt = now;
+    this.#saving = replaceChecked(this.#path, JSON.stringify(Object.fromEntries(this.#positions)));
+    try {
+      await this.#saving;
+    } catch (error) {
+      this.#changed = true;
+      throw error;
+    } finally {
+      this.#saving = undefined;
+    }
+  }
 }

@@ -46,69 +46,70 @@ interface Block {
 }
 
 /** What one sync makes durable together: blocks of entries in the order of their positions. */
-export interface BlockGroup {
+export class BlockGroup {
+  readonly #to = new ByteWriter(64 * 1024);
+  readonly #blocks: Block[] = [];
+  #block: Block | undefined;
+
   /** Bytes of the group so far; 0 without entries. */
-  readonly bytes: number;
-  /** Bytes of memory that it takes. */
-  readonly capacity: number;
-  /** Copies the entry into the group; says how many bytes that took. */
-  add(position: number, storedAt: EpochMs, entry: EncodedEntry): number;
-  /** The bytes of the whole group, valid until it is cleared. */
-  seal(): Buffer;
-  clear(): void;
-}
-
-export function createBlockGroup(): BlockGroup {
-  const to = new ByteWriter(64 * 1024);
-  const blocks: Block[] = [];
-  let block: Block | undefined;
-
-  function begin(position: number, storedAt: EpochMs): Block {
-    const numbers = new Map<Definition, number>();
-    const begun = { offset: to.length, position, storedAt, numbers };
-    to.bytes(emptyHead);
-    const added = { ...begun, entries: 0, lastStoredAt: storedAt };
-    blocks.push(added);
-    return added;
+  get bytes(): number {
+    return this.#to.length;
   }
 
-  return {
-    get bytes() {
-      return to.length;
-    },
-    get capacity() {
-      return to.capacity;
-    },
-    add(position, storedAt, { payload, payloadBytes = payload.length, definitions }) {
-      const before = to.length;
-      if (block === undefined || before - block.offset >= blockBytesMax)
-        block = begin(position, storedAt);
-      const { numbers } = block;
-      for (const definition of definitions) define(to, numbers, definition);
-      to.varint(2 * payloadBytes);
-      to.varint(storedAt - block.lastStoredAt);
-      to.varint(definitions.length);
-      for (const definition of definitions)
-        to.varint(numbers.get(definition) ?? missing('number of a definition'));
-      to.firstBytes(payload, payloadBytes);
-      block.entries += 1;
-      block.lastStoredAt = storedAt;
-      return to.length - before;
-    },
-    seal() {
-      const bytes = to.written();
-      for (const [i, one] of blocks.entries()) {
-        const end = blocks[i + 1]?.offset ?? bytes.length;
-        sealBlock(bytes.subarray(0, end), one, bytes.length);
-      }
-      return bytes;
-    },
-    clear() {
-      to.length = 0;
-      blocks.length = 0;
-      block = undefined;
-    },
-  };
+  /** Bytes of memory that it takes. */
+  get capacity(): number {
+    return this.#to.capacity;
+  }
+
+  /** Copies the entry into the group; says how many bytes that took. */
+  add(
+    position: number,
+    storedAt: EpochMs,
+    { payload, payloadBytes = payload.length, definitions }: EncodedEntry,
+  ): number {
+    const to = this.#to;
+    const before = to.length;
+    let block = this.#block;
+    if (block === undefined || before - block.offset >= blockBytesMax)
+      block = this.#begin(position, storedAt);
+    const { numbers } = block;
+    for (const definition of definitions) define(to, numbers, definition);
+    to.varint(2 * payloadBytes);
+    to.varint(storedAt - block.lastStoredAt);
+    to.varint(definitions.length);
+    for (const definition of definitions)
+      to.varint(numbers.get(definition) ?? missing('number of a definition'));
+    to.firstBytes(payload, payloadBytes);
+    block.entries += 1;
+    block.lastStoredAt = storedAt;
+    return to.length - before;
+  }
+
+  #begin(position: number, storedAt: EpochMs): Block {
+    const numbers = new Map<Definition, number>();
+    const offset = this.#to.length;
+    const block = { offset, position, storedAt, numbers, entries: 0, lastStoredAt: storedAt };
+    this.#to.bytes(emptyHead);
+    this.#blocks.push(block);
+    this.#block = block;
+    return block;
+  }
+
+  /** The bytes of the whole group, valid until it is cleared. */
+  seal(): Buffer {
+    const bytes = this.#to.written();
+    for (const [i, one] of this.#blocks.entries()) {
+      const end = this.#blocks[i + 1]?.offset ?? bytes.length;
+      sealBlock(bytes.subarray(0, end), one, bytes.length);
+    }
+    return bytes;
+  }
+
+  clear(): void {
+    this.#to.length = 0;
+    this.#blocks.length = 0;
+    this.#block = undefined;
+  }
 }
 
 function define(to: ByteWriter, numbers: Map<Definition, number>, definition: Definition): void {

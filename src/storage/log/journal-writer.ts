@@ -5,9 +5,16 @@ import { dirname } from 'node:path';
 import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { missing } from '../../structures/missing.ts';
-import { type Disk, isDiskFull, LeasesLapsed, NotCopied, PassingFailure } from './disk.ts';
+import {
+  type Disk,
+  isDiskFull,
+  LeasesLapsed,
+  NotCopied,
+  PassingFailure,
+  realDisk,
+} from './disk.ts';
 import { syncDirectory } from './durable-file.ts';
-import { type BlockGroup, createBlockGroup, type EncodedEntry } from './journal-block.ts';
+import { BlockGroup, type EncodedEntry } from './journal-block.ts';
 import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment, segmentStartBytes } from './journal-segments.ts';
 
@@ -31,15 +38,20 @@ interface OpenSegment {
 
 export interface WriterOptions {
   readonly directory: string;
+  /** A segment is closed when it is longer; the unit in which the journal is dropped. */
   readonly segmentBytes: number;
-  readonly disk: Disk;
+  readonly disk?: Disk;
   readonly now: () => EpochMs;
   /**
    * Called before any waiting append is rejected, whenever appends are lost: nothing behind the
    * durable end exists any more.
    */
   readonly onLost?: (() => void) | undefined;
-  /** See `JournalOptions`. */
+  /**
+   * A number that changes when another process may have got the right to write meanwhile, NaN while
+   * this one does not have it. What is written across a change is cut off, and its appends reject
+   * with `deviceMoved`.
+   */
   readonly continuity?: (() => number) | undefined;
   /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
@@ -62,6 +74,7 @@ export interface Appended {
 
 export class JournalWriter {
   readonly #options: WriterOptions;
+  readonly #disk: Disk;
   readonly #segments: Segment[];
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
@@ -82,6 +95,7 @@ export class JournalWriter {
   /** The segments found are the shared list; the last one is written on, or a new one begun. */
   constructor(options: WriterOptions, found: RecoveredJournal) {
     this.#options = options;
+    this.#disk = options.disk ?? realDisk;
     this.#segments = found.segments;
     this.#nextPosition = found.nextPosition;
     this.#lastStoredAt = found.lastStoredAt;
@@ -131,7 +145,7 @@ export class JournalWriter {
   #groupFor(payloadBytes: number, storedAt: EpochMs): Waiting {
     const last = this.#waiting.at(-1);
     if (last !== undefined && last.blocks.bytes + payloadBytes <= groupBytesMax) return last;
-    const blocks = this.#spare ?? createBlockGroup();
+    const blocks = this.#spare ?? new BlockGroup();
     this.#spare = undefined;
     const place = { firstPosition: this.#nextPosition, firstStoredAt: storedAt };
     const begun = { ...place, continuity: this.#options.continuity?.() ?? 0 };
@@ -183,8 +197,8 @@ export class JournalWriter {
     const { blocks, firstPosition, firstStoredAt } = group;
     const { segment, fd } = await this.#segmentToWrite(firstPosition, firstStoredAt);
     const bytes = blocks.seal();
-    await this.#options.disk.write(fd, bytes, segment.bytes);
-    await this.#options.disk.sync(fd);
+    await this.#disk.write(fd, bytes, segment.bytes);
+    await this.#disk.sync(fd);
     if ((this.#options.continuity?.() ?? 0) !== group.continuity) throw new LeasesLapsed();
     const mark = { position: firstPosition, storedAt: firstStoredAt, offset: segment.bytes };
     addMark(segment, mark);
@@ -237,23 +251,23 @@ export class JournalWriter {
       last.bytes < this.#options.segmentBytes
     ) {
       this.#fd = openSync(last.path, 'r+');
-      this.#options.disk.opened?.(this.#fd, last.path);
+      this.#disk.opened?.(this.#fd, last.path);
       return;
     }
     const segment = newSegment(this.#options.directory, position);
     const fd = openSync(segment.path, 'w');
-    this.#options.disk.opened?.(fd, segment.path);
+    this.#disk.opened?.(fd, segment.path);
     try {
       const lostTo = this.#startsNew ? this.#lostTo : undefined;
       const header = segmentStartBytes(position, { storedAt: last?.lastStoredAt ?? 0, lostTo });
       segment.bytes = header.length;
-      await this.#options.disk.write(fd, header, 0);
-      await this.#options.disk.sync(fd);
+      await this.#disk.write(fd, header, 0);
+      await this.#disk.sync(fd);
       await syncDirectory(dirname(segment.path));
     } catch (error) {
       closeSync(fd);
       await unlink(segment.path).catch(() => undefined);
-      this.#options.disk.removed?.(segment.path);
+      this.#disk.removed?.(segment.path);
       throw error;
     }
     segment.lastStoredAt = storedAt;
@@ -287,8 +301,8 @@ export class JournalWriter {
     const open = this.#openEnd();
     if (open === undefined) return true;
     try {
-      await this.#options.disk.truncate(open.fd, open.segment.bytes);
-      await this.#options.disk.sync(open.fd);
+      await this.#disk.truncate(open.fd, open.segment.bytes);
+      await this.#disk.sync(open.fd);
       return true;
     } catch (error) {
       // The next copy begins with what this disk has then.

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Disk, realDisk } from './disk.ts';
 import { frameHeaderBytes, frameTypes, writeFrame } from './frame.ts';
 import type { EncodedEntry } from './journal-block.ts';
-import { type Journal, type JournalOptions, openJournal } from './journal.ts';
+import { Journal, type JournalOptions } from './journal.ts';
 
 let directory: string;
 const opened: Journal[] = [];
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 async function open(options: Partial<JournalOptions> = {}): Promise<Journal> {
-  const journal = await openJournal({
+  const journal = await Journal.open({
     directory,
     now: () => 1,
     visitFrom: 0,

@@ -13,7 +13,7 @@ import {
 } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
-import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
+import { EntryLog, type EntryLogOptions } from '../log/entry-log.ts';
 import { journalStart } from '../log/journal-segments.ts';
 import { LeafValues } from '../log/leaf-values.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
@@ -127,7 +127,7 @@ export async function openSamples<Store extends SampleStore>(
     failed,
     committed: async (replayFrom) => opened.log?.release(replayFrom),
   });
-  const log = await openEntryLog({
+  const log = await EntryLog.open({
     segmentBytes: journalSegmentBytes,
     ...logOptions(options),
     directory,

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { createShapeInterner } from '../log/data-shape.ts';
 import { type Disk, realDisk } from '../log/disk.ts';
-import { openEntryLog } from '../log/entry-log.ts';
+import { EntryLog } from '../log/entry-log.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { allSamples, entryOf, type Given } from './conformance/sample-entries.ts';
 import { openEmbeddedStore } from './embedded/embedded-store.ts';
@@ -136,7 +136,7 @@ async function intakeOnFailingDisk() {
   const opened = { ...common, directory: join(directory, 's'), logStart: undefined, committed };
   const store = await openEmbeddedStore(opened);
   const logOptions = { segmentBytes: 1e6, replayFrom: 0, replay: () => undefined, now: () => 5 };
-  const log = await openEntryLog({ ...common, ...logOptions, directory, disk });
+  const log = await EntryLog.open({ ...common, ...logOptions, directory, disk });
   return { failing, store, intake: new SampleIntake(log, shapes, store) };
 }
 

@@ -49,7 +49,24 @@ export async function openTestSamples({
   const { log, store } = samples;
   return Object.defineProperties(
     {
-      ...log,
+      tornBytes: log.tornBytes,
+      positionAt: (storedAt: number) => log.positionAt(storedAt),
+      reachTime: () => log.reachTime(),
+      entriesFrom: (position: number) => log.entriesFrom(position),
+      duplicateKeysFrom: (position: number) => log.duplicateKeysFrom(position),
+      isLost: (from: number, to: number) => log.isLost(from, to),
+      replay: (...of: Parameters<EntryLog['replay']>) => log.replay(...of),
+      followerPosition: (follower: string) => log.followerPosition(follower),
+      setFollowerPosition: (follower: string, position: number) =>
+        log.setFollowerPosition(follower, position),
+      saveFollowerPositions: () => log.saveFollowerPositions(),
+      slowestFollower: () => log.slowestFollower(),
+      removeFollower: (follower: string) => log.removeFollower(follower),
+      release: (before: number) => log.release(before),
+      journalled: () => log.journalled(),
+      firstPosition: log.firstPosition,
+      position: log.position,
+      nextPosition: log.nextPosition,
       ...samples,
       sealAll: store.sealAll,
       idle: async () => {
@@ -60,6 +77,7 @@ export async function openTestSamples({
     {
       position: { get: () => log.position, enumerable: true },
       nextPosition: { get: () => log.nextPosition, enumerable: true },
+      firstPosition: { get: () => log.firstPosition, enumerable: true },
     },
   );
 }

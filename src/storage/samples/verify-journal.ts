@@ -1,7 +1,7 @@
 // Verification of the journal, which every sample store has, and what is found of a store.
 import type { ShapeInterner } from '../log/data-shape.ts';
 import { createEntryDecoder } from '../log/entry-decoding.ts';
-import { openFollowerPositions } from '../log/follower-positions.ts';
+import { FollowerPositions } from '../log/follower-positions.ts';
 import {
   durableTo,
   type JournalEndSeen,
@@ -44,7 +44,7 @@ export async function verifyJournal(
   const decoder = createEntryDecoder(shapes);
   let journalEntries = 0;
   let journalSamples = 0;
-  const followers = await openFollowerPositions(directory, () => 0, seen?.followFrom);
+  const followers = await FollowerPositions.open(directory, () => 0, seen?.followFrom);
   const journal = await recoverJournal(directory, {
     from: 0,
     visit: (entries) => {

@@ -72,7 +72,7 @@ export async function openRawUplinks(parts: {
       await follower.settled().catch(() => undefined);
       return store.list(range);
     },
-    share: () => follower.settled().then(store.share),
+    share: () => follower.settled().then(() => store.share()),
     async dropDevices(deviceIds) {
       if (deviceIds.size === 0) return;
       await follower.settled();

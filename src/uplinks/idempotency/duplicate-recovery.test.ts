@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { DuplicateFilter, duplicateLimits } from '../../transports/duplicate-filter.ts';
 import { createShapeInterner } from '../../storage/log/data-shape.ts';
 import type { EntryToEncode } from '../../storage/log/entry-encoding.ts';
-import { openEntryLog } from '../../storage/log/entry-log.ts';
+import { EntryLog } from '../../storage/log/entry-log.ts';
 import { LeafValues } from '../../storage/log/leaf-values.ts';
 import { collect, entryOf } from '../../storage/samples/conformance/sample-entries.ts';
 import { recoverDuplicates } from './duplicate-recovery.ts';
@@ -75,7 +75,7 @@ test('speed 1: a start decodes no value of the entries that it takes keys of', a
   const directory = mkdtempSync(join(tmpdir(), 'duplicate-recovery-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const shapes = createShapeInterner();
-  const log = await openEntryLog({
+  const log = await EntryLog.open({
     directory,
     now: () => now,
     shapes,
