@@ -10,7 +10,7 @@ import { DataStreams } from '../src/http/streams/data-streams.ts';
 import { FanOut } from '../src/live/sessions/fan-out.ts';
 import { createWorkspaceFanOut } from '../src/live/sessions/workspace-fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
-import { machineShape, writeMeasurement } from './measure.ts';
+import { machineShape, summarize, writeMeasurement } from './measure.ts';
 
 interface Order {
   readonly url: string;
@@ -27,6 +27,7 @@ interface Report {
 }
 
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
+const stalledMsMax = 30_000;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 if (process.argv[2] === 'client') runClient();
@@ -35,15 +36,16 @@ else await runBench(Number(process.argv.slice(2).find((word) => !word.startsWith
 function runClient(): void {
   let received = 0;
   let latencies: number[] = [];
-  process.on('message', (message: Order | 'report' | 'reset' | 'exit') => {
+  process.on('message', (message: Order | 'report' | 'count' | 'reset' | 'exit') => {
     if (message === 'exit') process.exit(0);
     if (message === 'reset') {
       received = 0;
       latencies = [];
+    } else if (message === 'count') {
+      process.send!(received);
     } else if (message === 'report') {
-      latencies.sort((a, b) => a - b);
-      const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-      process.send!({ received, p50Ms: at(0.5), p99Ms: at(0.99) } satisfies Report);
+      const { p50Ms, p99Ms } = summarize(latencies);
+      process.send!({ received, p50Ms, p99Ms } satisfies Report);
     } else {
       void connectAll(message);
     }
@@ -113,15 +115,21 @@ async function startClient(order: Order): Promise<ChildProcess> {
   return client;
 }
 
-async function report(client: ChildProcess): Promise<Report> {
-  client.send('report');
-  return ((await once(client, 'message')) as [Report])[0];
+async function ask<Answer>(client: ChildProcess, question: string): Promise<Answer> {
+  client.send(question);
+  return ((await once(client, 'message')) as [Answer])[0];
 }
 
-async function drained(client: ChildProcess, expected: number): Promise<Report> {
-  for (;;) {
-    const state = await report(client);
-    if (state.received >= expected) return state;
+/** Throws when nothing more comes. */
+async function drained(client: ChildProcess, expected: number): Promise<void> {
+  let before = -1;
+  for (let changedAt = nowMs(); ; ) {
+    const received = await ask<number>(client, 'count');
+    if (received >= expected) return;
+    if (received !== before) changedAt = nowMs();
+    else if (nowMs() - changedAt > stalledMsMax)
+      throw new Error(`${received} of ${expected} messages came`);
+    before = received;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -136,6 +144,8 @@ async function throughput(
   send: (n: number) => void,
 ) {
   client.send('reset');
+  // Its answer comes after the reset, which samples would overtake on their own connections.
+  await ask(client, 'count');
   const started = nowMs();
   for (let n = 0; n < count; ) {
     for (let i = 0; i < burst && n < count; i++) send(n++);
@@ -251,7 +261,7 @@ async function latency({
       if (cutMs === 0 && streams.sessions < subscribers) cutMs = nowMs() - started;
     },
   );
-  const result = await report(client);
+  const result = await ask<Report>(client, 'report');
   client.send('exit');
   await close();
   return { ...result, growthMiB: growth / 1_048_576, cutMs };
@@ -272,7 +282,7 @@ async function runBench(subscribers: number): Promise<void> {
       `raw ws ${rate(raw)}/s; ours, one sample at a time ${rate(single)}/s (${(single / raw).toFixed(2)}x), ten at a time ${rate(burst)}/s (${(burst / raw).toFixed(2)}x)`,
     );
   }
-  const spread = await latency({ subscribers, devices: 1_000, frozen: 0, seconds: 5 });
+  const spread = await latency({ subscribers, devices: subscribers, frozen: 0, seconds: 5 });
   print(
     `1,000 samples/s, each to one of ${subscribers}: p50 ${spread.p50Ms.toFixed(2)} ms, p99 ${spread.p99Ms.toFixed(2)} ms, ${spread.received} received`,
   );
