@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorld, type World } from '../tests/world/world.ts';
-import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { figure, markdownTable, publish, summarize } from './load/measure.ts';
 
 const numbers = process.argv.slice(2).filter((argument) => /^\d+$/.test(argument));
 const devicesTotal = Number(numbers[0] ?? 100_000);
@@ -26,14 +26,15 @@ async function main(): Promise<void> {
     const rows = await lists(world, setup, filled);
     const bulk = await bulkCreate(world);
     const head = ['list of 25', 'found', 'p50 ms', 'p99 ms', 'p50 ms after a write'];
-    const text = [
-      conditions(directory),
-      `${filled} devices, each with two tags and three custom fields, over HTTP with an API key: ${rounds} requests a row, and ${firstRounds} more each behind a change of a device, which invalidates the cached lists.`,
-      markdownTable(head, rows),
-      `Bulk create of ${bulkTotal} devices: ${figure(bulk.seconds)} s, progress seen ${bulk.seen} times on the way.`,
-    ].join('\n\n');
-    console.log(text);
-    if (process.argv.includes('--write')) writeMeasurement('Asset lists', text);
+    publish(
+      'Asset lists',
+      [
+        `${filled} devices, each with two tags and three custom fields, over HTTP with an API key: ${rounds} requests a row, and ${firstRounds} more each behind a change of a device, which invalidates the cached lists.`,
+        markdownTable(head, rows),
+        `Bulk create of ${bulkTotal} devices: ${figure(bulk.seconds)} s, progress seen ${bulk.seen} times on the way.`,
+      ],
+      directory,
+    );
   } finally {
     await world.platform.close('bench');
     if (kept === undefined) rmSync(directory, { recursive: true, force: true });

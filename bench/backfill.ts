@@ -1,15 +1,13 @@
 // Bulk backfill over HTTP, fsynced before each answer, against a bare node:http server that parses the same bodies.
 // node bench/backfill.ts [--samples 600000] [--batch 1000] [--lanes 4] [--write]
-import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { bareServerCommand } from './load/bare-server.ts';
+import { withBareServer } from './load/bare-server.ts';
 import { type HttpTarget, inLanes, mustSucceed, openConnections } from './load/http.ts';
-import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
-import { freePort, inTemporaryFolder, startServer, untilListening } from './load/server-process.ts';
-import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { countSamples, createDevices, createFlow, withPlatform } from './load/platform.ts';
+import { figure, markdownTable, publish, summarize, verdict } from './load/measure.ts';
 import { bulkRequest } from './peers/heliograph.ts';
-import { deviceName, deviceOrdered, minutesPerDay, workloadW } from './workload.ts';
+import { deviceName, deviceOrdered, minutesPerDay, workloadW } from './load/workload.ts';
 
 const goalPerSecond = 150_000;
 const warmShare = 0.2;
@@ -39,40 +37,27 @@ const passThrough = 'function consume(event) { emit("sample", { data: event.data
 const placeholders = Array.from({ length: devices }, (_, i) => deviceName(i).padStart(16, '0'));
 
 const before = await bareRun();
-const { run: ours, stored } = await inTemporaryFolder('backfill', platformRun);
+const { run: ours, stored } = await platformRun();
 const after = await bareRun();
-const text = report();
-console.log(text);
-if (flags.write) writeMeasurement('Bulk backfill', text);
+publish('Bulk backfill', report());
 if (stored !== samples) {
   console.error(`${samples} samples were acknowledged and ${stored} are there`);
   process.exitCode = 1;
 }
 
-async function bareRun(): Promise<Run> {
-  return inTemporaryFolder('bare', async (folder) => {
-    const target = { host: '127.0.0.1', port: await freePort() };
-    const server = startServer(bareServerCommand(folder, target.port, 'parse'));
-    await untilListening(server, target.port);
-    const result = await send(target, requests(placeholders));
-    await server.stop();
-    return result;
-  });
+function bareRun(): Promise<Run> {
+  return withBareServer('parse', (_, target) => send(target, requests(placeholders)));
 }
 
-async function platformRun(
-  folder: string,
-): Promise<{ readonly run: Run; readonly stored: number }> {
-  const platform = await startPlatform(folder);
-  try {
+function platformRun(): Promise<{ readonly run: Run; readonly stored: number }> {
+  return withPlatform({}, async (platform) => {
     const flow = await createFlow(platform, passThrough);
     const names = Array.from({ length: devices }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
     const run = await send(platform.target, requests(ids));
-    return { run, stored: await storedSamples(platform, ids) };
-  } finally {
-    await platform.stop();
-  }
+    const toMs = shape.startMs + Math.ceil(shape.days) * 86_400_000;
+    return { run, stored: await countSamples(platform, ids, { fromMs: shape.startMs, toMs }) };
+  });
 }
 
 function requests(ids: readonly string[]): Buffer[] {
@@ -108,21 +93,7 @@ async function send(target: HttpTarget, all: readonly Buffer[]): Promise<Run> {
   };
 }
 
-async function storedSamples(platform: Platform, ids: readonly string[]): Promise<number> {
-  const to = new Date(shape.startMs + Math.ceil(shape.days) * 86_400_000).toISOString();
-  const interval = { from: new Date(shape.startMs).toISOString(), to };
-  const body = {
-    deviceIds: ids,
-    topic: 'default',
-    dataKey: 'temperature',
-    accumulator: 'COUNT',
-    interval,
-  };
-  const path = '/v3/devices/query/batch/raw/accumulated-kpi';
-  return (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
-}
-
-function report(): string {
+function report(): string[] {
   const barePerSecond = (before.perSecond + after.perSecond) / 2;
   const row = (what: string, run: Run): string[] => {
     const { p50Ms, p99Ms, maxMs } = summarize(run.durationsMs);
@@ -140,11 +111,10 @@ function report(): string {
     row('bulk backfill, durable', ours),
     row('bare node:http, again', after),
   ];
-  const reached = ours.perSecond >= goalPerSecond ? 'reached' : 'not reached';
+  const reached = verdict(ours.perSecond >= goalPerSecond);
   return [
-    conditions(tmpdir()),
     `${figure(samples)} samples of ${devices} devices in requests of ${batch}, ${lanes} at a time; the first ${warmShare * 100} % warm. The generator is a process on the same machine.`,
     markdownTable(head, rows),
     `Goal: ${figure(goalPerSecond)} samples/s: ${reached}. ${samples} sent, ${stored} found by a query afterwards.`,
-  ].join('\n\n');
+  ];
 }

@@ -1,14 +1,14 @@
 // Bulk over HTTP compared with InfluxDB in one run, by requests of one device and of many devices.
 // node bench/bulk.ts [--samples 1000000] [--devices 1000,100000] [--lanes 4] [--rounds 1] [--only heliograph] [--lines] [--keys] [--node-options=--cpu-prof] [--write]
 import { randomUUID } from 'node:crypto';
-import { loadavg, tmpdir } from 'node:os';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { multiplyDevices, deviceIdOf } from './load/device-copies.ts';
-import { inLanes, mustSucceed, openConnections, type HttpTarget } from './load/http.ts';
+import { deviceIdOf, multiplyDevices } from './load/device-copies.ts';
+import { type HttpTarget, inLanes, mustSucceed, openConnections } from './load/http.ts';
 import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { figure, markdownTable, publish, summarize } from './load/measure.ts';
 import { type BulkForm, bulkRequest, samplesRequest } from './peers/heliograph.ts';
 import { encodeLines, startInfluxdb } from './peers/influxdb.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type SampleColumns,
   timeOrdered,
   workloadW,
-} from './workload.ts';
+} from './load/workload.ts';
 
 const batch = 1_000;
 /** The first part of a run warms the server and is not timed. */
@@ -119,16 +119,13 @@ for (const workload of workloads) {
       }
   rows.push(...rowsOf(workload, runs));
 }
-const text = [
-  conditions(tmpdir()),
+publish('Bulk over HTTP compared with InfluxDB', [
   `${figure(samples)} samples of six values in requests of ${batch}, ${lanes} in flight, acknowledged when synced; the first ${warmShare * 100} % warm. Requests are built before; the generator is one process for all. Processor time is that of the server, all threads.`,
   markdownTable(
     ['workload', 'server', 'samples/s', 'of InfluxDB', 'us a sample', 'p50', 'p99', 'load'],
     rows,
   ),
-].join('\n\n');
-console.log(text);
-if (flags.write) writeMeasurement('Bulk over HTTP compared with InfluxDB', text);
+]);
 
 function bulkForm(): BulkForm {
   return { isLines: flags.lines, key: flags.keys ? randomUUID() : undefined };

@@ -13,8 +13,8 @@ import {
 } from '../tests/servers/clickhouse-cluster.ts';
 import { entriesOf } from './load/workload-entries.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
-import { dataAt, deviceName, timeOrdered, workloadW } from './workload.ts';
+import { figure, markdownTable, publish } from './load/measure.ts';
+import { dataAt, deviceName, timeOrdered, workloadW } from './load/workload.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -79,13 +79,8 @@ async function measure(folder: string, cluster: ClickHouseCluster): Promise<void
     'other replica, us',
     'bytes on each replica',
   ];
-  const text = `${conditions(folder)}
-
-ClickHouse ${version}, one shard of two replicas, ZooKeeper, and the platform's store in the process of the bench, all on this machine. ${figure(samplesMax)} of each, of 1,000 devices in the order of time; the first ${warmShare * 100} % are not counted. Processor time is of all threads until everything was shipped, with the merges until then and not those of later days. The platform's part contains making the samples and its journal.
-
-${markdownTable(head, rows)}`;
-  console.log(text);
-  if (flags.write) writeMeasurement('Samples in ClickHouse', text);
+  const words = `ClickHouse ${version}, one shard of two replicas, ZooKeeper, and the platform's store in the process of the bench, all on this machine. ${figure(samplesMax)} of each, of 1,000 devices in the order of time; the first ${warmShare * 100} % are not counted. Processor time is of all threads until everything was shipped, with the merges until then and not those of later days. The platform's part contains making the samples and its journal.`;
+  publish('Samples in ClickHouse', [words, markdownTable(head, rows)], folder);
 }
 
 async function costOf(

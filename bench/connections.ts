@@ -1,16 +1,15 @@
 // Idle connections: resident memory and processor time for each MQTT connection that has subscribed and is silent.
 // node bench/connections.ts [--connections 2000] [--transport tcp|tls|webSocket] [--wait 20] [--at-once 50] [--write]
 import { readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { makeCertificate } from '../tests/servers/certificate.ts';
 import { hexDecoder } from './load/hex-decoder.ts';
-import { type IdleConnections, idleClients } from './load/idle-connections.ts';
+import { idleClients, type IdleConnections } from './load/idle-connections.ts';
 import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { freePort, inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
-import { deviceName } from './workload.ts';
+import { figure, markdownTable, publish, verdict } from './load/measure.ts';
+import { deviceName } from './load/workload.ts';
 
 const goal = { connections: 20_000, megabytes: 600 };
 const steps = 4;
@@ -47,9 +46,10 @@ interface Measured {
   readonly stillOpen: number;
 }
 
-const text = report(await inTemporaryFolder('connections', measure));
-console.log(text);
-if (flags.write) writeMeasurement(`Idle MQTT connections (${transport})`, text);
+publish(
+  `Idle MQTT connections (${transport})`,
+  report(await inTemporaryFolder('connections', measure)),
+);
 
 /** What this process may open is what the platform may open. */
 function openFilesMax(): number {
@@ -107,7 +107,7 @@ async function stepOf(
   return { open, bytes: server.residentBytes(), perSecond, failed, processorUs: used / count };
 }
 
-function report({ before, steps: taken, after, stillOpen }: Measured): string {
+function report({ before, steps: taken, after, stillOpen }: Measured): string[] {
   const each = (bytes: number, open: number) => `${figure((bytes - before) / open / 1_024)} KiB`;
   const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`;
   const rows = [
@@ -129,12 +129,11 @@ function report({ before, steps: taken, after, stillOpen }: Measured): string {
       '',
     ],
   ];
-  const reached =
+  const isMet =
     stillOpen >= Math.min(goal.connections, connections) && after < goal.megabytes * 1e6;
   const limited =
     connections < wanted ? ` The limit of open files allows ${connections} of ${wanted}.` : '';
   return [
-    conditions(tmpdir()),
     `${connections} connections over ${transport}, each logged in and subscribed for another device, then silent; ${flags['at-once']} made at a time.${limited}`,
     markdownTable(
       [
@@ -147,6 +146,6 @@ function report({ before, steps: taken, after, stillOpen }: Measured): string {
       ],
       rows,
     ),
-    `Goal: ${figure(goal.connections)} connections in less than ${goal.megabytes} MB: ${reached ? 'reached' : 'not reached'}.`,
-  ].join('\n\n');
+    `Goal: ${figure(goal.connections)} connections in less than ${goal.megabytes} MB: ${verdict(isMet)}.`,
+  ];
 }

@@ -1,6 +1,5 @@
 // Deliveries to a local webhook: rate, cost for captures, and cost of a target that hangs for its neighbor.
 // node bench/deliveries.ts [--backlog 20000] [--seconds 5] [--in-flight 32] [--write]
-import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { httpRequest, mustSucceed, openConnections } from './load/http.ts';
@@ -9,19 +8,12 @@ import {
   createDevices,
   createFlow,
   type Platform,
-  startPlatform,
+  setOutputs,
+  withPlatform,
 } from './load/platform.ts';
 import { runStorm, type StormResult } from './load/request-storm.ts';
-import { inTemporaryFolder } from './load/server-process.ts';
 import { startWebhook, type Webhook } from './load/webhook.ts';
-import {
-  conditions,
-  figure,
-  markdownTable,
-  type Summary,
-  summarize,
-  writeMeasurement,
-} from './measure.ts';
+import { figure, markdownTable, publish, summarize, type Summary } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -38,7 +30,6 @@ const devices = 100;
 const pacedPerSecond = 100;
 const bulkMax = 1_000;
 const warmSeconds = 1;
-const databaseConnectorId = '0900000000000000';
 const decoder = "function consume(event) { emit('sample', { data: event.data }); }";
 const names = Array.from({ length: devices }, (_, i) => `bench-${i}`);
 
@@ -47,55 +38,31 @@ interface Delivered {
   readonly count: number;
 }
 
-await inTemporaryFolder('deliveries', measure);
-
-async function measure(folder: string): Promise<void> {
-  const platform = await startPlatform(folder, { EGRESS_ALLOW: '127.0.0.0/8' });
-  const [good, hanging] = [await startWebhook(), await startWebhook({ answers: false })];
-  try {
+const [good, hanging] = [await startWebhook(), await startWebhook({ answers: false })];
+try {
+  await withPlatform({ EGRESS_ALLOW: '127.0.0.0/8' }, async (platform) => {
     const flow = await createFlow(platform, decoder);
     const ids = await createDevices(platform, flow, names);
     const hook = await createHook(platform, good);
     const stuck = await createHook(platform, hanging);
     const without = await storm(platform, flow);
-    await output(platform, flow, [hook]);
+    await setOutputs(platform, flow, [hook]);
     const beside = await storm(platform, flow);
     const caughtUpMs = await caughtUp(good);
     const drained = await drain(platform, ids, good);
     const alone = await lag(platform, flow, good);
-    await output(platform, flow, [hook, stuck]);
+    await setOutputs(platform, flow, [hook, stuck]);
     const besideHanging = await lag(platform, flow, good);
     report({ without, beside, caughtUpMs, drained, alone, besideHanging });
-  } finally {
-    await platform.stop();
-    await good.close();
-    await hanging.close();
-  }
+  });
+} finally {
+  await good.close();
+  await hanging.close();
 }
 
 async function createHook({ call, workspaceId }: Platform, { url }: Webhook): Promise<string> {
   const webhook = { name: 'bench', workspaceId, type: 'WEBHOOK', webhookProperties: { uri: url } };
   return (await call<{ id: string }>('POST', '/v3/output-connectors', webhook)).id;
-}
-
-async function output(
-  { call }: Platform,
-  { dataFlowId }: BenchFlow,
-  hooks: readonly string[],
-): Promise<void> {
-  const path = `/v3/data-flows/${dataFlowId}`;
-  const { name, deviceType } = await call<{ name: string; deviceType: { id: string } }>(
-    'GET',
-    path,
-  );
-  const outputConnectors = [databaseConnectorId, ...hooks].map((id) => ({ id, topic: '*' }));
-  const passThrough = false;
-  await call('PUT', path, {
-    name,
-    deviceType: { id: deviceType.id },
-    outputConnectors,
-    passThrough,
-  });
 }
 
 function requestOf(secret: string, i: number): Buffer {
@@ -187,8 +154,7 @@ function report(measured: {
     name,
     ...[p50Ms, p99Ms, maxMs].map((ms) => `${figure(ms)} ms`),
   ];
-  const text = [
-    conditions(tmpdir()),
+  publish('Deliveries', [
     `${devices} devices, each sample decoded by a script and fsynced before its answer; generator and receivers are on the same machine.`,
     `Deliveries of ${figure(drained.count)} samples of a bulk backfill: ${figure(drained.perSecond)} per second, each written to the delivery log before and after its attempt.`,
     markdownTable(
@@ -203,7 +169,5 @@ function report(measured: {
         lags('with an output whose target never answers', besideHanging),
       ],
     ),
-  ].join('\n\n');
-  console.log(text);
-  if (flags.write) writeMeasurement('Deliveries', text);
+  ]);
 }

@@ -16,7 +16,7 @@ import { cursorAt } from '../src/model/cursor.ts';
 import type { DurableEntry } from '../src/model/journal-entry.ts';
 import { defaultPayload } from '../src/model/template-context.ts';
 import { setTimer } from '../src/structures/timers.ts';
-import { conditions, figure } from './measure.ts';
+import { figure, publish } from './load/measure.ts';
 import { telemetryOf } from '../src/telemetry/testing-telemetry.ts';
 
 const { values: flags } = parseArgs({
@@ -96,9 +96,9 @@ async function measure(): Promise<void> {
   const us = await run(total / 10, total);
   await deliverer.close();
   await log.close();
-  console.log(
-    `${conditions(tmpdir())}\n\n${figure(withRequests)} deliveries, ${figure(us)} us CPU each on all threads without their requests; ${figure(log.bytes / withRequests)} bytes each in the log.`,
-  );
+  publish('Delivery log', [
+    `${figure(withRequests)} deliveries, ${figure(us)} us CPU each on all threads without their requests; ${figure(log.bytes / withRequests)} bytes each in the log.`,
+  ]);
 }
 
 function routeOf(i: number): UplinkRoute {

@@ -7,9 +7,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { addStatus, fleetDevice, multiplyDevices } from './load/device-copies.ts';
 import { bulkSamples, captures, uplinkRounds } from './load/device-uplinks.ts';
-import { type Platform, createFlow, startPlatform } from './load/platform.ts';
+import { createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import {
+  conditions,
+  figure,
+  markdownTable,
+  summarize,
+  writeMeasurement,
+  verdict,
+} from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -54,7 +61,7 @@ const run = async (folder: string): Promise<void> => {
     console.log(`\n${text}`);
   };
   console.log(texts[0]);
-  await withPlatform(folder, async (platform, startSeconds) => {
+  await onFolder(folder, async (platform, startSeconds) => {
     const bytes = statSync(join(folder, 'data', 'records.sqlite')).size;
     tell(
       `${total.toLocaleString('en-US')} devices with two tags and three custom fields each, ${figure(bytes / 2 ** 20)} MiB of records. Ready after ${figure(startSeconds)} s (goal ${goals.startSeconds} s), RSS ${residentMiB(platform)}.`,
@@ -69,7 +76,7 @@ const run = async (folder: string): Promise<void> => {
     ['bulk', bulkSamples()],
   ] as const) {
     if (isSkipped(name)) continue;
-    await withPlatform(folder, async (platform) => {
+    await onFolder(folder, async (platform) => {
       tell(await uplinkRounds(platform, kind, uplinks));
       tell(`RSS ${residentMiB(platform)}, at rest after 10 s ${await atRestMiB(platform)}.`);
     });
@@ -87,7 +94,7 @@ async function atRestMiB(platform: Platform): Promise<string> {
 }
 
 /** The platform on the folder, and how long its start took. */
-async function withPlatform(
+async function onFolder(
   folder: string,
   work: (platform: Platform, startSeconds: number) => Promise<void>,
 ): Promise<void> {
@@ -256,7 +263,7 @@ async function lists(platform: Platform, setup: Setup): Promise<string> {
       figure(warm.p50Ms),
       figure(warm.maxMs),
       figure(written.p50Ms),
-      warm.p50Ms < goals.listMs ? 'reached' : 'not reached',
+      verdict(warm.p50Ms < goals.listMs),
     ]);
   }
   const head = ['list of 25', 'found', 'first, ms', 'warm p50', 'warm max', 'after a write', ''];

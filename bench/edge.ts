@@ -1,34 +1,26 @@
 // Cost of a request at the edge: hot routes at one client, compared with a bare node:http server.
 // node bench/edge.ts [--rounds 6] [--requests 400] [--seconds 5] [--in-flight 64] [--write]
 import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bareAnswersCommand, type BareAnswers, caseHeader } from './load/bare-answers.ts';
+import { type BareAnswers, bareAnswersCommand, caseHeader } from './load/bare-answers.ts';
 import {
   type HttpConnection,
-  type HttpTarget,
   httpRequest,
+  type HttpTarget,
   mustSucceed,
   openPatientConnection,
 } from './load/http.ts';
-import {
-  apiKey,
-  createDevices,
-  createFlow,
-  type Platform,
-  startPlatform,
-} from './load/platform.ts';
+import { apiKey, createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
 import {
   freePort,
-  inTemporaryFolder,
   type RunningServer,
   startServer,
   untilListening,
 } from './load/server-process.ts';
-import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
-import { dataJsonAt, deviceColumns, deviceName, endMsOf, workloadW } from './workload.ts';
+import { figure, markdownTable, publish } from './load/measure.ts';
+import { dataJsonAt, deviceColumns, deviceName, endMsOf, workloadW } from './load/workload.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -71,35 +63,28 @@ interface Cost {
   cpuMs: number;
 }
 
-console.log(await inTemporaryFolder('edge', measure));
-
-async function measure(folder: string): Promise<string> {
-  const platform = await startPlatform(folder);
+await withPlatform({}, async (platform, folder) => {
+  const cases = await casesOf(platform);
+  const ours = await asked(platform.server, platform.target);
+  const answers = join(folder, 'answers.json');
+  writeFileSync(answers, JSON.stringify(await answersTo(cases, ours.connection)));
+  const target = { host: '127.0.0.1', port: await freePort() };
+  const server = startServer(bareAnswersCommand(folder, target.port, answers));
+  await untilListening(server, target.port);
+  const bare = await asked(server, target);
   try {
-    const cases = await casesOf(platform);
-    const ours = await asked(platform.server, platform.target);
-    const answers = join(folder, 'answers.json');
-    writeFileSync(answers, JSON.stringify(await answersTo(cases, ours.connection)));
-    const target = { host: '127.0.0.1', port: await freePort() };
-    const server = startServer(bareAnswersCommand(folder, target.port, answers));
-    await untilListening(server, target.port);
-    const bare = await asked(server, target);
-    try {
-      const rows: string[][] = [];
-      for (const one of cases) rows.push(await compared(one, bare, ours));
-      const storms = [];
-      for (const one of cases.filter(({ name }) => name === capture || name === health))
-        storms.push(await stormed(one, bare, ours));
-      return report(rows, storms);
-    } finally {
-      bare.connection.close();
-      ours.connection.close();
-      await server.stop();
-    }
+    const rows: string[][] = [];
+    for (const one of cases) rows.push(await compared(one, bare, ours));
+    const storms = [];
+    for (const one of cases.filter(({ name }) => name === capture || name === health))
+      storms.push(await stormed(one, bare, ours));
+    report(rows, storms);
   } finally {
-    await platform.stop();
+    bare.connection.close();
+    ours.connection.close();
+    await server.stop();
   }
-}
+});
 
 async function asked(server: RunningServer, target: HttpTarget): Promise<Asked> {
   return { server, target, connection: await openPatientConnection(target) };
@@ -246,7 +231,7 @@ function us(value: number): string {
   return `${figure(value * 1_000)} us`;
 }
 
-function report(rows: readonly string[][], storms: readonly string[][]): string {
+function report(rows: readonly string[][], storms: readonly string[][]): void {
   const head = ['one client', 'bare p50', 'p50', 'over bare', 'bare p90', 'p90', 'bare CPU', 'CPU'];
   const stormHead = [
     `${flags['in-flight']} in flight`,
@@ -255,12 +240,9 @@ function report(rows: readonly string[][], storms: readonly string[][]): string 
     'per second',
     'CPU',
   ];
-  const text = [
-    conditions(tmpdir()),
+  publish('Single requests', [
     `${rounds} rounds of ${requestsPerRound} requests over one connection, in alternation with a bare node:http server that answers the same body. CPU: of all threads of the server, a request. Goal: at most ${goalOverBareMs} ms over the bare server.`,
     markdownTable(head, rows),
     markdownTable(stormHead, storms),
-  ].join('\n\n');
-  if (flags.write) writeMeasurement('Single requests', text);
-  return text;
+  ]);
 }

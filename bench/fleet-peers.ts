@@ -1,15 +1,14 @@
 // Peers on a sparse fleet, and on queries of one device: all figures with the ratio to the best peer.
 // Options: `--devices 10000 --days 1 --per-day 96 --one-devices 300 --one-days 3 --only heliograph,influxdb --write`.
-import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
-import { type EngineResult, type RunOptions, runEngine } from './peers/engine-run.ts';
+import { figure, markdownTable, publish } from './load/measure.ts';
+import { type EngineResult, runEngine, type RunOptions } from './peers/engine-run.ts';
 import { engines, heliograph, whyMissing } from './peers/peer-table.ts';
 import type { Peer } from './peers/peer.ts';
 import { fleetQueryNames, type QueryName, queryTitles, referenceFor } from './peers/queries.ts';
-import { samplesOf, type WorkloadShape, workloadW } from './workload.ts';
+import { samplesOf, type WorkloadShape, workloadW } from './load/workload.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -172,14 +171,11 @@ function scaleOf(shape: WorkloadShape): string {
 
 const ofFleet = await runAll(optionsFor(fleet, 'time', fleetQueryNames));
 const ofBusy = await runAll(optionsFor(busy, 'device', oneDeviceQueries));
-const report = [
-  conditions(tmpdir()),
+publish('Fleet and one device side by side', [
   `Fleet: ${scaleOf(fleet)}, ${flags['per-day']} a day each, in the order of time, ${flags.batch} samples a request, ${flags.lanes} in flight. No hourly aggregates at the peers.`,
   tableOf(ofFleet, fleetQueryNames),
   `One-device queries: ${scaleOf(busy)}, one a minute each, a request for each device; hourly aggregates everywhere but in VictoriaMetrics.`,
   tableOf(ofBusy, oneDeviceQueries),
   ...wrongAnswers([...ofFleet, ...ofBusy]),
   ...failures,
-].join('\n\n');
-console.log(report);
-if (flags.write) writeMeasurement('Fleet and one device side by side', report);
+]);

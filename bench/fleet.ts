@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { openTestSamples, type TestSamples } from '../src/storage/samples/testing-samples.ts';
 import { atLeast, figureNotes, under, upTo } from './load/figure-notes.ts';
 import { fleetDevice, fleetEntries, fleetF, samplesOfFleet } from './load/fleet-entries.ts';
-import { conditions, machineShape, markdownTable, writeMeasurement } from './measure.ts';
+import { machineShape, markdownTable, publish, median } from './load/measure.ts';
 import { folderBytes } from './peers/debian-package.ts';
 
 const batch = 1_000;
@@ -117,23 +117,23 @@ async function timeQueries(store: TestSamples, what: string): Promise<void> {
     'AVG by day over the span, one device': () => average([device()], days),
   };
   for (const [name, query] of Object.entries(one))
-    noteNumber(`${name}, ${what} (ms, p50)`, await median(query, 2_000), under(0.3));
+    noteNumber(`${name}, ${what} (ms, p50)`, await medianMs(query, 2_000), under(0.3));
   const thousand = Array.from({ length: 1_000 }, device);
   noteNumber(
     `KPI of 1,000 devices over the span, ${what} (ms, p50)`,
-    await median(() => average(thousand, [shape.startMs, end]), 15),
+    await medianMs(() => average(thousand, [shape.startMs, end]), 15),
     under(what === 'merged' ? 20 : 100),
   );
 }
 
-async function median(query: () => Promise<unknown>, times: number): Promise<number> {
+async function medianMs(query: () => Promise<unknown>, times: number): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < times; i++) {
     const before = performance.now();
     await query();
     took.push(performance.now() - before);
   }
-  return took.sort((a, b) => a - b)[times >> 1] ?? Number.NaN;
+  return median(took);
 }
 
 /** A start in its own process: waiting time of a user, and memory. */
@@ -189,15 +189,8 @@ try {
   await timeQueries(again, 'merged');
   await again.close();
   const table = markdownTable(['figure', 'here', 'goal'], rows);
-  console.log(table);
-  const caption = `${conditions(folder)} ${shape.devices.toLocaleString('en-US')} devices, ${shape.samplesPerDay} samples a day each, ${shape.days} days.`;
-  if (values.write)
-    writeMeasurement(
-      'Fleet',
-      `${caption}
-
-${table}`,
-    );
+  const words = `${shape.devices.toLocaleString('en-US')} devices, ${shape.samplesPerDay} samples a day each, ${shape.days} days.`;
+  publish('Fleet', [words, table], folder);
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true, force: true });
 }

@@ -1,12 +1,12 @@
 // Intake fairness: what 16 senders of one organization cost the captures of another one.
 // node bench/intake-fairness.ts [--seconds 8] [--only NAME] [--write]
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import process from 'node:process';
 import { gzipSync } from 'node:zlib';
+import { missing } from '../src/structures/missing.ts';
 import { everyPermission } from '../src/model/permission.ts';
 import {
   besidesPlatform,
@@ -14,18 +14,13 @@ import {
   makeOrganization,
   type OtherOrganization,
 } from '../tests/world/restricted-keys.ts';
+import { feltCaptures } from './load/felt-captures.ts';
 import { httpRequest, mustSucceed, openConnection } from './load/http.ts';
 import { probeVariable } from './load/loop-probe.ts';
-import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
+import { createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
-import {
-  conditions,
-  figure,
-  markdownTable,
-  summarize,
-  type Summary,
-  writeMeasurement,
-} from './measure.ts';
+import { inTemporaryFolder } from './load/server-process.ts';
+import { figure, markdownTable, publish, type Summary } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -127,23 +122,6 @@ const loads: Readonly<Record<string, Load>> = {
     many(100, (i) => capture(attacker, 'application/json', `{"value":${i}}`)),
 };
 
-/** One capture of a scripted device after the other. */
-async function captures(platform: Platform, secret: string): Promise<Summary> {
-  const connection = await openConnection(platform.target);
-  const durations: number[] = [];
-  const until = performance.now() + seconds * 1_000;
-  for (let n = 0; performance.now() < until; n++) {
-    const path = `/v3/capture?secret=${secret}&deviceId=scripted`;
-    const request = httpRequest('POST', path, json, JSON.stringify({ value: n }));
-    const startedAt = performance.now();
-    mustSucceed(await connection.send(request));
-    durations.push(performance.now() - startedAt);
-    await delay(pauseMs);
-  }
-  connection.close();
-  return summarize(durations);
-}
-
 async function attackerIn(
   platform: Platform,
   { organizationId, workspaceId }: OtherOrganization,
@@ -176,37 +154,24 @@ async function attackerIn(
   return { apiKey, secret, pointsSecret };
 }
 
+await inTemporaryFolder('intake', async (probeFolder) => {
+  const probeFile = join(probeFolder, 'longest-turn');
+  const settings = {
+    NODE_OPTIONS: `--import ${new URL('load/loop-probe.ts', import.meta.url).href}`,
+    [probeVariable]: probeFile,
+  };
+  await withPlatform(settings, (platform, folder) => measure(platform, folder, probeFile));
+});
+
 /** The longest work of the platform's main thread since the last call, in ms of processor time. */
-async function longestTurn({ server }: Platform): Promise<number> {
+async function longestTurn({ server }: Platform, probeFile: string): Promise<number> {
   rmSync(probeFile, { force: true });
   process.kill(server.pid, 'SIGUSR2');
   while (!existsSync(probeFile)) await delay(10);
   return Number(readFileSync(probeFile, 'utf8'));
 }
 
-async function measured(platform: Platform, requests: readonly Buffer[], secret: string) {
-  const storm = runStorm({
-    target: platform.target,
-    requests,
-    inFlight: senders,
-    warmSeconds: 1,
-    seconds: seconds + 1,
-  });
-  await delay(1_000);
-  await longestTurn(platform);
-  const felt = await captures(platform, secret);
-  const turnMs = await longestTurn(platform);
-  const { accepted, refused } = await storm;
-  return { felt, turnMs, accepted, refused };
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'heliograph-intake-'));
-const probeFile = join(folder, 'longest-turn');
-const platform = await startPlatform(folder, {
-  NODE_OPTIONS: `--import ${new URL('load/loop-probe.ts', import.meta.url).href}`,
-  [probeVariable]: probeFile,
-});
-try {
+async function measure(platform: Platform, folder: string, probeFile: string): Promise<void> {
   const directory = join(folder, 'data');
   const made = await besidesPlatform({ directory }, async (records) => {
     const other = await makeOrganization(records);
@@ -217,8 +182,16 @@ try {
   const attacker = await attackerIn(platform, made.other, made.key);
   const flow = await createFlow(platform, script);
   await createDevices(platform, flow, ['scripted']);
-  const { uplinkSecret } = flow;
-  await captures(platform, uplinkSecret);
+  const devices = [{ deviceId: 'scripted', secret: flow.uplinkSecret }];
+  const felt = async (): Promise<{ readonly felt: Summary; readonly turnMs: number }> => {
+    await longestTurn(platform, probeFile);
+    const [found = missing('captures')] = await feltCaptures(platform, devices, {
+      seconds,
+      pauseMs,
+    });
+    return { felt: found, turnMs: await longestTurn(platform, probeFile) };
+  };
+  await felt();
   const rows: string[][] = [];
   const add = (name: string, felt: Summary, idle: Summary, turnMs: number, answers: string) => {
     const row = [
@@ -236,11 +209,20 @@ try {
     if (!name.includes(flags.only)) continue;
     const requests = load(attacker);
     // The machine is not the same from minute to minute.
-    await longestTurn(platform);
-    const idle = await captures(platform, uplinkSecret);
-    add('idle', idle, idle, await longestTurn(platform), '');
-    const { felt, turnMs, accepted, refused } = await measured(platform, requests, uplinkSecret);
-    add(name, felt, idle, turnMs, `${accepted}, refused ${JSON.stringify(refused)}`);
+    const idle = await felt();
+    add('idle', idle.felt, idle.felt, idle.turnMs, '');
+    const storm = runStorm({
+      target: platform.target,
+      requests,
+      inFlight: senders,
+      warmSeconds: 1,
+      seconds: seconds + 1,
+    });
+    await delay(1_000);
+    const beside = await felt();
+    const { accepted, refused } = await storm;
+    const answers = `${accepted}, refused ${JSON.stringify(refused)}`;
+    add(name, beside.felt, idle.felt, beside.turnMs, answers);
   }
   const head = [
     '16 senders of another organization',
@@ -250,10 +232,7 @@ try {
     'longest turn of the main thread, ms of processor time',
     'answers to the senders',
   ];
-  const text = `${conditions(folder)}\n\nA scripted capture every ${pauseMs} ms, ${seconds} s for each load, generator on the same machine.\n\n${markdownTable(head, rows)}`;
-  console.log(text);
-  if (flags.write) writeMeasurement('Captures beside 16 senders of another organization', text);
-} finally {
-  await platform.stop();
-  rmSync(folder, { recursive: true, force: true });
+  const words = `A scripted capture every ${pauseMs} ms, ${seconds} s for each load, generator on the same machine.`;
+  const table = markdownTable(head, rows);
+  publish('Captures beside 16 senders of another organization', [words, table], folder);
 }

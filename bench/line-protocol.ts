@@ -1,13 +1,12 @@
 // Line protocol: the same writes to the platform and to InfluxDB 1, in turns, durable before each answer.
 // node bench/line-protocol.ts [--samples 300000] [--batch 1000] [--lanes 4] [--rounds 3] [--write]
-import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type HttpTarget, inLanes, mustSucceed, openConnections } from './load/http.ts';
-import { createDevices, createFlow, startPlatform } from './load/platform.ts';
+import { createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, median, writeMeasurement } from './measure.ts';
+import { figure, markdownTable, median, publish } from './load/measure.ts';
 import { encodeLines, startInfluxdb } from './peers/influxdb.ts';
-import { deviceName, deviceOrdered, minutesPerDay, workloadW } from './workload.ts';
+import { deviceName, deviceOrdered, minutesPerDay, workloadW } from './load/workload.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -41,14 +40,12 @@ interface Writer {
   readonly processorUs: () => number;
 }
 
-const text = await inTemporaryFolder('heliograph', (ours) =>
-  inTemporaryFolder('influxdb', (theirs) => measured(ours, theirs)),
+const text = await inTemporaryFolder('influxdb', (folder) =>
+  withPlatform({}, (platform) => measured(platform, folder)),
 );
-console.log(text);
-if (flags.write) writeMeasurement('Line protocol', text);
+publish('Line protocol', text);
 
-async function measured(folder: string, peerFolder: string): Promise<string> {
-  const platform = await startPlatform(folder);
+async function measured(platform: Platform, peerFolder: string): Promise<string[]> {
   const influxdb = await startInfluxdb(peerFolder);
   try {
     const flow = await createFlow(platform, 'function consume() {}');
@@ -64,7 +61,6 @@ async function measured(folder: string, peerFolder: string): Promise<string> {
     return report(await inTurns([us, them]));
   } finally {
     await influxdb.stop();
-    await platform.stop();
   }
 }
 
@@ -98,18 +94,17 @@ async function sent({ target, processorUs }: Writer, requests: readonly Buffer[]
   return { perSecond: (requests.length * batch) / seconds, processorUs: used };
 }
 
-function report([ours = [], theirs = []]: readonly Run[][]): string {
+function report([ours = [], theirs = []]: readonly Run[][]): string[] {
   const row = (what: string, runs: readonly Run[]): string[] => [
     what,
     figure(median(runs.map(({ perSecond }) => perSecond))),
     `${figure(median(runs.map(({ processorUs }) => (processorUs * rounds) / samples / rounds)))} us`,
   ];
   return [
-    conditions(tmpdir()),
     `${figure(samples)} lines of ${devices} devices a round, six fields each, in requests of ${batch}, ${lanes} at a time; ${rounds} rounds, the two in turns, medians. The generator is a process on the same machine.`,
     markdownTable(
       ['what', 'lines a second', 'processor a line'],
       [row('Heliograph, durable', ours), row('InfluxDB 1, fsynced WAL', theirs)],
     ),
-  ].join('\n\n');
+  ];
 }

@@ -1,6 +1,6 @@
 // Live fan-out to 1,000 subscribers against raw `ws` broadcasting: latency, and the cost of one frozen reader.
 // Run: node bench/live.ts [subscribers]
-import { fork, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { DataStreams } from '../src/http/streams/data-streams.ts';
 import { FanOut } from '../src/live/sessions/fan-out.ts';
 import { createWorkspaceFanOut } from '../src/live/sessions/workspace-fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
-import { machineShape, summarize, writeMeasurement } from './measure.ts';
+import { publish, summarize } from './load/measure.ts';
 
 interface Order {
   readonly url: string;
@@ -268,10 +268,10 @@ async function latency({
 }
 
 async function runBench(subscribers: number): Promise<void> {
-  const lines = [`${machineShape()}, ${subscribers} subscribers on the same machine.`];
+  const lines = [`${subscribers} subscribers on the same machine.`];
   const print = (text: string) => {
     lines.push(text);
-    console.log(text);
+    console.error(text);
   };
   const rate = (value: number) => Math.round(value).toLocaleString('en');
   for (let round = 0; round < 2; round++) {
@@ -295,6 +295,6 @@ async function runBench(subscribers: number): Promise<void> {
   print(
     `the same with one frozen: p99 ${frozen.p99Ms.toFixed(2)} ms, growth ${frozen.growthMiB.toFixed(1)} MiB, cut after ${(frozen.cutMs / 1000).toFixed(1)} s`,
   );
-  if (process.argv.includes('--write')) writeMeasurement('Live stream', lines.join('\n\n'));
+  publish('Live stream', lines);
   process.exit(0);
 }

@@ -8,8 +8,8 @@ import type { TestCluster } from '../tests/world/cluster.ts';
 import type { MqttDevice } from '../tests/world/mqtt-world.ts';
 import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
 import { runMqttStorm } from './load/mqtt-storm.ts';
-import { figure, markdownTable, summarize } from './measure.ts';
-import { timeOrdered, workloadW } from './workload.ts';
+import { figure, markdownTable, summarize } from './load/measure.ts';
+import { timeOrdered, workloadW } from './load/workload.ts';
 
 // The world reads it when it is imported.
 process.env['RECORDS'] = 'postgres';

@@ -1,17 +1,21 @@
 // MQTT: thousands of open connections, and QoS 1 publishes per second, decoded and fsynced before the PUBACK.
 // node bench/mqtt.ts [--seconds 10] [--in-flight 256] [--connections 2000] [--write]
-import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
 import { type MqttStormResult, runMqttStorm } from './load/mqtt-storm.ts';
-import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
-import { freePort, inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
-import { deviceName, timeOrdered, workloadW } from './workload.ts';
+import {
+  countSamples,
+  createDevices,
+  createFlow,
+  type Platform,
+  withPlatform,
+} from './load/platform.ts';
+import { freePort } from './load/server-process.ts';
+import { figure, markdownTable, publish, summarize, verdict } from './load/measure.ts';
+import { deviceName, timeOrdered, workloadW } from './load/workload.ts';
 
 const goal = { connections: 2_000, perSecond: 6_000, p99Ms: 100 };
-const idsPerCount = 1_000;
 const messagesPerConnection = 10;
 
 const { values: flags } = parseArgs({
@@ -33,10 +37,8 @@ interface Measured extends MqttStormResult {
   readonly processorUs: number;
 }
 
-const measured = await inTemporaryFolder('mqtt', storm);
-const text = report(measured);
-console.log(text);
-if (flags.write) writeMeasurement('MQTT', text);
+const measured = await storm();
+publish('MQTT', report(measured));
 if (measured.stored !== measured.acknowledged) {
   console.error(
     `${measured.acknowledged} publishes were acknowledged and ${measured.stored} samples are there`,
@@ -44,10 +46,9 @@ if (measured.stored !== measured.acknowledged) {
   process.exitCode = 1;
 }
 
-async function storm(folder: string): Promise<Measured> {
+async function storm(): Promise<Measured> {
   const port = await freePort();
-  const platform = await startPlatform(folder, { MQTT_PORT: String(port) });
-  try {
+  return withPlatform({ MQTT_PORT: String(port) }, async (platform) => {
     const flow = await createFlow(platform, hexDecoder, { connectivity: 'MQTT' });
     const names = Array.from({ length: connections }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
@@ -68,37 +69,16 @@ async function storm(folder: string): Promise<Measured> {
     return {
       ...result,
       processorUs,
-      stored: await storedSamples(platform, ids),
+      // Every acknowledged publish must be there, once.
+      stored: await countSamples(platform, ids),
       idleMiB,
       loadedMiB,
     };
-  } finally {
-    await platform.stop();
-  }
+  });
 }
 
 function memoryMiB({ server }: Platform): number {
   return server.residentBytes() / 1024 / 1024;
-}
-
-/** What the platform finds when asked: every acknowledged publish must be there, once. */
-async function storedSamples(platform: Platform, ids: readonly string[]): Promise<number> {
-  const from = new Date(Date.now() - 86_400_000).toISOString();
-  const interval = { from, to: new Date(Date.now() + 60_000).toISOString() };
-  let stored = 0;
-  for (let i = 0; i < ids.length; i += idsPerCount) {
-    const deviceIds = ids.slice(i, i + idsPerCount);
-    const body = {
-      deviceIds,
-      topic: 'default',
-      dataKey: 'temperature',
-      accumulator: 'COUNT',
-      interval,
-    };
-    const path = '/v3/devices/query/batch/raw/accumulated-kpi';
-    stored += (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
-  }
-  return stored;
 }
 
 /** Message `i` is of device `i` modulo the devices: each connection speaks for one device. */
@@ -112,9 +92,9 @@ function messagesOf(secret: string): { topic: string; payload: string }[] {
   return messages;
 }
 
-function report(result: Measured): string {
+function report(result: Measured): string[] {
   const { p50Ms, p99Ms, maxMs } = summarize(result.durationsMs);
-  const reached =
+  const isMet =
     result.open >= goal.connections && result.perSecond >= goal.perSecond && p99Ms < goal.p99Ms;
   const rows = [
     ['connections held', figure(result.open)],
@@ -128,10 +108,9 @@ function report(result: Measured): string {
     ['resident afterwards', `${figure(result.loadedMiB)} MiB`],
   ];
   return [
-    conditions(tmpdir()),
     `${connections} connections of one device each, ${flags['in-flight']} publishes in flight, ${flags.seconds} s after ${flags.warm} s of warming; the generator is a thread on the same machine.`,
     markdownTable(['what', 'measured'], rows),
-    `Goal: ${figure(goal.connections)} connections, ${figure(goal.perSecond)}/s with p99 under ${goal.p99Ms} ms: ${reached ? 'reached' : 'not reached'}.`,
+    `Goal: ${figure(goal.connections)} connections, ${figure(goal.perSecond)}/s with p99 under ${goal.p99Ms} ms: ${verdict(isMet)}.`,
     `${result.acknowledged} acknowledged, ${result.stored} found by a query afterwards.`,
-  ].join('\n\n');
+  ];
 }

@@ -1,16 +1,15 @@
 // Peers: the platform and four databases over their public interfaces, with the same samples and queries.
 // node bench/peers.ts [--devices 1000] [--days 7] [--only heliograph,influxdb] [--order
 // device|time] [--write]
-import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { inTemporaryFolder } from './load/server-process.ts';
-import { type EngineResult, type RunOptions, runEngine } from './peers/engine-run.ts';
-import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
+import { type EngineResult, runEngine, type RunOptions } from './peers/engine-run.ts';
+import { figure, markdownTable, publish } from './load/measure.ts';
 import { engines, heliograph, whyMissing } from './peers/peer-table.ts';
 import type { Peer } from './peers/peer.ts';
 import { queryNames, queryTitles, referenceFor } from './peers/queries.ts';
-import { samplesOf, workloadW } from './workload.ts';
+import { samplesOf, workloadW } from './load/workload.ts';
 
 interface Measured {
   readonly peer: Peer;
@@ -68,21 +67,18 @@ for (const name of flags.only.split(',')) {
     process.exitCode = 1;
   }
 }
-const text = report(measured);
-console.log(text);
-if (flags.write) writeMeasurement(`Side by side over the network, ${options.order} order`, text);
+publish(`Side by side over the network, ${options.order} order`, report(measured));
 
-function report(all: readonly Measured[]): string {
+function report(all: readonly Measured[]): string[] {
   const { shape } = options;
   const scale = `${shape.devices} devices x ${shape.days} days, ${figure(samplesOf(shape))} samples`;
   const load = `bulk ${options.batch} samples a request, ${options.bulkLanes} in flight, ${options.order} order; singles ${options.singleLanes} in flight; queries one client, warm`;
   return [
-    conditions(tmpdir()),
     `Workload W: ${scale}; ${load}. In brackets: how many times better Heliograph is in the same run.`,
     all.length === 0 ? 'Nothing was measured.' : markdownTable(headOf(all), rowsOf(all)),
     all.map(({ peer, result }) => notesOf(peer, result)).join('\n'),
     ...skipped,
-  ].join('\n\n');
+  ];
 }
 
 function headOf(all: readonly Measured[]): string[] {

@@ -1,8 +1,5 @@
 // Rule fairness: how long rules of one workspace wait while another one opens thousands of alarms.
 // node bench/rule-fairness.ts [--alarms 9000] [--write]
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import {
@@ -13,8 +10,8 @@ import {
   openConnection,
   openConnections,
 } from './load/http.ts';
-import { apiKey, type Platform, startPlatform } from './load/platform.ts';
-import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { apiKey, type Platform, withPlatform } from './load/platform.ts';
+import { figure, markdownTable, publish, summarize } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -108,9 +105,7 @@ async function storm(platform: Platform, side: Side): Promise<void> {
   for (const connection of connections) connection.close();
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'heliograph-rule-fairness-'));
-const platform = await startPlatform(folder);
-try {
+await withPlatform({}, async (platform, folder) => {
   const calm = await createSide(platform, 'calm');
   const stormy = await createSide(platform, 'stormy');
   const quietUntil = performance.now() + 3_000;
@@ -130,13 +125,10 @@ try {
     ['quiet', summarize(quiet)],
     ['storm', summarize(await waited)],
   ] as const;
-  const text = `${conditions(folder)}\n\n${alarms} alarms of one workspace, sent in ${figure(sentMs)} ms and evaluated after ${figure(evaluatedMs)} ms. Delay of a rule of another workspace, from the answer to the sample:\n\n${markdownTable(
+  const words = `${alarms} alarms of one workspace, sent in ${figure(sentMs)} ms and evaluated after ${figure(evaluatedMs)} ms. Delay of a rule of another workspace, from the answer to the sample:`;
+  const table = markdownTable(
     ['', 'p50 ms', 'p95 ms', 'max ms'],
     rows.map(([name, { p50Ms, p95Ms, maxMs }]) => [name, ...[p50Ms, p95Ms, maxMs].map(figure)]),
-  )}`;
-  console.log(text);
-  if (flags.write) writeMeasurement('Rules during a storm of alarms', text);
-} finally {
-  await platform.stop();
-  rmSync(folder, { recursive: true, force: true });
-}
+  );
+  publish('Rules during a storm of alarms', [words, table], folder);
+});

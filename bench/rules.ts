@@ -3,23 +3,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { httpRequest, inLanes, mustSucceed, openConnections } from './load/http.ts';
-import {
-  apiKey,
-  createDevices,
-  createFlow,
-  type Platform,
-  platformMissing,
-  startPlatform,
-} from './load/platform.ts';
-import { inTemporaryFolder } from './load/server-process.ts';
-import {
-  conditions,
-  figure,
-  markdownTable,
-  type Summary,
-  summarize,
-  writeMeasurement,
-} from './measure.ts';
+import { apiKey, createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
+import { figure, markdownTable, publish, summarize, type Summary } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -41,27 +26,18 @@ interface Measured {
   readonly perSecond: number;
 }
 
-const missing = platformMissing();
-if (missing !== undefined) console.log(missing);
-else await inTemporaryFolder('rules', measure);
-
-async function measure(folder: string): Promise<void> {
-  const platform = await startPlatform(folder);
-  try {
-    const flow = await createFlow(platform, decoder);
-    const [deviceId] = await createDevices(platform, flow, ['bench']);
-    const path = `/v3/capture?secret=${flow.uplinkSecret}&deviceId=bench`;
-    await paced(platform, path, 2);
-    const without = await paced(platform, path, seconds);
-    const ids = await createRules(platform, deviceId!);
-    await paced(platform, path, 2);
-    const beside = await paced(platform, path, seconds);
-    const lagMs = await lag(platform, path, ids.at(-1)!);
-    report(folder, without, beside, lagMs);
-  } finally {
-    await platform.stop();
-  }
-}
+await withPlatform({}, async (platform, folder) => {
+  const flow = await createFlow(platform, decoder);
+  const [deviceId] = await createDevices(platform, flow, ['bench']);
+  const path = `/v3/capture?secret=${flow.uplinkSecret}&deviceId=bench`;
+  await paced(platform, path, 2);
+  const without = await paced(platform, path, seconds);
+  const ids = await createRules(platform, deviceId!);
+  await paced(platform, path, 2);
+  const beside = await paced(platform, path, seconds);
+  const lagMs = await lag(platform, path, ids.at(-1)!);
+  report(folder, without, beside, lagMs);
+});
 
 /** Each compares the same key with its own limit; half of them are true. */
 async function createRules(platform: Platform, deviceId: string): Promise<string[]> {
@@ -174,20 +150,16 @@ function report(folder: string, without: Measured, beside: Measured, lagMs: numb
     figure(latency.p95Ms),
     figure(latency.p99Ms),
     figure(latency.maxMs),
+    figure(latency.p50Ms / without.latency.p50Ms),
   ];
-  const text = [
-    conditions(folder),
-    '',
+  const parts = [
     `One device sends ${figure(rate)} samples a second for ${seconds} s, each decoded by a script and fsynced before its answer; ` +
       'times are measured from the due time of a sample.',
-    '',
     markdownTable(
-      ['', 'answers/s', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
+      ['', 'answers/s', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms', 'p50 by that without'],
       [row('no rules', without), row(`${figure(rules)} rules on the device`, beside)],
     ),
-    '',
     `From the answer to the next sample until the last rule had evaluated it: ${figure(lagMs)} ms.`,
-  ].join('\n');
-  console.log(text);
-  if (flags.write) writeMeasurement('Rules during capture', text);
+  ];
+  publish('Rules during capture', parts, folder);
 }

@@ -1,23 +1,23 @@
 // Script fairness: cost of one tenant's hostile scripts for another tenant's captures.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// node bench/script-fairness.ts [--seconds 12] [--write]
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { missing } from '../src/structures/missing.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../tests/world/restricted-keys.ts';
-import { httpRequest, mustSucceed, openConnection } from './load/http.ts';
-import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
+import { feltCaptures } from './load/felt-captures.ts';
+import { httpRequest } from './load/http.ts';
+import { createDevices, createFlow, withPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
-import {
-  conditions,
-  figure,
-  markdownTable,
-  summarize,
-  type Summary,
-  writeMeasurement,
-} from './measure.ts';
+import { figure, markdownTable, publish } from './load/measure.ts';
 
-const secondsPerLoad = Number(process.env['SECONDS_PER_LOAD'] ?? 12);
-const pauseMs = 20;
+const { values: flags } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '12' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const seconds = Number(flags.seconds);
 const script =
   'function consume(event) { emit("sample", { data: { double: event.data.value * 2 } }); }';
 
@@ -45,65 +45,7 @@ const loads: readonly Load[] = [
   { name: 'none again', inFlight: 0, sources: () => [] },
 ];
 
-interface Felt {
-  readonly scripted: Summary;
-  readonly plain: Summary;
-}
-
-/** One capture after the other, of a scripted and a pass-through device in turn. */
-async function captures(platform: Platform, secrets: readonly [string, string]): Promise<Felt> {
-  const connection = await openConnection(platform.target);
-  const durations: [number[], number[]] = [[], []];
-  const until = performance.now() + secondsPerLoad * 1_000;
-  for (let n = 0; performance.now() < until; n++) {
-    for (const which of [0, 1] as const) {
-      const path = `/v3/capture?secret=${secrets[which]}&deviceId=${['scripted', 'plain'][which]}`;
-      const request = httpRequest(
-        'POST',
-        path,
-        { 'content-type': 'application/json' },
-        JSON.stringify({ value: n }),
-      );
-      const startedAt = performance.now();
-      mustSucceed(await connection.send(request));
-      durations[which].push(performance.now() - startedAt);
-    }
-    await delay(pauseMs);
-  }
-  connection.close();
-  return { scripted: summarize(durations[0]), plain: summarize(durations[1]) };
-}
-
-async function measured(
-  platform: Platform,
-  load: Load,
-  key: string,
-  secrets: readonly [string, string],
-): Promise<Felt> {
-  if (load.inFlight === 0) return captures(platform, secrets);
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-  const requests = load
-    .sources()
-    .map((source) =>
-      httpRequest('POST', '/v3/run-script', headers, JSON.stringify({ script: source, event: {} })),
-    );
-  const storm = runStorm({
-    target: platform.target,
-    requests,
-    inFlight: load.inFlight,
-    warmSeconds: 2,
-    seconds: secondsPerLoad,
-  });
-  await delay(2_000);
-  const felt = await captures(platform, secrets);
-  const { accepted, refused } = await storm;
-  console.log(`${load.name}: ${accepted} answered, refused ${JSON.stringify(refused)}`);
-  return felt;
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'heliograph-fairness-'));
-const platform = await startPlatform(folder);
-try {
+await withPlatform({}, async (platform, folder) => {
   const directory = join(folder, 'data');
   const hostile = await besidesPlatform({ directory }, async (records) => {
     const { organizationId } = await makeOrganization(records);
@@ -120,20 +62,38 @@ try {
     isPassThrough: true,
   });
   await createDevices(platform, plainFlow, ['plain']);
-  const secrets = [flow.uplinkSecret, plainFlow.uplinkSecret] as const;
-  await captures(platform, secrets);
+  const devices = [
+    { deviceId: 'scripted', secret: flow.uplinkSecret },
+    { deviceId: 'plain', secret: plainFlow.uplinkSecret },
+  ];
+  const felt = () => feltCaptures(platform, devices, { seconds, pauseMs: 20 });
+  const underLoad = async ({ name, inFlight, sources }: Load) => {
+    if (inFlight === 0) return felt();
+    const headers = { 'x-api-key': hostile, 'content-type': 'application/json' };
+    const requests = sources().map((source) =>
+      httpRequest('POST', '/v3/run-script', headers, JSON.stringify({ script: source, event: {} })),
+    );
+    const storm = runStorm({
+      target: platform.target,
+      requests,
+      inFlight,
+      warmSeconds: 2,
+      seconds,
+    });
+    await delay(2_000);
+    const found = await felt();
+    const { accepted, refused } = await storm;
+    console.log(`${name}: ${accepted} answered, refused ${JSON.stringify(refused)}`);
+    return found;
+  };
+  await felt();
   const rows: string[][] = [];
   let quiet: number | undefined;
   for (const load of loads) {
-    const { scripted, plain } = await measured(platform, load, hostile, secrets);
+    const [scripted = missing('captures'), plain = missing('captures')] = await underLoad(load);
     quiet ??= scripted.p50Ms;
-    const ratio = figure(scripted.p50Ms / quiet);
-    rows.push([
-      load.name,
-      ...[scripted.p50Ms, scripted.p99Ms].map(figure),
-      ratio,
-      figure(plain.p50Ms),
-    ]);
+    const figures = [scripted.p50Ms, scripted.p99Ms, scripted.p50Ms / quiet, plain.p50Ms];
+    rows.push([load.name, ...figures.map(figure)]);
   }
   const head = [
     'load of another tenant',
@@ -142,10 +102,6 @@ try {
     'p50 by the quiet one',
     'pass-through p50, ms',
   ];
-  const text = `${conditions(folder)}\n\nOne capture at a time, ${secondsPerLoad} s for each load, generator on the same machine.\n\n${markdownTable(head, rows)}`;
-  console.log(text);
-  if (process.argv.includes('--write')) writeMeasurement('Captures during hostile scripts', text);
-} finally {
-  await platform.stop();
-  rmSync(folder, { recursive: true, force: true });
-}
+  const words = `One capture at a time, ${seconds} s for each load, generator on the same machine.`;
+  publish('Captures during hostile scripts', [words, markdownTable(head, rows)], folder);
+});

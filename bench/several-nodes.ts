@@ -23,7 +23,7 @@ import {
   shipped,
   type Side,
 } from './load/several-nodes-queries.ts';
-import { conditions, figure, markdownTable, median, writeMeasurement } from './measure.ts';
+import { figure, markdownTable, median, publish } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -87,18 +87,14 @@ async function measure(folder: string, ends: (() => Promise<void>)[]): Promise<v
   await shipped(nodes);
   const queries = await queryRows(one, several, { isOfFirst, second, queryRounds });
   const direct = await directRows(several, { url: samples.url, queryRounds });
-  const text = `${conditions(folder)}
-
-PostgreSQL 15 with its standard durability, ClickHouse 18.16 (one replica), two nodes with JOURNAL_COPIES=${flags.copies} and one embedded platform, all on this machine and started from the same program; ${deviceCount} devices on each side. Uplinks: single captures with a decoder, ${flags['in-flight']} in flight, ${rounds} rounds of ${flags.seconds} s in turns, medians; processor time is of the processes of the platform, with what they ship meanwhile. Queries: ${historyDays} days of ${samplesPerDay} samples a day and device, ${queryRounds} requests at most in turns, medians; first of devices that were not asked for before, then again of ${keptDevices} devices whose rows the owner keeps.
+  const text = `PostgreSQL 15 with its standard durability, ClickHouse 18.16 (one replica), two nodes with JOURNAL_COPIES=${flags.copies} and one embedded platform, all on this machine and started from the same program; ${deviceCount} devices on each side. Uplinks: single captures with a decoder, ${flags['in-flight']} in flight, ${rounds} rounds of ${flags.seconds} s in turns, medians; processor time is of the processes of the platform, with what they ship meanwhile. Queries: ${historyDays} days of ${samplesPerDay} samples a day and device, ${queryRounds} requests at most in turns, medians; first of devices that were not asked for before, then again of ${keptDevices} devices whose rows the owner keeps.
 
 ${markdownTable(['uplinks', 'a second', 'processor each, us', 'to embedded'], uplinks)}
 
 ${markdownTable(['query', 'embedded, ms', 'at its owner, ms', 'to embedded', 'through another node, ms', 'again: embedded, ms', 'at its owner, ms', 'to embedded', 'through another node, ms'], queries)}
 
 ${markdownTable(['query of many devices', 'Heliograph, ms', 'ClickHouse directly, ms', 'ratio'], direct)}`;
-  console.log(text);
-  if (flags.write)
-    writeMeasurement(flags.copies === '1' ? 'Several nodes' : 'Several nodes with copies', text);
+  publish(flags.copies === '1' ? 'Several nodes' : 'Several nodes with copies', [text], folder);
 }
 
 async function sideOf(platform: Platform): Promise<Side> {

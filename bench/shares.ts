@@ -19,7 +19,7 @@ import {
   upTopic,
 } from '../tests/world/mqtt-world.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../tests/world/restricted-keys.ts';
-import { machineShape, markdownTable } from './measure.ts';
+import { machineShape, markdownTable } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {

@@ -3,16 +3,11 @@
 // after two fifths of the time?
 import { parseArgs } from 'node:util';
 import { databaseConnectorId } from '../src/model/ids.ts';
-import {
-  createDevices,
-  createFlow,
-  type Platform,
-  platformMissing,
-  startPlatform,
-} from './load/platform.ts';
-import { freePort, inTemporaryFolder } from './load/server-process.ts';
+import { createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
+import { freePort } from './load/server-process.ts';
 import { startFlappingTarget } from './load/flapping-target.ts';
 import { type SoakLoad, startSoakLoad } from './load/soak-load.ts';
+import { median } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: { minutes: { type: 'string', default: '15' }, rate: { type: 'string', default: '200' } },
@@ -41,17 +36,16 @@ interface Figures {
   readonly waiting: number;
 }
 
-const missing = platformMissing();
-if (missing !== undefined) console.log(missing);
-else await inTemporaryFolder('soak', soak);
+const mqttPort = await freePort();
+const target = await startFlappingTarget();
+const settings = { MQTT_PORT: String(mqttPort), EGRESS_ALLOW: '127.0.0.0/8' };
+try {
+  await withPlatform(settings, soak);
+} finally {
+  await target.close();
+}
 
-async function soak(folder: string): Promise<void> {
-  const mqttPort = await freePort();
-  const platform = await startPlatform(folder, {
-    MQTT_PORT: String(mqttPort),
-    EGRESS_ALLOW: '127.0.0.0/8',
-  });
-  const target = await startFlappingTarget();
+async function soak(platform: Platform): Promise<void> {
   let load: SoakLoad | undefined;
   try {
     load = await startSoakLoad(platform, {
@@ -63,8 +57,6 @@ async function soak(folder: string): Promise<void> {
     judge(seen);
   } finally {
     await load?.stop();
-    await target.close();
-    await platform.stop();
   }
 }
 
@@ -205,10 +197,6 @@ function judge(seen: readonly Figures[]): void {
   if (after! > before! * 1.2 + 10)
     throw new Error(`descriptors grow: ${before} in the middle third, ${after} in the last`);
   console.log(`flat: ${words}; descriptors ${before} and ${after}`);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 function mebibytes(bytes: number): string {

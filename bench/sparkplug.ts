@@ -1,6 +1,5 @@
 // Sparkplug: payloads decoded per second by our reader and by the library of Eclipse Tahu, in turns.
 // node bench/sparkplug.ts [--metrics 100] [--rounds 5]
-import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import proto from 'sparkplug-payload/lib/sparkplugPayloadProto.js';
 import sparkplugPayload from 'sparkplug-payload';
@@ -9,7 +8,7 @@ import { samplesOfReadings } from '../src/transports/sparkplug/metric-readings.t
 import { readPayload } from '../src/transports/sparkplug/sparkplug-payload.ts';
 import { sparkplugTopicOf } from '../src/transports/sparkplug/sparkplug-topic.ts';
 import { missing } from '../src/structures/missing.ts';
-import { conditions, median } from './measure.ts';
+import { figure, markdownTable, median, publish } from './load/measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -72,6 +71,11 @@ const rates = new Map<string, number[]>();
 for (let round = 0; round < rounds; round++)
   for (const [name, work] of Object.entries(works))
     rates.set(name, [...(rates.get(name) ?? []), rate(work)]);
-console.log(conditions(tmpdir()));
-for (const [name, all] of rates)
-  console.log(`${name.padEnd(28)} ${Math.round(median(all)).toLocaleString('en-US')} metrics/s`);
+const medianOf = (name: string) => median(rates.get(name) ?? []);
+const rows = Object.keys(works).map((name) => {
+  const [kind = ''] = name.split(',');
+  const library = `${kind}, protobufjs`;
+  const ratio = rates.has(library) ? medianOf(name) / medianOf(library) : Number.NaN;
+  return [name, figure(medianOf(name)), figure(ratio)];
+});
+publish('Sparkplug payloads', [markdownTable(['what', 'metrics/s', 'of protobufjs'], rows)]);

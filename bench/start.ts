@@ -1,22 +1,21 @@
 // Cold start until GET /health/ready answers 200, and memory when idle, against a bare node:http server in the same run.
 // node bench/start.ts [--runs 7] [--devices 1000 --days 7] [--write]; with days, also the start on
 // a folder that holds workload W and was closed cleanly a moment before, in turns with empty ones.
-import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { bareServerCommand } from './load/bare-server.ts';
-import { isReady, platformCommand, platformMissing } from './load/platform.ts';
+import { isReady, platformCommand } from './load/platform.ts';
 import {
-  type ServerCommand,
   freePort,
   inTemporaryFolder,
+  type ServerCommand,
   startServer,
   untilReady,
 } from './load/server-process.ts';
-import { conditions, figure, markdownTable, median, writeMeasurement } from './measure.ts';
+import { figure, markdownTable, median, publish, verdict } from './load/measure.ts';
 import { loadWorkload } from './peers/engine-run.ts';
 import { startHeliograph } from './peers/heliograph.ts';
-import { samplesOf, workloadW } from './workload.ts';
+import { samplesOf, workloadW } from './load/workload.ts';
 
 /** `loadedTimes` compares the processor time of a start with samples with that of an empty one. */
 const goals = { emptySeconds: 1, loadedSeconds: 3, idleMiB: 150, loadedTimes: 1.3 };
@@ -48,18 +47,16 @@ const { values: flags } = parseArgs({
 const runs = Number(flags.runs);
 const shape = { ...workloadW, devices: Number(flags.devices), days: Number(flags.days) };
 
-const missing = platformMissing();
 const starters: Starter[] = [
   { title: 'bare node:http server', commandOf: bareServerCommand, goalSeconds: Number.NaN },
-];
-if (missing === undefined)
-  starters.push({
+  {
     title: 'Heliograph, empty folder',
     commandOf: platformCommand,
     goalSeconds: goals.emptySeconds,
-  });
+  },
+];
 const rows = await inTemporaryFolder('start', async (folder) => {
-  if (missing === undefined && samplesOf(shape) > 0) {
+  if (samplesOf(shape) > 0) {
     const engine = await startHeliograph(folder, shape);
     await loadWorkload(engine, { shape, order: 'device', batch: 1_000, bulkLanes: 4 });
     await engine.stop();
@@ -69,11 +66,8 @@ const rows = await inTemporaryFolder('start', async (folder) => {
   }
   return measured();
 });
-const text = report();
-console.log(text);
 const withSamples = starters.some(({ folder }) => folder !== undefined);
-if (flags.write)
-  writeMeasurement(withSamples ? 'Cold start with samples' : 'Cold start and idle memory', text);
+publish(withSamples ? 'Cold start with samples' : 'Cold start and idle memory', report());
 
 /** In turns, so that the load of the machine is the same for all; only the last round waits for the memory at rest. */
 async function measured(): Promise<string[][]> {
@@ -120,12 +114,12 @@ function row(
   const processor = medianProcessor(starts);
   const idleMiB = starts.at(-1)!.idleMiB;
   const verdicts = [
-    `${goalSeconds} s, ${goals.idleMiB} MiB: ${verdict(median(seconds), goalSeconds, idleMiB)}`,
+    `${goalSeconds} s, ${goals.idleMiB} MiB: ${verdict(median(seconds) < goalSeconds && idleMiB < goals.idleMiB)}`,
   ];
   if (folder !== undefined) {
     const times = processor / medianProcessor(empty);
     verdicts.push(
-      `x${goals.loadedTimes} of the processor time of an empty one: x${figure(times)}, ${times <= goals.loadedTimes ? 'reached' : 'not reached'}`,
+      `x${goals.loadedTimes} of the processor time of an empty one: x${figure(times)}, ${verdict(times <= goals.loadedTimes)}`,
     );
   }
   return [
@@ -143,11 +137,7 @@ function medianProcessor(starts: readonly Start[]): number {
   return median(starts.map((start) => start.processorSeconds));
 }
 
-function verdict(seconds: number, goalSeconds: number, idleMiB: number): string {
-  return seconds < goalSeconds && idleMiB < goals.idleMiB ? 'reached' : 'not reached';
-}
-
-function report(): string {
+function report(): string[] {
   const head = [
     'what',
     'ready, median',
@@ -157,10 +147,8 @@ function report(): string {
     `resident after ${idleMs / 1_000} s`,
     'goal',
   ];
-  const lines = [
-    conditions(tmpdir()),
+  return [
     `${runs} starts each, from starting the process until the first 200; files in the page cache.`,
     markdownTable(head, rows),
   ];
-  return [...lines, ...(missing === undefined ? [] : [missing])].join('\n\n');
 }

@@ -14,7 +14,7 @@ import { openTestSamples, type TestSamples } from '../src/storage/samples/testin
 import { atLeast, figureNotes, under, upTo } from './load/figure-notes.ts';
 import { timeManyDevices, timeOneDevice } from './load/store-queries.ts';
 import { entriesOf } from './load/workload-entries.ts';
-import { conditions, figure, machineShape, markdownTable, writeMeasurement } from './measure.ts';
+import { figure, machineShape, markdownTable, publish } from './load/measure.ts';
 import { folderBytes } from './peers/debian-package.ts';
 import {
   deviceOrdered,
@@ -23,7 +23,7 @@ import {
   timeOrdered,
   type WorkloadShape,
   workloadW,
-} from './workload.ts';
+} from './load/workload.ts';
 
 const inFlightMax = 8;
 
@@ -155,12 +155,11 @@ try {
   noteStart('start after a clean end');
   if (store.damage.length > 0) note('damage', JSON.stringify(store.damage));
   const table = markdownTable(['what', 'measured', 'goal'], rows);
-  console.log(table);
-  const caption = `${conditions(folder)} Workload W: ${shape.devices} devices, ${askedDays} days.`;
+  const words = `Workload W: ${shape.devices} devices, ${askedDays} days.`;
   const title = isLarge
     ? `Sample store without HTTP, ${figure(samplesOf(shape))} samples`
     : 'Sample store without HTTP';
-  if (values.write) writeMeasurement(title, `${caption}\n\n${table}`);
+  publish(title, [words, table], folder);
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true });
   else execFileSync('sync');

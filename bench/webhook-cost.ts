@@ -2,23 +2,21 @@
 // node bench/webhook-cost.ts [--rounds 3] [--seconds 5] [--in-flight 64] [--devices 1000]
 // [--pass-through] [--profile FOLDER] [--write]
 import { readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type CountingWebhook, startCountingWebhook } from './load/counting-webhook.ts';
 import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
 import { httpRequest } from './load/http.ts';
 import {
-  type BenchFlow,
   createDevices,
   createFlow,
   type Platform,
-  startPlatform,
+  setOutputs,
+  withPlatform,
 } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
-import { inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, median, writeMeasurement } from './measure.ts';
-import { deviceName, timeOrdered, workloadW } from './workload.ts';
+import { figure, markdownTable, median, publish } from './load/measure.ts';
+import { deviceName, timeOrdered, workloadW } from './load/workload.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -38,7 +36,6 @@ const rounds = Number(flags.rounds);
 const inFlight = Number(flags['in-flight']);
 const storm = { inFlight, warmSeconds: 0, seconds: Number(flags.seconds) };
 const requestsMax = 20_000;
-const databaseConnectorId = '0900000000000000';
 /** Of the processor times in /proc. */
 const tickMs = 10;
 
@@ -55,17 +52,15 @@ interface Round {
   readonly caughtUpMs: number;
 }
 
-await inTemporaryFolder('webhook-cost', measure);
-
-async function measure(folder: string): Promise<void> {
-  const platform = await startPlatform(folder, {
-    EGRESS_ALLOW: '127.0.0.0/8',
-    ...(flags.profile !== undefined && {
-      NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${flags.profile}`,
-    }),
-  });
-  const hook = await startCountingWebhook();
-  try {
+const settings = {
+  EGRESS_ALLOW: '127.0.0.0/8',
+  ...(flags.profile !== undefined && {
+    NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${flags.profile}`,
+  }),
+};
+const hook = await startCountingWebhook();
+try {
+  await withPlatform(settings, async (platform) => {
     const flow = await createFlow(platform, hexDecoder);
     await createDevices(
       platform,
@@ -79,35 +74,19 @@ async function measure(folder: string): Promise<void> {
       webhookProperties,
     });
     const requests = captureRequests(flow.uplinkSecret);
-    await output(platform, flow, []);
+    await setOutputs(platform, flow, [], flags['pass-through']);
     await runStorm({ ...storm, target: platform.target, requests, seconds: Number(flags.warm) });
     const [without, withHook]: [Round[], Round[]] = [[], []];
     for (let i = 0; i < rounds; i++) {
-      await output(platform, flow, []);
+      await setOutputs(platform, flow, [], flags['pass-through']);
       without.push(await round(platform, requests, hook));
-      await output(platform, flow, [made.id]);
+      await setOutputs(platform, flow, [made.id], flags['pass-through']);
       withHook.push(await round(platform, requests, hook));
     }
     report(without, withHook);
-  } finally {
-    await platform.stop();
-    await hook.close();
-  }
-}
-
-async function output(
-  { call }: Platform,
-  { dataFlowId }: BenchFlow,
-  hooks: readonly string[],
-): Promise<void> {
-  const path = `/v3/data-flows/${dataFlowId}`;
-  const flow = await call<{ name: string; deviceType: { id: string } }>('GET', path);
-  await call('PUT', path, {
-    name: flow.name,
-    deviceType: { id: flow.deviceType.id },
-    outputConnectors: [databaseConnectorId, ...hooks].map((id) => ({ id, topic: '*' })),
-    passThrough: flags['pass-through'],
   });
+} finally {
+  await hook.close();
 }
 
 async function round(
@@ -193,8 +172,7 @@ function report(without: readonly Round[], withHook: readonly Round[]): void {
   ]);
   const ratio = median(withHook.map((one, i) => one.perSecond / (without[i]?.perSecond ?? 1)));
   const kind = flags['pass-through'] ? 'passed through' : 'decoded by a script';
-  const text = [
-    conditions(tmpdir()),
+  publish('Webhook outputs', [
     `Captures ${kind}, ${devices} devices, ${inFlight} in flight for ${flags.seconds} s; generator and target are threads on the same machine. Processor time is that of the platform until the last delivery arrived, on all threads and on its main thread.`,
     markdownTable(
       [
@@ -211,7 +189,5 @@ function report(without: readonly Round[], withHook: readonly Round[]): void {
       rows,
     ),
     `With a webhook captures come at ${figure(ratio)} of their rate without (median of ${rounds}); ${figure(median(withHook.map(all.perDelivery)))} us CPU a delivery with its request, ${figure(median(withHook.map(main.perDelivery)))} of them on the main thread.`,
-  ].join('\n\n');
-  console.log(text);
-  if (flags.write) writeMeasurement('Webhook outputs', text);
+  ]);
 }

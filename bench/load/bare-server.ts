@@ -3,8 +3,33 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
-import type { ServerCommand } from './server-process.ts';
+import type { HttpTarget } from './http.ts';
+import {
+  freePort,
+  inTemporaryFolder,
+  type RunningServer,
+  type ServerCommand,
+  startServer,
+  untilListening,
+} from './server-process.ts';
 import { isProgram } from '../../tools/is-program.ts';
+
+/** Runs `work` beside one that reads bodies, or that parses them too. */
+export function withBareServer<T>(
+  mode: 'read' | 'parse',
+  work: (server: RunningServer, target: HttpTarget) => Promise<T>,
+): Promise<T> {
+  return inTemporaryFolder('bare', async (folder) => {
+    const target = { host: '127.0.0.1', port: await freePort() };
+    const server = startServer(bareServerCommand(folder, target.port, mode));
+    try {
+      await untilListening(server, target.port);
+      return await work(server, target);
+    } finally {
+      await server.stop();
+    }
+  });
+}
 
 /** The command that starts it; its log goes to the folder. */
 export function bareServerCommand(

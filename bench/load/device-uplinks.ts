@@ -2,7 +2,7 @@
 import { deviceIdOf } from './device-copies.ts';
 import { httpRequest, inLanes, mustSucceed, openConnections } from './http.ts';
 import { type Platform, apiKey } from './platform.ts';
-import { figure, markdownTable } from '../measure.ts';
+import { figure, markdownTable } from './measure.ts';
 
 export interface UplinkRounds {
   /** Devices that send, spread over `devices` by `step`. */

@@ -1,5 +1,5 @@
 // Figure table: rows with the goal that each meets or misses, printed on stderr when they are measured.
-import { figure } from '../measure.ts';
+import { figure, verdict } from './measure.ts';
 
 /** The goal of a figure. */
 export interface Goal {
@@ -30,10 +30,9 @@ export const upTo = (limit: number): Goal => ({
 export function figureNotes(): FigureNotes {
   const rows: string[][] = [];
   const note: FigureNotes['note'] = (what, value, goal, measured = Number.NaN) => {
-    const verdict =
-      goal === undefined ? '' : `${goal.words}: ${goal.isMet(measured) ? 'met' : 'MISSED'}`;
-    rows.push([what, value, verdict]);
-    console.error(`${what}: ${value} ${verdict}`);
+    const met = goal === undefined ? '' : `${goal.words}: ${verdict(goal.isMet(measured))}`;
+    rows.push([what, value, met]);
+    console.error(`${what}: ${value} ${met}`);
   };
   return {
     rows,

@@ -1,6 +1,6 @@
 // Fleet workload: many devices that send one sample per quarter of an hour, in the order of time.
 import type { JournalEntry } from '../../src/model/journal-entry.ts';
-import { labels } from '../workload.ts';
+import { labels } from './workload.ts';
 
 export interface FleetShape {
   readonly devices: number;

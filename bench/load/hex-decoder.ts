@@ -1,5 +1,5 @@
 // Hex decoder and payloads for benches of single uplinks: converts bytes as hexadecimal digits to values.
-import { type SampleColumns, textsAt } from '../workload.ts';
+import { type SampleColumns, textsAt } from './workload.ts';
 
 export const hexDecoder = `function consume(event) {
   const bits = Bits.hexToBits(event.data.payloadHex);

@@ -128,7 +128,8 @@ async function publish(
         else if (sending === 0) resolve();
       });
     }
-    for (let i = 0; i < inFlight; i++) sendNext();
+    // A connection waits for one at a time.
+    for (let i = 0; i < Math.min(inFlight, lines.length); i++) sendNext();
   });
   for (const { socket } of lines) socket.removeAllListeners('close');
   return { durationsMs: Float64Array.from(durations), acknowledged };

@@ -1,8 +1,14 @@
 // Platform under measurement: a child process with its own folder, set up through its public interface.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { type RunningServer, freePort, startServer, untilReady } from './server-process.ts';
+import {
+  type RunningServer,
+  freePort,
+  inTemporaryFolder,
+  startServer,
+  untilReady,
+} from './server-process.ts';
 import {
   type HttpTarget,
   httpRequest,
@@ -12,9 +18,8 @@ import {
   openConnections,
   openPatientConnection,
 } from './http.ts';
-import { repositoryRoot } from '../measure.ts';
+import { repositoryRoot } from './measure.ts';
 
-const platformProgram = join(repositoryRoot, 'src', 'main.ts');
 // As users start it: compiled code is kept between starts, and the bundle runs while it is of the sources.
 const startCommand = join(repositoryRoot, 'bin', 'start.js');
 export const apiKey = '2800000000000001.6f1b8a56-8d0c-4a3c-9a52-0b5d2f5c7f11';
@@ -39,13 +44,6 @@ export interface BenchFlow {
   readonly connectorId: string;
   readonly uplinkSecret: string;
   readonly connectivity: 'HTTP' | 'MQTT';
-}
-
-/** Undefined when the platform's program is there; else the words to print instead of figures. */
-export function platformMissing(): string | undefined {
-  return existsSync(platformProgram)
-    ? undefined
-    : 'Heliograph is skipped: src/main.ts does not exist';
 }
 
 /**
@@ -85,6 +83,21 @@ export async function startPlatform(
       await server.stop();
     },
   };
+}
+
+/** Runs `work` with a new platform in a folder of its own; both are gone afterwards. */
+export function withPlatform<T>(
+  settings: Readonly<Record<string, string>>,
+  work: (platform: Platform, folder: string) => Promise<T>,
+): Promise<T> {
+  return inTemporaryFolder('platform', async (folder) => {
+    const platform = await startPlatform(folder, settings);
+    try {
+      return await work(platform, folder);
+    } finally {
+      await platform.stop();
+    }
+  });
 }
 
 // The start message contains the ids. It can arrive shortly after the first answer.
@@ -192,4 +205,40 @@ export async function createDevices(
   });
   for (const connection of connections) connection.close();
   return ids;
+}
+
+/** Sends samples of the flow to the database and to these output connectors. */
+export async function setOutputs(
+  { call }: Platform,
+  { dataFlowId }: BenchFlow,
+  outputIds: readonly string[],
+  passThrough = false,
+): Promise<void> {
+  const path = `/v3/data-flows/${dataFlowId}`;
+  const flow = await call<{ name: string; deviceType: { id: string } }>('GET', path);
+  await call('PUT', path, {
+    name: flow.name,
+    deviceType: { id: flow.deviceType.id },
+    outputConnectors: [databaseConnectorId, ...outputIds].map((id) => ({ id, topic: '*' })),
+    passThrough,
+  });
+}
+
+const idsPerCount = 1_000;
+
+/** How many samples of workload W the devices have, of yesterday and today by default. */
+export async function countSamples(
+  platform: Platform,
+  ids: readonly string[],
+  { fromMs = Date.now() - 86_400_000, toMs = Date.now() + 60_000 } = {},
+): Promise<number> {
+  const interval = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+  const query = { topic: 'default', dataKey: 'temperature', accumulator: 'COUNT', interval };
+  const path = '/v3/devices/query/batch/raw/accumulated-kpi';
+  let stored = 0;
+  for (let i = 0; i < ids.length; i += idsPerCount) {
+    const body = { ...query, deviceIds: ids.slice(i, i + idsPerCount) };
+    stored += (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
+  }
+  return stored;
 }

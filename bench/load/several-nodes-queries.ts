@@ -1,7 +1,7 @@
 // Queries of several nodes: the same of an embedded platform, of the owner, of another node, and of ClickHouse itself.
 import { setTimeout as wait } from 'node:timers/promises';
 import { hourMs } from '../../src/model/instant.ts';
-import { figure, median } from '../measure.ts';
+import { figure, median } from './measure.ts';
 import type { Platform } from './platform.ts';
 
 /** History of each device: a sample every half hour, for this many days until the start of today. */

@@ -2,8 +2,8 @@
 import { type AccumulatorName, accumulators } from '../../src/query/summaries/accumulators.ts';
 import { noSlots } from '../../src/query/summaries/occupied-slots.ts';
 import type { TestSamples } from '../../src/storage/samples/testing-samples.ts';
-import { figure, summarize } from '../measure.ts';
-import { deviceName, endMsOf, samplesOf, type WorkloadShape, workloadW } from '../workload.ts';
+import { figure, summarize } from './measure.ts';
+import { deviceName, endMsOf, samplesOf, type WorkloadShape, workloadW } from './workload.ts';
 import { type figureNotes, type Goal, under, upTo } from './figure-notes.ts';
 
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 // Workload samples as the journal entries that their requests become.
 import type { JournalEntry } from '../../src/model/journal-entry.ts';
-import { dataAt, deviceName, type SampleColumns } from '../workload.ts';
+import { dataAt, deviceName, type SampleColumns } from './workload.ts';
 
 /** One entry for the samples of each device in the batch: an entry is one device's. */
 export function entriesOf(batch: SampleColumns): JournalEntry[] {

@@ -9,7 +9,7 @@ import {
   deviceName,
   labels,
   textsAt,
-} from '../workload.ts';
+} from '../load/workload.ts';
 import { openHttpLanes } from './http-lanes.ts';
 import { openPeerServer } from './peer-server.ts';
 import { type Engine, keepsHours, type Peer } from './peer.ts';

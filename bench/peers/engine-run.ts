@@ -1,7 +1,7 @@
 // One engine through the whole workload: load, rest, check every answer, time the queries, then single requests.
 import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../load/http.ts';
-import { type Summary, summarize } from '../measure.ts';
+import { type Summary, summarize } from '../load/measure.ts';
 import type { Engine, Peer } from './peer.ts';
 import { type Query, type QueryName, difference, queryOf, repetitions } from './queries.ts';
 import {
@@ -11,7 +11,7 @@ import {
   endMsOf,
   samplesOf,
   timeOrdered,
-} from '../workload.ts';
+} from '../load/workload.ts';
 
 export interface RunOptions {
   readonly shape: WorkloadShape;

@@ -18,8 +18,8 @@ import {
   dataJsonAt,
   deviceName,
   labels,
-} from '../workload.ts';
-import type { WorkloadData } from '../workload.ts';
+} from '../load/workload.ts';
+import type { WorkloadData } from '../load/workload.ts';
 
 export const heliographTitle = 'Heliograph';
 export const heliographDurability = 'fsynced journal';

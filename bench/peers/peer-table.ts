@@ -1,6 +1,5 @@
 // The engines of the side-by-side runs: the platform and its peers, one row each.
 import process from 'node:process';
-import { platformMissing } from '../load/platform.ts';
 import { clickhouse } from './clickhouse.ts';
 import { installPackages } from './debian-package.ts';
 import { heliographDurability, heliographTitle, startHeliograph } from './heliograph.ts';
@@ -29,7 +28,7 @@ export const engines: Readonly<Record<string, Peer>> = {
 
 /** Installs the engine when it is missing; undefined when it can run, else why not, in words. */
 export function whyMissing(peer: Peer): string | undefined {
-  const missing =
-    peer === heliograph ? platformMissing() : installPackages(peer.packages, peer.program);
+  if (peer === heliograph) return undefined;
+  const missing = installPackages(peer.packages, peer.program);
   return missing === undefined ? undefined : `${peer.title} is skipped: ${missing}`;
 }

@@ -1,6 +1,6 @@
 // Peer: the shape of an engine in the comparison.
 import type { Query, QueryName } from './queries.ts';
-import { minutesPerDay, type SampleColumns, type WorkloadShape } from '../workload.ts';
+import { minutesPerDay, type SampleColumns, type WorkloadShape } from '../load/workload.ts';
 
 export interface Peer {
   readonly title: string;

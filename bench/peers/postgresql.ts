@@ -9,8 +9,8 @@ import {
   dataJsonAt,
   deviceName,
   labels,
-} from '../workload.ts';
-import type { WorkloadData } from '../workload.ts';
+} from '../load/workload.ts';
+import type { WorkloadData } from '../load/workload.ts';
 import { accountOf, folderBytes } from './debian-package.ts';
 import { openPeerServer } from './peer-server.ts';
 import { type Engine, keepsHours, type Peer } from './peer.ts';

@@ -7,7 +7,7 @@ import {
   endMsOf,
   labels,
   slotMsOf,
-} from '../workload.ts';
+} from '../load/workload.ts';
 
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;

@@ -8,7 +8,7 @@ import {
   deviceName,
   slotMsOf,
   textsAt,
-} from '../workload.ts';
+} from '../load/workload.ts';
 import { packageVersion, restingBytes } from './debian-package.ts';
 import { openHttpLanes } from './http-lanes.ts';
 import { openPeerServer } from './peer-server.ts';

@@ -9,7 +9,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus, release, tmpdir, totalmem } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -70,7 +70,7 @@ export function machineShape(): string {
 /**
  * What one append of 4 KiB with fdatasync costs in a folder, milliseconds. Files are removed again.
  */
-export function fsyncCost(folder: string, rounds = 200): Summary {
+function fsyncCost(folder: string, rounds = 200): Summary {
   const path = join(folder, `fsync-${process.pid}.tmp`);
   const file = openSync(path, 'w');
   const block = Buffer.alloc(4_096, 1);
@@ -96,7 +96,7 @@ export function conditions(folder: string): string {
   return `Measured ${at}Z on ${machineShape()}; fdatasync of 4 KiB in the same run: p50 ${figure(fsync.p50Ms)} ms, p99 ${figure(fsync.p99Ms)} ms.`;
 }
 
-export const repositoryRoot = dirname(dirname(fileURLToPath(import.meta.url)));
+export const repositoryRoot = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /**
  * Puts the command and `text` under the heading `## title` of docs/measurements.md, replacing the text
@@ -112,6 +112,21 @@ export function writeMeasurement(title: string, text: string): void {
   if (at < 0) sections.push(section);
   else sections[at] = section;
   writeFileSync(path, `${sections.map((each) => each.trim()).join('\n\n')}\n`);
+}
+
+/**
+ * Prints a result below machine and disk; with `--write`, it replaces the section of that title in
+ * docs/measurements.md.
+ */
+export function publish(title: string, parts: readonly string[], folder = tmpdir()): void {
+  const text = [conditions(folder), ...parts].join('\n\n');
+  console.log(text);
+  if (process.argv.includes('--write')) writeMeasurement(title, text);
+}
+
+/** The word of every result for a goal. */
+export function verdict(isMet: boolean): string {
+  return isMet ? 'met' : 'MISSED';
 }
 
 /** What was run, without `--write`. */

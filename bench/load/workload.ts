@@ -44,7 +44,7 @@ export const workloadW: WorkloadShape = {
   startMs: Date.UTC(2026, 0, 5),
 };
 
-export const minuteMs = 60_000;
+const minuteMs = 60_000;
 export const minutesPerDay = 1_440;
 const jitterMsMax = 900;
 
