@@ -1,6 +1,6 @@
 // Map painting: outline, grid or tiles, then clusters and devices, on a canvas in colors of the theme.
 import { tokenValue } from '../ui/theme.ts';
-import { latitudeWords, longitudeWords } from '../words/formats.ts';
+import { latitudeWords, longitudeWords } from '../words/coordinates.ts';
 import type { Language } from '../words/word-set.ts';
 import type { Cluster, MapState } from './clusters.ts';
 import { type Outline, pathScale } from './outline.ts';

@@ -21,8 +21,8 @@ export function Card({ title, note, mark, actions, isPadded = false, children }:
       <header className={styles['header']}>
         {mark}
         <h2 id={heading}>{title}</h2>
+        {note === undefined && <span className="grow" />}
         {note !== undefined && <span className={styles['note']}>{note}</span>}
-        <span className="grow" />
         {actions}
       </header>
       {isPadded ? <div className={styles['padded']}>{children}</div> : children}

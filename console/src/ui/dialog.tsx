@@ -141,7 +141,7 @@ export function FormDialog(props: FormDialogProps) {
   );
   return (
     <Dialog title={title} close={close} isWide={isWide} footer={footer}>
-      <form id={form} className={styles['form']} onSubmit={send}>
+      <form id={form} className="stack fit gap-16" onSubmit={send}>
         {children}
         <ActionFailure error={error} />
       </form>

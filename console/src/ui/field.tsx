@@ -71,12 +71,12 @@ function FieldFrame({
 }: Around & { readonly ids: FieldIds; readonly children: ReactNode }) {
   return (
     <div className={styles['field']}>
-      <label className={styles['label']} htmlFor={ids.control.id}>
+      <label className="text-label" htmlFor={ids.control.id}>
         {label}
       </label>
       {children}
       {hint !== undefined && (
-        <span className={styles['hint']} id={ids.hintId}>
+        <span className="faint text-tiny" id={ids.hintId}>
           {hint}
         </span>
       )}

@@ -207,7 +207,7 @@ export function NodeCard(props: NodeCardProps) {
         {isOpen && (
           <>
             {children}
-            <div className={styles['ends']}>
+            <div className="flow wrap gap-8">
               <Button onClick={() => setOpen(undefined)}>{words.done}</Button>
               {remove !== undefined && (
                 <Button

@@ -47,7 +47,7 @@ export function Page({ title, path, name, lead, actions, isWide = false, childre
           </button>
         </div>
       </div>
-      <div className={styles['stack']}>{children}</div>
+      <div className="stack fit gap-16">{children}</div>
     </div>
   );
 }

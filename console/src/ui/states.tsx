@@ -38,7 +38,7 @@ export function Failure({ error, retry, curl }: FailureProps) {
           {words.request} {refusal.requestId}
         </span>
       )}
-      <div className={styles['row']}>
+      <div className="flow wrap justify-center gap-8">
         {isGone && <BackToList />}
         {retry !== undefined && !isGone && (
           <Button onClick={retry}>
@@ -82,7 +82,7 @@ export function Empty({ title, note, actions }: EmptyProps) {
     <div className={styles['state']}>
       <strong>{title}</strong>
       {note !== undefined && <span>{note}</span>}
-      {actions !== undefined && <div className={styles['row']}>{actions}</div>}
+      {actions !== undefined && <div className="flow wrap justify-center gap-8">{actions}</div>}
     </div>
   );
 }

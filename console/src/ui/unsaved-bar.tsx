@@ -29,7 +29,7 @@ interface UnsavedBarProps {
 export function UnsavedBar(props: UnsavedBarProps) {
   const words = useWords(editingWords);
   if (useMayDo(props.needs)) return <OpenBar {...props} />;
-  return <p className={styles['note']}>{words.readOnly(props.needs)}</p>;
+  return <p className="mute text-small">{words.readOnly(props.needs)}</p>;
 }
 
 /** Ctrl S saves; leaving the page with edits asks first. */
@@ -41,10 +41,10 @@ function OpenBar(props: UnsavedBarProps) {
   const isReady = (isChanged || createLabel !== undefined) && !isSaving && !isBlocked;
   useSaveKey(isReady, save);
   return (
-    <div className={`${styles['edits']} ${isSticky ? styles['sticky'] : ''}`}>
+    <div className={`stack gap-8 ${isSticky ? styles['sticky'] : ''}`}>
       {isStale && <StaleNotice discard={discard} save={save} />}
       <ActionFailure error={editor.error} />
-      <div className={styles['bar']}>
+      <div className="row wrap gap-8">
         <Button look="primary" disabled={!isReady} onClick={() => save()}>
           {isSaving ? words.saving : (createLabel ?? words.save)}
         </Button>
@@ -62,7 +62,7 @@ function Note({ editor: { isChanged, isKept, isRestored } }: Pick<UnsavedBarProp
   const words = useWords(editingWords);
   const kept = isRestored ? words.restored : words.unsaved;
   return (
-    <span role="status" className={styles['note']}>
+    <span role="status" className="mute text-small">
       {isChanged && (isKept ? kept : words.notKept)}
     </span>
   );

@@ -1,6 +1,7 @@
 // Formats: numbers, times and durations as they are shown.
 import { describe, expect, test } from 'vitest';
-import { coordinates, formatsOf } from './formats.ts';
+import { coordinates } from './coordinates.ts';
+import { formatsOf } from './formats.ts';
 
 const english = formatsOf('en');
 const german = formatsOf('de');

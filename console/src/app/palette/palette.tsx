@@ -278,7 +278,7 @@ function Row({ id, item, isCurrent, choose }: RowProps) {
       onClick={() => choose(item)}
     >
       <Icon aria-hidden="true" />
-      <span className={styles['label']}>{label}</span>
+      <span className="cut shrinks grow">{label}</span>
       {note !== undefined && note !== '' && <span className={styles['note']}>{note}</span>}
       {item.isCurrent === true && <Check aria-hidden="true" />}
     </div>

@@ -60,7 +60,11 @@ function TopBar({ placePath }: { readonly placePath: (place: HTMLElement | null)
   usePaletteKey();
   return (
     <header className={styles['top']}>
-      <div className={styles['crumb']} data-path="true" ref={placePath} />
+      <div
+        className={`row gap-8 shrinks mute nowrap ${styles['crumb']}`}
+        data-path="true"
+        ref={placePath}
+      />
       <span className="grow" />
       <ZoneNote />
       <button

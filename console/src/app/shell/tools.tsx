@@ -206,7 +206,7 @@ export function MenuDialog({ close, children }: MenuDialogProps) {
   }, [pathname, close]);
   return (
     <Dialog title={words.menu} close={close}>
-      <nav className={styles['menu']} aria-label={words.menu}>
+      <nav className={`stack ${styles['menu']}`} aria-label={words.menu}>
         {children}
       </nav>
     </Dialog>

@@ -51,7 +51,7 @@ function Factors({ seen }: { readonly seen: State }) {
     <div className={styles['form']}>
       <p>{hasApp ? words.on : words.none}</p>
       {isProtected && <p className="mute">{words.left(seen.recoveryCodes)}</p>}
-      <div className={styles['choices']}>
+      <div className="flow wrap gap-8">
         {!hasApp && (
           <Button look="primary" onClick={() => setAsking('setUp')}>
             {words.setUp}
@@ -164,7 +164,7 @@ function FirstCode({ app: { secret, address }, turnedOn, close }: FirstCodeProps
     >
       <p>{words.scan}</p>
       <QrCode content={address} label={words.qrCode} />
-      <div className={styles['key']}>
+      <div className="row wrap gap-8 text-code">
         <span>{words.key}</span>
         <code>{secret.match(/.{1,4}/g)?.join(' ')}</code>
         <CopyButton content={secret} label={words.copyKey} />

@@ -10,7 +10,8 @@ import { useNow } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
-import { CopyButton, CurlButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/paged-list.tsx';
 import { Answered, Bone, Empty, Failure } from '../../ui/states.tsx';
@@ -180,7 +181,11 @@ function Days({ rows, search, change }: DaysProps) {
   ]);
   const days = Map.groupBy(rows, ({ timestamp }) => day(timestamp));
   return [...days].map(([date, ofDay]) => (
-    <section key={date} className={styles['day']} aria-label={names.get(date) ?? date}>
+    <section
+      key={date}
+      className={`stack gap-8 ${styles['day']}`}
+      aria-label={names.get(date) ?? date}
+    >
       <h2>
         {names.get(date) ?? date}
         {names.has(date) && <span className="faint"> {date}</span>}
@@ -258,7 +263,7 @@ function ActivityRow({ activity, isOpen, toggle, onlyBy }: ActivityRowProps) {
         <time className="num mute" dateTime={timestamp}>
           {clock(timestamp)}
         </time>
-        <span className={styles['what']}>
+        <span className={`shrinks breaks ${styles['what']}`}>
           <button
             type="button"
             className={styles['who']}
@@ -332,7 +337,7 @@ function ActivityDetails({ activity }: { readonly activity: Activity }) {
       )}
       {entries.error !== null && <Failure error={entries.error} />}
       {!entries.isAsked && <p className="faint">{words.noValues}</p>}
-      <p className={styles['request']}>
+      <p className="row wrap gap-8">
         {requestId !== null && (
           <>
             <span className="mute">{words.request}</span>

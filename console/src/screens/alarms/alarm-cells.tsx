@@ -32,7 +32,7 @@ interface NameProps {
 
 export function NameCell({ alarm, hasState }: NameProps) {
   return (
-    <span className={styles['name']}>
+    <span className={`row gap-10 shrinks ${styles['name']}`}>
       <FreshMark id={alarm.id} />
       <AlarmLink alarm={alarm} />
       {hasState && <AlarmStateChip of={alarm.state} />}
@@ -47,7 +47,7 @@ export function StackedCell({ alarm, hasState }: NameProps) {
   const place = [device?.name, rule?.name].filter((one) => one !== undefined).join(' · ');
   return (
     <span className={styles['stacked']}>
-      <span className={styles['name']}>
+      <span className={`row gap-10 shrinks ${styles['name']}`}>
         <FreshMark id={alarm.id} />
         <Severity of={severity} isQuiet />
         <AlarmLink alarm={alarm} />
@@ -100,7 +100,7 @@ export function ActionsCell({ alarm, acknowledge, clear }: ActionsProps) {
   const words = useWords(alarmsWords);
   const { state, name } = alarm;
   return (
-    <span className={styles['actions']}>
+    <span className={`flow justify-end gap-4 ${styles['actions']}`}>
       {state === 'OPEN' && (
         <Button
           needs="rule: update"

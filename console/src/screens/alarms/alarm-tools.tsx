@@ -38,7 +38,11 @@ export function AlarmTools({ workspaceId, search, change }: ToolsProps) {
         value={search.q ?? ''}
         change={(q) => change(readAlarmSearch({ ...search, q }))}
       />
-      <div className={styles['severities']} role="group" aria-label={words.severity}>
+      <div
+        className={`flow wrap gap-4 ${styles['severities']}`}
+        role="group"
+        aria-label={words.severity}
+      >
         {alarmSeverities.map((one) => (
           <button
             key={one}

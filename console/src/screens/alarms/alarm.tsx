@@ -17,7 +17,7 @@ import { useMay } from '../../session/permissions.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
@@ -292,12 +292,12 @@ export function AlarmPage() {
         <Failure error={error} retry={() => void refetch()} curl={{ path }} />
       )}
       {alarm !== undefined && (
-        <div className={styles['columns']}>
-          <div className={styles['column']}>
+        <div className={`columns align-start gap-16 ${styles['columns']}`}>
+          <div className="stack fit gap-16">
             <AlarmChart alarm={alarm} />
             <LifeCard alarm={alarm} actions={actions} />
           </div>
-          <div className={styles['column']}>
+          <div className="stack fit gap-16">
             <AboutCard alarm={alarm} />
             <ValuesCard alarm={alarm} />
             <MessagesCard alarm={alarm} />

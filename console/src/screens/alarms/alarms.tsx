@@ -7,7 +7,7 @@ import { type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import {
   SelectableTable,
@@ -158,7 +158,9 @@ export function Alarms() {
       <Sheet>
         <AlarmTable {...{ pages, search, selection, actions, table }} />
       </Sheet>
-      {(pages.total ?? 0) > 0 && <p className={styles['keys']}>{words.keys}</p>}
+      {(pages.total ?? 0) > 0 && (
+        <p className={`faint text-small ${styles['keys']}`}>{words.keys}</p>
+      )}
     </Page>
   );
 }

@@ -152,7 +152,7 @@ function Templates({ chosen, choose, isPossible }: TemplatesProps) {
   const words = useWords(dashboardsWords);
   const group = useId();
   return (
-    <fieldset className={styles['form']}>
+    <fieldset className="stack gap-16">
       <legend className="sr">{words.startWith}</legend>
       <div className={styles['templates']}>
         {templateNames.map((template) => (

@@ -7,7 +7,7 @@ import type { CurlRequest } from '../../api/curl.ts';
 import { useWorkspaces } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useNarrow } from '../../ui/rows/use-narrow.ts';

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Segments } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -90,7 +90,7 @@ function TypeSearchBar() {
   const { q: _q, ...withoutText } = search;
   const { source: _source, ...withoutSource } = search;
   return (
-    <div className={styles['tools']}>
+    <div className="flow wrap gap-8">
       <SearchField
         label={words.search}
         value={search.q ?? ''}

@@ -43,7 +43,7 @@ export function LibraryImport({ close }: { readonly close: () => void }) {
         )
       }
     >
-      <div className={styles['form']}>
+      <div className="stack gap-14">
         {send.data === undefined ? (
           <FolderChoice files={files} choose={setFiles} />
         ) : (

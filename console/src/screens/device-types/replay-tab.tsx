@@ -206,7 +206,7 @@ function Verdicts({ replay: { summary, uplinks }, show, limit }: VerdictsProps) 
   const { different, same, errors } = summary;
   return (
     <div className={styles['verdicts']}>
-      <p role="status" className={styles['summary']}>
+      <p role="status" className="row wrap gap-y-4 gap-x-12">
         <strong>{words.summary(formats.count(same), formats.count(different))}</strong>
         {errors > 0 && <Chip tone="bad">{words.errors(formats.count(errors), errors)}</Chip>}
         <span className="mute num">

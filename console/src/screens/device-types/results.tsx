@@ -17,7 +17,7 @@ export function Results({ run, before }: ResultsProps) {
   if (run === undefined) return <p className="mute">{words.runNote}</p>;
   const { emits, ms, event } = run;
   return (
-    <div className={styles['results']}>
+    <div className="stack fit gap-12">
       <p className="mute num" role="status">
         {words.results(formats.count(emits.length), emits.length, formats.count(ms))}
       </p>
@@ -61,7 +61,7 @@ function Result({ emit, last, isFirstRun, input }: ResultProps) {
   const isSame = lines.every(({ kind }) => kind === 'same');
   const compared = last === undefined ? words.fresh : words.changedSince;
   return (
-    <section className={styles['result']}>
+    <section className={`stack fit gap-8 ${styles['result']}`}>
       <h3>
         <Chip tone={tones[emit.type] ?? 'sun'}>{emit.type.toLowerCase()}</Chip>
         {!isFirstRun && (

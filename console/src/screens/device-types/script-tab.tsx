@@ -68,7 +68,7 @@ function ScriptTab({ part }: { readonly part: ScriptPart }) {
       <Card
         title={title}
         note={part === 'uplinkScript' ? words.decoderNote : words.encoderNote}
-        actions={<span className={styles['hint']}>{words.editorHint}</span>}
+        actions={<span className={`faint text-tiny ${styles['hint']}`}>{words.editorHint}</span>}
       >
         <CodeEditor
           key={draft.revision}
@@ -251,7 +251,7 @@ function PayloadFields({
   const isRead = 'event' in read;
   const hasPort = part === 'downlinkScript' || (isRead && read.bytes !== undefined);
   return (
-    <div className={styles['payload']}>
+    <div className={`stack gap-10 ${styles['payload']}`}>
       <TextArea
         label={part === 'uplinkScript' ? words.payload : words.payloadDown}
         value={payload}
@@ -310,7 +310,7 @@ function ExampleList({ part, trials: { run, tested }, load }: ExampleListProps) 
   const examples = examplesIn(type.sampleData, part);
   const keep = useKeep();
   return (
-    <section className={styles['examples']} aria-label={words.examples}>
+    <section className={`stack fit gap-12 ${styles['examples']}`} aria-label={words.examples}>
       <h3>
         {words.examples} <span className="mute">{words.examplesNote}</span>
       </h3>
@@ -395,7 +395,7 @@ function ExampleRow({ example, run, load, keep }: ExampleRowProps) {
         </Button>
       </div>
       {run !== undefined && !isPassing && (
-        <div className={styles['failed']}>
+        <div className={`stack fit gap-12 ${styles['failed']}`}>
           <DiffBlock lines={diffLines(linesOf(example.emits), linesOf(run.emits))} />
           <Button
             needs="deviceType: update"
@@ -425,7 +425,7 @@ function NewExample({ isFull, save }: NewExampleProps) {
   };
   if (isFull) return <p className="faint">{words.exampleLimit(formats.count(examplesMax))}</p>;
   return (
-    <form className={styles['newExample']} onSubmit={submit}>
+    <form className={`flow align-end gap-8 ${styles['newExample']}`} onSubmit={submit}>
       <TextField
         label={words.exampleName}
         value={name}

@@ -114,7 +114,7 @@ function Record() {
   const copy = useCopy();
   return (
     <Card title={words.record} isPadded>
-      <dl className={styles['facts']}>
+      <dl className="facts">
         <dt>{words.id}</dt>
         <dd className="mono">{type.id}</dd>
         <dt>{words.version}</dt>

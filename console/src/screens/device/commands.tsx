@@ -48,7 +48,7 @@ export function Commands() {
       </Sheet>
     );
   return (
-    <div className={styles['columns']}>
+    <div className={`columns align-start gap-16 ${styles['columns']}`}>
       <CommandForm device={device} connectivity={connectivity} />
       <SentCommands deviceId={device.id} />
     </div>
@@ -76,7 +76,7 @@ function SentCommands({ deviceId }: { readonly deviceId: string }) {
           rows.length === 0 ? (
             <Empty title={words.empty} note={words.emptyNote} />
           ) : (
-            <ul className={styles['rows']} aria-label={words.list}>
+            <ul className="divided" aria-label={words.list}>
               {rows.map((downlink) => (
                 <Sent key={downlink.id} downlink={downlink} />
               ))}
@@ -100,7 +100,7 @@ function Sent({ downlink }: { readonly downlink: Downlink }) {
   const reached = steps.findIndex((step) => step === state);
   return (
     <li className={styles['sent']}>
-      <div className={styles['line']}>
+      <div className="row wrap justify-between gap-8">
         <time className="faint num" dateTime={created}>
           {formats.instant(created, zone)}
         </time>
@@ -120,7 +120,7 @@ function Sent({ downlink }: { readonly downlink: Downlink }) {
           </ol>
         )}
       </div>
-      <code className={styles['content']}>
+      <code className="breaks text-code">
         {[topic ?? '', port === null ? '' : `${words.port} ${port}`].filter(Boolean).join(' ')}{' '}
         {payloadHex ?? JSON.stringify(payload)}
       </code>
@@ -156,7 +156,7 @@ function CommandForm({ device, connectivity }: CommandFormProps) {
   const shownFault = isTried ? fault : undefined;
   return (
     <Card title={words.send} isPadded>
-      <form className={styles['form']} onSubmit={submit} noValidate>
+      <form className={`stack justify-start gap-16 ${styles['form']}`} onSubmit={submit} noValidate>
         {examples.length > 0 && (
           <ExampleChoice examples={examples} draft={draft} choose={setDraft} />
         )}
@@ -178,7 +178,7 @@ function CommandForm({ device, connectivity }: CommandFormProps) {
           <LoraFields draft={draft} change={change} isPortWrong={shownFault?.field === 'port'} />
         )}
         <ActionFailure error={sending.error} />
-        <div className={styles['buttons']}>
+        <div className="flow wrap justify-end gap-8">
           {fault === undefined && (
             <CopyButton
               content={curlOf(

@@ -79,7 +79,7 @@ function DeleteDevice({ discard }: { readonly discard: () => void }) {
   const [isAsked, setAsked] = useState(false);
   return (
     <Card title={words.remove} isPadded>
-      <div className={styles['remove']}>
+      <div className={`row wrap justify-between gap-12 ${styles['remove']}`}>
         <p className="mute">{words.removeNote}</p>
         <Button needs="asset: delete" look="danger" onClick={() => setAsked(true)}>
           <Trash2 aria-hidden="true" />
@@ -215,7 +215,7 @@ function TagInputs({ draft, change, choices }: InputsProps) {
         content.length === 0 ? (
           <p className="mute">{words.noTags}</p>
         ) : (
-          <fieldset className={styles['tags']}>
+          <fieldset className="flow wrap gap-y-8 gap-x-16">
             <legend className="sr">{words.tags}</legend>
             {content.map(({ id, name }) => (
               <CheckField

@@ -86,7 +86,7 @@ function Row({ row: { sample, isLive }, zone }: { readonly row: FeedRow; readonl
             {formats.clock(sample.timestamp, zone)}
           </time>
           {sample.topic !== 'default' && <span className={styles['topic']}>{sample.topic}</span>}
-          <span className={styles['data']}>
+          <span className="cut shrinks">
             {Object.entries(sample.data).map(([key, value]) => (
               <span key={key}>
                 <span className="faint">{key}</span> {JSON.stringify(value)}{' '}

@@ -46,7 +46,7 @@ export function Log() {
           rows.length === 0 ? (
             <Empty title={words.empty} note={words.emptyNote} />
           ) : (
-            <ul className={styles['rows']} aria-label={words.title}>
+            <ul className="divided" aria-label={words.title}>
               {rows.map((entry) => (
                 <EntryRow key={entry.id} entry={entry} />
               ))}
@@ -95,14 +95,14 @@ function EntryRow({ entry }: { readonly entry: Entry }) {
             {formats.instant(timestamp, zone)}
           </time>
           <Chip tone={tones[level]}>{words.levelOne[level]}</Chip>
-          <span className={styles['source']}>{words.sources[source]}</span>
-          <span className={styles['message']}>{message}</span>
+          <span className="rigid mute">{words.sources[source]}</span>
+          <span className={`shrinks breaks ${styles['message']}`}>{message}</span>
         </summary>
         <div className={styles['more']}>
           <CodeBlock code={JSON.stringify({ message, correlationId, ...details }, null, 2)} />
           {(source === 'UPLINK' || source === 'SCRIPT') && (
             <Link
-              className={styles['link']}
+              className="info underlined"
               to="/w/$workspaceId/devices/$deviceId/uplinks"
               params={{ workspaceId: device.workspaceId, deviceId: device.id }}
               search={{ at: timestamp }}

@@ -25,7 +25,7 @@ export function OlderButton({ hasOlder, isLoadingOlder, older }: OlderButtonProp
 
 export function RowBones() {
   return (
-    <ul className={styles['rows']} aria-hidden="true">
+    <ul className="divided" aria-hidden="true">
       {['a', 'b', 'c', 'd', 'e'].map((name) => (
         <li key={name} className={styles['bones']}>
           <Bone width="10em" />

@@ -49,7 +49,7 @@ export function Uplinks() {
       }
       actions={
         at !== undefined && (
-          <Link className={styles['link']} to="." search={({ at: _, ...kept }) => kept}>
+          <Link className="info underlined" to="." search={({ at: _, ...kept }) => kept}>
             {words.newest}
           </Link>
         )
@@ -60,7 +60,7 @@ export function Uplinks() {
           rows.length === 0 ? (
             <Empty title={words.noUplinks} note={words.noUplinksNote} />
           ) : (
-            <ul className={styles['rows']} aria-label={words.uplinks}>
+            <ul className="divided" aria-label={words.uplinks}>
               {rows.map((uplink) => (
                 <UplinkRow key={uplink.id} uplink={uplink} />
               ))}
@@ -85,9 +85,11 @@ function UplinkRow({ uplink }: { readonly uplink: RawUplink }) {
           <time className="faint num" dateTime={timestamp}>
             {formats.instant(timestamp, zone)}
           </time>
-          <span className={`${styles['source']} num`}>{formats.bytes(size)}</span>
-          {topic !== null && <span className={styles['source']}>{topic}</span>}
-          <span className={styles['payload']}>{JSON.stringify(payload)}</span>
+          <span className="rigid mute num">{formats.bytes(size)}</span>
+          {topic !== null && <span className="rigid mute">{topic}</span>}
+          <span className={`cut shrinks text-code ${styles['payload']}`}>
+            {JSON.stringify(payload)}
+          </span>
         </summary>
         {isOpen && (
           <div className={styles['more']}>
@@ -161,7 +163,7 @@ function Result({ replayed }: { readonly replayed: Replayed }) {
   const { verdict, oldSamples, newSamples, notes } = replayed;
   return (
     <>
-      <p className={styles['verdict']} role="status">
+      <p className="row wrap gap-8" role="status">
         <Chip tone={tones[verdict]}>{words.verdicts[verdict]}</Chip>
         <span className="mute">{words.decoded}</span>
       </p>

@@ -228,12 +228,12 @@ function NameCell({ device, stored, isNarrow }: NameProps) {
   const { id, name, deviceId, onlineState } = device;
   const isStacked = isNarrow || deviceId.length > idBesideMax;
   return (
-    <span className={`${styles['name']} ${isStacked ? styles['stacked'] : ''}`}>
+    <span className={`row gap-10 shrinks ${isStacked ? styles['stacked'] : ''}`}>
       <Dot tone={dotTones[onlineState]} />
-      <span className={styles['names']}>
+      <span className={`row gap-10 shrinks grow ${styles['names']}`}>
         <DeviceLink id={id} name={name} />
         <span className="sr">{words.states[onlineState]}</span>
-        <span className={styles['id']}>
+        <span className={`row inline rigid ${styles['id']}`}>
           <span className="mono faint">{deviceId}</span>
           {!isNarrow && <CopyButton content={deviceId} label={words.copyId(deviceId)} />}
         </span>
@@ -272,9 +272,10 @@ function SeenCell({ device, stored }: Pick<NameProps, 'device' | 'stored'>) {
   const reason = useReason(device);
   const isHeard = uplinkMetrics?.timestamp !== undefined;
   const hasHistory = !isHeard && stored !== undefined;
-  const tone = onlineState === 'DE_REGISTERED' ? styles['bad'] : styles['reason'];
+  const tone =
+    onlineState === 'DE_REGISTERED' ? 'ellipsis shrinks warn bad' : 'ellipsis shrinks warn';
   return (
-    <span className={styles['seen']}>
+    <span className={`flow gap-8 shrinks mute ${styles['seen']}`}>
       {isHeard && <Ago at={uplinkMetrics.timestamp} />}
       {hasHistory && (
         <time
@@ -304,7 +305,7 @@ function TagsCell({ tags }: Pick<Device, 'tags'>) {
   if (first === undefined) return <span className="faint">–</span>;
   const names = tags.map(({ name }) => name).join(', ');
   return (
-    <span className={styles['tags']} title={names}>
+    <span className={`row gap-6 shrinks ${styles['tags']}`} title={names}>
       <Chip>{first.name}</Chip>
       {others.length > 0 && (
         <span className="faint">
@@ -325,7 +326,7 @@ interface MainValueProps {
 function MainValueCell({ main, value, line }: MainValueProps) {
   if (main === undefined) return <span className="faint">–</span>;
   return (
-    <span className={styles['main']} title={main.title}>
+    <span className={`row justify-end gap-10 ${styles['main']}`} title={main.title}>
       <ValueCell value={value} {...(main.unit === undefined ? {} : { unit: main.unit })} />
       <span className={styles['spark']}>{line !== undefined && <Spark points={line} />}</span>
     </span>
@@ -357,7 +358,7 @@ function BatteryCell({ device, stored }: Pick<NameProps, 'device' | 'stored'>) {
   if (level === undefined) return <span className="faint">–</span>;
   const isLow = level < lowPercent;
   return (
-    <span className={`${styles['battery']} ${isLow ? styles['low'] : ''}`}>
+    <span className={`row gap-8 mute ${isLow ? 'warn' : ''}`}>
       <svg viewBox="0 0 26 12" width="26" height="12" aria-hidden="true">
         <rect x=".5" y=".5" width="22" height="11" rx="3" fill="none" stroke="currentColor" />
         <rect

@@ -71,7 +71,7 @@ function ImportResult({ file, settings, importing, work }: ImportResultProps) {
         settings={settings}
         importing={importing}
       />
-      <div className={styles['formEnd']}>
+      <div className={`row wrap justify-end gap-12 ${styles['formEnd']}`}>
         {imported > 0 && (
           <Link
             to="/w/$workspaceId/devices"
@@ -308,7 +308,7 @@ function ImportColumns(props: ImportColumnsProps) {
         ))}
         <AllDevices settings={settings} change={change} />
       </div>
-      <div className={styles['formEnd']}>
+      <div className={`row wrap justify-end gap-12 ${styles['formEnd']}`}>
         <Button onClick={another}>{words.otherFile}</Button>
         <Button
           look="primary"

@@ -126,7 +126,7 @@ function RegisterForm({ workspaceId, deviceId, isBusy, error, register }: Regist
           onChange={(event) => change({ description: event.target.value })}
         />
         <ActionFailure error={error} />
-        <div className={styles['formEnd']}>
+        <div className={`row wrap justify-end gap-12 ${styles['formEnd']}`}>
           <ButtonLink to="/w/$workspaceId/devices" params={{ workspaceId }}>
             {words.cancel}
           </ButtonLink>
@@ -242,7 +242,7 @@ function Registered({ device, another }: RegisteredProps) {
         {connector !== undefined && secret !== undefined && (
           <FirstReading connectivity={connector.connectivity} secret={secret} deviceId={deviceId} />
         )}
-        <div className={styles['formEnd']}>
+        <div className={`row wrap justify-end gap-12 ${styles['formEnd']}`}>
           <Link to="/w/$workspaceId/devices" params={{ workspaceId }} search={{ q: deviceId }}>
             {words.list}
           </Link>

@@ -11,7 +11,8 @@ import { faultAt, faultsOf, type FieldFaults } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { CopyButton, CurlButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { CheckField, TextArea, TextField } from '../../ui/field.tsx';
 import { NameFields } from '../../ui/name-fields.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -236,8 +237,8 @@ function ConnectorAccess({ connector }: { readonly connector: Connector }) {
   const isSecret = authType === 'BASIC';
   return (
     <Card title={words.access} note={words.accessNote} isPadded>
-      <div className={styles['form']}>
-        <dl className={styles['facts']}>
+      <div className="stack gap-16">
+        <dl className="facts align-center gap-x-20">
           {connectivity === 'HTTP' || connectivity === 'LORA' ? (
             <>
               <dt>{words.address}</dt>
@@ -259,7 +260,7 @@ function ConnectorAccess({ connector }: { readonly connector: Connector }) {
           </dd>
         </dl>
         {isSecret && (
-          <div className={styles['code']}>
+          <div className={`stack gap-10 ${styles['code']}`}>
             <CodeBlock code={command} />
             <div>
               <CopyButton content={copied}>{words.copyCommand}</CopyButton>

@@ -93,7 +93,7 @@ function DevicesCard({ workspaceId, flow, open, setOpen }: LaneProps) {
       title={words.devices}
       note={total === 0 ? words.noDevices : words.deviceCount(count(total), total)}
     >
-      <div className={styles['links']}>
+      <div className="flow wrap gap-8">
         {flow !== undefined && (
           <ButtonLink to="/w/$workspaceId/devices" params={{ workspaceId }} search={{ filter }}>
             {words.showDevices}
@@ -120,7 +120,7 @@ function ServerCard(props: LaneProps & { readonly integrationId: string }) {
       title={integration?.name ?? integrationId}
       note={integration === undefined ? words.server : serverNames[integration.type]}
     >
-      <div className={styles['links']}>
+      <div className="flow wrap gap-8">
         <ButtonLink
           to="/w/$workspaceId/flows/integrations/$integrationId"
           params={{ workspaceId, integrationId }}
@@ -179,7 +179,7 @@ function DecoderLane(props: LaneProps) {
 function TypeLink({ workspaceId, draft: { typeId } }: LaneProps) {
   const words = useWords(flowWords);
   return (
-    <div className={styles['links']}>
+    <div className="flow wrap gap-8">
       {typeId === '' ? (
         <ButtonLink to="/w/$workspaceId/types" params={{ workspaceId }}>
           {words.newType}
@@ -226,7 +226,7 @@ function ConnectorLane(props: LaneProps) {
           <p className="mute">{words.connectorFixed}</p>
         )}
         {connectorId !== '' && (
-          <div className={styles['links']}>
+          <div className="flow wrap gap-8">
             <ButtonLink
               to="/w/$workspaceId/flows/connectors/$connectorId"
               params={{ workspaceId, connectorId }}
@@ -361,7 +361,7 @@ function OutputLinks({ workspaceId, outputId }: OutputLinksProps) {
   const words = useWords(flowWords);
   const [isTesting, setTesting] = useState(false);
   return (
-    <div className={styles['links']}>
+    <div className="flow wrap gap-8">
       <ButtonLink
         to="/w/$workspaceId/outputs/$outputId/deliveries"
         params={{ workspaceId, outputId }}
@@ -417,7 +417,7 @@ export function FlowFields({ workspaceId, flow, draft, change, error }: FlowFiel
   return (
     <>
       <Sentence workspaceId={workspaceId} flow={flow} draft={draft} />
-      <div className={styles['head']}>
+      <div className={`columns gap-16 align-start ${styles['head']}`}>
         <NameFields draft={draft} change={change} faults={faults} />
         <TextField
           label={words.retention}

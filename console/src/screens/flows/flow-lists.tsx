@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dot } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ListSearchField, PagedList } from '../../ui/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -23,7 +23,6 @@ import {
   integrationsOf,
 } from './flow-requests.ts';
 import { flowsWords, integrationWords } from './flows-words.ts';
-import styles from './flows.module.css';
 import { missingOf, serverNames, settingsOf } from './network-servers.ts';
 import { FlowHealth, healthOfAll, useFlowsWith } from './flow-parts.tsx';
 
@@ -70,7 +69,7 @@ function FlowRow({ flow }: { readonly flow: FlowItem }) {
         {description !== null && <small className="mute">{description}</small>}
       </th>
       <td>
-        <span className={styles['way']}>
+        <span className="flow inline wrap gap-y-2 gap-x-8">
           {deviceConnector.name}
           <span className="faint" aria-hidden="true">
             →
@@ -128,7 +127,7 @@ export function FlowsFrame(props: FlowsFrameProps) {
           { label: words.integrations, link: { to: '/w/$workspaceId/flows/integrations', params } },
         ]}
       />
-      <div className={styles['tools']}>
+      <div className="flow">
         <ListSearchField key={tab} label={words.search} />
       </div>
       {children}
@@ -280,7 +279,7 @@ function Abilities({ integration }: { readonly integration: Integration }) {
   const isReady = missingOf(integration).length === 0;
   const said = takesCommands ? words.ready : words.readyUp;
   return (
-    <span className={styles['health']}>
+    <span className="flow align-baseline inline gap-8">
       <Dot tone={isReady ? 'ok' : 'off'} />
       {isReady ? said : words.notReady}
     </span>

@@ -8,7 +8,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { ListBones } from '../../ui/list-table.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RemoveRecord } from '../../ui/remove-record.tsx';
@@ -140,7 +140,7 @@ function FlowDevices({ workspaceId, flowId }: FlowDevicesProps) {
   const body = { workspaceIds: [workspaceId], expression: inFlows([flowId]) };
   const curl = { method: 'POST', path: '/v3/assets/list', body } as const;
   return (
-    <div className={styles['halves']}>
+    <div className={`columns gap-16 align-start ${styles['halves']}`}>
       <Card title={words.lastSamples} note={words.lastSamplesNote}>
         <Answered answer={devices} curl={curl} skeleton={<ListBones rows={3} />}>
           {({ content }) =>
@@ -188,7 +188,7 @@ function LastSamples({ workspaceId, devices }: DeviceRowsProps) {
     latest.data?.content.map((one) => [one.deviceId, one.samples[0]] as const),
   );
   return (
-    <ul className={styles['rows']}>
+    <ul className={`divided ${styles['rows']}`}>
       {devices.map(({ id, name }) => {
         const sample = samples.get(id);
         return (
@@ -227,7 +227,7 @@ function Notes({ workspaceId, devices }: DeviceRowsProps) {
       {notes.length === 0 ? (
         <Empty title={words.noNotes} note={words.noNotesNote} />
       ) : (
-        <ul className={styles['notes']}>
+        <ul className={`divided ${styles['notes']}`}>
           {notes.map(({ id, level, timestamp, message, device }) => (
             <li key={id}>
               <p>

@@ -49,7 +49,7 @@ export function UsedBy({ workspaceId, connectorId }: UsedByProps) {
               }
             />
           ) : (
-            <ul className={styles['users']}>
+            <ul className={`divided ${styles['users']}`}>
               {used.map(({ id, name, health }) => (
                 <li key={id}>
                   <Link to="/w/$workspaceId/flows/$flowId" params={{ workspaceId, flowId: id }}>
@@ -80,7 +80,7 @@ const mask = '••••••••';
 export function SecretValue({ secret, before = '', words }: SecretValueProps) {
   const [isShown, setShown] = useState(false);
   return (
-    <span className={styles['secret']}>
+    <span className={`row gap-4 shrinks ${styles['secret']}`}>
       <code className="mono">{before + (isShown ? secret : mask)}</code>
       <Button
         look="ghost"
@@ -104,7 +104,7 @@ export function SampleValues({ data }: { readonly data: Readonly<Record<string, 
   const formats = useFormats();
   const values = Object.entries(data).filter(([, value]) => typeof value !== 'object');
   return (
-    <span className={styles['values']}>
+    <span className="flow wrap gap-y-2 gap-x-14">
       {values.slice(0, valuesMax).map(([key, value]) => (
         <span key={key}>
           <span className="faint">{key}</span>{' '}
@@ -129,7 +129,7 @@ export function FlowHealth({ health }: { readonly health: Health | null }) {
   if (health === null) return <span className="faint">{words.notShown}</span>;
   const { deviceCount, lastSampleAt } = health;
   return (
-    <span className={styles['health']}>
+    <span className="flow align-baseline inline gap-8">
       <Dot tone={toneOf(health)} />
       {deviceCount === 0 ? (
         words.noDevices

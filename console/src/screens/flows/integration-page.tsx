@@ -8,7 +8,7 @@ import { faultAt, faultsOf, type FieldFaults } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Sheet } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { NameFields } from '../../ui/name-fields.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -114,7 +114,7 @@ function Webhook({ integration: { workspaceId, deviceConnector } }: IntegrationP
   const before = `${location.origin}${webhookPath(deviceConnector)}?secret=`;
   return (
     <Card title={words.webhook} note={words.webhookNote} isPadded>
-      <dl className={styles['facts']}>
+      <dl className="facts align-center gap-x-20">
         <dt>{words.address}</dt>
         <dd>
           {uplinkSecret === null ? (

@@ -12,7 +12,6 @@ import { toastFailure } from '../../ui/toasts.tsx';
 import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { connectorWords } from './connector-words.ts';
-import styles from './flows.module.css';
 import { useAction } from '../../ui/use-action.ts';
 
 type Refusal = components['schemas']['Refusal'];
@@ -93,7 +92,7 @@ function RefusalRow({ refusal, workspaceId }: RowProps) {
       </th>
       <td>
         {words.refusedReasons[reason]} <span className="faint">{transport}</span>
-        <details className={styles['refused']}>
+        <details className="breaks">
           <summary>{words.refusedMore}</summary>
           <p>{message}</p>
           {payload !== null && <CodeBlock code={payload} />}

@@ -59,7 +59,7 @@ export function SendDialog({ workspaceId, connector, flowIds, close }: SendDialo
       <p className="mute">{words.sendNote}</p>
       {why !== undefined && <Empty title={why.title} note={why.note} />}
       {why === undefined && device !== undefined && (
-        <form id={form} className={styles['form']} onSubmit={sending.submit}>
+        <form id={form} className="stack gap-16" onSubmit={sending.submit}>
           <SelectField
             label={words.sendAs}
             value={device.id}
@@ -83,7 +83,7 @@ export function SendDialog({ workspaceId, connector, flowIds, close }: SendDialo
           </div>
         </form>
       )}
-      <div aria-live="polite" className={styles['outcome']}>
+      <div aria-live="polite" className={`stack gap-12 ${styles['outcome']}`}>
         <ActionFailure error={sending.error} />
         {sending.receipt !== undefined && device !== undefined && (
           <SentEffects

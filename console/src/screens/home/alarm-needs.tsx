@@ -12,7 +12,7 @@ import { useAction } from '../../ui/use-action.ts';
 import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import styles from './home.module.css';
-import { alarmNeedsWords } from './home-words.ts';
+import { alarmNeedsWords } from './alarm-needs-words.ts';
 
 /** Rows of a list; `many` is the number of open alarms. */
 export function AlarmNeeds({ workspaceId, many }: { workspaceId: string; many: number }) {

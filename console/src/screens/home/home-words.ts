@@ -2,21 +2,6 @@
 import { counted, grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
-// Words of the open alarms on the home page, loaded with them.
-
-export const alarmNeedsWords = wordSet(
-  {
-    allAlarms: (count: string) => `View all ${count} open alarms`,
-    acknowledge: (name: string) => `Acknowledge ${name}`,
-    acknowledged: (name: string) => `${name} acknowledged`,
-  },
-  {
-    allAlarms: (count: string) => `Alle ${count} offenen Alarme anzeigen`,
-    acknowledge: (name: string) => `${name} bestätigen`,
-    acknowledged: (name: string) => `${name} bestätigt`,
-  },
-);
-
 export const homeWords = wordSet(
   {
     title: 'Home',

@@ -61,7 +61,7 @@ export function Home() {
       }
     >
       <Figures overview={data} />
-      <div className={styles['columns']}>
+      <div className={`columns align-start gap-16 ${styles['columns']}`}>
         <Arriving key={workspaceId} workspaceId={workspaceId} />
         {data !== undefined && (
           <Needs overview={data} failing={failing} workspaceId={workspaceId} />

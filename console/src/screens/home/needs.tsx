@@ -39,7 +39,7 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
   const needs = [
     ...failing.map(({ id, name, health }) => ({
       key: `output ${id}`,
-      icon: <Send className={styles['bad']} aria-hidden="true" />,
+      icon: <Send className="bad" aria-hidden="true" />,
       what: (
         <span>
           <Link
@@ -55,7 +55,7 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
     })),
     ...useRefusals(workspaceId).map(({ id, connectorId, deviceId, last }) => ({
       key: `refused ${id}`,
-      icon: <ShieldX className={styles['warn']} aria-hidden="true" />,
+      icon: <ShieldX className="warn" aria-hidden="true" />,
       what: (
         <Link
           to="/w/$workspaceId/flows/connectors/$connectorId"
@@ -71,13 +71,13 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
       .filter(({ online }) => !online)
       .map(({ id, name, lastUplink }) => ({
         key: `silent ${id}`,
-        icon: <WifiOff className={styles['bad']} aria-hidden="true" />,
+        icon: <WifiOff className="bad" aria-hidden="true" />,
         what: <DeviceLink {...{ id, workspaceId }}>{words.silent(name)}</DeviceLink>,
         much: <Ago at={lastUplink} />,
       })),
     ...overview.lowBattery.map(({ id, name, batteryLevel }) => ({
       key: `battery ${id}`,
-      icon: <BatteryLow className={styles['warn']} aria-hidden="true" />,
+      icon: <BatteryLow className="warn" aria-hidden="true" />,
       what: <DeviceLink {...{ id, workspaceId }}>{words.lowBattery(name)}</DeviceLink>,
       much: percent(batteryLevel),
     })),
@@ -97,7 +97,7 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
         ))}
         {many === 0 && (
           <li className="mute">
-            <CircleCheck className={styles['ok']} aria-hidden="true" />
+            <CircleCheck className="ok" aria-hidden="true" />
             {words.nothing}
           </li>
         )}
@@ -113,7 +113,7 @@ function useWorkspaceNeeds({ deliveries, scriptErrors }: Overview, workspaceId: 
   const rows = [
     {
       key: 'failed',
-      icon: <Send className={styles['bad']} aria-hidden="true" />,
+      icon: <Send className="bad" aria-hidden="true" />,
       what: (
         <Link to="/w/$workspaceId/outputs" params={{ workspaceId }}>
           {words.failed}
@@ -123,7 +123,7 @@ function useWorkspaceNeeds({ deliveries, scriptErrors }: Overview, workspaceId: 
     },
     {
       key: 'scripts',
-      icon: <FileWarning className={styles['warn']} aria-hidden="true" />,
+      icon: <FileWarning className="warn" aria-hidden="true" />,
       what: (
         <Link to="/w/$workspaceId/activity" params={{ workspaceId }}>
           {words.scripts}

@@ -11,12 +11,12 @@ import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Column, WindowedTable } from '../../ui/rows/windowed-table.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Bone, Empty, Failure } from '../../ui/states.tsx';
-import { coordinates } from '../../words/formats.ts';
+import { coordinates } from '../../words/coordinates.ts';
 import { useFormats, useLanguage, useWords } from '../../words/language.tsx';
 import { deviceStates, listBody } from '../devices/device-search.ts';
 import type { MapSearch } from './map-search.ts';
@@ -95,7 +95,7 @@ function Filter({ search, change }: FilterProps) {
     return rest;
   };
   return (
-    <div className={styles['tools']}>
+    <div className="row wrap gap-8">
       <SearchField
         label={words.search}
         value={q ?? ''}

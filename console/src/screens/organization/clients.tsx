@@ -98,7 +98,7 @@ function ClientTable({ clients, ...acts }: ClientTableProps) {
       key: 'clientId',
       header: words.clientId,
       cell: ({ name, clientId }) => (
-        <span className={styles['id']}>
+        <span className="row inline gap-4">
           <span className="mono">{clientId}</span>
           <CopyButton content={clientId} label={words.copyId(name)} />
         </span>
@@ -211,7 +211,7 @@ function ClientDialog({ client, close }: ClientDialogProps) {
     >
       {description !== null && <p>{description}</p>}
       <PermissionSentence grantee="client" permissions={permissions} />
-      <dl className={styles['facts']}>
+      <dl className="facts gap-y-6">
         <dt>{shared.workspaces}</dt>
         <dd>{client.allWorkspaces ? shared.allWorkspaces : names.join(', ')}</dd>
         <dt>{words.clientId}</dt>
@@ -292,7 +292,7 @@ function ClientSecret({ tokenUrl, credentials, close }: ClientSecretProps) {
   return (
     <Dialog title={words.secret} close={close} footer={footer}>
       <p>{words.secretNote}</p>
-      <dl className={styles['facts']}>
+      <dl className="facts gap-y-6">
         <dt>{words.clientId}</dt>
         <dd className="mono">{clientId}</dd>
         <dt>{words.secret}</dt>
@@ -307,7 +307,7 @@ function ClientSecret({ tokenUrl, credentials, close }: ClientSecretProps) {
 function Commands({ tokenUrl, credentials }: Omit<ClientSecretProps, 'close'>) {
   const words = useWords(clientWords);
   return (
-    <div className={styles['commands']}>
+    <div className={`stack gap-6 ${styles['commands']}`}>
       <h3>{words.getToken}</h3>
       <CodeBlock code={tokenCommand(tokenUrl, credentials)} />
       <h3>{words.useToken}</h3>

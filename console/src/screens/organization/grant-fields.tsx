@@ -91,7 +91,7 @@ export function PermissionSentence({ grantee, permissions }: PermissionSentenceP
     ([verb, granted]) => `${words.verbs[verb]} ${granted.join(', ')}`,
   );
   return (
-    <p className={styles['sentence']} aria-live="polite">
+    <p className="mute" aria-live="polite">
       {said.length === 0 ? may.nothing : may.do(said.join('; '))}
     </p>
   );
@@ -110,7 +110,7 @@ export function GrantFields({ grantee, grant, change }: GrantFieldsProps) {
   return (
     <>
       <WorkspaceChoice grant={grant} change={change} />
-      <div className={styles['presets']}>
+      <div className="row wrap gap-8 mute">
         <span>{words.preset}</span>
         {presetNames.map((name) => (
           <Button key={name} onClick={() => change({ permissions: presets[name] })}>
@@ -131,7 +131,7 @@ function WorkspaceChoice({ grant, change }: Omit<GrantFieldsProps, 'grantee'>) {
   const words = useWords(organizationWords);
   const workspaces = useWorkspaces().data?.content ?? [];
   return (
-    <fieldset className={styles['workspaces']}>
+    <fieldset className={`stack justify-start gap-8 ${styles['workspaces']}`}>
       <legend>{words.workspaces}</legend>
       <Segments
         label={words.workspaces}

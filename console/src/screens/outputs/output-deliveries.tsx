@@ -139,7 +139,7 @@ function Rows({ rows, search, workspaceId }: RowsProps) {
     return <Empty title={words.nothingInState} />;
   if (rows.length === 0) return <Empty title={words.nothingSent} note={words.nothingSentNote} />;
   return (
-    <ul className={styles['deliveries']}>
+    <ul className="divided">
       {rows.map((delivery) => (
         <DeliveryRow
           key={delivery.id}

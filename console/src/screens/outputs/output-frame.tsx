@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/copy-button.tsx';
+import { CurlButton } from '../../ui/curl-button.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -20,7 +20,6 @@ import { outputOf, readable, testOutput } from './output-requests.ts';
 import { targetOf } from './output-target.ts';
 import type { OutputConnector } from './output-types.ts';
 import { outputsWords } from './outputs-words.ts';
-import styles from './outputs.module.css';
 import { typeNameOf, typeWords } from './type-words.ts';
 
 interface FrameProps {
@@ -171,8 +170,8 @@ function Outcome({ outcome }: { readonly outcome: OutcomeOf }) {
   const { ok, answer, reason, payload, durationMs } = outcome;
   const said = ok ? words.testOk(count(durationMs)) : words.testFailed(count(durationMs));
   return (
-    <div className={styles['outcome']}>
-      <strong className={styles['state']}>
+    <div className="stack gap-12">
+      <strong className="row inline wrap gap-8">
         <Dot tone={ok ? 'ok' : 'bad'} />
         {said}
       </strong>

@@ -50,7 +50,7 @@ function ListTools({ search }: { readonly search: OutputSearch }) {
   const navigate = useNavigate({ from: '/w/$workspaceId/outputs' });
   const scope = search.scope ?? 'ALL';
   return (
-    <div className={styles['tools']}>
+    <div className="flow wrap gap-12">
       <ListSearchField label={words.search} />
       <Segments
         label={words.used}
@@ -116,7 +116,7 @@ function Deliveries({ health }: { readonly health: Health }) {
   if (ok + waiting + failed === 0) return <span className="faint">{words.noneToday}</span>;
   const tone = failed > 0 ? 'bad' : waiting > 0 ? 'warn' : 'ok';
   return (
-    <span className={styles['health']}>
+    <span className="row inline wrap gap-y-4 gap-x-8">
       <HourStrip ok={okPerHour} failed={failedPerHour} />
       <Dot tone={tone} />
       <span className="num">

@@ -223,7 +223,7 @@ function NotifyField({ value, workspaceId, change }: NotifyFieldProps) {
   const replace = (at: number, row: Notification) => change(rows.with(at, row));
   const add = () => change([...rows, { on: 'OPENED', outputConnectorId: outputs[0]?.id ?? '' }]);
   return (
-    <fieldset className={styles['notify']}>
+    <fieldset className={`stack gap-8 ${styles['notify']}`}>
       <legend className="mute">{words.notify}</legend>
       {rows.map((row, at) => (
         // oxlint-disable-next-line react/no-array-index-key -- a notification has no other identity

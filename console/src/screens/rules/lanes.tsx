@@ -167,7 +167,7 @@ function Said({ rule, block }: BlockProps) {
 function Fires({ rule, change, block, at }: BlockProps) {
   const words = useWords(editorWords);
   return (
-    <fieldset className={styles['fires']}>
+    <fieldset>
       <legend>{words.fires}</legend>
       {rule.actions.map(({ id, name }) => (
         <CheckField

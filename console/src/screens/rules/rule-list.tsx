@@ -111,7 +111,7 @@ function LastRun({ health }: { readonly health: NonNullable<RuleItem['health']> 
   const { lastRun, firedIn24h } = health;
   if (lastRun === null) return <span className="faint">{words.notRun}</span>;
   return (
-    <span className={styles['last']}>
+    <span className="row inline gap-8 nowrap">
       <OutcomeChip outcome={lastRun.outcome} />
       <Ago at={lastRun.timestamp} />
       {firedIn24h > 0 && <span className="mute num">{words.actedToday(count(firedIn24h))}</span>}

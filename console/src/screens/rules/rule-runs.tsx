@@ -41,7 +41,7 @@ export function RunRows({ workspaceId, runs }: RunRowsProps) {
     runs.map(({ deviceId }) => deviceId),
   );
   return (
-    <ul className={styles['runs']}>
+    <ul className={`divided ${styles['runs']}`}>
       {runs.map((run, at) => (
         // oxlint-disable-next-line react/no-array-index-key -- a run has no id, and two may share a time
         <li key={`${run.timestamp} ${at}`}>

@@ -45,7 +45,7 @@ function Simulated({ rule, workspaceId }: SimulatedProps) {
   const simulation = useQuery(simulationOf(rule.id, rule.version, days));
   return (
     <>
-      <div className={styles['tools']}>
+      <div className="row wrap gap-12">
         <Segments
           label={words.range}
           value={String(days)}

@@ -83,7 +83,7 @@ function ActionForm({ action: { id, type }, workspaceId, rule, change }: ActionF
   return (
     <>
       {type === 'ALARM' && <AlarmSummary outputId={id} />}
-      <span className={styles['ways']}>
+      <span className="flow wrap gap-8">
         {type === 'ALARM' && (
           <Button onClick={() => setEditing(true)}>
             <Pencil aria-hidden="true" />
@@ -145,7 +145,7 @@ function AddAction({ workspaceId, sampleOf, add }: AddActionProps) {
   return (
     <>
       <OutputPick known={known} pick={add} />
-      <span className={styles['ways']}>
+      <span className="flow wrap gap-8">
         <Button look="primary" onClick={() => setMaking(true)}>
           <Bell aria-hidden="true" />
           {words.newAlarm}
@@ -192,7 +192,7 @@ function AlarmSummary({ outputId }: { readonly outputId: string }) {
     words.alarmNotifies(notify.length),
   ];
   return (
-    <div className={styles['alarm']}>
+    <div className={`stack gap-6 ${styles['alarm']}`}>
       <Severity of={severity} />
       <code>{name}</code>
       <p className="mute">{sentences.filter(Boolean).join(' ')}</p>

@@ -50,7 +50,7 @@ function GeneralOf({ workspace }: { readonly workspace: Workspace }) {
   return (
     <>
       <Card title={words.tabs.general} isPadded>
-        <div className={styles['form']}>
+        <div className={`stack fit gap-16 ${styles['form']}`}>
           <NameInputs {...inputs} />
           <ReportInputs {...inputs} />
           <UnsavedBar
@@ -106,7 +106,7 @@ function ReportInputs({ draft, change, error }: InputsProps) {
   const words = useWords(settingsWords);
   const faults = faultsOf(error);
   return (
-    <fieldset className={styles['group']}>
+    <fieldset className={`stack fit gap-12 ${styles['group']}`}>
       <legend>{words.report}</legend>
       <CheckField
         label={words.reportOn}
@@ -115,7 +115,7 @@ function ReportInputs({ draft, change, error }: InputsProps) {
         change={(lifecycleMessages) => change({ lifecycleMessages })}
       />
       {draft.lifecycleMessages && (
-        <div className={styles['pair']}>
+        <div className={`columns gap-16 align-start ${styles['pair']}`}>
           <SelectField
             label={words.reportInterval}
             value={draft.interval}
@@ -191,7 +191,7 @@ function DeleteWorkspace(props: DeleteWorkspaceProps) {
   const [isAsked, setAsked] = useState(false);
   return (
     <Card title={words.remove} isPadded>
-      <div className={styles['line']}>
+      <div className="row wrap justify-between gap-12">
         <p className="mute">{words.removeNote}</p>
         <Button needs="workspace: delete" look="danger" onClick={() => setAsked(true)}>
           <Trash2 aria-hidden="true" />

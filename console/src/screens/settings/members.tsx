@@ -6,7 +6,6 @@ import { useWords } from '../../words/language.tsx';
 import { MemberList, type MemberPlace, useMemberDialogs } from '../organization/member-list.tsx';
 import { SettingsFrame, useSettingsWorkspace } from './settings-frame.tsx';
 import { settingsWords } from './settings-words.ts';
-import styles from './settings.module.css';
 
 export function WorkspaceMembers() {
   const words = useWords(settingsWords);
@@ -21,7 +20,7 @@ export function WorkspaceMembers() {
         <Link
           to="/o/$organizationId/settings/members"
           params={{ organizationId }}
-          className={styles['textLink'] ?? ''}
+          className="info underlined"
         >
           {words.organizationMembers}
         </Link>

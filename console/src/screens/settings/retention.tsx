@@ -44,9 +44,9 @@ function RetentionOf({ workspace }: { readonly workspace: Workspace }) {
   const save = (isForced?: boolean) => (isShorter ? setAsked(true) : editor.save(isForced));
   return (
     <Card title={words.tabs.retention} isPadded>
-      <div className={styles['form']}>
+      <div className={`stack fit gap-16 ${styles['form']}`}>
         <p className="mute">{words.retentionNote}</p>
-        <div className={styles['presets']}>
+        <div className="flow align-end wrap gap-12">
           <Segments
             label={words.keepFor}
             value={presets.find((one) => one === text) ?? 'other'}

@@ -119,9 +119,9 @@ function ColorChoice({ color, choose }: ColorChoiceProps) {
   const words = useWords(settingsWords);
   const others = color === '' || colors.includes(color) ? [] : [color];
   return (
-    <fieldset className={styles['group']}>
+    <fieldset className={`stack fit gap-12 ${styles['group']}`}>
       <legend>{words.color}</legend>
-      <div className={styles['colors']}>
+      <div className="flow wrap gap-8">
         {['', ...colors, ...others].map((one) => (
           <label key={one} className={styles['color']}>
             <input

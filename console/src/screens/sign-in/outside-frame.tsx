@@ -34,7 +34,7 @@ export function OutsideFrame({ title, lead, name, submit, children }: OutsideFra
     </>
   );
   return (
-    <main className={styles['page']}>
+    <main className={`columns ${styles['page']}`}>
       {/* Forms of dialogs cannot be inside of another one. */}
       {submit === undefined ? (
         <div className={styles['form']}>{content}</div>

@@ -8,7 +8,6 @@ import { useWords } from '../../words/language.tsx';
 import type { OutsideFrameProps } from './outside-frame.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 import { signInWords } from './sign-in-words.ts';
-import styles from './sign-in.module.css';
 
 export function SignInAgain() {
   const { id, email } = useAccount();
@@ -48,7 +47,7 @@ function DialogFrame({ title, lead, submit, children }: OutsideFrameProps) {
   return (
     <Dialog title={title} close={() => signingIn.end(false)}>
       <p>{words.ended}</p>
-      <form className={styles['again']} onSubmit={send}>
+      <form className="stack gap-14" onSubmit={send}>
         <p className="mute">{email === null ? lead : words.asWho(email)}</p>
         {children}
       </form>

@@ -128,7 +128,7 @@ function NextSteps({ device }: { readonly device: FirstDevice }) {
   const words = useWords(welcomeWords);
   const { workspaceId, id: deviceId, name } = device;
   return (
-    <div className={styles['next']}>
+    <div className={`flow wrap justify-center gap-8 ${styles['next']}`}>
       <ButtonLink
         to="/w/$workspaceId/devices/$deviceId/overview"
         params={{ workspaceId, deviceId }}

@@ -305,7 +305,7 @@ function DecoderSearch(props: DecoderSearchProps) {
   return (
     <div className={styles['proposal']}>
       <b>{words.bytes(payloadHex.length / 2)}</b>
-      <div className={styles['pair']}>
+      <div className={`columns gap-12 ${styles['pair']}`}>
         <TextField
           label={words.findType}
           hint={words.findTypeHint}

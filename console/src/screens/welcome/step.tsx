@@ -66,7 +66,7 @@ export function OptionList<T extends string>(props: OptionListProps<T>) {
     if (isFirst) box.current?.querySelector<HTMLInputElement>('input:checked')?.focus();
   }, [isFirst]);
   return (
-    <fieldset ref={box} className={styles['options']}>
+    <fieldset ref={box} className="stack gap-6">
       <legend className="sr">{label}</legend>
       {options.map(({ value: one, title, note, isDisabled = false }) => (
         <label key={one} className={styles['option']} data-disabled={isDisabled}>

@@ -71,7 +71,7 @@ function Beginning({ workspaceId }: { readonly workspaceId: string }) {
         workspaceId={workspaceId}
         onMade={(device) => void navigate({ search: (kept) => ({ ...kept, device }) })}
       />
-      <div className={styles['side']}>
+      <div className={`stack fit gap-16 shrinks ${styles['side']}`}>
         <Idle />
         <DemoOffer />
       </div>
@@ -88,10 +88,10 @@ function WithDevice({ deviceId }: { readonly deviceId: string }) {
   if (device === undefined) return <Bone width="24em" />;
   return (
     <>
-      <div className={styles['stack']}>
+      <div className="stack fit gap-16 shrinks">
         <SendStep device={device} payload={payload} hasArrived={feed.rows.length > 0} />
       </div>
-      <div className={styles['side']}>
+      <div className={`stack fit gap-16 shrinks ${styles['side']}`}>
         <Listening device={device} payload={payload} feed={feed} />
       </div>
       <MadeList made={made} />
@@ -241,12 +241,12 @@ function Commands({ sender }: { readonly sender: Sender }) {
   const code = sendCode(tool, sender, { origin, hostname, mqttPort: mqtt, coapPort: coap });
   const isTerminal = tool !== 'Python' && tool !== 'Arduino';
   return (
-    <div className={styles['send']}>
+    <div className="stack fit gap-10">
       <p className="mute">{isTerminal ? words.sendNote.curl : words.sendNote.device}</p>
-      <div className={styles['code']}>
+      <div>
         <CodeBlock code={code} />
       </div>
-      <div className={styles['bar']}>
+      <div className="flow wrap gap-8">
         <Segments
           label={words.tools}
           value={tool}

@@ -237,7 +237,12 @@ function Header<T>({ columns, isHidden }: HeaderProps<T>) {
   return (
     <div className={isHidden ? 'sr' : styles['header']} role="row" aria-rowindex={1}>
       {columns.map(({ key, header, sort, resize }, at) => (
-        <span key={key} role="columnheader" className={styles['cell']} aria-sort={sort}>
+        <span
+          key={key}
+          role="columnheader"
+          className={`ellipsis shrinks ${styles['cell']}`}
+          aria-sort={sort}
+        >
           {header}
           {resize !== undefined && <ResizeHandle columns={columns} at={at} resize={resize} />}
         </span>
@@ -271,7 +276,7 @@ const Row = memo(function Row(props: RowProps) {
       style={{ transform: `translateY(${topPx}px)` }}
     >
       {columns.map(({ key, cell, bone }) => (
-        <span key={key} role="gridcell" className={styles['cell']}>
+        <span key={key} role="gridcell" className={`ellipsis shrinks ${styles['cell']}`}>
           {row === undefined ? bone : cell(row, index)}
         </span>
       ))}

@@ -231,7 +231,7 @@ function SeriesDevice({ workspaceId, kind, series, change }: SourceFieldsProps) 
   const devices = useDevicesById(workspaceId, [deviceId ?? null]);
   const name = devices.get(deviceId ?? '')?.name;
   return (
-    <div className={styles['device']}>
+    <div className="shrinks">
       <DevicePick
         workspaceId={workspaceId}
         label={words.device}
@@ -278,13 +278,13 @@ export function FieldRows<T>(props: FieldRowsProps<T>) {
   const { legend, rows, least, most, addLabel, newRow, change, children } = props;
   const { rowLabel, removeLabel } = props;
   return (
-    <fieldset className={styles['group']}>
+    <fieldset className={`stack gap-12 ${styles['group']}`}>
       <legend>{legend}</legend>
       {rows.map((row, at) => (
         <div
           // Its place in a list of this length: after a removal the fields are rebuilt.
           key={`${at} of ${rows.length}`}
-          className={styles['row']}
+          className={`columns align-start ${styles['row']}`}
           role="group"
           aria-label={rowLabel(at + 1)}
         >

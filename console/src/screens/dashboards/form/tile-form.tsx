@@ -77,7 +77,7 @@ export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProp
         />
       )}
       {isTried && !isWhole && (
-        <p role="alert" className={styles['error']}>
+        <p role="alert" className="bad text-label">
           {words.incomplete}
         </p>
       )}
@@ -102,7 +102,7 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
     change({ ...tile, ...size, kind, series: [...series] });
   };
   return (
-    <div className={styles['pair']}>
+    <div className={`columns align-start gap-12 ${styles['pair']}`}>
       <SelectField
         label={words.kind}
         value={tile.kind}

@@ -4,7 +4,7 @@ import { ChartLine, GripVertical, Settings2, Trash2 } from 'lucide-react';
 import { type CSSProperties, type ReactNode, useId } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
 import { Button } from '../../../ui/button.tsx';
-import { CurlButton } from '../../../ui/copy-button.tsx';
+import { CurlButton } from '../../../ui/curl-button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
@@ -63,7 +63,7 @@ function TileBox({ tile, edit, children }: TileBoxProps) {
         <h2 id={heading} title={title}>
           {title}
         </h2>
-        {hasUnit && <span className={styles['headUnit']}>{first.unit}</span>}
+        {hasUnit && <span className="rigid mute">{first.unit}</span>}
         <span className={styles['actions']}>
           {edit === undefined ? (
             <TileActions tile={tile} title={title} />

@@ -120,7 +120,7 @@ function ValidLinks({ id, afterRevoke }: ValidLinksProps) {
     },
   });
   return (
-    <section className={styles['valid']} aria-label={words.valid}>
+    <section className={`stack gap-8 ${styles['valid']}`} aria-label={words.valid}>
       <h3>{words.valid}</h3>
       <Answered
         answer={shares}

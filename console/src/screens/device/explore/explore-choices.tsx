@@ -55,7 +55,7 @@ export function ExploreChoices(props: ChoicesProps) {
   return (
     <Sheet>
       <div className={styles['choices']}>
-        <fieldset className={styles['keys']}>
+        <fieldset className={`flow wrap gap-y-4 gap-x-16 ${styles['keys']}`}>
           <legend>{words.values}</legend>
           {keys.map(({ key, title }) => (
             <CheckField
@@ -147,10 +147,10 @@ function Devices({ compared }: ChoicesProps) {
   const [isAsked, setAsked] = useState(false);
   const ids = compared.map(({ id }) => id);
   return (
-    <div className={styles['devices']}>
-      <span className={styles['device']}>{device.name}</span>
+    <div className="row wrap gap-8">
+      <span className={`row wrap gap-8 ${styles['device']}`}>{device.name}</span>
       {compared.map(({ id, name }) => (
-        <span key={id} className={styles['device']}>
+        <span key={id} className={`row wrap gap-8 ${styles['device']}`}>
           {name}
           <Button
             look="ghost"
@@ -214,7 +214,7 @@ function DeviceSearchDialog({ without, close, choose }: DeviceSearchProps) {
           const others = content.filter(({ id }) => !without.includes(id));
           if (others.length === 0) return <p className="mute">{words.noDevice}</p>;
           return (
-            <ul className={styles['found']}>
+            <ul className="stack justify-start gap-2">
               {others.map(({ id, name }) => (
                 <li key={id}>
                   <Button look="ghost" onClick={() => choose(id)}>

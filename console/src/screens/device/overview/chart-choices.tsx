@@ -18,7 +18,7 @@ export function RangeChoice() {
   const navigate = useNavigate();
   useRangeKeys();
   return (
-    <div className={styles['choices']}>
+    <div className="row wrap gap-8">
       <FrameZone />
       <RangePicker
         names={rangeNames}

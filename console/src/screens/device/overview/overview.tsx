@@ -12,7 +12,7 @@ import { Segments } from '../../../ui/choice.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { Answered, Bone, CodeBlock, Empty } from '../../../ui/states.tsx';
-import { coordinates } from '../../../words/formats.ts';
+import { coordinates } from '../../../words/coordinates.ts';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
 import type { Language } from '../../../words/word-set.ts';
 import { type DataKey, dataKeysOf, type TopicSchemas, topicsOf } from '../data/data-keys.ts';
@@ -47,7 +47,7 @@ export function Overview() {
           }}
         </Answered>
       )}
-      <div className={styles['lower']}>
+      <div className={`columns align-start gap-16 ${styles['lower']}`}>
         <LiveTail isTall={false} />
         <AboutDevice />
       </div>

@@ -93,7 +93,7 @@ function Tile({ dataKey, value, points, color, isShown, isLoading, choose }: Til
   const { title, unit, key, isNumber, isInferred } = dataKey;
   const content = (
     <>
-      <span className={styles['key']} title={isInferred ? `${key} (${words.inferred})` : key}>
+      <span className="cut mute text-label" title={isInferred ? `${key} (${words.inferred})` : key}>
         {title}
         {isInferred && (
           <span className={styles['inferred']}>

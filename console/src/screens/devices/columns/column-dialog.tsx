@@ -75,7 +75,7 @@ function ColumnList({ columns, known, change }: ListProps) {
   if (columns.length === 0) return <p className="faint">{words.none}</p>;
   return (
     <>
-      <ul className={styles['list']}>
+      <ul className={`stack gap-2 ${styles['list']}`}>
         {columns.map((column, at) => (
           // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the grip in it has the same for keys
           <li
@@ -141,8 +141,8 @@ function ColumnRow({ column: { widthPx }, name, move, resize, remove }: ColumnRo
       >
         <GripVertical aria-hidden="true" />
       </button>
-      <span className={styles['name']}>{name}</span>
-      <label className={styles['width']}>
+      <span className="cut shrinks grow strong">{name}</span>
+      <label className={`row gap-6 faint ${styles['width']}`}>
         <span className="sr">{words.width(name)}</span>
         <WidthField key={widthPx} widthPx={widthPx} resize={resize} />
         <span aria-hidden="true">px</span>
@@ -198,7 +198,7 @@ function AddColumn({ workspaceId, columns, known, add }: AddColumnProps) {
   ];
   const isChosen = (key: string) => columns.some((column) => column.key === key);
   return (
-    <label className={styles['add']}>
+    <label className={`stack gap-6 text-label ${styles['add']}`}>
       <span>{words.add}</span>
       <select value="" onChange={({ target }) => add(target.value)}>
         <option value="">{words.choose}</option>

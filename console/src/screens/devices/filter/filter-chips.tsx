@@ -44,7 +44,11 @@ export function FilterChips({ workspaceId, search, show }: FilterChipsProps) {
   };
   const shown = isOne ? [root] : root.expressions;
   return (
-    <div className={styles['chips']} role="group" aria-label={words.conditions}>
+    <div
+      className={`row gap-6 shrinks ${styles['chips']}`}
+      role="group"
+      aria-label={words.conditions}
+    >
       {shown.map((part, at) => (
         <ConditionChip
           // oxlint-disable-next-line react/no-array-index-key -- a condition has no other identity

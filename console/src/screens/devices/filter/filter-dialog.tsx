@@ -149,7 +149,7 @@ function Summary({ options, root, complete, counts }: SummaryProps) {
             : words.matches(data.matching, data.total)}
         </span>
       </p>
-      {error !== null && <p className={styles['refused']}>{error.message}</p>}
+      {error !== null && <p className="bad">{error.message}</p>}
       {kept < leafPaths(root).length && <p className="faint">{words.incomplete}</p>}
       <details>
         <summary>{words.json}</summary>
@@ -196,7 +196,7 @@ function FilterGroupEditor({ options, root, path, change }: FilterGroupProps) {
     replace(path, { ...group, expressions: [...group.expressions, expression] });
   return (
     <div
-      className={styles['group']}
+      className={`stack gap-10 shrinks ${styles['group']}`}
       role="group"
       aria-label={words.group}
       data-nested={path.length > 0}
@@ -241,7 +241,7 @@ function GroupHead({ group, path, replace }: GroupHeadProps) {
   const words = useWords(filterWords);
   const isRoot = path.length === 0;
   return (
-    <div className={styles['head']}>
+    <div className="row gap-10">
       <span className="mute">{words.match}</span>
       <Segments
         label={words.match}
@@ -279,7 +279,7 @@ function AddButtons({ options, depth, add }: AddButtonsProps) {
   if (first === undefined) return null;
   const leaf = leafOn(options, first);
   return (
-    <div className={styles['add']}>
+    <div className={`row gap-10 ${styles['add']}`}>
       <Button look="ghost" onClick={() => add(leaf)}>
         <Plus aria-hidden="true" />
         {words.addCondition}
@@ -412,11 +412,11 @@ function FilterValues({ options, option, leaf, change }: FilterValuesProps) {
   const { max } = countOf(options, leaf.predicate);
   const values = valuesOf(leaf).map(String);
   const set = (changed: readonly string[]) => change(leafWith(leaf, changed));
-  if (max === 0) return <span className={styles['values']} />;
+  if (max === 0) return <span className={`flow gap-8 shrinks ${styles['values']}`} />;
   if (max > 2) return <ManyValues option={option} values={values} set={set} />;
   const labels = max === 1 ? [words.value] : [words.from, words.to];
   return (
-    <span className={styles['values']}>
+    <span className={`flow gap-8 shrinks ${styles['values']}`}>
       {labels.map((label, at) => (
         <OneValue
           key={label}
@@ -495,7 +495,7 @@ function ManyValues({ option, values, set }: ManyValuesProps) {
   };
   const others = option?.values?.filter(({ value }) => !values.includes(value));
   return (
-    <span className={styles['values']} data-many="true">
+    <span className={`flow gap-8 shrinks ${styles['values']}`} data-many="true">
       {values.map((value) => (
         <button
           key={value}

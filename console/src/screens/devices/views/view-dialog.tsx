@@ -72,7 +72,7 @@ function Sharing({ mayShare, isShared, share }: SharingProps) {
   const all = { value: 'workspace', label: words.workspace } as const;
   const me = { value: 'me', label: words.onlyMe } as const;
   return (
-    <div className={styles['sharing']}>
+    <div className={`stack justify-start gap-6 ${styles['sharing']}`}>
       <span>{words.sharing}</span>
       <Segments
         label={words.sharing}

@@ -7,7 +7,7 @@ import { ask, platform } from '../../../api/platform.ts';
 import { useAccount } from '../../../session/session.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { CurlButton } from '../../../ui/copy-button.tsx';
+import { CurlButton } from '../../../ui/curl-button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { FormDialog } from '../../../ui/dialog.tsx';
 import { Page } from '../../../ui/page.tsx';
@@ -17,7 +17,6 @@ import { useWords } from '../../../words/language.tsx';
 import { rulesWords } from '../rules-words.ts';
 import { bodyOf, type LogicItem, logicsOf, newLogic } from './logic-draft.ts';
 import { logicWords } from './logic-words.ts';
-import styles from './logic.module.css';
 import { RulesTabs } from '../rule-frame.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/logic';
@@ -50,7 +49,7 @@ export function LogicList() {
       }
     >
       <RulesTabs workspaceId={workspaceId} />
-      <div className={styles['tools']}>
+      <div className="flow">
         <ListSearchField label={words.search} />
       </div>
       <PagedList

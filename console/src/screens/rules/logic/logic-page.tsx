@@ -8,7 +8,7 @@ import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { Chip } from '../../../ui/chip.tsx';
-import { CurlButton } from '../../../ui/copy-button.tsx';
+import { CurlButton } from '../../../ui/curl-button.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { NameFields } from '../../../ui/name-fields.tsx';
 import { Page } from '../../../ui/page.tsx';
@@ -97,7 +97,7 @@ function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
   const parts = { draft, change, faults };
   return (
     <>
-      <div className={styles['head']}>
+      <div className={`columns gap-16 align-start ${styles['head']}`}>
         <NameFields {...parts} />
       </div>
       <LogicScript
@@ -108,7 +108,7 @@ function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
         }}
       />
       {rules.some(({ active }) => active) && <p className="mute">{words.fixed}</p>}
-      <div className={styles['halves']}>
+      <div className={`columns gap-16 align-start ${styles['halves']}`}>
         <LogicInputs {...parts} />
         <LogicProperties {...parts} />
       </div>
@@ -134,7 +134,7 @@ function UsedBy({ logic: { rules } }: { readonly logic: Logic }) {
       {rules.length === 0 ? (
         <Empty title={words.unused} note={words.unusedNote} />
       ) : (
-        <ul className={styles['users']}>
+        <ul className={`divided ${styles['users']}`}>
           {rules.map(({ id, workspaceId, name, active }) => (
             <li key={id}>
               <Link to="/w/$workspaceId/rules/$ruleId/edit" params={{ workspaceId, ruleId: id }}>
@@ -331,7 +331,7 @@ function PartsCard<T>(props: PartsCardProps<T>) {
       {parts.length === 0 ? (
         <p className={styles['none']}>{emptyNote}</p>
       ) : (
-        <ul className={styles['parts']}>
+        <ul className={`divided ${styles['parts']}`}>
           {parts.map((part, at) => (
             // oxlint-disable-next-line react/no-array-index-key -- a part is renamed while it is edited
             <li key={at}>

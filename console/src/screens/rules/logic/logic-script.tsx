@@ -49,11 +49,11 @@ export function LogicScript({ draft, change, save }: LogicScriptProps) {
     [trials.run],
   );
   return (
-    <div className={styles['split']}>
+    <div className={`columns gap-16 ${styles['split']}`}>
       <Card
         title={words.script}
         note={words.scriptNote}
-        actions={<span className={styles['hint']}>{words.hint}</span>}
+        actions={<span className="faint text-tiny">{words.hint}</span>}
       >
         <CodeEditor
           key={shown.revision}
@@ -88,7 +88,7 @@ export function LogicScript({ draft, change, save }: LogicScriptProps) {
         }
         isPadded
       >
-        <div className={styles['trial']}>
+        <div className={`stack gap-16 ${styles['trial']}`}>
           <TextArea
             label={words.event}
             hint={words.eventHint}

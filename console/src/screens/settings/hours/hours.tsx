@@ -42,13 +42,13 @@ function HoursOf({ workspace }: { readonly workspace: Workspace }) {
   const shownFault =
     regionFault?.includes(`${regionOf(draft)};`) === true ? regionFault : undefined;
   return (
-    <div key={editor.edition} className={styles['cards']}>
+    <div key={editor.edition} className="stack fit gap-16">
       <Card
         title={words.tabs.hours}
         note={draft.isEnabled ? words.hoursAWeek(value(hours), hours) : undefined}
         isPadded
       >
-        <div className={styles['wideForm']}>
+        <div className="stack fit gap-16">
           <CheckField
             label={words.hoursOn}
             hint={words.hoursHint(workspace.settings.timezone ?? 'UTC')}
@@ -82,8 +82,8 @@ function HolidayInputs({ draft, change, regionFault }: HolidayInputsProps) {
     .map((code) => ({ code, name: nameOf(code) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
   return (
-    <div className={styles['form']}>
-      <div className={styles['pair']}>
+    <div className={`stack fit gap-16 ${styles['form']}`}>
+      <div className={`columns gap-16 align-start ${styles['pair']}`}>
         <SelectField
           label={words.country}
           hint={words.countryHint}
@@ -122,7 +122,7 @@ function DaysOff({ days, change }: DaysOffProps) {
   const replace = (at: number, day: DayOff) =>
     change(days.map((one, index) => (index === at ? day : one)));
   return (
-    <fieldset className={styles['group']}>
+    <fieldset className={`stack fit gap-12 ${styles['group']}`}>
       <legend>{words.ownDaysOff}</legend>
       {days.map((day, at) => (
         // oxlint-disable-next-line react/no-array-index-key -- a day has no other identity while it is typed

@@ -37,7 +37,7 @@ export function WeekBars({ week, change }: WeekBarsProps) {
     change({ ...week, ...workdays });
   };
   return (
-    <div className={styles['week']}>
+    <div className="stack fit gap-6">
       <div className={styles['scale']} aria-hidden="true">
         {marks.map((hour) => (
           <span key={hour} style={{ left: `${(hour / 24) * 100}%` }}>
@@ -79,7 +79,7 @@ function DayRow({ day, name, periods, change }: DayRowProps) {
     <fieldset className={styles['day']}>
       <legend className={styles['dayName']}>{name}</legend>
       <DayTrack day={day} name={name} periods={periods} replace={replace} change={change} />
-      <div className={styles['numbers']}>
+      <div className={`row wrap gap-y-4 gap-x-8 ${styles['numbers']}`}>
         {periods.length === 0 && <span className="faint">{words.dayOff}</span>}
         {periods.map((period, at) => (
           <PeriodInputs
@@ -116,7 +116,7 @@ interface PeriodInputsProps {
 function PeriodInputs({ label, period, replace }: PeriodInputsProps) {
   const words = useWords(settingsWords);
   return (
-    <span className={styles['period']}>
+    <span className="row inline gap-4">
       <TimeInput
         label={`${label}, ${words.from}`}
         minutes={period.from}
