@@ -46,7 +46,7 @@ export async function openLanes(
         dialect: elsewhereDialect(connection, kyselyParts, organizationId),
       }),
     ...lists,
-    hurry: connection.hurry,
+    hurry: () => connection.hurry(),
     close: () => db.destroy(),
   };
 }

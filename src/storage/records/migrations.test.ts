@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { laneDialect } from './connection-pool.ts';
 import { migrate, migrations } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
-import { openConnection } from './sqlite/connection.ts';
+import { RecordsConnection } from './sqlite/connection.ts';
 import { sqliteSql } from './sqlite/sqlite-engine.ts';
 
 const first = '0001-schema';
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 function open(): Kysely<RecordTables> {
-  const connection = openConnection(path, { ran: () => {}, stopped: () => {} });
+  const connection = new RecordsConnection(path, { ran: () => {}, stopped: () => {} });
   const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, sqliteSql) });
   opened.push(db);
   return db;

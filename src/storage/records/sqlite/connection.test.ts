@@ -7,12 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
 import { createWriteLock } from '../turns.ts';
-import {
-  checkpointLimits,
-  createTurns,
-  openConnection,
-  type RecordsConnection,
-} from './connection.ts';
+import { checkpointLimits, createTurns, RecordsConnection } from './connection.ts';
 
 let directory: string;
 let path: string;
@@ -20,7 +15,7 @@ let connection: RecordsConnection;
 const ran: string[] = [];
 
 function open(): RecordsConnection {
-  return openConnection(path, {
+  return new RecordsConnection(path, {
     ran: (statement) => void ran.push(statement),
     stopped: () => undefined,
   });
@@ -235,7 +230,7 @@ test('what was committed is there after the next start, the log empty and synced
   const copy = join(directory, 'killed.sqlite');
   copyFileSync(path, copy);
   copyFileSync(`${path}-wal`, `${copy}-wal`);
-  const again = openConnection(copy, { ran: () => undefined, stopped: () => undefined });
+  const again = new RecordsConnection(copy, { ran: () => undefined, stopped: () => undefined });
   expect((await again.run(countThings, [])).rows).toEqual([{ n: 1 }]);
   expect(readFileSync(`${copy}-wal`).length).toBe(0);
   await again.close();

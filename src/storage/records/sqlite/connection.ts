@@ -31,21 +31,6 @@ const connectionLimits = {
  */
 const beginImmediate = 'begin immediate';
 
-/**
- * All functions reject with `storageFull`, `recordsFailed`, `recordsBusy` or the error of SQLite.
- */
-export interface RecordsConnection extends EngineConnection {
-  /**
-   * Adds temporary triggers, which are not part of the file. They pass one text to the function of
-   * this name, during the statement.
-   */
-  addTriggers(sql: string, name: string, call: (text: string) => void): void;
-  /** From now on waits only briefly for a lock that another program holds. */
-  hurry(): void;
-  /** The failed sync after which no write is accepted. */
-  readonly stoppedBy: Error | undefined;
-}
-
 export interface ConnectionEvents {
   /** Called before each statement of the writer except selects, and after `commit`. */
   readonly ran: (statement: string) => void;
@@ -53,77 +38,184 @@ export interface ConnectionEvents {
   readonly stopped: (error: Error) => void;
 }
 
-/**
- * Opens the database at `path`, and creates it if it does not exist. Throws the errors of SQLite.
- */
-export function openConnection(path: string, events: ConnectionEvents): RecordsConnection {
-  const { cacheKiB, busyMsMax } = connectionLimits;
-  const database = openWriter(path);
-  const writer = statementsOf(database);
-  const sync = createCommitSync(openSync(`${path}-wal`, 'r+'), events.stopped);
-  const readers = openReaders(path);
-  const start = { path, cacheKiB, busyTimeoutMs: busyMsMax };
-  const elsewhere = createRecordsThread({ ...start, kind: 'reader' });
-  const elsewhereTurns = createTenantTurns();
-  const checkpointer = createRecordsThread({ ...start, kind: 'checkpointer' });
-  const turns = createTurns();
-  const patience: { ms: number } = { ms: busyMsMax };
-  const lock = createWriteLock();
-  const checkpoints = createCheckpoints({ database, sync, lock, thread: checkpointer });
-  const { ran } = events;
-  const runner: StatementRunner = { database, writer, readers, elsewhere, turns, ran, patience };
-  const durable = () => sync.committed().catch(rethrowStopped);
-  const lockToWrite = () => takeWriteLock(lock, sync);
+/** Between two attempts while another program holds the lock. */
+const busyRetryMs = 20;
 
-  return {
-    async run(text, parameters) {
-      if (isSelect(text)) return select(runner, text, parameters);
-      const release = await lockToWrite();
-      let result: StatementResult;
-      try {
-        result = await write(runner, text, parameters);
-        checkpoints.committed();
-      } finally {
-        release();
-      }
-      await durable();
-      return result;
-    },
-    async begin() {
-      const release = await lockToWrite();
-      await write(runner, beginImmediate, []).catch((error: unknown) => {
-        release();
-        throw error;
-      });
-      return openTransaction({ database, writer, turns, events, release, checkpoints, durable });
-    },
-    async readElsewhere(tenant, text, parameters) {
-      const read = () => elsewhere.rows(text, parameters);
-      const rows = await elsewhereTurns.run(tenant, read).catch(rethrow);
-      return { rows };
-    },
-    addTriggers(sql, name, call) {
-      database.function(name, (text) => {
-        call(String(text));
-        return null;
-      });
-      database.exec(sql);
-    },
-    hurry() {
-      patience.ms = connectionLimits.busyAtStopMsMax;
-    },
-    get stoppedBy() {
-      return sync.stoppedBy;
-    },
-    async close() {
-      checkpoints.close();
-      const release = await lock.take();
-      await Promise.all([elsewhere.close(), checkpointer.close(), sync.close()]);
-      readers.close();
-      closeWriter(database);
+/**
+ * All functions reject with `storageFull`, `recordsFailed`, `recordsBusy` or the error of SQLite.
+ */
+export class RecordsConnection implements EngineConnection {
+  readonly #database: DatabaseSync;
+  readonly #writer: Statements;
+  readonly #sync: CommitSync;
+  readonly #readers: Readers;
+  /** Threads: one reads for slow queries, the other one copies the log into the database. */
+  readonly #elsewhere: RecordsThread;
+  readonly #checkpointer: RecordsThread;
+  readonly #elsewhereTurns = createTenantTurns();
+  readonly #turns = createTurns();
+  readonly #lock = createWriteLock();
+  readonly #checkpoints: Checkpoints;
+  readonly #events: ConnectionEvents;
+  /** How long a statement waits for another program. */
+  #patienceMs: number = connectionLimits.busyMsMax;
+
+  /**
+   * Opens the database at `path`, and creates it if it does not exist. Throws the errors of SQLite.
+   */
+  constructor(path: string, events: ConnectionEvents) {
+    const { cacheKiB, busyMsMax } = connectionLimits;
+    const start = { path, cacheKiB, busyTimeoutMs: busyMsMax };
+    this.#events = events;
+    this.#database = openWriter(path);
+    this.#writer = statementsOf(this.#database);
+    this.#sync = createCommitSync(openSync(`${path}-wal`, 'r+'), events.stopped);
+    this.#readers = new Readers(path);
+    this.#elsewhere = createRecordsThread({ ...start, kind: 'reader' });
+    this.#checkpointer = createRecordsThread({ ...start, kind: 'checkpointer' });
+    this.#checkpoints = new Checkpoints(this.#database, this.#sync, this.#lock, this.#checkpointer);
+  }
+
+  async run(text: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    if (isSelect(text)) return this.#select(text, parameters);
+    const release = await this.#lockToWrite();
+    let result: StatementResult;
+    try {
+      result = await this.#write(text, parameters);
+      this.#checkpoints.committed();
+    } finally {
       release();
-    },
-  };
+    }
+    await this.#durable();
+    return result;
+  }
+
+  async begin(): Promise<OpenTransaction> {
+    const release = await this.#lockToWrite();
+    await this.#write(beginImmediate, []).catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    return this.#transaction(release);
+  }
+
+  async readElsewhere(
+    tenant: string,
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<StatementResult> {
+    const read = () => this.#elsewhere.rows(text, parameters);
+    return { rows: await this.#elsewhereTurns.run(tenant, read).catch(rethrow) };
+  }
+
+  /**
+   * Adds temporary triggers, which are not part of the file. They pass one text to the function of
+   * this name, during the statement.
+   */
+  addTriggers(triggers: string, name: string, call: (text: string) => void): void {
+    this.#database.function(name, (text) => {
+      call(String(text));
+      return null;
+    });
+    this.#database.exec(triggers);
+  }
+
+  /** From now on waits only briefly for a lock that another program holds. */
+  hurry(): void {
+    this.#patienceMs = connectionLimits.busyAtStopMsMax;
+  }
+
+  /** The failed sync after which no write is accepted. */
+  get stoppedBy(): Error | undefined {
+    return this.#sync.stoppedBy;
+  }
+
+  async close(): Promise<void> {
+    this.#checkpoints.close();
+    const release = await this.#lock.take();
+    await Promise.all([this.#elsewhere.close(), this.#checkpointer.close(), this.#sync.close()]);
+    this.#readers.close();
+    closeWriter(this.#database);
+    release();
+  }
+
+  /** Throws `recordsStopped` after a failed sync. */
+  async #lockToWrite(): Promise<() => void> {
+    const release = await this.#lock.take();
+    if (this.#sync.stoppedBy === undefined) return release;
+    release();
+    throw recordsStopped(this.#sync.stoppedBy);
+  }
+
+  async #durable(): Promise<void> {
+    await this.#sync.committed().catch(rethrowStopped);
+  }
+
+  /** Does not see an open transaction. */
+  async #select(text: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    const turn = this.#turns.take(false);
+    if (turn !== undefined) await turn;
+    const reader = this.#database.isTransaction ? this.#readers.statements() : this.#writer;
+    return translated(() => reader.run(text, parameters));
+  }
+
+  /** Call with the write lock. */
+  async #write(text: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    await this.#turns.take(true);
+    if (!isSelect(text)) this.#events.ran(text);
+    const result = await this.#retried(() => this.#writer.run(text, parameters));
+    if (/^\s*pragma optimize\b/i.test(text)) {
+      this.#readers.close();
+      this.#elsewhere.renew();
+    }
+    return result;
+  }
+
+  /** Retries while another program holds the lock, without blocking the event loop. */
+  async #retried<T>(work: () => T): Promise<T> {
+    for (let waitedMs = 0; ; waitedMs += busyRetryMs) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || waitedMs >= this.#patienceMs) throw recordsError(error);
+      }
+      await wait(busyRetryMs);
+    }
+  }
+
+  #transaction(release: () => void): OpenTransaction {
+    let isOpen = true;
+    const end = (): void => {
+      isOpen = false;
+      release();
+    };
+    return {
+      run: async (text, parameters) => {
+        const turn = this.#turns.take(true);
+        if (turn !== undefined) await turn;
+        if (!isSelect(text)) this.#events.ran(text);
+        return translated(() => this.#writer.run(text, parameters));
+      },
+      commit: async (isLazy) => {
+        translated(() => this.#writer.run('commit', []));
+        this.#events.ran('commit');
+        this.#checkpoints.committed();
+        end();
+        if (!isLazy) await this.#durable();
+      },
+      publish: () => undefined,
+      rollback: async () => {
+        if (!isOpen) return;
+        try {
+          // A full disk or a failed write has already rolled the transaction back.
+          if (this.#database.isTransaction) this.#writer.run('rollback', []);
+        } finally {
+          this.#events.ran('rollback');
+          end();
+        }
+      },
+    };
+  }
 }
 
 function rethrowStopped(error: Error): never {
@@ -134,65 +226,12 @@ function rethrow(error: unknown): never {
   throw recordsError(error);
 }
 
-/** Throws `recordsStopped` after a failed sync. */
-async function takeWriteLock(lock: WriteLock, sync: CommitSync): Promise<() => void> {
-  const release = await lock.take();
-  if (sync.stoppedBy === undefined) return release;
-  release();
-  throw recordsStopped(sync.stoppedBy);
-}
-
 /**
  * The last connection copies the log into the database and removes it. Both must be on disk first.
  */
 function closeWriter(database: DatabaseSync): void {
   database.exec('pragma synchronous = full');
   database.close();
-}
-
-interface TransactionParts {
-  readonly database: DatabaseSync;
-  readonly writer: Statements;
-  readonly turns: Turns;
-  readonly events: ConnectionEvents;
-  readonly release: () => void;
-  readonly checkpoints: { committed(): void };
-  readonly durable: () => Promise<void>;
-}
-
-function openTransaction(parts: TransactionParts): OpenTransaction {
-  const { database, writer, turns, events, release } = parts;
-  let isOpen = true;
-  const end = (): void => {
-    isOpen = false;
-    release();
-  };
-  return {
-    async run(text, parameters) {
-      const turn = turns.take(true);
-      if (turn !== undefined) await turn;
-      if (!isSelect(text)) events.ran(text);
-      return translated(() => writer.run(text, parameters));
-    },
-    async commit(isLazy) {
-      translated(() => writer.run('commit', []));
-      events.ran('commit');
-      parts.checkpoints.committed();
-      end();
-      if (!isLazy) await parts.durable();
-    },
-    publish: () => undefined,
-    async rollback() {
-      if (!isOpen) return;
-      try {
-        // A full disk or a failed write has already rolled the transaction back.
-        if (database.isTransaction) writer.run('rollback', []);
-      } finally {
-        events.ran('rollback');
-        end();
-      }
-    },
-  };
 }
 
 function openWriter(path: string): DatabaseSync {
@@ -246,25 +285,29 @@ function syncNamed(name: string): void {
 /**
  * The connection for reads while a transaction is open on the writer. It sees committed data only.
  */
-function openReaders(path: string) {
-  const { cacheKiB, busyMsMax } = connectionLimits;
-  let open: { readonly database: DatabaseSync; readonly statements: Statements } | undefined;
-  const close = (): void => {
-    open?.database.close();
-    open = undefined;
-  };
-  return {
-    statements(): Statements {
-      if (open === undefined) {
-        const database = new DatabaseSync(path, { readOnly: true, timeout: busyMsMax });
-        database.exec(`pragma cache_size = -${cacheKiB}`);
-        open = { database, statements: statementsOf(database) };
-      }
-      return open.statements;
-    },
-    renew: close,
-    close,
-  };
+class Readers {
+  readonly #path: string;
+  #open: { readonly database: DatabaseSync; readonly statements: Statements } | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  statements(): Statements {
+    if (this.#open === undefined) {
+      const { cacheKiB, busyMsMax } = connectionLimits;
+      const database = new DatabaseSync(this.#path, { readOnly: true, timeout: busyMsMax });
+      database.exec(`pragma cache_size = -${cacheKiB}`);
+      this.#open = { database, statements: statementsOf(database) };
+    }
+    return this.#open.statements;
+  }
+
+  /** The next read opens it again. */
+  close(): void {
+    this.#open?.database.close();
+    this.#open = undefined;
+  }
 }
 
 // Checkpoints: a long write-ahead log is copied into the database by a thread, and emptied (decision 0011).
@@ -276,104 +319,60 @@ export const checkpointLimits = {
   checkpointRetryMs: 1_000,
 } as const;
 
-interface CheckpointParts {
-  readonly database: DatabaseSync;
-  readonly sync: CommitSync;
-  readonly lock: WriteLock;
-  readonly thread: RecordsThread;
-}
-
 /**
  * Copies a long log into the database, on a thread, while nobody writes. A log that was not emptied
  * on disk could begin anew over old frames, and a power cut could bring those back; SQLite itself
  * syncs the new beginning then (synchronous = normal).
  */
-function createCheckpoints({ database, sync, lock, thread }: CheckpointParts) {
-  let isWanted = false;
-  let isClosed = false;
-  let notBefore = 0;
+class Checkpoints {
+  readonly #database: DatabaseSync;
+  readonly #sync: CommitSync;
+  readonly #lock: WriteLock;
+  readonly #thread: RecordsThread;
+  #isWanted = false;
+  #isClosed = false;
+  #notBefore = 0;
 
-  const checkpoint = async (): Promise<void> => {
-    const release = await lock.take();
+  constructor(database: DatabaseSync, sync: CommitSync, lock: WriteLock, thread: RecordsThread) {
+    this.#database = database;
+    this.#sync = sync;
+    this.#lock = lock;
+    this.#thread = thread;
+  }
+
+  /** Call after every commit. */
+  committed(): void {
+    if (
+      this.#isWanted ||
+      this.#isClosed ||
+      this.#sync.bytes < checkpointLimits.checkpointBytes ||
+      performance.now() < this.#notBefore
+    )
+      return;
+    this.#isWanted = true;
+    void this.#checkpoint();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #checkpoint(): Promise<void> {
+    const release = await this.#lock.take();
     try {
-      if (isClosed) return;
-      const isTruncated = await thread.checkpoint();
-      database.exec(`pragma synchronous = ${isTruncated ? 'off' : 'normal'}`);
-      if (!isTruncated) notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
+      if (this.#isClosed) return;
+      const isTruncated = await this.#thread.checkpoint();
+      this.#database.exec(`pragma synchronous = ${isTruncated ? 'off' : 'normal'}`);
+      if (!isTruncated) this.#notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
     } catch (error) {
-      notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
-      database.exec('pragma synchronous = normal');
-      if (!isDiskFull(error) && !isBusy(error)) sync.stop(error as Error);
+      this.#notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
+      this.#database.exec('pragma synchronous = normal');
+      if (!isDiskFull(error) && !isBusy(error)) this.#sync.stop(error as Error);
     } finally {
-      isWanted = false;
+      this.#isWanted = false;
       release();
     }
-  };
-
-  return {
-    /** Call after every commit. */
-    committed(): void {
-      if (
-        isWanted ||
-        isClosed ||
-        sync.bytes < checkpointLimits.checkpointBytes ||
-        performance.now() < notBefore
-      )
-        return;
-      isWanted = true;
-      void checkpoint();
-    },
-    close(): void {
-      isClosed = true;
-    },
-  };
-}
-
-// Statement runner: reads and writes of the records connection, in turns of the event loop.
-
-const busyRetryMs = 20;
-
-/** The parts of a connection that run statements. */
-interface StatementRunner {
-  readonly database: DatabaseSync;
-  readonly writer: Statements;
-  /** The connection for reads while a transaction is open on the writer. */
-  readonly readers: { statements(): Statements; renew(): void };
-  readonly elsewhere: RecordsThread;
-  readonly turns: Turns;
-  /** Called before each statement of the writer except selects. */
-  readonly ran: (statement: string) => void;
-  readonly patience: { readonly ms: number };
-}
-
-/** Statements that do not see an open transaction. */
-function readerOf({ database, readers, writer }: StatementRunner): Statements {
-  if (database.isTransaction) return readers.statements();
-  return writer;
-}
-
-async function select(
-  open: StatementRunner,
-  text: string,
-  parameters: readonly unknown[],
-): Promise<StatementResult> {
-  const turn = open.turns.take(false);
-  if (turn !== undefined) await turn;
-  return translated(() => readerOf(open).run(text, parameters));
-}
-
-/** Call with the write lock. */
-async function write(
-  { turns, ran, writer, readers, elsewhere, patience }: StatementRunner,
-  text: string,
-  parameters: readonly unknown[],
-): Promise<StatementResult> {
-  await turns.take(true);
-  if (!isSelect(text)) ran(text);
-  const result = await retried(() => writer.run(text, parameters), patience);
-  if (/^\s*pragma optimize\b/i.test(text))
-    for (const reader of [readers, elsewhere]) reader.renew();
-  return result;
+  }
 }
 
 /** Throws the errors of SQLite as problems. */
@@ -382,18 +381,6 @@ function translated<T>(work: () => T): T {
     return work();
   } catch (error) {
     throw recordsError(error);
-  }
-}
-
-/** Retries while another program holds the lock, without blocking the event loop. */
-async function retried<T>(work: () => T, patience: { readonly ms: number }): Promise<T> {
-  for (let waitedMs = 0; ; waitedMs += busyRetryMs) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || waitedMs >= patience.ms) throw recordsError(error);
-    }
-    await wait(busyRetryMs);
   }
 }
 

@@ -7,7 +7,7 @@ import { type OpenEngine, refreshStatistics } from '../engine.ts';
 import { type KyselyParts, openLanes } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
-import { openConnection, type RecordsConnection } from './connection.ts';
+import { RecordsConnection } from './connection.ts';
 
 /**
  * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it
@@ -17,7 +17,7 @@ export function sqliteEngine(directory: string): OpenEngine {
   return async ({ stopped, migrating }) => {
     mkdirSync(directory, { recursive: true });
     const { ran, changed, revisionOf } = createListChanges();
-    const connection = openConnection(join(directory, 'records.sqlite'), { ran, stopped });
+    const connection = new RecordsConnection(join(directory, 'records.sqlite'), { ran, stopped });
     const lists = { revisionOf, listsChanged: () => undefined };
     return openLanes({ connection, kyselyParts: sqliteSql, ...lists }, async (db) => {
       // New indexes begin without statistics, and the query planner would pass them over.
