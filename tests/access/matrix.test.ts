@@ -400,7 +400,7 @@ test('every route has a row, and every row a route', () => {
   expect(at.world.platform.routes.map(keyOf).sort()).toEqual(Object.keys(routeCells).sort());
 });
 
-test('the matrix: every cell', { timeout: 300_000 }, async () => {
+test('the matrix: every cell', { timeout: 900_000 }, async () => {
   let cells = 0;
   const wrong: string[] = [];
   const check = async (

@@ -30,6 +30,8 @@ beforeAll(async () => {
   });
   node = await sparkplugNode();
   await keyedAlarms();
+  // The first request of an assistant loads the server for them, once in a process.
+  await ways['assistants, arguments of tools']!(['any'])();
 });
 afterAll(() => world.close());
 
