@@ -1,9 +1,11 @@
 // PostgreSQL engine: one writer, order of texts and nulls, NUL, errors as problems, and restored databases.
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
 import { findDeliveriesOnTheirWay, insertDeliveries } from '../rows/deliveries.ts';
@@ -140,3 +142,49 @@ describe('errors', () => {
     await expect(refused).rejects.not.toThrow(/secret-word/);
   });
 });
+
+test('review reliability 2: while the server takes no connections, statements are refused at once', async () => {
+  const to = new URL(url);
+  const target = { host: to.hostname, port: Number(to.port) || 5432 };
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+  const proxy = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    if (isSilent) return;
+    const server = connect(target).on('error', () => socket.destroy());
+    socket.pipe(server).pipe(socket);
+    socket.on('close', () => server.destroy());
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  to.hostname = '127.0.0.1';
+  to.port = String((proxy.address() as AddressInfo).port);
+  const engine = postgresEngine({ url: to.href, isShared: true });
+  const records = await openRecords({ directory, engine, announce: () => undefined });
+  opened.push(records);
+  const { db } = records;
+  const ask = () => db.selectFrom('tags').select('id').execute();
+  await ask();
+
+  isSilent = true;
+  for (const socket of sockets) socket.destroy();
+  const write = () => db.deleteFrom('tags').where('id', '=', 'none').execute();
+  const isRefusedSoon = async (statement: () => Promise<unknown>) => {
+    const startedAt = performance.now();
+    await expect(statement()).rejects.toThrow('The record database is unreachable');
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  };
+  const allAreRefusedSoon = async () => {
+    for (const statement of [ask, write, ask, write]) await isRefusedSoon(statement);
+  };
+  // The first ones lose their connections, and wait for others.
+  await vi.waitFor(allAreRefusedSoon, { timeout: 30_000 });
+
+  isSilent = false;
+  for (const socket of sockets) socket.destroy();
+  await vi.waitFor(ask, { timeout: 60_000 });
+  await write();
+}, 120_000);

@@ -15,7 +15,9 @@ import {
   ReferenceNode,
   sql,
 } from 'kysely';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { problem } from '../../../model/problem.ts';
 import type { RecordChange } from '../../../model/record.ts';
 import { DataFolderError } from '../../data-folder/data-folder.ts';
 import {
@@ -35,6 +37,7 @@ import { createTenantTurns, createWriteLock } from '../turns.ts';
 import { transaction } from '../transaction.ts';
 import {
   isLost,
+  isUnconnected,
   placeOf,
   postgresLimits,
   type PostgresServer,
@@ -65,6 +68,50 @@ interface PostgresConnection extends EngineConnection {
   hurry(): void;
 }
 
+/** How often a server that takes no connections is tried. */
+const probeEveryMs = 500;
+
+/**
+ * While the server takes no connections, statements are refused at once, because each would wait
+ * for a connection of its own; one probe finds out when it is back.
+ */
+class Reach {
+  readonly #probe: () => Promise<unknown>;
+  #isLost = false;
+  #isClosed = false;
+
+  constructor(probe: () => Promise<unknown>) {
+    this.#probe = probe;
+  }
+
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isLost) throw problem('recordsUnreachable');
+    try {
+      return await work();
+    } catch (error) {
+      if (isUnconnected(error) && !this.#isLost) void this.#waitForServer();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #waitForServer(): Promise<void> {
+    this.#isLost = true;
+    while (this.#isLost && !this.#isClosed) {
+      await delay(probeEveryMs, undefined, { ref: false });
+      await this.#probe().then(
+        () => {
+          this.#isLost = false;
+        },
+        () => undefined,
+      );
+    }
+  }
+}
+
 /** Connects with the first statement. */
 function openPostgresConnection(
   server: PostgresServer,
@@ -76,6 +123,7 @@ function openPostgresConnection(
   const readers = openReaders(server, postgresLimits.readersMax);
   const elsewhere = openReaders(server, postgresLimits.elsewhereMax);
   const turns = createTenantTurns(postgresLimits.elsewhereMax);
+  const reach = new Reach(() => readers.query('select 1'));
 
   const begin = async (): Promise<OpenTransaction> => {
     const release = await lock.take();
@@ -90,27 +138,30 @@ function openPostgresConnection(
     }
   };
 
+  const run = async (text: string, parameters: readonly unknown[]): Promise<StatementResult> => {
+    if (isSelect(text)) return runOn(readers, text, parameters);
+    if (server.node !== undefined) return runInTurn(await begin(), text, parameters);
+    const release = await lock.take();
+    try {
+      const session = await writer.session();
+      ran('begin');
+      return await runOn(session, text, parameters);
+    } finally {
+      // What triggers reported during the statement is visible to others only from now on.
+      ran('commit');
+      release();
+    }
+  };
+
   return {
-    async run(text, parameters) {
-      if (isSelect(text)) return runOn(readers, text, parameters);
-      if (server.node !== undefined) return runInTurn(await begin(), text, parameters);
-      const release = await lock.take();
-      try {
-        const session = await writer.session();
-        ran('begin');
-        return await runOn(session, text, parameters);
-      } finally {
-        // What triggers reported during the statement is visible to others only from now on.
-        ran('commit');
-        release();
-      }
-    },
-    begin,
+    run: (text, parameters) => reach.use(() => run(text, parameters)),
+    begin: () => reach.use(begin),
     readElsewhere: (tenant, text, parameters) =>
-      turns.run(tenant, () => runOn(elsewhere, text, parameters)),
+      reach.use(() => turns.run(tenant, () => runOn(elsewhere, text, parameters))),
     limitStatements: () => writer.limitStatements(postgresLimits.writeMsMax),
     hurry: writer.hurry,
     async close() {
+      reach.close();
       const release = await lock.take();
       await Promise.all([writer.close(), readers.end(), elsewhere.end()]);
       release();

@@ -144,6 +144,8 @@ const lostCodes = new Set<unknown>([
   'ENOENT',
   'EHOSTDOWN',
 ]);
+/** Of these, those that end a connection. */
+const endedCodes = new Set<unknown>(['ECONNRESET', 'EPIPE']);
 const lostMessage =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/;
 
@@ -155,6 +157,19 @@ export function isLost(error: unknown): boolean {
   return (
     lostCodes.has(code) || lostMessage.test(error.message) || translatorOf(code) === unreachable
   );
+}
+
+/** Errors of sockets of which no connection came into being. */
+const unconnectedCodes = new Set<unknown>([...lostCodes].filter((code) => !endedCodes.has(code)));
+const unconnectedMessage = /^(?:timeout expired|Connection terminated due to connection timeout)/;
+
+/** Whether the server takes no connections; the error may be a problem of `recordsError`. */
+export function isUnconnected(error: unknown): boolean {
+  if (error instanceof Problem) return isUnconnected(error.cause);
+  if (error instanceof AggregateError) return error.errors.some(isUnconnected);
+  if (!(error instanceof Error)) return false;
+  const { code } = error as Error & { readonly code?: unknown };
+  return unconnectedCodes.has(code) || unconnectedMessage.test(error.message);
 }
 
 /**
