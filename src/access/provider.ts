@@ -50,26 +50,19 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
  */
 export class ProviderClient {
   readonly #parts: ProviderClientParts;
-  readonly #provider: SignInProvider;
-  readonly #publicUrl: () => string;
-  readonly #now: () => EpochMs;
   #known: Promise<Known> | undefined;
   #readAt = 0;
 
   constructor(parts: ProviderClientParts) {
     this.#parts = parts;
-    const { provider, publicUrl, now } = parts;
-    this.#provider = provider;
-    this.#publicUrl = publicUrl;
-    this.#now = now;
   }
 
   /** Where the browser goes to prove who its user is. */
   async begin({ state, nonce, verifier }: ProviderTransaction): Promise<URL> {
     const { openId, configuration } = await this.#discovered();
     return openId.buildAuthorizationUrl(configuration, {
-      redirect_uri: `${this.#publicUrl()}${callbackPath}`,
-      scope: this.#provider.scopes,
+      redirect_uri: `${this.#parts.publicUrl()}${callbackPath}`,
+      scope: this.#parts.provider.scopes,
       state,
       nonce,
       code_challenge: await openId.calculatePKCECodeChallenge(verifier),
@@ -94,7 +87,7 @@ export class ProviderClient {
       throw new Error('The provider returned no ID token');
     const info = await userInfoOf({ openId, configuration }, tokens.access_token, claims.sub);
     const providerSession = typeof claims['sid'] === 'string' ? claims['sid'] : null;
-    const person = personOf(this.#provider, claims, info);
+    const person = personOf(this.#parts.provider, claims, info);
     return { person, providerSession, idToken: tokens.id_token };
   }
 
@@ -102,7 +95,7 @@ export class ProviderClient {
   async endSessionUrl(idToken: string): Promise<string | undefined> {
     const { openId, configuration } = await this.#discovered();
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
-    const back = `${this.#publicUrl()}/sign-in`;
+    const back = `${this.#parts.publicUrl()}/sign-in`;
     const parameters = { id_token_hint: idToken, post_logout_redirect_uri: back };
     return openId.buildEndSessionUrl(configuration, parameters).href;
   }
@@ -113,9 +106,9 @@ export class ProviderClient {
   }
 
   #discovered(): Promise<Known> {
-    if (this.#known !== undefined && isWithin(knownForMs, this.#readAt, this.#now()))
+    if (this.#known !== undefined && isWithin(knownForMs, this.#readAt, this.#parts.now()))
       return this.#known;
-    this.#readAt = this.#now();
+    this.#readAt = this.#parts.now();
     const reading = discover(this.#parts);
     this.#known = reading;
     reading.catch(() => {

@@ -315,18 +315,9 @@ const unknownHash = secretHash(randomUUID());
 
 export class TokenService {
   readonly #parts: TokenParts;
-  readonly #db: RecordsDb;
-  readonly #keys: SigningKeys;
-  readonly #now: () => EpochMs;
-  readonly #publicUrl: () => string;
 
   constructor(parts: TokenParts) {
     this.#parts = parts;
-    const { db, keys, now, publicUrl } = parts;
-    this.#db = db;
-    this.#keys = keys;
-    this.#now = now;
-    this.#publicUrl = publicUrl;
   }
 
   /** A token for the client that the request authenticates, or the error. */
@@ -336,7 +327,7 @@ export class TokenService {
   ): Promise<IssuedToken | TokenRefusal> {
     const request = readTokenRequest(form, authorization);
     if ('error' in request) return request;
-    const client = await findOAuthClientByClientId(this.#db, request.clientId);
+    const client = await findOAuthClientByClientId(this.#parts.db, request.clientId);
     const given = Buffer.from(secretHash(request.clientSecret));
     const isRight = timingSafeEqual(given, Buffer.from(client?.secretHash ?? unknownHash));
     if (client === undefined || !isRight) return unknownClient(request.basic);
@@ -351,16 +342,16 @@ export class TokenService {
   async check(token: string): Promise<CheckedToken> {
     // The key is found by its id among the keys of this installation; nothing else in the head of
     // a token is trusted.
-    const key = await this.#keys.find(keyIdOf(token));
+    const key = await this.#parts.keys.find(keyIdOf(token));
     if (key === undefined) throw problem('invalidToken');
     try {
       const { payload } = await jwtVerify(token, key.publicKey, {
         algorithms: [signingAlgorithm],
         typ: tokenType,
         issuer: issuerOf(this.#parts),
-        audience: this.#publicUrl(),
+        audience: this.#parts.publicUrl(),
         clockTolerance: clockSkewSeconds,
-        currentDate: new Date(this.#now()),
+        currentDate: new Date(this.#parts.now()),
         maxTokenAge: tokenLifetimeSeconds,
         requiredClaims: ['sub', 'exp', 'iat', 'nbf'],
       });

@@ -69,8 +69,6 @@ interface State {
 
 export class SharedDeliveries {
   readonly #parts: SharedDeliveriesParts;
-  readonly #shardOf: (connectorId: string) => number;
-  readonly #failed: (error: unknown) => void;
   readonly #results: ResultWriter;
   readonly #state: State;
   readonly #reading = createSerialQueue();
@@ -78,9 +76,6 @@ export class SharedDeliveries {
 
   constructor(parts: SharedDeliveriesParts) {
     this.#parts = parts;
-    const { shardOf, failed } = parts;
-    this.#shardOf = shardOf;
-    this.#failed = failed;
     this.#results = createResultWriter(parts);
     this.#state = {
       results: this.#results,
@@ -114,7 +109,7 @@ export class SharedDeliveries {
 
   /** Begins to read deliveries of the shards. */
   take(shards: readonly number[]): void {
-    this.#reading.run(() => takeShards(this.#parts, this.#state, shards)).catch(this.#failed);
+    this.#reading.run(() => takeShards(this.#parts, this.#state, shards)).catch(this.#parts.failed);
   }
 
   /** Resolves when nothing of the shards is attempted any longer, and all results are written. */
@@ -123,7 +118,7 @@ export class SharedDeliveries {
     await this.#reading.run(async () => {
       for (const shard of left) this.#state.shards.delete(shard);
     });
-    const isLeft = ({ connectorId }: WaitingDelivery) => left.has(this.#shardOf(connectorId));
+    const isLeft = ({ connectorId }: WaitingDelivery) => left.has(this.#parts.shardOf(connectorId));
     const leaving = [...this.#parts.deliverer().waitingDeliveries()].filter(isLeft);
     await this.#parts.deliverer().release(isLeft);
     for (const waiting of leaving) letGo(this.#state, waiting);

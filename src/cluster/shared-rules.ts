@@ -53,15 +53,10 @@ class RulesElsewhere extends Error {
 
 export class SharedRules {
   readonly #parts: SharedRulesParts;
-  readonly #registry: RuleRegistry;
-  readonly #leaseOf: (workspaceId: string) => string;
   readonly #state: State = { held: new Map(), positions: new Map() };
 
   constructor(parts: SharedRulesParts) {
     this.#parts = parts;
-    const { registry, leaseOf } = parts;
-    this.#registry = registry;
-    this.#leaseOf = leaseOf;
   }
 
   /** Evaluates entries of the journal of this node, here or at the holders of their rules. */
@@ -88,7 +83,9 @@ export class SharedRules {
 
   /** The workspaces with rules that this node evaluates. */
   readonly workspaces = (): readonly string[] =>
-    [...workspacesWithRules(this.#parts)].filter((id) => isHeld(this.#state, this.#leaseOf(id)));
+    [...workspacesWithRules(this.#parts)].filter((id) =>
+      isHeld(this.#state, this.#parts.leaseOf(id)),
+    );
 
   /** Rejects in the transaction of effects of the rule when another node holds it. */
   readonly fence = async (step: RecordsDb, ruleId: string): Promise<void> => {
@@ -111,8 +108,8 @@ export class SharedRules {
   }
 
   #leaseOfRule(ruleId: string): string | undefined {
-    const found = this.#registry.rule(ruleId);
-    return found && this.#leaseOf(found.rule.workspaceId);
+    const found = this.#parts.registry.rule(ruleId);
+    return found && this.#parts.leaseOf(found.rule.workspaceId);
   }
 }
 

@@ -46,7 +46,6 @@ interface State {
 export class DeliveryIntake {
   readonly #parts: DeliveryIntakeParts;
   readonly #state: State;
-  readonly #held: Map<WaitingDelivery, Held>;
 
   constructor(parts: DeliveryIntakeParts) {
     this.#parts = parts;
@@ -57,15 +56,13 @@ export class DeliveryIntake {
       lastSequence: -1,
       lastConnectors: new Set(),
     };
-    const { held } = this.#state;
-    this.#held = held;
   }
 
   /** Adds deliveries in the order of the journal; repeated ones are skipped. */
   readonly add = async (drafts: readonly DeliveryDraft[]): Promise<void> => {
     for (const draft of drafts) addDraft(this.#parts, this.#state, draft);
     while (
-      this.#held.size > intakeLimits.heldMax ||
+      this.#state.held.size > intakeLimits.heldMax ||
       this.#state.heldBytes > intakeLimits.heldBytesMax
     )
       parkFirst(this.#parts, this.#state);
@@ -80,7 +77,7 @@ export class DeliveryIntake {
 
   /** Everything before this journal position has a record, or nothing to deliver. */
   get heldTo(): number {
-    const [first] = this.#held.keys();
+    const [first] = this.#state.held.keys();
     return first === undefined ? this.#state.followedTo : Math.floor(first.sequence);
   }
 
@@ -91,13 +88,13 @@ export class DeliveryIntake {
 
   /** A delivery that has no record yet. */
   held(id: string): Delivery | undefined {
-    return [...this.#held.keys()].find((waiting) => waiting.id === id)?.draft;
+    return [...this.#state.held.keys()].find((waiting) => waiting.id === id)?.draft;
   }
 
   /** Writes a record for those that have waited for long, or for all. */
   park(which: 'old' | 'all'): void {
     const now = this.#parts.now();
-    for (let [first] = this.#held; first !== undefined; [first] = this.#held) {
+    for (let [first] = this.#state.held; first !== undefined; [first] = this.#state.held) {
       if (which === 'old' && isWithin(intakeLimits.heldMsMax, first[1].since, now)) return;
       parkFirst(this.#parts, this.#state);
     }

@@ -8,7 +8,7 @@ import { exportFileName, type SampleExport, sampleExportLimits } from '../model/
 import { type ExportFile, openExportFile } from '../query/exports/export-file.ts';
 import { nextLines, type NextLines } from '../query/exports/next-lines.ts';
 import type { PartEncoder } from '../query/exports/part-encoder.ts';
-import type { RecordsDb, Records } from '../storage/records/records.ts';
+import type { Records } from '../storage/records/records.ts';
 import {
   expiredSampleExports,
   filesOfSampleExports,
@@ -45,21 +45,11 @@ export async function freeBytesOf(folder: string): Promise<number> {
 
 export class SampleExports {
   readonly #parts: SampleExportParts;
-  readonly #records: Records;
-  readonly #encoder: PartEncoder;
-  readonly #node: string;
-  readonly #db: RecordsDb;
   /** Files between two of their parts. */
   readonly #open = new Map<string, ExportFile>();
 
   constructor(parts: SampleExportParts) {
     this.#parts = parts;
-    const { records, encoder, node } = parts;
-    this.#records = records;
-    this.#encoder = encoder;
-    this.#node = node;
-    const { db } = this.#records;
-    this.#db = db;
   }
 
   /** Removes the file of a deleted export. */
@@ -70,7 +60,7 @@ export class SampleExports {
 
   /** Reads and stores the next part. Resolves with true when the export has ended. */
   readonly runPart = async (id: string): Promise<boolean> => {
-    const record = await sampleExportRows.find(this.#db, id);
+    const record = await sampleExportRows.find(this.#parts.records.db, id);
     if (record?.state !== 'RUNNING') {
       await removeFileUnlessComplete(record, id, this.removeFile);
       return true;
@@ -79,7 +69,7 @@ export class SampleExports {
       return await this.#runExport(record);
     } catch (error) {
       // An export that was deleted while it ran has no folder.
-      if ((await sampleExportRows.find(this.#db, id)) === undefined) {
+      if ((await sampleExportRows.find(this.#parts.records.db, id)) === undefined) {
         await this.removeFile(id);
         return true;
       }
@@ -96,16 +86,17 @@ export class SampleExports {
   readonly fileOf = (record: SampleExport): string => {
     const { id, state, plan } = record;
     if (state !== 'COMPLETE') throw problem('exportNotReady', { id, state });
-    if (record.node !== this.#node) throw problem('exportElsewhere', { id, node: record.node });
+    if (record.node !== this.#parts.node)
+      throw problem('exportElsewhere', { id, node: record.node });
     return join(this.#folderOf(id), exportFileName(plan.format));
   };
 
   /** Removes exports that expired, and files without a record. */
   readonly runMaintenance = async (): Promise<void> => {
-    for (const id of await expiredSampleExports(this.#db, this.#records.now()))
-      await sampleExportRows.remove(this.#db, id);
+    for (const id of await expiredSampleExports(this.#parts.records.db, this.#parts.records.now()))
+      await sampleExportRows.remove(this.#parts.records.db, id);
     await mkdir(this.#parts.folder, { recursive: true, mode: 0o700 });
-    const known = new Set(await sampleExportsOfNode(this.#db, this.#node));
+    const known = new Set(await sampleExportsOfNode(this.#parts.records.db, this.#parts.node));
     for (const id of await readdir(this.#parts.folder))
       if (!known.has(id)) await this.removeFile(id);
   };
@@ -117,7 +108,7 @@ export class SampleExports {
   async #openFile({ id, plan }: SampleExport): Promise<ExportFile> {
     const file =
       this.#open.get(id) ??
-      (await openExportFile(this.#folderOf(id), this.#encoder.head(plan.format)));
+      (await openExportFile(this.#folderOf(id), this.#parts.encoder.head(plan.format)));
     this.#open.set(id, file);
     return file;
   }
@@ -129,7 +120,7 @@ export class SampleExports {
   async #needRoom(record: SampleExport, file: ExportFile, bytes: number): Promise<void> {
     const { bytesMax } = this.#parts;
     const crowdedOut: string[] = [];
-    const stored = await filesOfSampleExports(this.#db, this.#node);
+    const stored = await filesOfSampleExports(this.#parts.records.db, this.#parts.node);
     const files = new SharedPool<string>({
       // A limit that was lowered ends no file by itself.
       max: Math.max(
@@ -149,14 +140,14 @@ export class SampleExports {
 
   /** A file that is complete ends as if its time were over. */
   async #endEarly(id: string): Promise<void> {
-    const record = await sampleExportRows.find(this.#db, id);
+    const record = await sampleExportRows.find(this.#parts.records.db, id);
     if (record?.state === 'RUNNING')
       await saveFailed(
         this.#parts,
         record,
         problem('exportTooLarge', { bytesMax: this.#parts.bytesMax }),
       );
-    else if (record !== undefined) await sampleExportRows.remove(this.#db, id);
+    else if (record !== undefined) await sampleExportRows.remove(this.#parts.records.db, id);
     await this.removeFile(id);
   }
 
@@ -164,12 +155,12 @@ export class SampleExports {
     const { format } = record.plan;
     const isEmpty = next.lines === '';
     const none = { bytes: new Uint8Array(), footer: new Uint8Array() };
-    const part = isEmpty ? none : await this.#encoder.part(format, next.lines, file.bytes());
+    const part = isEmpty ? none : await this.#parts.encoder.part(format, next.lines, file.bytes());
     await this.#needRoom(record, file, part.bytes.length);
     if (!isEmpty || !next.isLast) await file.append(part, next.progress);
     if (!next.isLast) return file.bytes();
     const footers = format === 'parquet' ? await file.footers() : [];
-    const tail = await this.#encoder.tail(format, footers, file.bytes());
+    const tail = await this.#parts.encoder.tail(format, footers, file.bytes());
     await this.#needRoom(record, file, tail.length);
     return file.complete(tail, exportFileName(format));
   }
@@ -179,7 +170,7 @@ export class SampleExports {
     const next = await nextLines(record.plan, file.progress(), sourcesOf(this.#parts, record));
     const bytes = await this.#storePart(record, file, next);
     const { samples, unreadable, devices } = next.progress;
-    const reached = { ...record, node: this.#node, bytes, samples, unreadable };
+    const reached = { ...record, node: this.#parts.node, bytes, samples, unreadable };
     if (next.isLast) this.#open.delete(record.id);
     await saveReached(this.#parts, reached, { devices, isComplete: next.isLast });
     return next.isLast;

@@ -74,9 +74,6 @@ export interface SharedRuleParts {
 
 export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
   readonly #parts;
-  readonly #db: RecordsDb;
-  readonly #registry: RuleRegistry;
-  readonly #now: () => EpochMs;
   readonly #queue = createSerialQueue();
   readonly #pacing: RulePacing;
   readonly #lanes: RuleLanes;
@@ -89,19 +86,15 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
     const platformStart = () =>
       Math.min(startedAt, Math.round(started.now() - (started.clock() - startedMs)));
     this.#parts = { ...started, platformStart };
-    const { db, registry, now } = this.#parts;
-    this.#db = db;
-    this.#registry = registry;
-    this.#now = now;
     this.#pacing = new RulePacing(this.#parts);
     this.#lanes = createRuleLanes({
       saved: this.#parts.lanes?.saved ?? { evaluated: this.#parts.position, behind: new Map() },
-      rules: this.#registry.rules,
+      rules: this.#parts.registry.rules,
       log: this.#parts.lanes?.log,
     });
     this.#dueTimers = new DueTimers({
-      db: this.#db,
-      registry: this.#registry,
+      db: this.#parts.db,
+      registry: this.#parts.registry,
       log: this.#parts.log,
       newId: this.#parts.newId,
       newBatch: () => new RuleBatch(this.#parts),
@@ -125,7 +118,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
 
   /** Runs what is due. Resolves when its effects are durable. */
   readonly runDue = async (): Promise<void> => {
-    const at = this.#now();
+    const at = this.#parts.now();
     while (await this.alone(() => this.#dueTimers.runRules(at)));
     while (await this.alone(() => this.#dueTimers.runScriptTimers(at)));
   };
@@ -152,7 +145,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
       const turn = turnOf();
       if (turn === undefined) return undefined;
       const batch = new RuleBatch(this.#parts, turn);
-      if (this.#registry.size() > 0)
+      if (this.#parts.registry.size() > 0)
         await evaluateTurn(this.#parts, batch, this.#pacing, turn.entries);
       const startedMs = this.#parts.clock();
       await writeBatch(this.#parts, batch);
@@ -166,17 +159,18 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
 
   /** The clock was set back by so much: timers are planned anew. */
   setBack(byMs: number): Promise<void> {
-    return this.alone(() => this.#dueTimers.setBack(this.#now(), byMs));
+    return this.alone(() => this.#dueTimers.setBack(this.#parts.now(), byMs));
   }
 
   /** Runs the work while nothing else is evaluated, with the current rules. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return this.#queue.run(async () => {
       // Samples without effect left no record: after a crash, a new rule must not evaluate them.
-      const hasChanged = await this.#registry.refresh();
+      const hasChanged = await this.#parts.registry.refresh();
       const positions = this.#lanes.positions();
-      if (hasChanged) await this.#parts.shared?.savePositions(this.#db);
-      if (hasChanged && positions.evaluated >= 0) await saveRulePositions(this.#db, positions);
+      if (hasChanged) await this.#parts.shared?.savePositions(this.#parts.db);
+      if (hasChanged && positions.evaluated >= 0)
+        await saveRulePositions(this.#parts.db, positions);
       return work();
     });
   }
@@ -338,29 +332,22 @@ interface DueTimersParts {
 /** Both resolve when the effects are durable: to true when more may be due. */
 class DueTimers {
   readonly #parts: DueTimersParts;
-  readonly #db: RecordsDb;
-  readonly #registry: RuleRegistry;
-  readonly #newBatch: () => RuleBatch;
 
   constructor(parts: DueTimersParts) {
     this.#parts = parts;
-    const { db, registry, newBatch } = parts;
-    this.#db = db;
-    this.#registry = registry;
-    this.#newBatch = newBatch;
   }
 
   async runRules(at: EpochMs): Promise<boolean> {
-    const batch = this.#newBatch();
+    const batch = this.#parts.newBatch();
     for (const { id, due } of await findDueRules(
-      this.#db,
+      this.#parts.db,
       at,
       dueMax,
       this.#parts.workspaces?.(),
     )) {
-      const compiled = this.#registry.rule(id);
+      const compiled = this.#parts.registry.rule(id);
       // A rule that is not active, or has no schedule, does not become due again.
-      if (compiled?.schedule === undefined) await saveNextExecution(this.#db, id, null);
+      if (compiled?.schedule === undefined) await saveNextExecution(this.#parts.db, id, null);
       else await this.#runScheduled({ compiled, schedule: compiled.schedule, due }, at, batch);
     }
     await batch.addEffects();
@@ -371,9 +358,9 @@ class DueTimers {
   /** The clock was set back: what is planned too late for it is planned anew. */
   async setBack(at: EpochMs, byMs: number): Promise<void> {
     const workspaces = this.#parts.workspaces?.();
-    await transaction(this.#db, async (step) => {
+    await transaction(this.#parts.db, async (step) => {
       for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
-        const schedule = this.#registry.rule(id)?.schedule;
+        const schedule = this.#parts.registry.rule(id)?.schedule;
         const next = schedule && nextDue(schedule, at, at);
         if (next !== undefined && next < due) await saveNextExecution(step.db, id, next);
       }
@@ -382,8 +369,13 @@ class DueTimers {
   }
 
   async runScriptTimers(at: EpochMs): Promise<boolean> {
-    const batch = this.#newBatch();
-    const timers = await findDueScriptTimers(this.#db, at, dueMax, this.#parts.workspaces?.());
+    const batch = this.#parts.newBatch();
+    const timers = await findDueScriptTimers(
+      this.#parts.db,
+      at,
+      dueMax,
+      this.#parts.workspaces?.(),
+    );
     for (const timer of timers) await this.#runScriptTimer(timer, at, batch);
     await this.#parts.write(batch);
     return timers.length === dueMax;
@@ -401,7 +393,7 @@ class DueTimers {
   ): Promise<void> {
     const { compiled, schedule, due } = rule;
     const next = this.#parts.nextPosition(compiled.rule.workspaceId);
-    await this.#registry.prepareRule(compiled, next, batch.failures);
+    await this.#parts.registry.prepareRule(compiled, next, batch.failures);
     let nextExecution: EpochMs | null = at + brokenTimerMs;
     let origin = this.#originOf('TIMER', `timer ${due}`, at);
     try {
@@ -418,27 +410,32 @@ class DueTimers {
   }
 
   #addTimed(compiled: CompiledRule, origin: Origin, batch: RuleBatch): void {
-    const triggered = evaluateTimed(compiled, this.#registry.memory);
+    const triggered = evaluateTimed(compiled, this.#parts.registry.memory);
     if (triggered === undefined) return batch.failures.aborted(compiled, origin);
     const { reading, places, verdict } = triggered;
     if (verdict === undefined) return batch.addTriggered(triggered, origin);
     this.#parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
-    const ended = trackAlarms(compiled, verdict, origin.deviceId, this.#registry.alarmSources);
+    const ended = trackAlarms(
+      compiled,
+      verdict,
+      origin.deviceId,
+      this.#parts.registry.alarmSources,
+    );
     if (verdict.firings.length > 0 || ended.length > 0)
       batch.addTriggered({ ...triggered, ended }, origin);
   }
 
   async #runScriptTimer(timer: ScriptTimer, at: EpochMs, batch: RuleBatch): Promise<void> {
     batch.write.firedTimers.push(timer.id);
-    const compiled = this.#registry.rule(timer.ruleId);
+    const compiled = this.#parts.registry.rule(timer.ruleId);
     if (compiled === undefined || compiled.rule.activation !== timer.activation) return;
     const next = this.#parts.nextPosition(compiled.rule.workspaceId);
-    await this.#registry.prepareRule(compiled, next, batch.failures);
+    await this.#parts.registry.prepareRule(compiled, next, batch.failures);
     await batch.addTimerRun({
       compiled,
       origin: this.#originOf('SCRIPT_TIMER', `timer ${timer.id}`, at),
       timerMeta: timer.meta,
-      evaluate: () => evaluateWithoutDevice(compiled, this.#registry.memory),
+      evaluate: () => evaluateWithoutDevice(compiled, this.#parts.registry.memory),
     });
   }
 

@@ -70,9 +70,6 @@ interface ScriptsState {
 export class RuleScripts {
   readonly #parts: RuleScriptsParts;
   readonly #state: ScriptsState;
-  readonly #waiting: Map<string, number>;
-  readonly #unread: Set<string>;
-  readonly #failing: Set<string>;
   readonly #queue: KeyedQueue;
 
   constructor(parts: RuleScriptsParts) {
@@ -84,10 +81,6 @@ export class RuleScripts {
       failing: new Set(),
       closed: false,
     };
-    const { waiting, unread, failing } = this.#state;
-    this.#waiting = waiting;
-    this.#unread = unread;
-    this.#failing = failing;
     this.#queue = new KeyedQueue({
       work: (ruleId) => workOn(this.#state, ruleId),
       failed: parts.failed,
@@ -107,18 +100,18 @@ export class RuleScripts {
   };
 
   count(ruleId: string): number {
-    return this.#waiting.get(ruleId) ?? 0;
+    return this.#state.waiting.get(ruleId) ?? 0;
   }
 
   /** Rules with waiting runs. */
   waitingRules(): readonly string[] {
-    return [...this.#waiting.keys()];
+    return [...this.#state.waiting.keys()];
   }
 
   added(ruleIds: readonly string[]): void {
     for (const id of ruleIds) {
-      this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1);
-      this.#unread.add(id);
+      this.#state.waiting.set(id, (this.#state.waiting.get(id) ?? 0) + 1);
+      this.#state.unread.add(id);
       this.#schedule(id);
     }
   }
@@ -127,13 +120,13 @@ export class RuleScripts {
   async start(): Promise<void> {
     for (const [ruleId, count] of await countTriggers(this.#parts.db)) {
       if (this.#parts.isOwn?.(ruleId) === false) continue;
-      this.#waiting.set(ruleId, count);
+      this.#state.waiting.set(ruleId, count);
       this.#schedule(ruleId);
     }
   }
 
   #schedule(ruleId: string): void {
-    if (!this.#failing.has(ruleId)) this.#queue.schedule(ruleId);
+    if (!this.#state.failing.has(ruleId)) this.#queue.schedule(ruleId);
   }
 }
 

@@ -15,8 +15,6 @@ export interface RetryingWorkerParts {
 
 export class RetryingWorker {
   readonly #parts: RetryingWorkerParts;
-  readonly #hasWork: () => boolean;
-  readonly #retryDelaysMs: readonly [number, ...number[]];
   #running: Promise<void> | undefined;
   #cancelRetry: (() => void) | undefined;
   #failures = 0;
@@ -27,9 +25,6 @@ export class RetryingWorker {
 
   constructor(parts: RetryingWorkerParts) {
     this.#parts = parts;
-    const { hasWork, retryDelaysMs } = parts;
-    this.#hasWork = hasWork;
-    this.#retryDelaysMs = retryDelaysMs;
   }
 
   /** Call when work was added. Does nothing while the work runs, waits for a retry, or is closed. */
@@ -38,7 +33,7 @@ export class RetryingWorker {
       this.#closed ||
       this.#running !== undefined ||
       this.#cancelRetry !== undefined ||
-      !this.#hasWork()
+      !this.#parts.hasWork()
     )
       return;
     this.#running = this.#run();
@@ -80,7 +75,9 @@ export class RetryingWorker {
   #retryLater(): void {
     if (this.#closed) return;
     const delayMs =
-      this.#retryDelaysMs[this.#failures] ?? this.#retryDelaysMs.at(-1) ?? this.#retryDelaysMs[0];
+      this.#parts.retryDelaysMs[this.#failures] ??
+      this.#parts.retryDelaysMs.at(-1) ??
+      this.#parts.retryDelaysMs[0];
     this.#failures += 1;
     this.#cancelRetry = this.#parts.setTimer(() => {
       this.#cancelRetry = undefined;

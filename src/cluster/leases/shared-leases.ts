@@ -87,10 +87,6 @@ const turnsPerLease = 10;
 
 export class SharedLeases implements Leases {
   readonly #parts: MemberParts;
-  readonly #node: NodeAddress;
-  readonly #leaseMs: number;
-  readonly #now: () => number;
-  readonly #events: LeaseEvents;
   readonly #wanted = new Set<LeaseName>();
   readonly #held: HeldLeases;
   readonly #session: TableSession;
@@ -101,20 +97,16 @@ export class SharedLeases implements Leases {
 
   constructor(parts: MemberParts) {
     this.#parts = parts;
-    const { node, openTable, leaseMs, now, events } = parts;
-    this.#node = node;
-    this.#leaseMs = leaseMs;
-    this.#now = now;
-    this.#events = events;
-    this.#held = new HeldLeases(this.#now);
+    const { openTable } = parts;
+    this.#held = new HeldLeases(this.#parts.now);
     this.#session = new TableSession({
-      node: this.#node,
+      node: this.#parts.node,
       openTable,
       wanted: this.#wanted,
       hasLeft: () => this.#member.hasLeft,
       isDraining: () => this.#member.isDraining,
     });
-    const failed = (error: unknown) => this.#events.failed('changing leases', error);
+    const failed = (error: unknown) => this.#parts.events.failed('changing leases', error);
     this.#listeners = new LeaseListeners(this.#held.use, failed);
     this.#member = {
       parts,
@@ -148,14 +140,16 @@ export class SharedLeases implements Leases {
   /** Releases what is still held. */
   readonly close = async (): Promise<void> => {
     this.#stopTimer?.();
-    await drain(this.#member).catch((error) => this.#events.failed('releasing leases', error));
+    await drain(this.#member).catch((error) =>
+      this.#parts.events.failed('releasing leases', error),
+    );
     this.#member.hasLeft = true;
     await announceLeaving(this.#member, endAll(this.#held));
     await this.#session.close();
   };
 
   get node(): NodeAddress {
-    return this.#node;
+    return this.#parts.node;
   }
 
   /** The lease when this node holds it and accepts work for it. Asks no database. */
@@ -180,7 +174,8 @@ export class SharedLeases implements Leases {
   /** Whether the table cannot be used for so long that this node holds nothing any longer. */
   isCutOff(): boolean {
     return (
-      this.#member.isFailing && this.#now() - this.#member.renewedAt >= this.#leaseMs * validPart
+      this.#member.isFailing &&
+      this.#parts.now() - this.#member.renewedAt >= this.#parts.leaseMs * validPart
     );
   }
 
@@ -189,8 +184,11 @@ export class SharedLeases implements Leases {
     await this.#takeTurn();
     await this.#listeners.idle();
     const inBackground = () =>
-      void this.#takeTurn().catch((error) => this.#events.failed('renewing leases', error));
-    this.#stopTimer = this.#parts.setRepeatingTimer(inBackground, this.#leaseMs / turnsPerLease);
+      void this.#takeTurn().catch((error) => this.#parts.events.failed('renewing leases', error));
+    this.#stopTimer = this.#parts.setRepeatingTimer(
+      inBackground,
+      this.#parts.leaseMs / turnsPerLease,
+    );
   }
 
   /** Resolves when the changes and moves begun so far are done. */

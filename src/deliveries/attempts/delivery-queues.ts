@@ -34,14 +34,9 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
     changed: new Set(),
     size: 0,
   };
-  readonly #connectors: Map<string, ConnectorQueue<D>>;
 
-  constructor() {
-    const { connectors } = this.#state;
-    this.#connectors = connectors;
-  }
-
-  readonly sizeOf = (connectorId: string): number => this.#connectors.get(connectorId)?.size ?? 0;
+  readonly sizeOf = (connectorId: string): number =>
+    this.#state.connectors.get(connectorId)?.size ?? 0;
 
   /** Deliveries that wait or are in progress, of all connectors. */
   get size(): number {
@@ -50,7 +45,7 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
 
   /** Number of connectors whose target counts as broken. */
   get brokenTargets(): number {
-    return [...this.#connectors.values()].filter(isBroken).length;
+    return [...this.#state.connectors.values()].filter(isBroken).length;
   }
 
   /** The next time at which a queue becomes ready. */
@@ -59,7 +54,7 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
   }
 
   isBroken(connectorId: string): boolean {
-    const connector = this.#connectors.get(connectorId);
+    const connector = this.#state.connectors.get(connectorId);
     return connector !== undefined && isBroken(connector);
   }
 
@@ -68,7 +63,7 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
    * for its turn; undefined when none has. Of many that failed, the first thousand count.
    */
   nextRetryOf(connectorId: string): EpochMs | undefined {
-    return nextRetryIn(this.#connectors.get(connectorId));
+    return nextRetryIn(this.#state.connectors.get(connectorId));
   }
 
   /** Adds a delivery, in any order. Ignores a known one. */

@@ -159,13 +159,10 @@ interface Worker {
 export class Deliverer {
   readonly #parts: DelivererParts;
   readonly #worker: Worker;
-  readonly #queues: DeliveryQueues<WaitingDelivery>;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
     this.#worker = createWorker(parts);
-    const { queues } = this.#worker;
-    this.#queues = queues;
   }
 
   /** Resolves when nothing is due now and all outcomes are saved. */
@@ -181,7 +178,7 @@ export class Deliverer {
   add(waiting: readonly WaitingDelivery[]): void {
     for (const delivery of waiting) {
       delivery.nextAt = dueOf(this.#parts, delivery);
-      this.#queues.add(delivery, this.#parts.clock());
+      this.#worker.queues.add(delivery, this.#parts.clock());
     }
     startSoon(this.#worker);
   }
@@ -193,24 +190,24 @@ export class Deliverer {
 
   /** The deliveries of the connector that wait or are in progress; of all without one. */
   waitingDeliveries(connectorId?: string): Iterable<WaitingDelivery> {
-    return this.#queues.waiting(connectorId);
+    return this.#worker.queues.waiting(connectorId);
   }
 
   waitingOf(connectorId: string): number {
-    return this.#queues.sizeOf(connectorId);
+    return this.#worker.queues.sizeOf(connectorId);
   }
 
   nextRetryOf(connectorId: string): EpochMs | undefined {
-    const at = this.#queues.nextRetryOf(connectorId);
+    const at = this.#worker.queues.nextRetryOf(connectorId);
     return at === undefined ? undefined : Math.round(this.#parts.now() + at - this.#parts.clock());
   }
 
   get waiting(): number {
-    return this.#queues.size;
+    return this.#worker.queues.size;
   }
 
   get brokenTargets(): number {
-    return this.#queues.brokenTargets;
+    return this.#worker.queues.brokenTargets;
   }
 
   /**

@@ -94,7 +94,6 @@ class Sending {
   readonly #lease: string;
   readonly #method: string;
   readonly #url: string;
-  readonly #headers: string[];
   readonly #remoteAddress: string;
   readonly #gone = new AbortController();
   #body: Promise<Readable | Uint8Array | undefined> | undefined;
@@ -103,10 +102,9 @@ class Sending {
   constructor(raw: IncomingMessage, response: ServerResponse, lease: string) {
     this.#raw = raw;
     this.#lease = lease;
-    const { method = '', url = '', rawHeaders: headers, socket } = raw;
+    const { method = '', url = '', socket } = raw;
     this.#method = method;
     this.#url = url;
-    this.#headers = headers;
     this.#remoteAddress = socket.remoteAddress ?? '';
     response.once('close', () => {
       if (!response.writableFinished) this.#gone.abort();
@@ -120,7 +118,7 @@ class Sending {
     return {
       method: this.#method,
       url: this.#url,
-      headers: this.#headers,
+      headers: this.#raw.rawHeaders,
       body: read,
       remoteAddress: this.#remoteAddress,
       lease: this.#lease,

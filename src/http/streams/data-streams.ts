@@ -109,7 +109,6 @@ export class DataStreams {
   readonly #server: Server;
   readonly #options: DataStreamsOptions;
   readonly #streams: Streams;
-  readonly #sockets: Set<StreamSocket>;
   readonly #timer;
   readonly #onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (this.#options.isElsewhere?.(pathOf(request)) !== true)
@@ -120,23 +119,21 @@ export class DataStreams {
     this.#server = server;
     this.#options = options;
     this.#streams = createStreams(options);
-    const { sockets } = this.#streams;
-    this.#sockets = sockets;
     server.on('upgrade', this.#onUpgrade);
     refuseBadHandshakes(this.#streams.webSockets, options);
-    this.#timer = startTicks(this.#sockets, options.tickMs ?? liveLimits.tickMs);
+    this.#timer = startTicks(this.#streams.sockets, options.tickMs ?? liveLimits.tickMs);
   }
 
   /** Ends the sessions of revoked credentials with 4401; returns their number. */
   readonly endSessions = (revoked: (principal: Principal) => boolean): number => {
-    const ended = [...this.#sockets].filter(({ principal }) => revoked(principal));
+    const ended = [...this.#streams.sockets].filter(({ principal }) => revoked(principal));
     for (const stream of ended) stream.end(4401, 'the credential was revoked');
     return ended.length;
   };
 
   /** Ends all connections with 1012, so that clients connect again. */
   readonly restart = (): void => {
-    for (const stream of this.#sockets)
+    for (const stream of this.#streams.sockets)
       stream.end(1012, 'the server may have missed changes; reconnect');
   };
 
@@ -148,7 +145,7 @@ export class DataStreams {
   };
 
   get sessions(): number {
-    return this.#sockets.size;
+    return this.#streams.sockets.size;
   }
 
   /** Bytes that sessions keep for slow readers. */

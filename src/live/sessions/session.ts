@@ -76,8 +76,6 @@ interface SessionOptions {
 /** A session of an authenticated principal (interface 6 and 4.11). */
 export class Session {
   readonly #options: SessionOptions;
-  readonly #outbox: Outbox;
-  readonly #now: () => EpochMs;
   readonly #reply: Reply;
   readonly #subscriptions: SessionSubscriptions;
   readonly #workspaces: SessionWorkspaces;
@@ -86,9 +84,6 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { outbox, now } = options;
-    this.#outbox = outbox;
-    this.#now = now;
     const replies = createReplies(options);
     const { reply, refuse } = replies;
     this.#reply = reply;
@@ -102,7 +97,7 @@ export class Session {
   }
 
   readonly tick = (): void => {
-    this.#outbox.tick();
+    this.#options.outbox.tick();
     this.#catchUp.tick();
     this.#workspaces.reportOmitted((workspaceId, kind, leftOut) =>
       this.#reply({
@@ -110,14 +105,18 @@ export class Session {
         kind,
         workspaceId,
         leftOut,
-        timestamp: formatInstant(this.#now()),
+        timestamp: formatInstant(this.#options.now()),
       }),
     );
   };
 
   /** Sends the greeting. Call it first. */
   open(): void {
-    this.#reply({ type: 'connected', message: 'Connected', timestamp: formatInstant(this.#now()) });
+    this.#reply({
+      type: 'connected',
+      message: 'Connected',
+      timestamp: formatInstant(this.#options.now()),
+    });
   }
 
   receive(text: string): void {
@@ -136,7 +135,7 @@ export class Session {
   /** Cancels everything. The session sends nothing more. */
   close(): void {
     this.#options.memory.close();
-    this.#outbox.close();
+    this.#options.outbox.close();
     this.#catchUp.close();
     this.#incoming.clear();
     this.#subscriptions.clear();

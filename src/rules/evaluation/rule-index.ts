@@ -41,20 +41,6 @@ export class RuleIndex {
     byUsed: new Map(),
     taggedOf: new Map(),
   };
-  readonly #byDevice: Sets;
-  readonly #byTag: Sets;
-  readonly #byNamed: Sets;
-  readonly #byUsed: Sets;
-  readonly #taggedOf: Sets;
-
-  constructor() {
-    const { byDevice, byTag, byNamed, byUsed, taggedOf } = this.#indexes;
-    this.#byDevice = byDevice;
-    this.#byTag = byTag;
-    this.#byNamed = byNamed;
-    this.#byUsed = byUsed;
-    this.#taggedOf = taggedOf;
-  }
 
   readonly rule = (ruleId: string): CompiledRule | undefined => this.#rules.get(ruleId);
 
@@ -66,7 +52,7 @@ export class RuleIndex {
 
   /** Whether any rule has a tag as an input. */
   get hasTags(): boolean {
-    return this.#byTag.size > 0;
+    return this.#indexes.byTag.size > 0;
   }
 
   add(compiled: CompiledRule): void {
@@ -95,8 +81,9 @@ export class RuleIndex {
     tags: ReadonlySet<string>,
     workspaceId: string,
   ): readonly CompiledRule[] {
-    const found = new Set(this.#byDevice.get(deviceId));
-    for (const tag of tags) for (const compiled of this.#byTag.get(tag) ?? []) found.add(compiled);
+    const found = new Set(this.#indexes.byDevice.get(deviceId));
+    for (const tag of tags)
+      for (const compiled of this.#indexes.byTag.get(tag) ?? []) found.add(compiled);
     return [...found].filter(({ rule }) => rule.workspaceId === workspaceId);
   }
 
@@ -105,13 +92,16 @@ export class RuleIndex {
    * tag.
    */
   watchesOf(deviceId: string, workspaceId: string): readonly Watch[] {
-    const rulesOf = [this.#byDevice.get(deviceId) ?? [], this.#taggedOf.get(workspaceId) ?? []];
+    const rulesOf = [
+      this.#indexes.byDevice.get(deviceId) ?? [],
+      this.#indexes.taggedOf.get(workspaceId) ?? [],
+    ];
     return watchesOf(rulesOf.flatMap((found) => [...found]));
   }
 
   /** Ids of rules that name the device as an input, also after it was moved to another workspace. */
   namedBy(deviceId: string): readonly string[] {
-    return idsOf(this.#byNamed.get(deviceId));
+    return idsOf(this.#indexes.byNamed.get(deviceId));
   }
 
   /**
@@ -119,19 +109,21 @@ export class RuleIndex {
    * names it.
    */
   namedWorkspace(deviceId: string): string | undefined {
-    if (!this.#byNamed.has(deviceId)) return undefined;
-    const [rule] = this.#byDevice.get(deviceId) ?? [];
+    if (!this.#indexes.byNamed.has(deviceId)) return undefined;
+    const [rule] = this.#indexes.byDevice.get(deviceId) ?? [];
     return rule?.rule.workspaceId ?? '';
   }
 
   /** Ids of rules that use the output connector or custom logic block. */
   using(id: string): readonly string[] {
-    return idsOf(this.#byUsed.get(id));
+    return idsOf(this.#indexes.byUsed.get(id));
   }
 
   workspacesWithTags(tagIds: readonly string[]): ReadonlySet<string> {
     return new Set(
-      tagIds.flatMap((id) => [...(this.#byTag.get(id) ?? [])].map(({ rule }) => rule.workspaceId)),
+      tagIds.flatMap((id) =>
+        [...(this.#indexes.byTag.get(id) ?? [])].map(({ rule }) => rule.workspaceId),
+      ),
     );
   }
 }

@@ -18,9 +18,6 @@ export interface JournalReleaseParts {
 /** Asks once a minute; without replicas what is shipped is released immediately. */
 export class JournalRelease {
   readonly #parts: JournalReleaseParts;
-  readonly #clickHouse: ClickHouse;
-  readonly #release: (before: number) => void | Promise<void>;
-  readonly #failed: (error: unknown) => void;
   #released: number;
   #stored: number;
   #waitingSince: number | undefined;
@@ -29,14 +26,10 @@ export class JournalRelease {
 
   constructor(parts: JournalReleaseParts) {
     this.#parts = parts;
-    const { clickHouse, release, failed } = parts;
-    this.#clickHouse = clickHouse;
-    this.#release = release;
-    this.#failed = failed;
     this.#released = parts.from;
     this.#stored = parts.from;
-    this.#end = this.#clickHouse.isReplicated
-      ? setRepeatingTimer(() => void this.ask().catch(this.#failed), askEveryMs)
+    this.#end = this.#parts.clickHouse.isReplicated
+      ? setRepeatingTimer(() => void this.ask().catch(this.#parts.failed), askEveryMs)
       : undefined;
   }
 
@@ -52,12 +45,12 @@ export class JournalRelease {
   shipped(to: number): void {
     if (to <= this.#stored) return;
     this.#stored = to;
-    if (this.#clickHouse.isReplicated) {
+    if (this.#parts.clickHouse.isReplicated) {
       this.#waitingSince ??= performance.now();
       return;
     }
     this.#released = to;
-    Promise.try(this.#release, to).catch(this.#failed);
+    Promise.try(this.#parts.release, to).catch(this.#parts.failed);
   }
 
   /** How long something has waited for replicas; 0 when all have everything. */
@@ -74,10 +67,10 @@ export class JournalRelease {
     const to = this.#stored;
     if (to <= this.#released) return;
     const startedAt = performance.now();
-    await everyReplicaHasAll(this.#clickHouse, this.#parts.tables);
+    await everyReplicaHasAll(this.#parts.clickHouse, this.#parts.tables);
     this.#released = to;
     this.#waitingSince = this.#stored > to ? startedAt : undefined;
-    await this.#release(to);
+    await this.#parts.release(to);
   }
 }
 

@@ -38,7 +38,6 @@ export interface HoursParts {
 
 export class Hours {
   readonly #parts: HoursParts;
-  readonly #openRows: OpenRows;
   readonly #addedFrom: number;
   readonly #blocks: HourBlocks;
   readonly #shipper: BlockShipper;
@@ -60,8 +59,7 @@ export class Hours {
 
   constructor(parts: HoursParts) {
     this.#parts = parts;
-    const { file, openRows } = parts;
-    this.#openRows = openRows;
+    const { file } = parts;
     this.#addedFrom = file.state.shipped;
     this.#blocks = createHourBlocks(startOf(file), parts.limits);
     this.#shipper = createHourShipper(parts, this.#blocks);
@@ -95,7 +93,7 @@ export class Hours {
   known(): KnownHours | undefined {
     const partials = this.#blocks.partials();
     // Rows that an earlier run has shipped may be open again.
-    if (partials === undefined || this.#openRows.from() < this.#addedFrom) return undefined;
+    if (partials === undefined || this.#parts.openRows.from() < this.#addedFrom) return undefined;
     return { before: this.#blocks.from(), partials };
   }
 

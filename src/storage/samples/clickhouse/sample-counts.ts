@@ -15,9 +15,6 @@ type SealedCounts = Map<number, Map<string, number>>;
 
 export class SampleCounts {
   readonly #parts: StoreParts;
-  readonly #shards: StoreParts['shards'];
-  readonly #openRows: StoreParts['openRows'];
-  readonly #elsewhere: StoreParts['elsewhere'];
   readonly #journal: number;
   #sealed: SealedCounts | undefined;
   #countedAt = Number.NEGATIVE_INFINITY;
@@ -27,37 +24,34 @@ export class SampleCounts {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { shards, openRows, file, elsewhere } = parts;
-    this.#shards = shards;
-    this.#openRows = openRows;
-    this.#elsewhere = elsewhere;
+    const { file } = parts;
     const { journal } = file.state;
     this.#journal = journal;
   }
 
   /** Bytes of a sample in ClickHouse, on average. */
   rowBytes(): Promise<number> {
-    return averageBytes(this.#shards);
+    return averageBytes(this.#parts.shards);
   }
 
   /** Those of this journal. */
   async here(): Promise<UsageOfJournal> {
     const counts = new Map(countsOf(await this.#counted(true), this.#journal));
-    for (const [workspaceId, samples] of openCounts(this.#openRows))
+    for (const [workspaceId, samples] of openCounts(this.#parts.openRows))
       add(counts, workspaceId, samples);
     return { journal: this.#journal, samples: [...counts] };
   }
 
   /** With those of other nodes, whose deletions are counted a minute later at most. */
   async usage(): Promise<ReadonlyMap<string, WorkspaceUsage>> {
-    const others = (await this.#elsewhere?.usage()) ?? [];
+    const others = (await this.#parts.elsewhere?.usage()) ?? [];
     const stored = await this.#counted(others.length > 0);
-    const perRow = await averageBytes(this.#shards);
+    const perRow = await averageBytes(this.#parts.shards);
     const found: Usage = new Map();
     const answered = new Set(others.map((other) => other.journal));
     for (const [of, counts] of stored) if (!answered.has(of)) addUsage(found, counts, perRow);
     for (const { samples } of others) addUsage(found, samples, perRow);
-    addUsage(found, openCounts(this.#openRows), openRowBytes);
+    addUsage(found, openCounts(this.#parts.openRows), openRowBytes);
     return found;
   }
 

@@ -243,18 +243,16 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
   /** Devices whose rows may come as ranges. */
   readonly numbered: NumberedDevices;
   readonly #parts: EntryWriterParts;
-  readonly #registry: SeriesRegistry;
   readonly #replaying: RowPlacing;
   #visiblePosition: number;
 
   constructor(parts: EntryWriterParts) {
     this.#parts = parts;
-    const { registry, manifest } = parts;
-    this.#registry = registry;
+    const { manifest } = parts;
     this.#replaying = { ...parts, isReplayed: true };
     this.#visiblePosition = manifest.replayFrom;
     for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
-      this.#registry.dropped.set(deviceId, position);
+      this.#parts.registry.dropped.set(deviceId, position);
     this.numbered = numberedOf(parts);
   }
 
@@ -301,8 +299,8 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
   #add(entry: LoggedEntry, isReplayed: boolean): void {
     const { position, deviceId } = entry;
     if (
-      this.#registry.dropped.size === 0 ||
-      position >= (this.#registry.dropped.get(deviceId) ?? 0)
+      this.#parts.registry.dropped.size === 0 ||
+      position >= (this.#parts.registry.dropped.get(deviceId) ?? 0)
     )
       addEntry(entry, isReplayed ? this.#replaying : this.#parts);
     this.#written(entry.bytes, position + 1);
@@ -315,15 +313,15 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
 
   /** Entries before the position are visible now. */
   #written(bytes: number, position: number): void {
-    this.#registry.noteJournalled(bytes);
+    this.#parts.registry.noteJournalled(bytes);
     this.#visiblePosition = Math.max(this.#visiblePosition, position);
-    if (this.#registry.dropped.size > 0) this.#forgetDropped();
+    if (this.#parts.registry.dropped.size > 0) this.#forgetDropped();
   }
 
   /** Entries are in the order of positions. */
   #forgetDropped(): void {
-    for (const [deviceId, before] of this.#registry.dropped)
-      if (before <= this.#visiblePosition) this.#registry.dropped.delete(deviceId);
+    for (const [deviceId, before] of this.#parts.registry.dropped)
+      if (before <= this.#visiblePosition) this.#parts.registry.dropped.delete(deviceId);
   }
 
   async #whenRoom(first: Promise<void>): Promise<void> {

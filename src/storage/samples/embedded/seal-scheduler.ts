@@ -13,28 +13,23 @@ export interface SealingWorkParts {
 
 export class SealingWork {
   readonly #parts: SealingWorkParts;
-  readonly #work: () => Promise<void>;
-  readonly #journalledBytes: () => number;
-  readonly #limits: Pick<StoreLimits, 'lookEveryBytes'>;
   #failedAt = Number.NEGATIVE_INFINITY;
   #working: Promise<void> | undefined;
   #writersOn: PromiseWithResolvers<void> | undefined;
 
   constructor(parts: SealingWorkParts) {
     this.#parts = parts;
-    const { work, journalledBytes, limits } = parts;
-    this.#work = work;
-    this.#journalledBytes = journalledBytes;
-    this.#limits = limits;
   }
 
   /** Does nothing while the work runs, or shortly after a failure. */
   start(): void {
     // After a failure it is tried again when there is something new to keep, not at every entry.
-    if (this.#journalledBytes() - this.#failedAt < this.#limits.lookEveryBytes / 4) return;
-    this.#working ??= this.#work()
+    if (this.#parts.journalledBytes() - this.#failedAt < this.#parts.limits.lookEveryBytes / 4)
+      return;
+    this.#working ??= this.#parts
+      .work()
       .catch((error: unknown) => {
-        this.#failedAt = this.#journalledBytes();
+        this.#failedAt = this.#parts.journalledBytes();
         this.#parts.failed(error);
       })
       .finally(() => {

@@ -23,16 +23,11 @@ const thisNode = 'this node';
 
 export class Registrations {
   readonly #parts: RegistrationsParts;
-  readonly #messages: Pick<NodeMessages, 'node' | 'place'>;
-  readonly #memoryOf: (nodeId: string) => string | undefined;
   readonly #partitions = new Map<number, Partition>();
   #size = 0;
 
   constructor(parts: RegistrationsParts) {
     this.#parts = parts;
-    const { messages, memoryOf } = parts;
-    this.#messages = messages;
-    this.#memoryOf = memoryOf;
   }
 
   /** The caller registers it with its owner. */
@@ -64,8 +59,8 @@ export class Registrations {
   owners(): Iterable<NodeAddress> {
     const owners = new Map<string, NodeAddress>();
     for (const number of this.#partitions.keys()) {
-      const node = this.#messages.place(number)?.node;
-      if (node !== undefined && node.id !== this.#messages.node.id) owners.set(node.id, node);
+      const node = this.#parts.messages.place(number)?.node;
+      if (node !== undefined && node.id !== this.#parts.messages.node.id) owners.set(node.id, node);
     }
     return owners.values();
   }
@@ -83,11 +78,11 @@ export class Registrations {
   }
 
   #placeOf(number: number): string | undefined {
-    const place = this.#messages.place(number);
+    const place = this.#parts.messages.place(number);
     if (place === undefined) return undefined;
     const { node, epoch } = place;
-    if (node.id === this.#messages.node.id) return thisNode;
-    return `${node.id} ${epoch} ${this.#memoryOf(node.id) ?? ''}`;
+    if (node.id === this.#parts.messages.node.id) return thisNode;
+    return `${node.id} ${epoch} ${this.#parts.memoryOf(node.id) ?? ''}`;
   }
 }
 

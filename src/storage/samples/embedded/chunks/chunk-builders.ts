@@ -20,9 +20,6 @@ export class ChunkMakers {
   readonly #schemas: SchemaInterner;
   readonly #limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
   readonly #failed: (error: unknown) => void;
-  readonly #rowsMax: number;
-  readonly #rowsToCloseAtDay: number;
-  readonly #chunkRowsAtOnce: number;
   readonly #thread = new JobThread<ChunkJob, MadeChunks>(
     () => new Worker(new URL('./chunk-worker.ts', import.meta.url), { env: {} }),
     'makes chunks',
@@ -41,10 +38,6 @@ export class ChunkMakers {
     this.#schemas = schemas;
     this.#limits = limits;
     this.#failed = failed;
-    const { rowsMax, rowsToCloseAtDay, chunkRowsAtOnce } = limits;
-    this.#rowsMax = rowsMax;
-    this.#rowsToCloseAtDay = rowsToCloseAtDay;
-    this.#chunkRowsAtOnce = chunkRowsAtOnce;
   }
 
   readonly close = (): Promise<void> => this.#thread.close();
@@ -54,7 +47,7 @@ export class ChunkMakers {
     parts: readonly RowsToChunk[],
   ): readonly (readonly Chunk[])[] | Promise<readonly (readonly Chunk[])[]> {
     const rows = parts.reduce((sum, { sorted }) => sum + sorted.length, 0);
-    return rows > this.#chunkRowsAtOnce ? this.#makeThere(parts) : this.#makeHere(parts);
+    return rows > this.#limits.chunkRowsAtOnce ? this.#makeThere(parts) : this.#makeHere(parts);
   }
 
   #makeHere(parts: readonly RowsToChunk[]): Chunk[][] {
@@ -70,7 +63,7 @@ export class ChunkMakers {
     }));
     const job = {
       parts: packed,
-      limits: { rowsMax: this.#rowsMax, rowsToCloseAtDay: this.#rowsToCloseAtDay },
+      limits: { rowsMax: this.#limits.rowsMax, rowsToCloseAtDay: this.#limits.rowsToCloseAtDay },
     };
     let made: MadeChunks;
     try {

@@ -34,8 +34,6 @@ export interface TableOfRun {
 
 export class TableMerger {
   readonly #parts: TableMergerParts;
-  readonly #tables: ShapeTables;
-  readonly #limits: StoreLimits;
   /** Runs that cannot be read as a whole: they stay as they are, so that nothing more is lost. */
   readonly #unreadable = new WeakSet<RunReader>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -49,9 +47,6 @@ export class TableMerger {
 
   constructor(parts: TableMergerParts) {
     this.#parts = parts;
-    const { tables, limits } = parts;
-    this.#tables = tables;
-    this.#limits = limits;
   }
 
   /** Starts merging when there is something to merge. */
@@ -94,13 +89,13 @@ export class TableMerger {
   }
 
   #mergeable(): { table: ShapeTable; runs: readonly TableRun[] } | undefined {
-    for (const table of this.#tables.all()) {
+    for (const table of this.#parts.tables.all()) {
       const runs = table.runs.map((run) => ({
         level: run.level,
         bytes: run.bytes,
         damaged: run.damaged || this.#unreadable.has(run.reader),
       }));
-      const place = runsToMerge(runs, this.#limits);
+      const place = runsToMerge(runs, this.#parts.limits);
       if (place !== undefined) return { table, runs: table.runs.slice(...place) };
     }
     return undefined;

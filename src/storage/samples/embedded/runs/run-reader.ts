@@ -7,7 +7,7 @@ import { lowerBound } from './packed-block.ts';
 import type { PageSlices } from './page-reader.ts';
 import { PageSections, type PageSectionsOptions } from './page-sections.ts';
 import type { RunFile } from './run-file.ts';
-import { type RunIndex, firstPageOf } from './run-index.ts';
+import { firstPageOf } from './run-index.ts';
 import { Slice } from './slice-rows.ts';
 import { SliceWalk } from './slice-walk.ts';
 
@@ -20,7 +20,6 @@ export class RunReader {
   readonly schema: ChunkSchema;
   readonly #run: RunFile;
   readonly #origins: readonly Origin[];
-  readonly #index: RunIndex;
   readonly #sections: PageSections;
   readonly #least: number;
   readonly #greatest: number;
@@ -37,8 +36,8 @@ export class RunReader {
   readonly #damagedPage = (page: number): RowGroup => {
     return {
       sealed: this.#sections.placeOf(page),
-      oldest: this.#index.oldest[page]!,
-      newest: this.#index.newest[page]!,
+      oldest: this.#run.index.oldest[page]!,
+      newest: this.#run.index.newest[page]!,
       length: 0,
       visibleFrom: Number.NEGATIVE_INFINITY,
       sorted: () => undefined,
@@ -49,11 +48,9 @@ export class RunReader {
     const { run, origins } = options;
     this.#run = run;
     this.#origins = origins;
-    const { index } = this.#run;
-    this.#index = index;
     this.#sections = new PageSections(options);
-    this.#least = this.#index.firstDevices[0] ?? Number.POSITIVE_INFINITY;
-    this.#greatest = this.#index.lastDevices.at(-1) ?? Number.NEGATIVE_INFINITY;
+    this.#least = this.#run.index.firstDevices[0] ?? Number.POSITIVE_INFINITY;
+    this.#greatest = this.#run.index.lastDevices.at(-1) ?? Number.NEGATIVE_INFINITY;
     this.schema = options.schema;
   }
 
@@ -90,8 +87,8 @@ export class RunReader {
   mayHave(device: number): boolean {
     // Asked for every run once for each device after a start; most answers need only the ends.
     if (device < this.#least || device > this.#greatest) return false;
-    const page = firstPageOf(this.#index, device);
-    return page < this.#index.head.pages && this.#index.firstDevices[page]! <= device;
+    const page = firstPageOf(this.#run.index, device);
+    return page < this.#run.index.head.pages && this.#run.index.firstDevices[page]! <= device;
   }
 
   /**
@@ -100,13 +97,13 @@ export class RunReader {
    */
   groupsOf(device: number, from: EpochMs, to: EpochMs): RowGroup[] {
     const found: RowGroup[] = [];
-    if (this.#index.head.newest < from || this.#index.head.oldest >= to) return found;
+    if (this.#run.index.head.newest < from || this.#run.index.head.oldest >= to) return found;
     for (
-      let page = firstPageOf(this.#index, device);
-      page < this.#index.head.pages && this.#index.firstDevices[page]! <= device;
+      let page = firstPageOf(this.#run.index, device);
+      page < this.#run.index.head.pages && this.#run.index.firstDevices[page]! <= device;
       page++
     ) {
-      if (this.#index.newest[page]! < from || this.#index.oldest[page]! >= to) continue;
+      if (this.#run.index.newest[page]! < from || this.#run.index.oldest[page]! >= to) continue;
       const slices = this.#sections.guarded(page, () => this.#slicesOf(page, device, [from, to]));
       if (slices === undefined) found.push(this.#damagedPage(page));
       else found.push(...slices);
