@@ -92,7 +92,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   );
   const decoded = new DecodedChunks((chunk, reason) => {
     damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
-  });
+  }, limits);
   const segments = createSegmentSet({
     directory,
     ...opened,

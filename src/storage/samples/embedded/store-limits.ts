@@ -65,6 +65,8 @@ export const storeLimits = {
   mergedRunBytesMax: 512 * 1024 * 1024,
   /** Decoded sections of runs that are kept for further reads. */
   sectionCacheBytes: 48 * 1024 * 1024,
+  /** Hours and values of chunks that are kept, decoded, for further reads. */
+  keptChunkBytes: 64 * 1024 * 1024,
 } as const;
 
 export type StoreLimits = { readonly [K in keyof typeof storeLimits]: number };

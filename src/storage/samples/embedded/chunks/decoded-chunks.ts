@@ -1,22 +1,39 @@
 // Recently decoded chunks, within a bound, and the one place where damage met on reading is caught and reported.
 import { type Chunk, DamagedChunk } from './chunk.ts';
+import type { StoreLimits } from '../store-limits.ts';
 import type { SortedRows } from '../rows/rows.ts';
 import { newScratch, SealedRows } from '../queries/sealed-rows.ts';
 
-/**
- * Values that the decoded chunks kept may hold, if all their columns were decoded; eight bytes
- * each.
- */
-const cellsMax = 4_000_000;
+/** What a chunk takes before anything of it is decoded. */
+const chunkBytes = 500;
 
+interface KeptRows {
+  readonly rows: SealedRows;
+  bytes: number;
+}
+
+/**
+ * Keeps rows by their chunk. A chunk never changes, and one that is merged, dropped or past its
+ * retention is another chunk or none, so what is kept is right for as long as somebody asks for it.
+ */
 export class DecodedChunks {
   readonly #report: (chunk: Chunk, reason: string) => void;
-  readonly #kept = new Map<Chunk, SealedRows>();
+  readonly #kept = new Map<Chunk, KeptRows>();
   readonly #scratch = newScratch();
-  #cells = 0;
+  readonly #bytesMax: number;
+  #bytes = 0;
 
-  constructor(report: (chunk: Chunk, reason: string) => void) {
+  constructor(
+    report: (chunk: Chunk, reason: string) => void,
+    { keptChunkBytes }: Pick<StoreLimits, 'keptChunkBytes'>,
+  ) {
     this.#report = report;
+    this.#bytesMax = keptChunkBytes;
+  }
+
+  /** What the kept rows take. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /**
@@ -24,7 +41,7 @@ export class DecodedChunks {
    * call.
    */
   readonly passing = (chunk: Chunk): SealedRows =>
-    this.#kept.get(chunk) ?? new SealedRows(chunk, this.#scratch);
+    this.#kept.get(chunk)?.rows ?? new SealedRows(chunk, { scratch: this.#scratch });
 
   /** What the reading gives; undefined when it met damage, which is reported once per chunk. */
   guarded<T>(chunk: Chunk, read: () => T): T | undefined {
@@ -40,37 +57,48 @@ export class DecodedChunks {
   }
 
   forget(chunk: Chunk): void {
-    if (this.#kept.delete(chunk)) this.#cells -= cellsOf(chunk);
+    const kept = this.#kept.get(chunk);
+    if (kept === undefined) return;
+    this.#kept.delete(chunk);
+    this.#bytes -= kept.bytes;
   }
 
   /** The rows of the chunk; undefined when it is damaged. */
   sorted(chunk: Chunk): SortedRows | undefined {
     return this.guarded(chunk, () => {
-      const decoded = this.#rows(chunk);
+      const decoded = this.keeping(chunk);
       const { timestamps, orders, length } = decoded;
       return { rows: decoded, length, timestamps, orders, permutation: undefined };
     });
   }
 
-  #rows(chunk: Chunk): SealedRows {
+  /** The rows of the chunk, which stay in memory with what is decoded of them. */
+  readonly keeping = (chunk: Chunk): SealedRows => {
     const found = this.#kept.get(chunk);
     if (found !== undefined) {
       // Asked for again, it is the last to go.
       this.#kept.delete(chunk);
       this.#kept.set(chunk, found);
-      return found;
+      return found.rows;
     }
-    const decoded = new SealedRows(chunk);
-    this.#kept.set(chunk, decoded);
-    this.#cells += cellsOf(chunk);
+    const kept: KeptRows = {
+      rows: new SealedRows(chunk, { kept: (bytes) => this.#note(chunk, kept, bytes) }),
+      bytes: 0,
+    };
+    this.#kept.set(chunk, kept);
+    this.#note(chunk, kept, chunkBytes);
+    return kept.rows;
+  };
+
+  #note(chunk: Chunk, kept: KeptRows, bytes: number): void {
+    // A reader that pauses may go on with rows that were forgotten meanwhile.
+    if (this.#kept.get(chunk) !== kept) return;
+    kept.bytes += bytes;
+    this.#bytes += bytes;
+    if (this.#bytes <= this.#bytesMax) return;
     for (const oldest of this.#kept.keys()) {
-      if (this.#cells <= cellsMax || oldest === chunk) break;
+      if (this.#bytes <= this.#bytesMax || oldest === chunk) break;
       this.forget(oldest);
     }
-    return decoded;
   }
-}
-
-function cellsOf(chunk: Chunk): number {
-  return chunk.rows * (chunk.schema.columnCount + 3);
 }

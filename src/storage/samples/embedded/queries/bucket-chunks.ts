@@ -16,12 +16,18 @@ import type { SealedRows } from './sealed-rows.ts';
 
 const noValues = new Float64Array(0);
 
-/** What is added where; `rowsOf` throws DamagedChunk. */
-interface ChunkQuery {
+/** Where the rows of chunks come from; both throw DamagedChunk. */
+export interface ChunkRows {
+  readonly rowsOf: (chunk: Chunk) => SealedRows;
+  /** Of hours, which are small enough to keep those of many devices. */
+  readonly hoursOf: (chunk: Chunk) => SealedRows;
+}
+
+/** What is added where. */
+interface ChunkQuery extends ChunkRows {
   readonly tallies: Tallies;
   readonly chunk: Chunk;
   readonly plan: BucketPlan;
-  readonly rowsOf: (chunk: Chunk) => SealedRows;
 }
 
 /** Adds what the chunk has within the edges. Throws DamagedChunk before anything is added. */
@@ -29,9 +35,9 @@ export function addChunk(
   tallies: Tallies,
   chunk: Chunk,
   plan: BucketPlan,
-  rowsOf: (chunk: Chunk) => SealedRows,
+  { rowsOf, hoursOf }: ChunkRows,
 ): void {
-  const query = { tallies, chunk, plan, rowsOf };
+  const query = { tallies, chunk, plan, rowsOf, hoursOf };
   const keyColumns = columnsOfKey(chunk.schema, plan.dataKey);
   if (keyColumns === undefined) {
     addFromRows(query, undefined);
@@ -119,22 +125,23 @@ function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): bo
 }
 
 /** Returns whether the hours of the chunk were enough. */
-function addHours({ tallies, chunk, plan, rowsOf }: ChunkQuery, column: number): boolean {
+function addHours({ tallies, chunk, plan, hoursOf }: ChunkQuery, column: number): boolean {
   const { edges, facet } = plan;
   const kind = valueKindOf(columnAt(chunk.schema, column).kind);
   const isRead = facet.reads(kind);
   if (!plan.wholeHours || (isRead && facet.fromHours === undefined)) return false;
   if (!hasSection(chunk, hoursSection(chunk.schema, column))) return false;
-  const rows = rowsOf(chunk);
+  const rows = hoursOf(chunk);
   const { hours } = rows.hours();
   const found = { kind, hours, ...rows.columnHours(column) };
+  const end = firstHourAt(hours, plan.to);
   let i = firstHourAt(hours, plan.from);
-  while (i < hours.length && hours[i]! * hourMs < plan.to) {
-    const bucket = bucketOf(edges, hours[i]! * hourMs);
+  if (i >= end) return true;
+  for (let bucket = bucketOf(edges, hours[i]! * hourMs); i < end; bucket++) {
     const nextEdge = edgeAt(edges, bucket + 1);
     const from = i;
     let count = 0;
-    for (; i < hours.length && hours[i]! * hourMs < nextEdge; i++) count += found.counts[i]!;
+    for (; i < end && hours[i]! * hourMs < nextEdge; i++) count += found.counts[i]!;
     if (count === 0) continue;
     const tally = tallyAt(tallies, facet, bucket);
     tally.count += count;
@@ -145,6 +152,7 @@ function addHours({ tallies, chunk, plan, rowsOf }: ChunkQuery, column: number):
 
 /** The index of the first hour that does not begin before the time. */
 function firstHourAt(hours: Float64Array, at: EpochMs): number {
-  const index = hours.findIndex((hour) => hour * hourMs >= at);
-  return index < 0 ? hours.length : index;
+  let index = 0;
+  while (index < hours.length && hours[index]! * hourMs < at) index++;
+  return index;
 }

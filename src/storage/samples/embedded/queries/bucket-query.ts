@@ -23,7 +23,7 @@ import {
 import type { RunReader } from '../runs/run-reader.ts';
 import { Slice } from '../runs/slice-rows.ts';
 import type { SliceWalk } from '../runs/slice-walk.ts';
-import { addChunk } from './bucket-chunks.ts';
+import { addChunk, type ChunkRows } from './bucket-chunks.ts';
 import {
   addRows,
   bucketOf,
@@ -38,6 +38,11 @@ import {
 const sliceMs = 8;
 /** How many parts are worked on between two looks at the clock. */
 const partsPerLook = 16;
+/**
+ * A query of this number of devices keeps the values that it decodes for the next one; values of
+ * more devices would push each other out of memory.
+ */
+const devicesToKeep = 16;
 
 export interface Slices {
   /** Milliseconds from any fixed moment on, never going back. */
@@ -78,6 +83,13 @@ export async function queryBuckets(
     new Array<undefined>(edges.length - 1).fill(undefined),
   );
   const runs = new RunTallies(plan);
+  const { keeping, passing } = sources.decoded;
+  const isKept = request.deviceIds.length <= devicesToKeep;
+  const chunkRows = {
+    decoded: sources.decoded,
+    hoursOf: keeping,
+    rowsOf: isKept ? keeping : passing,
+  };
   let sliceEnds = slices.clock() + sliceMs;
   let worked = 0;
   const isTurnOver = (): boolean => ++worked % partsPerLook === 0 && slices.clock() >= sliceEnds;
@@ -91,7 +103,7 @@ export async function queryBuckets(
     for (const part of partsOf(id, request.topic, { tallies, plan, runs }, sources)) {
       // A number without some of its values would be wrong; one that needs nothing of what is
       // damaged is right.
-      if (!addPart(tallies, part, plan, sources))
+      if (!addPart(tallies, part, plan, chunkRows))
         refuseUnreadable(unreadableSamples(id, request.topic, groupOf(part, sources)));
       if (isTurnOver()) await pause();
     }
@@ -141,8 +153,10 @@ function isChunk(part: Part): part is Chunk {
   return 'originRows' in part;
 }
 
+type PartSources = ChunkRows & Pick<BucketSources, 'decoded'>;
+
 /** Returns whether the part can be read. */
-function addPart(tallies: Tallies, part: Part, plan: BucketPlan, sources: BucketSources): boolean {
+function addPart(tallies: Tallies, part: Part, plan: BucketPlan, sources: PartSources): boolean {
   if (isChunk(part)) return addSealedChunk(tallies, part, plan, sources);
   if (part.sealed === undefined) {
     addUnsealed(tallies, part, plan);
@@ -160,12 +174,12 @@ function addSealedChunk(
   tallies: Tallies,
   chunk: Chunk,
   plan: BucketPlan,
-  { decoded }: BucketSources,
+  { decoded, ...rows }: PartSources,
 ): boolean {
   const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
   if (visible === undefined) return true;
   const isRead = decoded.guarded(chunk, () => {
-    addChunk(tallies, chunk, visible, decoded.passing);
+    addChunk(tallies, chunk, visible, rows);
     return true;
   });
   return isRead === true;

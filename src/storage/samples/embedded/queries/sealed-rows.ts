@@ -31,6 +31,11 @@ import { missing } from '../../../../structures/missing.ts';
  */
 const wholeBytesMax = 64 * 1024;
 const scratchRows = 4_096;
+const cellBytes = 8;
+/** Of a string besides its characters. */
+const stringBytes = 24;
+/** Count, sum, least, greatest and slots. */
+const cellsPerHour = 5;
 
 /** Memory that is used again and again for chunks that are looked at once. */
 export interface Scratch {
@@ -43,6 +48,9 @@ export function newScratch(): Scratch {
   return { bytes: new Uint8Array(wholeBytesMax), values: new Float64Array(scratchRows) };
 }
 
+/** Called with the bytes of what was decoded and stays in memory. */
+type NoteBytes = (bytes: number) => void;
+
 /** Throws DamagedChunk from any of its members. */
 export class SealedRows implements Rows {
   readonly length: number;
@@ -51,6 +59,7 @@ export class SealedRows implements Rows {
   readonly origins: readonly Origin[];
   readonly chunk: Chunk;
   readonly scratch: Scratch | undefined;
+  readonly #kept: NoteBytes | undefined;
   #columns: readonly SealedColumn[] | undefined;
   #whole: Uint8Array | undefined;
   #timestamps: Float64Array | undefined;
@@ -64,11 +73,12 @@ export class SealedRows implements Rows {
 
   /**
    * With a scratch only what one caller looks at once is kept, and that until the scratch is used
-   * again.
+   * again. `kept` is for rows that stay in memory.
    */
-  constructor(chunk: Chunk, scratch?: Scratch) {
+  constructor(chunk: Chunk, { scratch, kept }: { scratch?: Scratch; kept?: NoteBytes } = {}) {
     this.chunk = chunk;
     this.scratch = scratch;
+    this.#kept = kept;
     this.length = chunk.rows;
     this.shapes = chunk.schema.shapes;
     this.shapeColumns = chunk.schema.shapeColumns;
@@ -88,14 +98,26 @@ export class SealedRows implements Rows {
 
   section(section: number): ReturnType<typeof readSection> {
     const { chunk } = this;
-    if (this.#whole === undefined && chunk.length <= wholeBytesMax)
+    if (this.#whole === undefined && chunk.length <= wholeBytesMax) {
       this.#whole = chunk.file.read(chunk.offset, chunk.length, this.scratch?.bytes);
+      this.note(chunk.length);
+    }
     return readSection(chunk, section, this.#whole);
   }
 
+  /** Notes the bytes of something decoded that stays in memory with the rows. */
+  note(bytes: number): void {
+    this.#kept?.(bytes);
+  }
+
   get timestamps(): Float64Array {
-    this.#timestamps ??= readInts(this.section(sections.timestamps), this.length);
+    this.#timestamps ??= this.#readInts(sections.timestamps);
     return this.#timestamps;
+  }
+
+  #readInts(section: number): Float64Array {
+    this.note(this.length * cellBytes);
+    return readInts(this.section(section), this.length);
   }
 
   /**
@@ -119,25 +141,35 @@ export class SealedRows implements Rows {
   }
 
   get orders(): Float64Array {
-    this.#orders ??= readInts(this.section(sections.orders), this.length);
+    this.#orders ??= this.#readInts(sections.orders);
     return this.#orders;
   }
 
   get shapeIds(): Uint16Array | undefined {
     if (this.shapes.length === 1) return undefined;
-    this.#shapeIds ??= Uint16Array.from(readInts(this.section(sections.shapeIds), this.length));
+    this.#shapeIds ??= Uint16Array.from(this.#readInts(sections.shapeIds));
     return this.#shapeIds;
   }
 
   get originIds(): Uint16Array | undefined {
     if (this.origins.length === 1) return undefined;
-    this.#originIds ??= Uint16Array.from(readInts(this.section(sections.originIds), this.length));
+    this.#originIds ??= Uint16Array.from(this.#readInts(sections.originIds));
     return this.#originIds;
   }
 
   hours(): ChunkHours {
-    this.#hours ??= readHours(this.section(sections.hours));
+    if (this.#hours === undefined) {
+      this.#hours = readHours(this.#hoursSection(sections.hours));
+      this.note(this.#hours.hours.length * 2 * cellBytes);
+    }
     return this.#hours;
+  }
+
+  /** Hours that stay in memory are a small part of their chunk, which need not stay with them. */
+  #hoursSection(section: number): ReturnType<typeof readSection> {
+    return this.#kept === undefined
+      ? this.section(section)
+      : readSection(this.chunk, section, this.#whole);
   }
 
   /** The hours of a column that has them. */
@@ -146,10 +178,11 @@ export class SealedRows implements Rows {
     let found = this.#columnHours.get(column);
     if (found === undefined) {
       const { schema } = this.chunk;
-      const reader = this.section(hoursSection(schema, column));
+      const reader = this.#hoursSection(hoursSection(schema, column));
       const { inAllShapes } = columnAt(schema, column);
       found = readColumnHours(reader, this.hours(), inAllShapes);
       this.#columnHours.set(column, found);
+      this.note(found.counts.length * cellsPerHour * cellBytes);
     }
     return found;
   }
@@ -159,9 +192,17 @@ export class SealedRows implements Rows {
     if (this.#metas === undefined) {
       const { texts, ids } = readTexts(this.section(sections.metas), this.length);
       this.#metas = Array.from(ids, (id) => (id === 0 ? undefined : texts[id - 1]));
+      this.note(ids.length * cellBytes + bytesOf(texts));
     }
     return this.#metas;
   }
+}
+
+/** About what the strings take in memory. */
+function bytesOf(texts: readonly string[]): number {
+  let bytes = 0;
+  for (const text of texts) bytes += stringBytes + text.length;
+  return bytes;
 }
 
 function timestampIn(timestamps: Float64Array): (place: number) => number {
@@ -198,6 +239,7 @@ class SealedColumn implements Column {
     const present = this.#present();
     if (scratch === undefined) {
       this.#numbers = this.#spread(this.#read(reader, present, present, undefined));
+      this.#rows.note(this.#numbers.length * cellBytes);
       return this.#numbers;
     }
     const wanted = this.#isDense() ? Math.min(end, present) : present;
@@ -233,6 +275,7 @@ class SealedColumn implements Column {
       this.#present(),
     );
     const read = { texts, ids: this.#spread(ids) };
+    this.#rows.note(read.ids.length * cellBytes + bytesOf(texts));
     this.#texts = read.texts;
     this.#ids = read.ids;
     return read;
