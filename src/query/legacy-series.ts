@@ -139,10 +139,6 @@ export async function aggregationSeries(
     bucketInterval: bucket.interval,
     timeZone,
   };
-  const { dataPoints, timestamps } = await deviceSeries(
-    device,
-    { source: 'raw', body, now },
-    parts,
-  );
-  return { data: { dataPoints, timestamps } };
+  const { dataPoints, starts } = await deviceSeries(device, { source: 'raw', body, now }, parts);
+  return { data: { dataPoints, timestamps: starts.map(formatInstant) } };
 }

@@ -1,6 +1,6 @@
 // Series of many metrics: devices, topics, keys and accumulators of one request over the same buckets (contract 37).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatInstant } from '../model/instant.ts';
+import { instantsJson } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { type Accumulator, accumulators, type AccumulatorName } from './summaries/accumulators.ts';
 import type { Facet, Tally } from './summaries/facet.ts';
@@ -41,14 +41,6 @@ interface ManySeriesQuery {
   readonly now: number;
 }
 
-interface MetricSeries {
-  readonly deviceId: string;
-  readonly topic: string;
-  readonly dataKey: string;
-  readonly timestamps: readonly string[];
-  readonly dataPoints: Readonly<Record<string, readonly (number | null)[]>>;
-}
-
 /** One wanted series, checked, with the buckets of its device. */
 interface Planned {
   readonly device: QueriedDevice;
@@ -59,17 +51,16 @@ interface Planned {
 
 interface Buckets {
   readonly plan: BucketPlan;
-  readonly timestamps: readonly string[];
+  /** The JSON of the start of each bucket. */
+  readonly timestamps: string;
 }
 
 /**
- * One series per wanted one, in their order. Accumulators that read the same facet share one read.
+ * The JSON of one series per wanted one, in their order:
+ * `{deviceId, topic, dataKey, timestamps, dataPoints}`, with points by accumulator. Accumulators that read the same facet share one read.
  * Refuses (400) what a time series refuses, and more than `manyPointsMax` points.
  */
-export async function manySeries(
-  query: ManySeriesQuery,
-  parts: QueryParts,
-): Promise<MetricSeries[]> {
+export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts): Promise<string> {
   const planned = await plannedSeries(query, parts);
   let tallies = 0;
   for (const group of groupsOf(planned)) {
@@ -80,11 +71,12 @@ export async function manySeries(
     tallies = 0;
     await nextTurn();
   }
-  return planned.map(({ device, accumulations, buckets, dataPoints }) => {
+  const texts = planned.map(({ device, accumulations, buckets, dataPoints }) => {
     const [{ topic, dataKey } = { topic: '', dataKey: '' }] = accumulations;
-    const { timestamps } = buckets;
-    return { deviceId: device.id, topic, dataKey, timestamps, dataPoints };
+    const names = JSON.stringify({ deviceId: device.id, topic, dataKey }).slice(0, -1);
+    return `${names},"timestamps":${buckets.timestamps},"dataPoints":${JSON.stringify(dataPoints)}}`;
   });
+  return `[${texts.join(',')}]`;
 }
 
 async function plannedSeries(
@@ -109,7 +101,7 @@ async function plannedSeries(
       const zone = await zoneOf(timeZone, device, parts.calendarOf, parts.openZone);
       const wanted = bucketInterval ?? bucketIntervalDefault;
       const plan = seriesBuckets(source, first.interval, wanted, zone);
-      buckets = { plan, timestamps: plan.starts.map(formatInstant) };
+      buckets = { plan, timestamps: instantsJson(plan.starts) };
       byWorkspace.set(device.workspaceId, buckets);
     }
     points += buckets.plan.starts.length * accumulations.length;

@@ -1,10 +1,12 @@
 // Series of many devices: the limit of points, and the zone of each device's workspace.
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { formatInstant, instantsJson } from '../model/instant.ts';
 import { Problem } from '../model/problem.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { QueryParts } from './kpi.ts';
 import { openPublicHolidays } from './public-holidays.ts';
-import { seriesOfDevices, seriesPointsMax } from './time-series.ts';
+import { seriesJson, seriesListJson, seriesOfDevices, seriesPointsMax } from './time-series.ts';
 
 const zones: Readonly<Record<string, string>> = { zurich: 'Europe/Zurich', tokyo: 'Asia/Tokyo' };
 const parts: QueryParts = {
@@ -54,9 +56,9 @@ test('contract 36: without a zone in the request, days are those of each device,
   }));
   const series = await seriesOfDevices({ devices, source: 'raw', body: asked, now: 0 }, parts);
   expect(
-    series.map(({ deviceId, timestamps }) => [
+    series.map(({ deviceId, starts }) => [
       deviceId,
-      timestamps.map((time) => time.slice(8, 13)),
+      starts.map((at) => formatInstant(at).slice(8, 13)),
     ]),
   ).toEqual([
     ['d0', ['01T00', '01T15']],
@@ -64,4 +66,35 @@ test('contract 36: without a zone in the request, days are those of each device,
     ['d2', ['01T00']],
     ['d3', ['01T00', '01T15']],
   ]);
+});
+
+const inAnyYear = { min: Date.UTC(-300), max: Date.UTC(12_000) };
+const starts = fc.oneof(
+  fc.array(fc.integer(inAnyYear)),
+  // Buckets of zones with and without whole hours, over midnights and years.
+  fc
+    .record({
+      from: fc.integer(inAnyYear),
+      step: fc.constantFrom(1, 60_000, 900_000, 1_800_000, 3_600_000, 86_400_000),
+      rest: fc.constantFrom(0, 1_800_000, 2_700_000, 1),
+      count: fc.nat(60),
+    })
+    .map(({ from, step, rest, count }) =>
+      Array.from({ length: count }, (_, i) => (Math.floor(from / step) + i) * step + rest),
+    ),
+);
+
+test('contract 36: the JSON of series is that of their members, for any buckets and points', () => {
+  const points = fc.array(fc.oneof(fc.double(), fc.integer(), fc.constant(null)));
+  fc.assert(
+    fc.property(starts, points, fc.string(), (times, dataPoints, dataKey) => {
+      const timestamps = times.map(formatInstant);
+      expect(instantsJson(times)).toBe(JSON.stringify(timestamps));
+      const names = { deviceId: 'd1', topic: 'ö"', dataKey };
+      const one = { ...names, dataPoints, starts: times };
+      const shown = JSON.stringify({ ...names, dataPoints, timestamps });
+      expect(seriesJson(one)).toBe(shown);
+      expect(seriesListJson([one, one])).toBe(`[${shown},${shown}]`);
+    }),
+  );
 });

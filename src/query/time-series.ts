@@ -1,6 +1,6 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
 import { accumulators } from './summaries/accumulators.ts';
-import { formatInstant } from '../model/instant.ts';
+import { type EpochMs, instantsJson } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {
   type Accumulation,
@@ -24,8 +24,8 @@ export interface TimeSeries {
   readonly dataKey: string;
   /** Null for a bucket without any value. */
   readonly dataPoints: (number | null)[];
-  /** The start of each bucket. */
-  readonly timestamps: string[];
+  /** The start of each bucket. Series of one plan have the same list. */
+  readonly starts: readonly EpochMs[];
 }
 
 /**
@@ -96,10 +96,9 @@ async function plannedSeries(
   parts: QueryParts,
 ): Promise<[QueriedDevice, TimeSeries][]> {
   const { topic, dataKey } = accumulation;
-  const { edges, places } = plan;
+  const { starts, edges, places } = plan;
   const { finish } = accumulators[accumulation.accumulator];
   const slotsOf = await slotsFor(devices, accumulation, { ...planEnds(plan), now }, parts);
-  const timestamps = plan.starts.map(formatInstant);
   const devicesACall = Math.max(1, Math.floor(talliesPerCall / edges.length));
   const series: [QueriedDevice, TimeSeries][] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
@@ -113,8 +112,32 @@ async function plannedSeries(
         if (tally === undefined || from === undefined || to === undefined) return null;
         return finish(tally, slotsOf(device, from, to));
       });
-      series.push([device, { deviceId: device.id, topic, dataKey, dataPoints, timestamps }]);
+      series.push([device, { deviceId: device.id, topic, dataKey, dataPoints, starts }]);
     }
   }
   return series;
+}
+
+// JSON of series: written in one pass, because the starts of buckets are most of an answer and the same for all its devices.
+
+/** The JSON of one series: `{deviceId, topic, dataKey, dataPoints, timestamps}`. */
+export function seriesJson(series: TimeSeries): string {
+  return textOf(series, instantsJson(series.starts));
+}
+
+/** The JSON of a list of series. */
+export function seriesListJson(list: readonly TimeSeries[]): string {
+  const timestamps = new Map<readonly EpochMs[], string>();
+  const texts = list.map((series) => {
+    const { starts } = series;
+    const known = timestamps.get(starts) ?? instantsJson(starts);
+    timestamps.set(starts, known);
+    return textOf(series, known);
+  });
+  return `[${texts.join(',')}]`;
+}
+
+function textOf({ deviceId, topic, dataKey, dataPoints }: TimeSeries, timestamps: string): string {
+  const names = `{"deviceId":${JSON.stringify(deviceId)},"topic":${JSON.stringify(topic)},"dataKey":${JSON.stringify(dataKey)}`;
+  return `${names},"dataPoints":${JSON.stringify(dataPoints)},"timestamps":${timestamps}}`;
 }

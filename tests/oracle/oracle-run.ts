@@ -2,7 +2,7 @@
 import type { QueriedDevice } from '../../src/query/accumulation.ts';
 import { accumulatedKpi, deviceKpis } from '../../src/query/kpi.ts';
 import { openPublicHolidays } from '../../src/query/public-holidays.ts';
-import { deviceSeries } from '../../src/query/time-series.ts';
+import { deviceSeries, seriesJson } from '../../src/query/time-series.ts';
 import { openTimeZones } from '../../src/model/time-zone.ts';
 import { type FillStore, filledStore } from './filled-store.ts';
 import type { Samples } from '../../src/storage/samples/samples.ts';
@@ -101,10 +101,11 @@ async function productAnswer(
       { source, body: { ...body, bucketInterval: query.bucketInterval }, now },
       parts,
     );
-    return {
-      starts: series.timestamps.map((text) => Date.parse(text)),
-      points: [series.dataPoints],
+    const shown = JSON.parse(seriesJson(series)) as {
+      readonly timestamps: readonly string[];
+      readonly dataPoints: (number | null)[];
     };
+    return { starts: shown.timestamps.map(Date.parse), points: [shown.dataPoints] };
   }
   const kpis = (await deviceKpis({ devices, source, body, now }, parts)).map(({ kpi }) => kpi);
   const { kpi: total } = await accumulatedKpi({ devices, source, body, now }, parts);

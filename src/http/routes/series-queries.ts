@@ -9,10 +9,15 @@ import {
 } from '../../contract/series-queries.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
-import { manySeries } from '../../query/many-series.ts';
+import { manySeriesJson } from '../../query/many-series.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
-import { deviceSeries, seriesOfDevices } from '../../query/time-series.ts';
-import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
+import {
+  deviceSeries,
+  seriesJson,
+  seriesListJson,
+  seriesOfDevices,
+} from '../../query/time-series.ts';
+import { Answer, resourceRoute, type Route, route, writtenAnswer } from '../edge/route.ts';
 import { deviceInPath, queriedDevice, readableDevices, tagInPath } from './device-access.ts';
 import { devicePage, type KpiQueryParts } from './kpi-queries.ts';
 
@@ -31,8 +36,9 @@ export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
     route(metricSeries.many, async ({ body }, principal) => {
       const ids = body.series.map(({ deviceId }) => deviceId);
       const devices = await readableDevices(ids, principal, parts);
-      const source = body.source === 'hourly' ? 'hours' : 'raw';
-      return manySeries({ devices, source, body, now: parts.now() }, parts);
+      const source: Source = body.source === 'hourly' ? 'hours' : 'raw';
+      const query = { devices, source, body, now: parts.now() };
+      return writtenAnswer(await manySeriesJson(query, parts));
     }),
     resourceRoute(olderSeries.values, inPath, async ({ params: { deviceId }, body, signal }) => {
       const series = await rawSeries(deviceId, body, parts.store, { signal });
@@ -52,18 +58,23 @@ function sourceRoutes(
   parts: SeriesQueryParts,
 ): Route[] {
   return [
-    resourceRoute(endpoints.device, deviceInPath(parts), async ({ params: { deviceId }, body }) =>
-      deviceSeries(await queriedDevice(deviceId, parts), { source, body, now: parts.now() }, parts),
-    ),
+    resourceRoute(endpoints.device, deviceInPath(parts), async ({ params: { deviceId }, body }) => {
+      const device = await queriedDevice(deviceId, parts);
+      const series = await deviceSeries(device, { source, body, now: parts.now() }, parts);
+      return writtenAnswer(seriesJson(series));
+    }),
     route(endpoints.batch, async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
-      return seriesOfDevices({ devices, source, body, now: parts.now() }, parts);
+      const query = { devices, source, body, now: parts.now() };
+      return writtenAnswer(seriesListJson(await seriesOfDevices(query, parts)));
     }),
     resourceRoute(endpoints.tag, tagInPath(parts), async ({ params: { tagId }, query, body }) => {
       const devices = await parts.devicesOfTag(tagId);
-      return devicePage(devices, query, (shown) =>
+      const { content, ...page } = await devicePage(devices, query, (shown) =>
         seriesOfDevices({ devices: shown, source, body, now: parts.now() }, parts),
       );
+      const rest = JSON.stringify(page).slice(1);
+      return writtenAnswer(`{"content":${seriesListJson(content)},${rest}`);
     }),
   ];
 }
