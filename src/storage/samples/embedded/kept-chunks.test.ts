@@ -3,9 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hourMs } from '../../../model/instant.ts';
-import { openTimeZone } from '../../../model/time-zone.ts';
-import { seriesBuckets } from '../../../query/bucket-plan.ts';
+import { dayMs, hourMs } from '../../../model/instant.ts';
+import { openTimeZone, type TimeZone } from '../../../model/time-zone.ts';
 import { type AccumulatorName, accumulatorNames } from '../../../query/summaries/accumulators.ts';
 import {
   Random,
@@ -35,7 +34,7 @@ const tiny: Partial<StoreLimits> = {
 const zones = ['UTC', 'Europe/Zurich', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 const deviceId = 'd1';
 /** The stream runs over the night in which clocks in Europe change. */
-const spans = ['PT1H', 'PT6H', 'P1D', 'P1W', 'PT7M'];
+const steps = [hourMs, 6 * hourMs, dayMs, 7 * dayMs, 7 * 60_000];
 
 async function withStores(
   kept: readonly number[],
@@ -58,17 +57,32 @@ async function withStores(
   }
 }
 
+/** The starts of steps on the clock of the zone, and both ends. */
+function edgesOf(from: number, to: number, step: number, zone: TimeZone): number[] {
+  const inner = zone.pieces(from, to).flatMap(({ start, end, offsetMs }) => {
+    const found: number[] = [];
+    let at = Math.ceil((Math.max(from + 1, start) + offsetMs) / step) * step - offsetMs;
+    for (; at < Math.min(to, end); at += step) found.push(at);
+    return found;
+  });
+  return [from, ...inner, to];
+}
+
 function randomRequest(random: Random, last: number): BucketRequest {
-  const source = random.pick(['raw', 'hours'] as const);
-  const zone = openTimeZone(random.pick(zones))!;
+  const step = random.pick(steps);
   const from = streamStart + (random.below(60) - 10) * 1_234_567;
   const to = from + hourMs + random.below(last - streamStart + hourMs);
-  const span = source === 'hours' ? random.pick(spans.slice(0, -1)) : random.pick(spans);
-  const { edges } = seriesBuckets(source, { from, to }, span, zone);
+  const edges = edgesOf(from, to, step, openTimeZone(random.pick(zones))!);
+  // Every other request has edges in whole hours of UTC, as hourly aggregates are asked for.
+  const whole = [...new Set(edges.map((at) => Math.floor(at / hourMs) * hourMs))];
+  const isWhole = random.below(2) === 0 && whole.length > 1;
   const topic = random.pick(streamTopics);
   const accumulator: AccumulatorName = random.pick(accumulatorNames);
   const dataKey = random.pick([...streamKeys, 'n', 'n', 'n']);
-  return { source, deviceIds: [deviceId], topic, dataKey, accumulator, edges };
+  const request = { deviceIds: [deviceId], topic, dataKey, accumulator };
+  return isWhole
+    ? { ...request, source: 'hours', edges: whole }
+    : { ...request, source: 'raw', edges };
 }
 
 /** Sums may be made of other parts: chunks of the two stores may be merged at other times. */
