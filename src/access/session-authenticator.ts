@@ -69,6 +69,7 @@ export function csrfTokenOf(sessionToken: string): string {
 }
 
 interface KnownSession {
+  readonly csrfToken: string;
   readonly sessionId: string;
   readonly principal: Principal;
   readonly expiresAt: EpochMs;
@@ -83,6 +84,7 @@ export class SessionAuthenticator implements Authenticator, ChangeFollower {
   readonly #db: RecordsDb;
   readonly #now: () => EpochMs;
   readonly #secure: boolean;
+  /** By token. */
   readonly #known = createCacheByPart<KnownSession>(principalsMax);
   readonly #seen = new Map<string, EpochMs>();
   readonly #changes = new RecordChanges();
@@ -124,15 +126,15 @@ export class SessionAuthenticator implements Authenticator, ChangeFollower {
   authenticate(cookies: string, request: ShownRequest): Principal | Promise<Principal> {
     const token = sessionTokenOf(cookies, this.#secure);
     if (token === undefined) throw problem('unauthorized');
-    const hash = secretHash(token);
-    const found = this.#known.use(hash);
+    const found = this.#known.use(token);
     if (found !== undefined && found.expiresAt > this.#now()) {
-      refuseForgery(token, request);
+      refuseForgery(found.csrfToken, request);
       this.#seen.set(found.sessionId, this.#now());
       return found.principal;
     }
-    return this.#load(hash).then((principal) => {
-      refuseForgery(token, request);
+    const csrfToken = csrfTokenOf(token);
+    return this.#load(token, csrfToken).then((principal) => {
+      refuseForgery(csrfToken, request);
       return principal;
     });
   }
@@ -150,16 +152,16 @@ export class SessionAuthenticator implements Authenticator, ChangeFollower {
     return endedSessions(this.#db, this.#now(), this.#now() - sessionIdleMs - savedLaterMs);
   }
 
-  async #load(hash: string): Promise<Principal> {
+  async #load(token: string, csrfToken: string): Promise<Principal> {
     const { revision } = this.#changes;
-    const session = await findSessionByTokenHash(this.#db, hash);
+    const session = await findSessionByTokenHash(this.#db, secretHash(token));
     if (session === undefined || isOver(session, this.#now())) throw problem('unauthorized');
     const principal = await userPrincipal(this.#db, session);
     if (principal === undefined) throw problem('unauthorized');
     const { id: sessionId, expiresAt } = session;
     const used = recordsOf(sessionId, principal);
     if (!used.some((id) => this.#changes.hasChanged(id, revision)))
-      this.#known.set(hash, { sessionId, principal, expiresAt }, used);
+      this.#known.set(token, { csrfToken, sessionId, principal, expiresAt }, used);
     this.#seen.set(sessionId, this.#now());
     return principal;
   }
@@ -189,10 +191,10 @@ function isOver({ expiresAt, lastSeen }: Session, now: EpochMs): boolean {
  * Throws Problem 403 when a state-changing call does not repeat the token: a foreign page can send
  * cookies but not read them.
  */
-function refuseForgery(sessionToken: string, { method, headers }: ShownRequest): void {
+function refuseForgery(csrfToken: string, { method, headers }: ShownRequest): void {
   if (safeMethods.has(method)) return;
   const given = Buffer.from(String(headers['x-csrf-token'] ?? ''));
-  const expected = Buffer.from(csrfTokenOf(sessionToken));
+  const expected = Buffer.from(csrfToken);
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
     throw problem('csrfTokenMissing');
 }

@@ -1,17 +1,22 @@
 // Places of devices and tags: the workspace in which a request needs its permission.
 import { placeOf } from '../inventory/resource-lookup.ts';
-import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
+import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Place } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
 import { devicesOfTag } from '../storage/records/rows/tags.ts';
 
 export interface DevicePlaces {
   /** Throws Problem 404. */
-  readonly placeOfDevice: (deviceId: string) => Promise<Place>;
+  readonly placeOfDevice: (deviceId: string) => Place | Promise<Place>;
   /** Throws Problem 404. */
   readonly placeOfTag: (tagId: string) => Promise<Place>;
   /** Throws Problem 404. The statement takes turns with those of other organizations. */
   readonly devicesOfTag: (tagId: string) => ReturnType<typeof devicesOfTag>;
+}
+
+function placeOfRoute({ device }: UplinkRoute): Place {
+  const { id, organizationId, workspaceId } = device;
+  return { organizationId, workspaceId, what: 'device', id };
 }
 
 export function createDevicePlaces(
@@ -21,9 +26,9 @@ export function createDevicePlaces(
   const placeOfTag = (tagId: string) => placeOf(records, 'tag', tagId);
   return {
     placeOfTag,
-    async placeOfDevice(id) {
-      const { organizationId, workspaceId } = (await directory.byDevice(id)).device;
-      return { organizationId, workspaceId, what: 'device', id };
+    placeOfDevice(id) {
+      const route = directory.byDevice(id);
+      return route instanceof Promise ? route.then(placeOfRoute) : placeOfRoute(route);
     },
     async devicesOfTag(tagId) {
       const { organizationId } = await placeOfTag(tagId);

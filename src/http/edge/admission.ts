@@ -37,27 +37,59 @@ export interface Guard {
 
 /**
  * Checks the request of a route that needs a credential: 401, then 404 for the resource, then 403;
- * all before the body is read.
+ * all before the body is read. What is in memory is checked without a promise: each of them costs a
+ * query as much as the checks themselves.
  */
-export async function admit(
+export function admit(
   route: Route,
   request: EdgeRequest,
   reply: EdgeReply,
   guard: Guard,
-): Promise<Principal> {
-  const access = guardedAccess(route);
-  const principal = await identified(route, request, guard);
+): Principal | Promise<Principal> {
+  const admitting = { route, access: guardedAccess(route), request, reply, guard };
+  const principal = identified(route, request, guard);
+  if (principal instanceof Promise) return principal.then((found) => admitIn(admitting, found));
+  return admitIn(admitting, principal);
+}
+
+interface Admitting {
+  readonly route: Route;
+  readonly access: CredentialAccess | PermissionAccess;
+  readonly request: EdgeRequest;
+  readonly reply: EdgeReply;
+  readonly guard: Guard;
+}
+
+function admitIn(
+  { route, access, request, reply, guard }: Admitting,
+  principal: Principal,
+): Principal | Promise<Principal> {
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (principal.share !== undefined && route.takesShares === undefined)
     throw problem('permissionDenied');
   if (!isForEnrolling(access)) requireMfaSetup(principal);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
   if ('scope' in access && access.resource === 'path') {
-    const place = await resourceOf(route, request.params, principal);
-    const acting = principalIn(principal, place.organizationId);
-    authorizeAll(guard, acting, access, place);
-    return acting;
+    const place = resourceOf(route, request.params, principal);
+    if (place instanceof Promise)
+      return place.then((found) => admitAt(guard, principal, access, found));
+    return admitAt(guard, principal, access, place);
   }
+  return admitAnywhere(access, principal, request, guard);
+}
+
+function admitAt(guard: Guard, principal: Principal, access: Permissions, place: Place): Principal {
+  const acting = principalIn(principal, place.organizationId);
+  authorizeAll(guard, acting, access, place);
+  return acting;
+}
+
+async function admitAnywhere(
+  access: CredentialAccess | PermissionAccess,
+  principal: Principal,
+  request: EdgeRequest,
+  guard: Guard,
+): Promise<Principal> {
   const acting = await actingOn(principal, request.query, guard);
   if (!('scope' in access)) return acting;
   // Where the body names the resource, the rest is checked once it is known.
@@ -71,14 +103,21 @@ function isLimited({ orLimited }: PermissionAccess, { workspaces }: Principal): 
   return orLimited === true && workspaces !== 'all';
 }
 
-async function identified(
+function identified(
   { withoutCredential }: Route,
   { headers, method }: EdgeRequest,
   guard: Guard,
-): Promise<Principal> {
+): Principal | Promise<Principal> {
   if (withoutCredential === undefined) return guard.identify(headers, method);
+  return identifiedElse(withoutCredential, () => guard.identify(headers, method));
+}
+
+async function identifiedElse(
+  withoutCredential: NonNullable<Route['withoutCredential']>,
+  identify: () => Principal | Promise<Principal>,
+): Promise<Principal> {
   try {
-    return await guard.identify(headers, method);
+    return await identify();
   } catch (error) {
     const isMissing =
       error instanceof Problem && ['unauthorized', 'invalidToken'].includes(error.problem);
@@ -96,7 +135,7 @@ function isForEnrolling(access: CredentialAccess | PermissionAccess): boolean {
   return 'anyCredential' in access && access.beforeSecondFactor === true;
 }
 
-async function resourceOf(route: Route, named: unknown, principal: Principal): Promise<Place> {
+function resourceOf(route: Route, named: unknown, principal: Principal): Place | Promise<Place> {
   const { findResource, method, path } = route;
   if (findResource === undefined) throw new Error(`${method} ${path} does not find its resource`);
   return findResource(named as never, principal as never);
@@ -146,13 +185,27 @@ async function actingOn(
  * 404 and 403 for what only the body names. Returns the principal as it acts in the organization
  * that is named by now.
  */
-export async function admitBody(
+export function admitBody(
   route: Route,
   body: unknown,
   principal: Principal,
   guard: Guard,
-): Promise<Principal> {
+): Principal | Promise<Principal> {
   const access = guardedAccess(route);
+  // A credential of one organization, and a resource that was checked, if there is any.
+  const isKnown =
+    'scope' in access && access.resource !== 'body' && principal.inOrganizations === undefined;
+  if (isKnown && !isClosed(principal)) return principal;
+  return admitNamed(route, access, body, principal, guard);
+}
+
+async function admitNamed(
+  route: Route,
+  access: CredentialAccess | PermissionAccess,
+  body: unknown,
+  principal: Principal,
+  guard: Guard,
+): Promise<Principal> {
   const acting = await actingFor(route, access, body, principal, guard);
   // The organization is known only now: of several, some may demand a second factor.
   if (isClosed(acting) && !isForEnrolling(access)) throw problem('secondFactorRequired');

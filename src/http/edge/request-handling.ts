@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { BodyStream } from '../../contract/endpoint.ts';
+import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Found } from '../../uplinks/capture/capture-senders.ts';
 import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
@@ -46,7 +47,7 @@ export function addRoute(app: FastifyInstance, served: ServedRoute, guard: Guard
     method: servedMethods[method],
     url: path,
     config: { route },
-    onRequest: (request, reply) => admitRequest(route, { request, reply }, guard),
+    onRequest: async (request, reply) => admitRequest(route, { request, reply }, guard),
     handler: async (request, reply) => {
       try {
         await handleRequest(served, { request, reply }, guard);
@@ -66,16 +67,28 @@ export const servedMethods = {
   DELETE: ['DELETE'],
 } satisfies Record<Route['method'], string[]>;
 
-/** Before the body is read. Throws the Problem of the refusal. */
-export async function admitRequest(
+/** Before the body is read. Throws the Problem of the refusal. Undefined when nothing is waited for. */
+export function admitRequest(
   route: Route,
   { request, reply }: Exchange,
   guard: Guard,
-): Promise<void> {
+): undefined | Promise<void> {
+  if ('open' in route.access)
+    return admitOpen(route, request).then(() => takeTurns(request, guard));
+  const principal = admit(route, request, reply, guard);
+  if (principal instanceof Promise)
+    return principal.then((found) => admitted(request, found, guard));
+  admitted(request, principal, guard);
+  return undefined;
+}
+
+function admitted(request: EdgeRequest, principal: Principal, guard: Guard): void {
+  stateOf(request).principal = principal;
+  takeTurns(request, guard);
+}
+
+function takeTurns(request: EdgeRequest, { turns }: Guard): void {
   const state = stateOf(request);
-  if (!('open' in route.access)) state.principal = await admit(route, request, reply, guard);
-  else await admitOpen(route, request);
-  const { turns } = guard;
   const organizationId = organizationOf(state);
   if (turns !== undefined && organizationId !== undefined) state.turn = { organizationId, turns };
 }
@@ -183,7 +196,8 @@ async function outputOf(
   { request }: Exchange,
 ): Promise<unknown> {
   const { principal, found } = stateOf(request);
-  const admitted = principal && (await admitBody(route, input.body, principal, guard));
+  const named = principal && admitBody(route, input.body, principal, guard);
+  const admitted = named instanceof Promise ? await named : named;
   if (admitted?.share !== undefined) refuseUnshared(route, admitted.share, input as never);
   const handle = () =>
     charged(request, () => route.handle(input as never, (admitted ?? found) as never));

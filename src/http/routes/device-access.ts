@@ -46,22 +46,45 @@ export async function readableDevices(
   parts: DeviceAccess,
 ): Promise<QueriedDevice[]> {
   const named = [...new Set(deviceIds)];
-  const found = await Promise.all(
-    named.map(async (id) => {
-      try {
-        const place = await parts.placeOfDevice(id);
-        parts.authorize(principal, 'asset', 'read', place);
-        return queriedAt(id, place);
-      } catch (error) {
-        if (error instanceof Problem && error.problem === 'notFound') return [];
-        throw error;
-      }
-    }),
+  const found = named.map((id) => knownOrRead(() => parts.placeOfDevice(id)));
+  // Devices in memory need no promise; the others are read together.
+  const places = found.some((place) => place instanceof Promise)
+    ? await Promise.all(found.map(async (place) => place))
+    : (found as readonly Found[]);
+  const devices = places.flatMap((place) =>
+    place !== undefined && isReadable(principal, place, parts) ? [queriedAt(place.id, place)] : [],
   );
-  const devices = found.flat();
   if (devices.length === 0)
     throw problem('notFound', { what: 'device', id: named.join(', ').slice(0, shownIdsMax) });
   return devices;
+}
+
+type Found = Place | undefined;
+
+/** Undefined for a device that does not exist. */
+function knownOrRead(read: () => Place | Promise<Place>): Found | Promise<Found> {
+  try {
+    const place = read();
+    return place instanceof Promise ? place.catch(noneIfNotFound) : place;
+  } catch (error) {
+    return noneIfNotFound(error);
+  }
+}
+
+/** False for a device of another organization. Throws Problem 403. */
+function isReadable(principal: Principal, place: Place, { authorize }: DeviceAccess): boolean {
+  try {
+    authorize(principal, 'asset', 'read', place);
+    return true;
+  } catch (error) {
+    noneIfNotFound(error);
+    return false;
+  }
+}
+
+function noneIfNotFound(error: unknown): undefined {
+  if (error instanceof Problem && error.problem === 'notFound') return undefined;
+  throw error;
 }
 
 /** The device as queries know it; throws Problem `notFound`. */

@@ -106,6 +106,7 @@ async function answerGood(parts: DirectParts, accepted: Accepted): Promise<void>
   setEdgeHeaders(parts, request, reply);
   checkRequestHead(request.raw);
   parts.setCorsHeaders(request, reply);
+  // Also when nothing is waited for: a body that came with the head is there after one turn.
   await admitRequest(served.route, { request, reply }, parts.guard);
   if (bodyBytes > 0) await readJson(request, reply, bodyBytes);
   await handleRequest(served, { request, reply }, parts.guard);
