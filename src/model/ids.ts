@@ -55,3 +55,18 @@ export function newId(kind: RecordKind): string {
     kindPrefixes[kind] + Buffer.from(crypto.getRandomValues(new Uint8Array(7))).toString('hex')
   );
 }
+
+const idsOfKind = 2n ** 56n;
+
+/**
+ * Gives new identifiers of the kind that follow each other, behind a random one: rows of one batch
+ * then lie together in every index, and a transaction writes few pages.
+ */
+export function idSequence(kind: RecordKind): () => string {
+  let next = BigInt(`0x${newId(kind).slice(2)}`);
+  return () => {
+    const id = next.toString(16).padStart(14, '0');
+    next = (next + 1n) % idsOfKind;
+    return kindPrefixes[kind] + id;
+  };
+}

@@ -1,6 +1,6 @@
 // Deleted devices: what is left of them is removed once uplinks in progress at the deletion have ended.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listDeletedDevices, noteDeletedDevice } from '../storage/records/rows/devices.ts';
+import { listDeletedDevices, noteDeletedDevices } from '../storage/records/rows/devices.ts';
 import { findDeviceStates, saveDeviceStates } from '../storage/records/rows/device-status.ts';
 import {
   type DeletedDevicesParts,
@@ -43,8 +43,8 @@ function recorded(db: DeletedDevicesParts['db'], now: number) {
 
 test('devices are purged when their last uplinks have ended, and later ones wait', async () => {
   const { db } = opened.records;
-  for (const id of ['stored', 'empty', 'elsewhere']) await noteDeletedDevice(db, id, 1_000);
-  await noteDeletedDevice(db, 'recent', 1_001);
+  await noteDeletedDevices(db, ['stored', 'empty', 'elsewhere'], 1_000);
+  await noteDeletedDevices(db, ['recent'], 1_001);
   const ids = ['stored', 'empty', 'recent'];
   await saveDeviceStates(db, new Map(ids.map((id) => [id, { id }])));
   const { parts, calls } = recorded(db, 1_000 + lateAfterDeletionMs);

@@ -40,7 +40,7 @@ export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<v
   for (const { deviceId } of due) {
     if (await store.mayHold(deviceId))
       telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
-    await purgeDeviceRecords(db, deviceId);
+    await purgeDeviceRecords(db, [deviceId]);
     await completeDeviceDeletion(db, deviceId);
     await parts.pause();
   }

@@ -8,7 +8,7 @@ import { createDataFlow } from '../../src/inventory/data-flows/data-flows.ts';
 import { createDeviceConnector } from '../../src/inventory/data-flows/device-connectors.ts';
 import { createDeviceType } from '../../src/inventory/data-flows/device-types.ts';
 import { createDevice, updateDevice } from '../../src/inventory/devices/devices.ts';
-import { registrationStep } from '../../src/inventory/devices/registration.ts';
+import { changeDevice } from '../../src/inventory/devices/device-batch.ts';
 import { createTag } from '../../src/inventory/devices/tags.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { fitsConnector } from '../../src/model/connector.ts';
@@ -185,7 +185,9 @@ async function makeDevice(
       onlineTimeout: 7_200,
     });
   if (random() < 0.3 && draft.connectivity === 'LORA') {
-    await change(records, (step) => registrationStep({ ...step, now: () => at }, id, 'deregister'));
+    await change(records, (step) =>
+      changeDevice({ ...step, now: () => at }, { work: 'deregister', id, isAgreed: true }),
+    );
   }
   return id;
 }

@@ -2,11 +2,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Actor } from '../../model/actor.ts';
 import type { AuditAction, AuditEntry, FieldChange } from '../../model/audit-entry.ts';
+import type { RecordKind } from '../../model/ids.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { insertAuditEntries } from '../../storage/records/rows/audit-log.ts';
-import { type AuditedRow, auditedRow } from '../../storage/records/audited-rows.ts';
+import { type AuditedRow, auditedRows } from '../../storage/records/audited-rows.ts';
 import type { Records } from '../../storage/records/records.ts';
 
 /** Longer values are logged by length and hash: a script may have 1 MiB. */
@@ -32,27 +33,42 @@ export async function auditEntriesOf(
   actor: Actor,
 ): Promise<AuditEntry[]> {
   const now = step.now();
-  const entries: AuditEntry[] = [];
-  const logged = new Set<string>();
-  for (const { kind, id, action } of changes) {
-    if (kind === 'conditionState' || unlogged.has(kind) || logged.has(id)) continue;
-    logged.add(id);
-    const before = await auditedRow({ db: records.committed, sealer: records.sealer }, kind, id);
-    const after = await auditedRow(step, kind, id);
-    const row = after ?? before;
-    if (row === undefined) continue;
-    entries.push({
-      ...entryOf(actor, now),
-      organizationId: row.organizationId,
-      workspaceId: row.workspaceId,
-      action: actions[action],
-      resourceType: resourceTypeOf(kind),
-      resourceId: id,
-      resourceName: row.name,
-      changes: fieldChanges(before, after),
-    });
+  /** The first change of each record, by its id. */
+  const logged = new Map<string, Logged>();
+  for (const { kind, id, action } of changes)
+    if (kind !== 'conditionState' && !unlogged.has(kind) && !logged.has(id))
+      logged.set(id, { kind, id, action });
+  const committed = { db: records.committed, sealer: records.sealer };
+  const before = new Map<string, AuditedRow>();
+  const after = new Map<string, AuditedRow>();
+  for (const [kind, some] of Map.groupBy(logged.values(), (one) => one.kind)) {
+    const ids = some.map(({ id }) => id);
+    const old = some.filter(({ action }) => action !== 'created').map(({ id }) => id);
+    for (const [id, row] of await auditedRows(committed, kind, old)) before.set(id, row);
+    for (const [id, row] of await auditedRows(step, kind, ids)) after.set(id, row);
   }
-  return entries;
+  return [...logged.values()].flatMap(({ kind, id, action }) => {
+    const row = after.get(id) ?? before.get(id);
+    if (row === undefined) return [];
+    return [
+      {
+        ...entryOf(actor, now),
+        organizationId: row.organizationId,
+        workspaceId: row.workspaceId,
+        action: actions[action],
+        resourceType: resourceTypeOf(kind),
+        resourceId: id,
+        resourceName: row.name,
+        changes: fieldChanges(before.get(id), after.get(id)),
+      },
+    ];
+  });
+}
+
+interface Logged {
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly action: RecordChange['action'];
 }
 
 /** Null for what no request of the interface did. */

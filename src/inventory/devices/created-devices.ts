@@ -6,7 +6,7 @@ import { placesByName } from '../../storage/records/rows/devices.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
 import { change } from '../record-change.ts';
-import { createDeviceStep, DeviceLookups } from './devices.ts';
+import { changeDevices } from './device-batch.ts';
 
 /** Why a name has no device. */
 export interface CreationRefusal {
@@ -56,24 +56,22 @@ async function createAll(
   const room = Math.max(0, devicesMax - (await devicesOfDataFlow(records.db, flow.id)));
   const drafts = absent.map((name) => ({ name, deviceId: name, workspaceId, dataFlowId: flow.id }));
   let failure: Problem | undefined;
-  for (let at = 0, created = 0; at < drafts.length; at += devicesPerTransaction) {
-    const some = drafts.slice(at, at + devicesPerTransaction);
-    if (
-      failure === undefined &&
-      created + some.length <= room &&
-      (await areCreated(records, some))
-    ) {
-      created += some.length;
-      continue;
+  for (let at = 0, created = 0; at < drafts.length; ) {
+    if (created >= room) failure ??= problem('createdDevicesMax', { devicesMax });
+    // What refuses one refuses the others, such as a quota.
+    if (failure !== undefined) {
+      for (const { name } of drafts.slice(at)) refused.set(name, refusalOf(failure));
+      break;
     }
-    // One of them is refused, perhaps: the others are not.
-    for (const draft of some) {
-      if (created >= room) failure ??= problem('createdDevicesMax', { devicesMax });
-      const result = failure ?? (await refusalOfOne(records, draft));
-      if (result === undefined) created++;
-      else if (result.problem !== 'deviceIdNotUnique') refused.set(draft.name, refusalOf(result));
-      // What refuses one refuses the others, such as a quota.
-      if (result !== undefined && !ofOneName.has(result.problem)) failure = result;
+    const some = drafts.slice(at, at + Math.min(devicesPerTransaction, room - created));
+    at += some.length;
+    const changes = some.map((draft) => ({ work: 'create', draft }) as const);
+    const outcomes = await change(records, (step) => changeDevices(step, changes));
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!(outcome instanceof Problem)) created++;
+      else if (outcome.problem !== 'deviceIdNotUnique')
+        refused.set(some[i]?.name ?? '', refusalOf(outcome));
+      if (outcome instanceof Problem && !ofOneName.has(outcome.problem)) failure = outcome;
     }
   }
   return refused;
@@ -82,37 +80,8 @@ async function createAll(
 /** More would hold the records for longer than other changes should wait. */
 const devicesPerTransaction = 50;
 
-type Draft = Parameters<typeof createDeviceStep>[1];
-
-/** Creates all of them in one transaction, or none. */
-async function areCreated(records: Records, drafts: readonly Draft[]): Promise<boolean> {
-  const failure = await failureOf(() =>
-    change(records, async (step) => {
-      const lookups = new DeviceLookups(step);
-      for (const draft of drafts) await createDeviceStep(step, draft, lookups);
-    }),
-  );
-  return failure === undefined;
-}
-
-/** Undefined when it is created. */
-function refusalOfOne(records: Records, draft: Draft): Promise<Problem | undefined> {
-  return failureOf(() => change(records, (step) => createDeviceStep(step, draft)));
-}
-
 /** Problems of a name: the next one can be good. */
 const ofOneName: ReadonlySet<ProblemName> = new Set(['invalidRequest', 'deviceIdNotUnique']);
-
-/** The Problem that refused it; undefined when it is done. */
-async function failureOf(work: () => Promise<unknown>): Promise<Problem | undefined> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Problem && error.status < 500) return error;
-    throw error;
-  }
-}
 
 function refusedAll(names: readonly string[], failure: Problem) {
   return new Map(names.map((name) => [name, refusalOf(failure)]));

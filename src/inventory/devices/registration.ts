@@ -1,5 +1,6 @@
 // Registering LoRa devices with their network server, activating them there, and learning their names there (contract 35, 36).
 import type { Device } from '../../model/device.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import {
   type NetworkWork,
@@ -10,7 +11,7 @@ import {
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
-import { change, found, nextVersion, type Step } from '../record-change.ts';
+import { change, nextVersion } from '../record-change.ts';
 
 /**
  * Tells the network server of the device's integration, which agrees unless the value says why not.
@@ -153,28 +154,25 @@ export async function deregisterDeleted(
 }
 
 /**
- * A device that is as wanted already stays as it is. Throws 409 for a device that no network server
- * could know. Without consent, a registered device is one of which nothing is known.
+ * The device after the work; one that is as wanted already stays as it is. Throws 409 for a device
+ * that no network server could know. Without consent, a registered device is one of which nothing
+ * is known.
  */
-export async function registrationStep(
-  step: Step,
-  id: string,
+export function registeredDevice(
+  device: Device,
   work: NetworkWork,
-  isAgreed = true,
-): Promise<Device> {
-  const device = found(await deviceRows.find(step, id), 'device', id);
+  isAgreed: boolean,
+  now: EpochMs,
+): Device {
   const { connectivity, deviceId } = device;
   if (connectivity !== 'LORA') throw problem('notRegistrable', { deviceId, connectivity, work });
   const isUnknown = !isAgreed && work === 'register' && device.registered === false;
   if (!isUnknown && (!isAgreed || isSo(device, work))) return device;
-  const record: Device = {
+  return {
     ...device,
     ...(isUnknown ? { registered: null } : wanted[work]),
-    ...nextVersion(device, undefined, step.now()),
+    ...nextVersion(device, undefined, now),
   };
-  await deviceRows.save(step, record);
-  step.announce({ kind: 'device', id, action: 'updated' });
-  return record;
 }
 
 // Name of a device in The Things Stack, learned from its uplinks, because downlinks need it (contract 36).

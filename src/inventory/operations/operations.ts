@@ -1,9 +1,7 @@
 // Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
-import type { Device } from '../../model/device.ts';
-import { newId } from '../../model/ids.ts';
+import { idSequence, newId } from '../../model/ids.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type {
@@ -17,29 +15,20 @@ import type {
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import type { RecordChange } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { apiKeyRows, oauthClientRows } from '../../storage/records/rows/credentials.ts';
-import { deviceRows } from '../../storage/records/rows/devices.ts';
 import {
   actionsFrom,
   actionsInState,
   endedActions,
   insertOperation,
   operationRows,
-  saveAction,
+  saveActions,
   saveProgress,
 } from '../../storage/records/rows/operations.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
-import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
-import {
-  createDeviceStep,
-  deleteDeviceStep,
-  DeviceLookups,
-  moveDeviceStep,
-  tagDeviceStep,
-  updateDeviceStep,
-} from '../devices/devices.ts';
+import type { DeviceDraft } from '../../contract/devices.ts';
+import { changeDevices, type DeviceChange } from '../devices/device-batch.ts';
 import {
   askNetworkServers,
   deregistrationTold,
@@ -48,7 +37,6 @@ import {
   type NetworkAnswer,
   type NetworkAnswers,
   reasonOf,
-  registrationStep,
   type TellNetworkServer,
 } from '../devices/registration.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -56,7 +44,10 @@ import { change, found, type Step } from '../record-change.ts';
 
 export const operationLimits = {
   itemsMax: 50_000,
-  chunkItemsMax: 100,
+  /** Items that are worked on together, before the time is looked at. */
+  batchItemsMax: 64,
+  /** Items of a chunk whose network servers are asked. */
+  askedItemsMax: 100,
   /** Actions in the answer about an operation, which programs ask for again and again. */
   actionsShown: 100,
 } as const;
@@ -137,6 +128,7 @@ export async function acceptOperation(
     failed: 0,
   };
   const actions: OperationAction[] = [];
+  const actionId = idSequence('operationAction');
   for (const [place, { type: actionType, name, input }] of items.entries()) {
     const pending = {
       state: 'PENDING',
@@ -145,7 +137,7 @@ export async function acceptOperation(
       started: null,
       completed: null,
     } as const;
-    actions.push({ id: newId('operationAction'), place, type: actionType, ...pending });
+    actions.push({ id: actionId(), place, type: actionType, ...pending });
     if (place % itemsPerTurn === 0) await nextTurn();
   }
   await change(records, async (step) => {
@@ -299,17 +291,16 @@ export async function runOperationChunk(
     const operation = await operationRows.find(step.db, id);
     if (operation === undefined || operation.completed !== null) return true;
     let { done, failed } = operation;
-    const lookups = new DeviceLookups(step);
-    for (const action of await actionsFrom(step.db, id, done, operationLimits.chunkItemsMax)) {
-      if (answers !== undefined && !answers.has(action.id)) break;
-      const answer = answers?.get(action.id);
-      const ended = await runAction({ step, lookups }, operation, action, answer);
-      await saveAction(step.db, ended);
-      done += 1;
-      if (ended.state === 'FAILED') failed += 1;
-      // What a network server was asked is stored, however long that takes: it would be asked again.
-      if (answers === undefined && isTimeUp()) break;
-    }
+    // What a network server was asked is stored, however long that takes: it would be asked again.
+    const itemsMax = answers?.size ?? operationLimits.batchItemsMax;
+    do {
+      const next = await actionsFrom(step.db, id, done, itemsMax);
+      const actions = next.filter((action) => answers?.has(action.id) ?? true);
+      const ended = await runActions(step, operation, actions, answers);
+      await saveActions(step.db, id, ended);
+      done += ended.length;
+      failed += ended.filter(({ state }) => state === 'FAILED').length;
+    } while (answers === undefined && done < operation.total && !isTimeUp());
     const isLast = done >= operation.total;
     await saveProgress(step.db, {
       ...operation,
@@ -326,64 +317,59 @@ function endOf(step: Step, isLast: boolean): number | null {
   return null;
 }
 
-/** Asks network servers outside of a transaction, because their answers can take long. */
+/**
+ * Asks network servers outside of a transaction, because their answers can take long. Undefined
+ * where none is asked.
+ */
 async function askAhead(
   records: Records,
   id: string,
   tell: TellNetworkServer | undefined,
   isTimeUp: () => boolean,
 ): Promise<NetworkAnswers | undefined> {
+  if (tell === undefined) return undefined;
   const operation = await operationRows.find(records.db, id);
   if (operation === undefined || operation.completed !== null) return undefined;
-  const next = await actionsFrom(records.db, id, operation.done, operationLimits.chunkItemsMax);
+  const { plan, done } = operation;
+  if (!isNetworkWork(plan.work) && plan.work !== 'delete') return undefined;
+  const next = await actionsFrom(records.db, id, done, operationLimits.askedItemsMax);
   return askNetworkServers(records, operation, next, tell, isTimeUp);
 }
 
 /** A rejected item changes nothing and does not stop the others. */
-async function runAction(
-  { step, lookups }: { readonly step: Step; readonly lookups: DeviceLookups },
+async function runActions(
+  step: Step,
   operation: Operation,
-  action: OperationAction,
-  answer: NetworkAnswer | undefined,
-): Promise<OperationAction> {
+  actions: readonly OperationAction[],
+  answers: NetworkAnswers | undefined,
+): Promise<OperationAction[]> {
+  const isDeletion = operation.plan.work === 'delete';
   const now = step.now();
-  const changes: RecordChange[] = [];
-  const tasks: (() => void)[] = [];
-  const ended = { ...action, started: now, completed: now };
-  await sql`savepoint item`.execute(step.db);
-  try {
-    const isDeletion = operation.plan.work === 'delete';
-    if (answer instanceof Problem && !isDeletion) throw answer;
-    const isSkipped = isSkip(answer);
-    const device = await workOn(
-      {
-        ...step,
-        announce: (one) => void changes.push(one),
-        afterCommit: (task) => void tasks.push(task),
-      },
-      operation,
-      action,
-      { isAgreed: !isSkipped, lookups },
-    );
-    await sql`release savepoint item`.execute(step.db);
-    for (const one of changes) step.announce(one);
-    for (const task of tasks) step.afterCommit(task);
-    const { name, id, deviceId } = device;
-    const told = isDeletion ? deregistrationTold(answer) : reasonOf(answer);
-    const state = isSkipped && !isDeletion ? 'SKIPPED' : 'SUCCEEDED';
-    return { ...ended, state, data: { ...action.data, name, id, deviceId, ...told } };
-  } catch (error) {
-    // A full or failing disk is not an error of the item: the operation continues when the disk
-    // works again.
-    if (!(error instanceof Problem) || error.status >= 500) throw error;
-    await sql`rollback to savepoint item`.execute(step.db);
-    await sql`release savepoint item`.execute(step.db);
-    return {
-      ...ended,
-      state: 'FAILED',
-      data: { ...failedData(action), errorCode: error.code, error: error.message },
-    };
+  const refusals = new Map<string, Problem>();
+  for (const { id } of actions) {
+    const answer = answers?.get(id);
+    // A device is deleted whatever its network server says.
+    if (answer instanceof Problem && !isDeletion) refusals.set(id, answer);
   }
+  const asked = actions.filter(({ id }) => !refusals.has(id));
+  const changes = asked.map((action) => changeOf(operation, action, answers?.get(action.id)));
+  const outcomes = await changeDevices(step, changes, operation.workspaceId);
+  const outcomeOf = new Map(asked.map(({ id }, at) => [id, outcomes[at]]));
+  return actions.map((action) => {
+    const answer = answers?.get(action.id);
+    const ended = { ...action, started: now, completed: now };
+    const outcome = refusals.get(action.id) ?? outcomeOf.get(action.id);
+    if (outcome === undefined)
+      throw new Error(`Action ${action.id} of an operation has no outcome`);
+    if (outcome instanceof Problem) {
+      const error = { errorCode: outcome.code, error: outcome.message };
+      return { ...ended, state: 'FAILED', data: { ...failedData(action), ...error } };
+    }
+    const { name, id, deviceId } = outcome;
+    const told = isDeletion ? deregistrationTold(answer) : reasonOf(answer);
+    const state = isSkip(answer) && !isDeletion ? 'SKIPPED' : 'SUCCEEDED';
+    return { ...ended, state, data: { ...action.data, name, id, deviceId, ...told } };
+  });
 }
 
 function failedData({ data, input }: OperationAction) {
@@ -391,45 +377,25 @@ function failedData({ data, input }: OperationAction) {
   return { ...data, ...(id && { id }), ...(deviceId && { deviceId }) };
 }
 
-// What each kind of operation does with one of its items (contract 19).
-
-/** Throws Problem for an item that cannot be done. */
-async function workOn(
-  step: Step,
-  operation: Operation,
-  action: OperationAction,
-  { isAgreed, lookups }: { readonly isAgreed: boolean; readonly lookups: DeviceLookups },
-): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
-  const { input } = action;
-  if (input === null) throw new Error(`Action ${action.id} of an operation has nothing to do`);
-  const { plan, workspaceId } = operation;
-  const { id } = input;
-  if (plan.work === 'create' || (plan.work === 'import' && typeof id !== 'string')) {
-    return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft, lookups);
-  }
-  const deviceId = String(id);
-  const device = await deviceRows.find(step, deviceId);
-  if (device?.workspaceId !== workspaceId)
-    throw problem('notFound', { what: 'device', id: deviceId });
-  if (isNetworkWork(plan.work)) return registrationStep(step, deviceId, plan.work, isAgreed);
-  return onDevice(step, plan, deviceId, input);
-}
-
-function onDevice(
-  step: Step,
-  plan: OperationPlan,
-  id: string,
-  update: DeviceUpdate,
-): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
+/** What each kind of operation does with one of its items (contract 19). */
+function changeOf(
+  { plan, workspaceId }: Operation,
+  { id: actionId, input }: OperationAction,
+  answer: NetworkAnswer | undefined,
+): DeviceChange {
+  if (input === null) throw new Error(`Action ${actionId} of an operation has nothing to do`);
+  if (plan.work === 'create' || (plan.work === 'import' && typeof input['id'] !== 'string'))
+    return { work: 'create', draft: { ...input, workspaceId } as unknown as DeviceDraft };
+  const id = String(input['id']);
+  if (isNetworkWork(plan.work)) return { work: plan.work, id, isAgreed: !isSkip(answer) };
   switch (plan.work) {
     case 'delete':
-      return deleteDeviceStep(step, id);
+      return { work: 'delete', id };
     case 'move':
-      return moveDeviceStep(step, id, plan);
     case 'tag':
-      return tagDeviceStep(step, id, plan);
+      return { ...plan, id };
     default:
-      return updateDeviceStep(step, id, update);
+      return { work: 'update', id, sent: input };
   }
 }
 

@@ -115,6 +115,10 @@ export async function checkRecordQuota(
   organizationId: string,
   what: CountedRecord,
 ): Promise<void> {
-  const used = await recordCount(step.db, organizationId, what);
-  if (used >= step.quotas[what]) throw problem('quotaReached', quotaDetails(step.quotas, what));
+  refuseAtQuota(step.quotas, what, await recordCount(step.db, organizationId, what));
+}
+
+/** The same for a count that is known. */
+export function refuseAtQuota(quotas: Quotas, what: CountedRecord, used: number): void {
+  if (used >= quotas[what]) throw problem('quotaReached', quotaDetails(quotas, what));
 }

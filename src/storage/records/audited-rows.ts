@@ -9,6 +9,7 @@ import {
 import type { RecordKind } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
+import { idsPerStatement, padded } from './engine.ts';
 import type { Records, RecordsDb } from './records.ts';
 import { deviceKeyColumns } from './rows/device-columns.ts';
 import { findDeviceConfigurationNamed } from './rows/device-configurations.ts';
@@ -118,35 +119,69 @@ function shownValue(column: string, value: string | number | null): Json {
   return jsonColumns.has(column) ? (JSON.parse(String(value)) as Json) : value;
 }
 
-/** Undefined when there is no such record, as seen by `db`. */
-export async function auditedRow(
+/** By id, as seen by `db`; without those that do not exist. */
+export async function auditedRows(
+  store: Pick<Records, 'db' | 'sealer'>,
+  kind: RecordKind,
+  ids: readonly string[],
+): Promise<Map<string, AuditedRow>> {
+  const rows = new Map<string, AuditedRow>();
+  const one = single[kind];
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const some = ids.slice(from, from + idsPerStatement);
+    if (one === undefined) await addRows(rows, store, kind, some);
+    else
+      for (const id of some) {
+        const row = await one(store.db, id);
+        if (row !== undefined) rows.set(id, row);
+      }
+  }
+  return rows;
+}
+
+/** Kinds whose records are not rows of one table, and which are not changed in great number. */
+const single: Partial<
+  Record<RecordKind, (db: RecordsDb, id: string) => Promise<AuditedRow | undefined>>
+> = {
+  member: auditedMember,
+  deviceCredential: auditedCredential,
+  deviceConfiguration: auditedConfiguration,
+};
+
+async function addRows(
+  audited: Map<string, AuditedRow>,
   { db, sealer }: Pick<Records, 'db' | 'sealer'>,
   kind: RecordKind,
-  id: string,
-): Promise<AuditedRow | undefined> {
-  if (kind === 'member') return auditedMember(db, id);
-  if (kind === 'deviceCredential') return auditedCredential(db, id);
-  if (kind === 'deviceConfiguration') return auditedConfiguration(db, id);
+  ids: readonly string[],
+): Promise<void> {
   const table = tables[kind];
   if (table === undefined)
     throw new Error(`The audit log knows no table of records of kind ${kind}`);
-  const query = sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
-  const row = (await query.execute(db)).rows[0];
-  if (row === undefined) return undefined;
-  const fields = new Map<string, Json>();
-  const secrets = new Map<string, string>();
-  for (const [column, value] of Object.entries(row)) {
-    if (unshown.has(column)) continue;
-    const isSealed = sealed.has(column) || (sealedProperties.has(kind) && column === 'properties');
-    if (hashes.has(column)) secrets.set(column, String(value));
-    else if (isSealed)
-      secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
-    else fields.set(column, shownValue(column, value));
+  const named = sql.join(padded(ids));
+  const query = sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} in (${named})`;
+  const { rows } = await query.execute(db);
+  if (rows.length === 0) return;
+  const partsOf = await Promise.all(
+    (parts[kind] ?? []).map(async (part) => [part.as, await partsById(db, part, ids)] as const),
+  );
+  for (const row of rows) {
+    const id = String(row['id']);
+    const fields = new Map<string, Json>();
+    const secrets = new Map<string, string>();
+    for (const [column, value] of Object.entries(row)) {
+      if (unshown.has(column)) continue;
+      const isSealed =
+        sealed.has(column) || (sealedProperties.has(kind) && column === 'properties');
+      if (hashes.has(column)) secrets.set(column, String(value));
+      else if (isSealed)
+        secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
+      else fields.set(column, shownValue(column, value));
+    }
+    if (kind === 'organization' && (await demandsSecondFactor(db, id)))
+      fields.set('secondFactorRequired', true);
+    for (const [as, values] of partsOf) fields.set(as, values.get(id) ?? []);
+    audited.set(id, { ...placeOf(kind, row), name: textOrNull(row['name']), fields, secrets });
   }
-  if (kind === 'organization' && (await demandsSecondFactor(db, id)))
-    fields.set('secondFactorRequired', true);
-  for (const part of parts[kind] ?? []) fields.set(part.as, await partsOf(db, part, id));
-  return { ...placeOf(kind, row), name: textOrNull(row['name']), fields, secrets };
 }
 
 function placeOf(kind: RecordKind, row: Row): Pick<AuditedRow, 'organizationId' | 'workspaceId'> {
@@ -157,13 +192,25 @@ function placeOf(kind: RecordKind, row: Row): Pick<AuditedRow, 'organizationId' 
   };
 }
 
-async function partsOf(db: RecordsDb, { table, by, show }: Part, id: string): Promise<Json[]> {
-  const columns = sql.join(show.map((column) => sql.ref(column)));
-  const query = sql<Row>`select ${columns} from ${sql.table(table)} where ${sql.ref(by)} = ${id} order by ${columns}`;
-  const rows = (await query.execute(db)).rows.map((row) =>
-    show.map((column) => row[column] ?? null),
-  );
-  return rows.map((values) => (values.length === 1 ? values[0]! : values));
+/** In the order of their columns. */
+async function partsById(
+  db: RecordsDb,
+  { table, by, show }: Part,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Json[]>> {
+  const columns = sql.join([by, ...show].map((column) => sql.ref(column)));
+  const named = sql.join(padded(ids));
+  const query = sql<Row>`
+    select ${columns} from ${sql.table(table)} where ${sql.ref(by)} in (${named}) order by ${columns}`;
+  const found = new Map<string, Json[]>();
+  for (const row of (await query.execute(db)).rows) {
+    const [value = null, ...others] = show.map((column) => row[column] ?? null);
+    const id = String(row[by]);
+    const values = found.get(id) ?? [];
+    values.push(others.length === 0 ? value : [value, ...others]);
+    found.set(id, values);
+  }
+  return found;
 }
 
 async function auditedCredential(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {

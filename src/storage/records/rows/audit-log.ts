@@ -15,6 +15,7 @@ import type { PageRequest } from '../../../model/page.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import { engineSql } from '../engine.ts';
 import { pageOfRows, type Rows } from '../list.ts';
+import { insertRows } from '../many-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
@@ -32,7 +33,7 @@ export async function insertAuditEntries(
     actorName: actor.name,
     changes: toJsonText(changes),
   }));
-  await db.insertInto('auditLog').values(rows).execute();
+  await insertRows(db, 'auditLog', rows);
   await countActivity(db, entries);
 }
 

@@ -5,7 +5,7 @@ import type {
   CustomFieldType,
   CustomFieldValue,
 } from '../../../model/custom-field.ts';
-import { parseInstant } from '../../../model/instant.ts';
+import { type EpochMs, parseInstant } from '../../../model/instant.ts';
 import type { Json } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import {
@@ -19,6 +19,8 @@ import {
   toJsonText,
   toJsonTextOrNull,
 } from '../columns.ts';
+import { padded } from '../engine.ts';
+import { insertRows } from '../many-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
@@ -134,44 +136,39 @@ export async function customFieldsOfDevices(
   return found;
 }
 
-/** Adds or replaces values of a device; a value of null is removed. Within a transaction. */
+export interface SavedFieldValue {
+  readonly deviceId: string;
+  readonly meta: CustomFieldMeta;
+  /** Null removes the value. */
+  readonly value: Json;
+  readonly at: EpochMs;
+}
+
+/** Adds or replaces values, one of each device and field, of at most `idsPerStatement` devices. */
 export async function saveCustomFieldValues(
-  step: RecordsDb,
-  deviceId: string,
-  values: ReadonlyMap<CustomFieldMeta, Json>,
-  now: number,
+  db: RecordsDb,
+  values: readonly SavedFieldValue[],
 ): Promise<void> {
-  const removed = [...values].filter(([, value]) => value === null).map(([meta]) => meta.id);
-  if (removed.length > 0) {
-    await step
-      .deleteFrom('deviceCustomFields')
-      .where('deviceId', '=', deviceId)
-      .where('metaId', 'in', removed)
-      .execute();
+  const removed = values.filter(({ value }) => value === null);
+  for (const [metaId, devices] of Map.groupBy(removed, ({ meta }) => meta.id)) {
+    const ids = padded(devices.map(({ deviceId }) => deviceId));
+    const rows = db.deleteFrom('deviceCustomFields').where('metaId', '=', metaId);
+    await rows.where('deviceId', 'in', ids).execute();
   }
-  const rows = [...values]
-    .filter(([, value]) => value !== null)
-    .map(([meta, value]) => ({
+  const rows = values
+    .filter(({ value }) => value !== null)
+    .map(({ deviceId, meta, value, at }) => ({
       deviceId,
       metaId: meta.id,
       value: toJsonText(value),
       ...keysOf(meta.type, value),
-      created: now,
+      created: at,
       updated: null,
     }));
-  if (rows.length === 0) return;
-  await step
-    .insertInto('deviceCustomFields')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['deviceId', 'metaId']).doUpdateSet(({ ref }) => ({
-        value: ref('excluded.value'),
-        textKey: ref('excluded.textKey'),
-        numberKey: ref('excluded.numberKey'),
-        updated: ref('excluded.created'),
-      })),
-    )
-    .execute();
+  await insertRows(db, 'deviceCustomFields', rows, {
+    key: ['deviceId', 'metaId'],
+    set: { value: 'value', textKey: 'textKey', numberKey: 'numberKey', updated: 'created' },
+  });
 }
 
 function keysOf(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DeviceFieldName, deviceFieldRows } from '../../../model/device-fields.ts';
 import type { Device } from '../../../model/device.ts';
-import { auditedRow } from '../audited-rows.ts';
+import { auditedRows } from '../audited-rows.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
 import { dropReferences, testEngine } from '../testing-engine.ts';
 import { deviceKeyColumns, fieldColumnsOf } from './device-columns.ts';
@@ -63,7 +63,7 @@ test('key columns contain names and texts as filters compare them', () => {
 });
 
 test('the audit log sees each field once, flags and objects in their own form', async () => {
-  const audited = await auditedRow(records, 'device', device.id);
+  const audited = (await auditedRows(records, 'device', [device.id])).get(device.id);
   const shown = new Map(audited?.fields);
   for (const { property } of deviceFieldRows)
     expect([property, shown.get(property)]).toEqual([property, valueOf(property)]);

@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts
 import { loraFields } from '../../../model/device-fields.ts';
 import { fromFlagOrNull, fromJsonText, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
 import { engineSql, idsPerStatement, padded } from '../engine.ts';
+import { insertRows } from '../many-rows.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { RecordRows, SealedRows } from './record-rows.ts';
 import type { RecordTables } from '../schema.ts';
@@ -72,6 +73,23 @@ export const deviceRows = new SealedRows<'devices', Device>(
       (row) => deviceFromRow(row, sealer),
     ),
 );
+
+/** Within a transaction that found none of their physical ids taken. */
+export async function insertDevices({ db, sealer }: Store, records: readonly Device[]) {
+  await insertRows(
+    db,
+    'devices',
+    records.map((record) => toRow(record, sealer)),
+  );
+}
+
+/** Writes every column, in order: a physical id can pass from a device to one behind it. */
+export async function saveDevices({ db, sealer }: Store, records: readonly Device[]) {
+  const rows = records.map((record) => toRow(record, sealer));
+  const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== 'id');
+  const set = Object.fromEntries(columns.map((column) => [column, column]));
+  await insertRows(db, 'devices', rows, { key: ['id'], set });
+}
 
 function openObject(sealed: string, sealer: Sealer): JsonObject {
   const value: unknown = JSON.parse(sealer.open(sealed));
@@ -193,11 +211,11 @@ export async function serviceIdsOf(
   deviceIds: readonly string[],
 ): Promise<Map<string, KnownDevice>> {
   const found = new Map<string, KnownDevice>();
-  for (let from = 0; from < deviceIds.length; from += devicesPerStatement) {
+  for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
     const query = db
       .selectFrom('devices')
       .select(['id', 'deviceId', 'workspaceId', 'dataFlowId', 'connectivity']);
-    const some = deviceIds.slice(from, from + devicesPerStatement);
+    const some = padded(deviceIds.slice(from, from + idsPerStatement));
     const rows = await query
       .where('organizationId', '=', organizationId)
       .where('deviceId', 'in', some)
@@ -265,11 +283,18 @@ export async function devicesAfter(
   return (await query.orderBy('id').limit(max).execute()).map((row) => deviceFromRow(row, sealer));
 }
 
-/** Removes the device and what is known about it, and notes that its samples must be dropped. */
-export async function removeDevice(step: RecordsDb, id: string, now: EpochMs): Promise<void> {
-  await purgeDeviceRecords(step, id);
-  await step.deleteFrom('devices').where('id', '=', id).execute();
-  await noteDeletedDevice(step, id, now);
+/** Removes the devices and what is known about them, and notes that their samples must be dropped. */
+export async function removeDevices(
+  step: RecordsDb,
+  ids: readonly string[],
+  now: EpochMs,
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const some = padded(ids.slice(from, from + idsPerStatement));
+    await purgeDeviceRecords(step, some);
+    await step.deleteFrom('devices').where('id', 'in', some).execute();
+  }
+  await noteDeletedDevices(step, ids, now);
 }
 
 /** Devices of the data flow, `Name (id)`, at most `max`: what a refusal to delete names. */
@@ -331,13 +356,17 @@ interface DeletedDevice {
   readonly deletedAt: EpochMs;
 }
 
-/** Within the transaction that removes the device. */
-export async function noteDeletedDevice(
+/** Within the transaction that removes the devices. */
+export async function noteDeletedDevices(
   step: RecordsDb,
-  deviceId: string,
+  ids: readonly string[],
   deletedAt: EpochMs,
 ): Promise<void> {
-  await step.insertInto('deletedDevices').values({ deviceId, deletedAt }).execute();
+  await insertRows(
+    step,
+    'deletedDevices',
+    ids.map((deviceId) => ({ deviceId, deletedAt })),
+  );
 }
 
 export async function listDeletedDevices(db: RecordsDb): Promise<readonly DeletedDevice[]> {
@@ -349,8 +378,8 @@ export async function completeDeviceDeletion(db: RecordsDb, deviceId: string): P
   await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
 }
 
-/** Deletes the status, decoder state, processing log, rule state and deliveries of the device. */
-export async function purgeDeviceRecords(db: RecordsDb, deviceId: string): Promise<void> {
+/** Deletes the status, decoder state, processing log, rule state and deliveries of the devices. */
+export async function purgeDeviceRecords(db: RecordsDb, ids: readonly string[]): Promise<void> {
   for (const table of [
     'deviceStatus',
     'deviceState',
@@ -362,7 +391,7 @@ export async function purgeDeviceRecords(db: RecordsDb, deviceId: string): Promi
   ] as const) {
     await db
       .deleteFrom(table as 'deviceState')
-      .where('deviceId', '=', deviceId)
+      .where('deviceId', 'in', ids)
       .execute();
   }
 }

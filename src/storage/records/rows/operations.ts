@@ -24,13 +24,10 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import { pageOfRows, type WorkspaceFilter } from '../list.ts';
+import { insertRows } from '../many-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
-
-// One statement writes this many rows: few enough for every engine's parameter limit, many enough
-// to be quick.
-const rowsPerStatement = 100;
 
 function fromRow(row: Selectable<RecordTables['operations']>): Operation {
   return { ...row, type: row.type as OperationType, plan: fromJsonText<OperationPlan>(row.plan) };
@@ -64,15 +61,22 @@ export async function insertOperation(
   actions: readonly OperationAction[],
 ): Promise<void> {
   await operationRows.insert(step, record);
-  for (let from = 0; from < actions.length; from += rowsPerStatement) {
-    const rows = actions.slice(from, from + rowsPerStatement).map((action) => ({
-      ...action,
-      operationId: record.id,
-      input: toJsonTextOrNull(action.input),
-      data: toJsonText(action.data),
-    }));
-    await step.insertInto('operationActions').values(rows).execute();
+  for (let from = 0; from < actions.length; from += actionsPerTurn) {
+    const some = actions.slice(from, from + actionsPerTurn);
+    await insertRows(step, 'operationActions', actionRows(record.id, some));
   }
+}
+
+/** Rows that are made at a time, between statements that wait for their turn. */
+const actionsPerTurn = 256;
+
+function actionRows(operationId: string, actions: readonly OperationAction[]) {
+  return actions.map((action) => ({
+    ...action,
+    operationId,
+    input: toJsonTextOrNull(action.input),
+    data: toJsonText(action.data),
+  }));
 }
 
 /** Ids of the operations that are not completed, oldest first: of exports, or of all others. */
@@ -143,15 +147,20 @@ export async function actionsInState(
 }
 
 /** Input that is done is no longer needed. */
-export async function saveAction(
+export async function saveActions(
   step: RecordsDb,
-  { id, state, data, started, completed }: OperationAction,
+  operationId: string,
+  actions: readonly OperationAction[],
 ): Promise<void> {
-  await step
-    .updateTable('operationActions')
-    .set({ state, data: toJsonText(data), started, completed, input: null })
-    .where('id', '=', id)
-    .execute();
+  const done = actions.map((action) => ({ ...action, input: null }));
+  const set = {
+    state: 'state',
+    data: 'data',
+    started: 'started',
+    completed: 'completed',
+    input: 'input',
+  } as const;
+  await insertRows(step, 'operationActions', actionRows(operationId, done), { key: ['id'], set });
 }
 
 export async function saveProgress(

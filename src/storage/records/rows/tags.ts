@@ -2,6 +2,8 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Tag } from '../../../model/tag.ts';
 import { searchTextOf } from '../columns.ts';
+import { padded } from '../engine.ts';
+import { insertRows } from '../many-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
@@ -86,17 +88,23 @@ export async function tagsOfDevices(
   return found;
 }
 
-/** Replaces the tags of a device. */
-export async function saveDeviceTags(
+export interface DeviceTag {
+  readonly deviceId: string;
+  readonly tagId: string;
+}
+
+/** Adds tags to devices that lack them and removes others, of at most `idsPerStatement` devices. */
+export async function changeDeviceTags(
   db: RecordsDb,
-  deviceId: string,
-  tagIds: readonly string[],
+  added: readonly DeviceTag[],
+  removed: readonly DeviceTag[],
 ): Promise<void> {
-  await db.deleteFrom('deviceTags').where('deviceId', '=', deviceId).execute();
-  const unique = [...new Set(tagIds)];
-  if (unique.length === 0) return;
-  const rows = unique.map((tagId) => ({ deviceId, tagId }));
-  await db.insertInto('deviceTags').values(rows).execute();
+  for (const [tagId, devices] of Map.groupBy(removed, (one) => one.tagId)) {
+    const ids = padded(devices.map(({ deviceId }) => deviceId));
+    const rows = db.deleteFrom('deviceTags').where('tagId', '=', tagId);
+    await rows.where('deviceId', 'in', ids).execute();
+  }
+  await insertRows(db, 'deviceTags', added);
 }
 
 /**
