@@ -28,7 +28,8 @@ import { deadRowsOf } from './memtables/table-runs.ts';
 import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts';
 import { ActiveReads } from './queries/active-reads.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
-import { latestSamples } from './queries/latest-samples.ts';
+import { latestSamples, newestFirst } from './queries/latest-samples.ts';
+import { keptTopicsMax, type NewestSample, NewestSamples } from './queries/newest-samples.ts';
 import {
   matchingSeries,
   type RowReader,
@@ -167,10 +168,19 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     return registry.devices.get(id);
   }
 
+  const newest = new NewestSamples({
+    orderOf: (deviceId) => {
+      const number = tables.numbers.numberOf(deviceId);
+      const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
+      return Math.max(ofTables, deviceOf(deviceId)?.nextOrder ?? 0);
+    },
+    bytesMax: limits.newestSampleBytes,
+  });
   const reads = createStoreReads({
     deviceOf,
     tables,
     decoded,
+    newest,
     lost: new LostSegments(opened.manifest),
     readers,
     slices,
@@ -203,8 +213,18 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     usage: async () => usage(registry, tables),
     previewExpiry: (workspaceId, rules) =>
       previewExpiry({ registry, tables, sealer, segments, slices }, workspaceId, rules),
-    retain: (rules) => dropExpired(changing, rules),
-    dropDevice: (deviceId, before) => dropDevice(changing, deviceId, before),
+    retain: (rules) => {
+      const dropped = dropExpired(changing, rules);
+      // The rules count from now on, and those that keep more than before show rows that were hidden.
+      newest.clear();
+      return dropped;
+    },
+    dropDevice: (deviceId, before) => {
+      const dropped = dropDevice(changing, deviceId, before);
+      // Its rows are gone from memory by now, and maybe not yet from the disk.
+      newest.forget(deviceId);
+      return dropped;
+    },
     close: async () => {
       if (state.closed) return;
       state.closed = true;
@@ -267,6 +287,7 @@ interface StoreReadsParts {
   readonly deviceOf: (id: string) => Device | undefined;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
+  readonly newest: NewestSamples;
   readonly lost: LostSegments;
   readonly readers: ActiveReads;
   readonly slices: Slices;
@@ -353,6 +374,11 @@ async function findSamples(
   parts: StoreReadsParts,
 ): Promise<Sample[]> {
   const { lost, readers, slices } = parts;
+  const newest = scan.limit === 1 && scan.skip === 0 ? newestInRange(scan, parts) : undefined;
+  if (newest !== undefined) {
+    lost.report({ ...scan, from: newest.timestamp });
+    return [newest];
+  }
   const samples: Sample[] = [];
   const end = readers.begin();
   try {
@@ -374,6 +400,40 @@ async function findSamples(
   return samples;
 }
 
+/** The newest sample of the range when it is one that is kept; else it must be looked for. */
+function newestInRange(
+  { deviceId, topic, from = Number.NEGATIVE_INFINITY, to }: SampleRange,
+  parts: StoreReadsParts,
+): Sample | undefined {
+  if (to !== undefined) return undefined;
+  const all = newestOf(deviceId, parts);
+  const [first, second] =
+    topic === undefined ? (all ?? []) : (all ?? []).filter(({ sample }) => sample.topic === topic);
+  // Of samples of one instant, the one that was stored last counts.
+  if (first === undefined || first.sample.timestamp === second?.sample.timestamp) return undefined;
+  return first.sample.timestamp >= from ? first.sample : undefined;
+}
+
+/** The newest sample of each topic, newest first; undefined when not all of them are known or readable. */
+function newestOf(deviceId: string, parts: StoreReadsParts): readonly NewestSample[] | undefined {
+  const { newest, deviceOf, tables } = parts;
+  const kept = newest.of(deviceId);
+  if (kept !== undefined) return kept;
+  const topics = topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId));
+  if (topics.length > keptTopicsMax) return undefined;
+  let isComplete = true;
+  const reader = readerOf({ deviceId, unreadable: () => void (isComplete = false) }, parts);
+  const build = (sample: Sample, origin: Origin): NewestSample => ({ sample, origin });
+  const found = topics.flatMap(({ topic, newest: from }) => {
+    const range = { deviceId, topic, from };
+    return new RowWalk({ ...range, direction: 'newest', reader, build }).next() ?? [];
+  });
+  if (!isComplete || found.length < topics.length) return undefined;
+  found.sort((a, b) => newestFirst(a.sample, b.sample));
+  newest.keep(deviceId, found);
+  return found;
+}
+
 async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promise<FoundLatest> {
   const { deviceOf, tables, lost, readers, slices } = parts;
   const unreadable: UnreadableSamples[] = [];
@@ -382,6 +442,7 @@ async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promi
   try {
     const samples = await latestSamples(request, {
       topicsOf: (deviceId) => topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)),
+      newestOf: (deviceId) => newestOf(deviceId, parts),
       slices,
       readerOf: (deviceId) => readerOf({ deviceId, unreadable: report }, parts),
     });

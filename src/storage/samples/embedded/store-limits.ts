@@ -67,6 +67,8 @@ export const storeLimits = {
   sectionCacheBytes: 48 * 1024 * 1024,
   /** Hours and values of chunks that are kept, decoded, for further reads. */
   keptChunkBytes: 64 * 1024 * 1024,
+  /** The newest samples of devices that were asked for. */
+  newestSampleBytes: 32 * 1024 * 1024,
 } as const;
 
 export type StoreLimits = { readonly [K in keyof typeof storeLimits]: number };

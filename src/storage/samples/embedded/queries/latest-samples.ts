@@ -3,6 +3,7 @@ import type { EpochMs } from '../../../../model/instant.ts';
 import type { Sample } from '../../../../model/sample.ts';
 import type { LatestRequest } from '../../sample-store.ts';
 import type { Slices } from './bucket-query.ts';
+import { type NewestSample, noneLater } from './newest-samples.ts';
 import { type RowReader, walkSamples } from './row-scan.ts';
 
 /** The longest turn of the main thread, in milliseconds of `Slices.clock`. */
@@ -12,10 +13,13 @@ const turnMsMax = 5;
 export async function latestSamples(
   { deviceIds, topics, until }: LatestRequest,
   {
+    newestOf,
     topicsOf,
     readerOf,
     slices,
   }: {
+    /** The newest sample of each topic, newest first; undefined when they must be looked for. */
+    readonly newestOf: (deviceId: string) => readonly NewestSample[] | undefined;
     /** The topics of one device that have samples, and when the newest was. */
     readonly topicsOf: (
       deviceId: string,
@@ -33,6 +37,12 @@ export async function latestSamples(
       await slices.pause();
       turnEnd = slices.clock() + turnMsMax;
     }
+    const known = newestOf(deviceId);
+    if (known !== undefined && noneLater(known, until)) {
+      const all = known.map(({ sample }) => sample);
+      found.push(wanted === undefined ? all : all.filter(({ topic }) => wanted.has(topic)));
+      continue;
+    }
     const ofDevice = topicsOf(deviceId).filter(({ topic }) => wanted?.has(topic) !== false);
     const reader = readerOf(deviceId);
     const newest = ofDevice.flatMap(({ topic, newest: from }) => {
@@ -44,7 +54,12 @@ export async function latestSamples(
       const sample = first ?? newestOf({});
       return sample === undefined ? [] : [sample];
     });
-    found.push(newest.sort((a, b) => b.timestamp - a.timestamp || (a.topic < b.topic ? -1 : 1)));
+    found.push(newest.sort(newestFirst));
   }
   return found;
+}
+
+/** For sorting samples of several topics. */
+export function newestFirst(a: Sample, b: Sample): number {
+  return b.timestamp - a.timestamp || (a.topic < b.topic ? -1 : 1);
 }

@@ -1,4 +1,4 @@
-// Kept chunks: what a store answers from decoded chunks that it keeps is what it answers from files, whatever changes in between.
+// Kept reads: what a store answers from decoded chunks and newest samples that it keeps is what it answers from files, whatever changes in between.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,8 +44,9 @@ async function withStores(
   const open = (keptChunkBytes: number, i: number) =>
     openTestSamples({
       directory: join(root, String(i)),
-      now: () => 1,
-      limits: { ...tiny, keptChunkBytes },
+      // Some samples are dated in the future.
+      now: () => streamStart + 2 * dayMs,
+      limits: { ...tiny, keptChunkBytes, newestSampleBytes: Math.min(keptChunkBytes, 5_000) },
     });
   const stores = await Promise.all(kept.map(open));
   try {
@@ -95,6 +96,26 @@ function expectClose(found: readonly (number | null | undefined)[], wanted: type
   }
 }
 
+/** Samples, and the newest of them in each way in which they are asked for. */
+async function expectEqual(
+  all: <T>(work: (store: TestSamples) => Promise<T>) => Promise<T[]>,
+  topic: string,
+): Promise<void> {
+  const found = await all(async (store) => [
+    await store.latest({ deviceIds: [deviceId, 'nobody'] }),
+    await store.latest({ deviceIds: [deviceId], topics: [topic] }),
+    await store.latestSample(deviceId),
+    await store.latestSample(deviceId, topic),
+    await store.samples({ deviceId, topic, limit: 1, skip: 0 }),
+    await store.samples({ deviceId, limit: 1, skip: 0 }),
+    await store.samples({ deviceId, topic, limit: 1, skip: 0, from: streamStart + 30 * hourMs }),
+    await store.samples({ deviceId, topic, limit: 1, skip: 0, to: streamStart + 30 * hourMs }),
+    await allSamples(store, deviceId),
+  ]);
+  const none = found.pop();
+  for (const kept of found) expect(kept).toEqual(none);
+}
+
 test.each(Array.from({ length: 12 }, (_, i) => i + 1))(
   'review speed 6: kept hours and values answer as files do, after late samples, deletions and retention, stream %i',
   { timeout: 120_000 },
@@ -115,8 +136,8 @@ test.each(Array.from({ length: 12 }, (_, i) => i + 1))(
           expectClose(kept!, none!);
           expectClose(little!, none!);
         }
-        const [kept, ...others] = await all((store) => allSamples(store, deviceId));
-        for (const other of others) expect(other).toEqual(kept);
+        // Asked for twice: the second time from memory.
+        for (let round = 0; round < 2; round++) await expectEqual(all, random.pick(streamTopics));
       };
       for (const [i, entry] of stream.entries()) {
         await all((store) => store.append(entryOf(deviceId, entry)));
@@ -149,6 +170,31 @@ function unreadableChunk(): Chunk {
     offset: 0,
   } as unknown as Chunk;
 }
+
+test('review speed 7: newest samples follow rules of retention that hide rows and show them again', async () => {
+  await withStores([1_000_000], async ([store]) => {
+    const { append, latest, retain, dropDevice } = store!;
+    const newest = async () =>
+      (await latest({ deviceIds: [deviceId] })).map((all) => all.map(({ data }) => data['n']));
+    await append(entryOf(deviceId, [{ at: streamStart, data: { n: 1 } }]));
+    expect(await newest()).toEqual([[1]]);
+    expect(await newest()).toEqual([[1]]);
+    const hiding = retain(keeping({ w1: streamStart + 1 }));
+    expect(await newest()).toEqual([[]]);
+    await hiding;
+    await append(entryOf(deviceId, [{ at: streamStart + 2, data: { n: 2 } }]));
+    await append(entryOf(deviceId, [{ at: streamStart - 2, data: { n: 0 } }]));
+    expect(await newest()).toEqual([[2]]);
+    const dropping = dropDevice(deviceId);
+    expect(await newest()).toEqual([[]]);
+    await dropping;
+    await append(entryOf(deviceId, [{ at: streamStart + 1, data: { n: 3 } }]));
+    expect(await newest()).toEqual([[3]]);
+    // What several readers get cannot be changed by one of them.
+    const [[sample] = []] = await latest({ deviceIds: [deviceId] });
+    expect(() => Object.assign(sample!.data, { n: 4 })).toThrow(TypeError);
+  });
+});
 
 test('review speed 6: kept chunks take no more than their limit, those not asked for go first', () => {
   const decoded = new DecodedChunks(() => undefined, { keptChunkBytes: 2_000 });
