@@ -33,25 +33,18 @@ export async function auditEntriesOf(
   actor: Actor,
 ): Promise<AuditEntry[]> {
   const now = step.now();
-  /** The first change of each record, by its id. */
-  const logged = new Map<string, Logged>();
-  for (const { kind, id, action } of changes)
-    if (kind !== 'conditionState' && !unlogged.has(kind) && !logged.has(id))
-      logged.set(id, { kind, id, action });
   const committed = { db: records.committed, sealer: records.sealer };
-  const before = new Map<string, AuditedRow>();
-  const after = new Map<string, AuditedRow>();
-  for (const [kind, some] of Map.groupBy(logged.values(), (one) => one.kind)) {
+  const entries: AuditEntry[] = [];
+  for (const some of readTogether(changes)) {
+    const { kind } = some[0];
     const ids = some.map(({ id }) => id);
     const old = some.filter(({ action }) => action !== 'created').map(({ id }) => id);
-    for (const [id, row] of await auditedRows(committed, kind, old)) before.set(id, row);
-    for (const [id, row] of await auditedRows(step, kind, ids)) after.set(id, row);
-  }
-  return [...logged.values()].flatMap(({ kind, id, action }) => {
-    const row = after.get(id) ?? before.get(id);
-    if (row === undefined) return [];
-    return [
-      {
+    const before = await auditedRows(committed, kind, old);
+    const after = await auditedRows(step, kind, ids);
+    for (const { id, action } of some) {
+      const row = after.get(id) ?? before.get(id);
+      if (row === undefined) continue;
+      entries.push({
         ...entryOf(actor, now),
         organizationId: row.organizationId,
         workspaceId: row.workspaceId,
@@ -60,15 +53,37 @@ export async function auditEntriesOf(
         resourceId: id,
         resourceName: row.name,
         changes: fieldChanges(before.get(id), after.get(id)),
-      },
-    ];
-  });
+      });
+    }
+  }
+  return entries;
 }
 
 interface Logged {
   readonly kind: RecordKind;
   readonly id: string;
   readonly action: RecordChange['action'];
+}
+
+/** Rows of other kinds can be long: a device type has scripts. */
+const devicesReadTogether = 64;
+
+/** The first change of each record, in order: neighbors of one kind, as many as are read together. */
+function* readTogether(changes: readonly RecordChange[]): Iterable<readonly [Logged, ...Logged[]]> {
+  const seen = new Set<string>();
+  let some: [Logged, ...Logged[]] | undefined;
+  for (const { kind, id, action } of changes) {
+    if (kind === 'conditionState' || unlogged.has(kind) || seen.has(id)) continue;
+    seen.add(id);
+    const max = kind === 'device' ? devicesReadTogether : 1;
+    if (some !== undefined && some[0].kind === kind && some.length < max)
+      some.push({ kind, id, action });
+    else {
+      if (some !== undefined) yield some;
+      some = [{ kind, id, action }];
+    }
+  }
+  if (some !== undefined) yield some;
 }
 
 /** Null for what no request of the interface did. */
