@@ -2,7 +2,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AlarmFeed } from '../alarms/alarm-notifications.ts';
 import type { LeaseName } from '../cluster/leases/leases.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
@@ -24,7 +23,11 @@ import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota.ts';
 import { type RecordChange, ChangeFollower } from '../model/record.ts';
 import { type DiskWatch, openDiskWatch } from '../operations/disk-watch.ts';
-import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
+import {
+  createOperationRunner,
+  type OperationRunner,
+  rest,
+} from '../operations/operation-runner.ts';
 import {
   DataFolder,
   DataFolderError,
@@ -359,7 +362,7 @@ function composeOperations(parts: OperationsParts): Operations {
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('running an operation', error),
     clock: () => performance.now(),
-    pause: (ms) => pause(ms),
+    pause: rest,
   });
   return {
     ...runner,

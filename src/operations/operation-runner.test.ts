@@ -1,6 +1,6 @@
 // Operations of several organizations, on a clock that only moves with the work.
 import { expect, test } from 'vitest';
-import { createOperationRunner } from './operation-runner.ts';
+import { createOperationRunner, rest } from './operation-runner.ts';
 
 const chunkTookMs = 12;
 
@@ -62,4 +62,21 @@ test('an operation of another node is not run, nor continued when it moves there
   expect(order).not.toContain('b1');
   expect(order).toContain('c1');
   expect(failures).toEqual([]);
+});
+
+test('a rest ends when nothing else is to be done, and else lasts as long as it may', async () => {
+  const lasted = async (ms: number) => {
+    const from = performance.now();
+    await rest(ms);
+    return performance.now() - from;
+  };
+  expect(await lasted(60_000)).toBeLessThan(30_000);
+  let isBusy = true;
+  const turn = (): void => {
+    if (isBusy) setImmediate(turn);
+  };
+  turn();
+  const busy = await lasted(100);
+  isBusy = false;
+  expect(busy).toBeGreaterThan(90);
 });

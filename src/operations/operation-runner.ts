@@ -1,4 +1,6 @@
 // Operation runner: runs operations in short chunks, one organization after the other, also after a restart.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface OperationRunner {
   /** Starts the operation, or queues it behind those in progress. */
@@ -24,7 +26,7 @@ interface RunnerParts {
   readonly failed: (error: unknown) => void;
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Resolves after this many milliseconds, so that requests run in between. */
+  /** Lets requests run for this many milliseconds, or for less when there are none. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
@@ -122,5 +124,21 @@ async function isEnded(id: string, { runChunk, clock, failed }: RunnerParts): Pr
   } catch (error) {
     failed(error);
     return true;
+  }
+}
+
+// Rest between two chunks: as long as others need the main thread, up to the time of a chunk.
+
+const restStepMs = 2;
+/** Others that needed less of a step get what they need during the next chunk too. */
+const busyShare = 0.5;
+
+/** Resolves after this many milliseconds, or sooner when the main thread has little else to do. */
+export async function rest(ms: number): Promise<void> {
+  const endsAt = performance.now() + ms;
+  for (let left = ms; left > 0; left = endsAt - performance.now()) {
+    const before = performance.eventLoopUtilization();
+    await delay(Math.min(left, restStepMs));
+    if (performance.eventLoopUtilization(before).utilization < busyShare) return;
   }
 }
