@@ -1,7 +1,6 @@
 // Cost of a webhook output for captures: rates with and without one in alternation, and processor time per delivery.
 // node bench/webhook-cost.ts [--rounds 3] [--seconds 5] [--in-flight 64] [--devices 1000]
 // [--pass-through] [--profile FOLDER] [--write]
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type CountingWebhook, startCountingWebhook } from './load/counting-webhook.ts';
@@ -36,8 +35,6 @@ const rounds = Number(flags.rounds);
 const inFlight = Number(flags['in-flight']);
 const storm = { inFlight, warmSeconds: 0, seconds: Number(flags.seconds) };
 const requestsMax = 20_000;
-/** Of the processor times in /proc. */
-const tickMs = 10;
 
 interface Round {
   readonly perSecond: number;
@@ -94,8 +91,8 @@ async function round(
   requests: readonly Uint8Array[],
   hook: CountingWebhook,
 ): Promise<Round> {
-  const [countBefore, cpuBefore] = [hook.count, cpuMs(server.pid)];
-  const mainBefore = mainMs(server.pid);
+  const [countBefore, cpuBefore] = [hook.count, server.processorUs()];
+  const mainBefore = server.mainThreadUs();
   const { perSecond, accepted } = await runStorm({ ...storm, target, requests });
   const endMs = performance.now();
   const inTime = hook.count - countBefore;
@@ -111,23 +108,10 @@ async function round(
     captures: accepted,
     deliveries: hook.count - countBefore,
     inTime,
-    cpuMs: cpuMs(server.pid) - cpuBefore,
-    mainMs: mainMs(server.pid) - mainBefore,
+    cpuMs: (server.processorUs() - cpuBefore) / 1_000,
+    mainMs: (server.mainThreadUs() - mainBefore) / 1_000,
     caughtUpMs: Math.max(0, lastMs - endMs - 100),
   };
-}
-
-/** Processor time of all threads of a process so far. */
-function cpuMs(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * tickMs;
-}
-
-/** Processor time of the main thread so far; the first number of the file, in nanoseconds. */
-function mainMs(pid: number): number {
-  const [onProcessorNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-  return Number(onProcessorNs) / 1e6;
 }
 
 function captureRequests(secret: string): Buffer[] {

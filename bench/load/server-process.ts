@@ -45,6 +45,8 @@ export interface RunningServer {
   residentBytes(): number;
   /** Processor time of all threads since the start, microseconds; Linux counts in steps of 10 ms. */
   processorUs(): number;
+  /** Processor time of its main thread since the start, microseconds. */
+  mainThreadUs(): number;
 }
 
 export function startServer(server: ServerCommand): RunningServer {
@@ -95,6 +97,9 @@ export function startServer(server: ServerCommand): RunningServer {
       const fields = procText(`${child.pid}/stat`).split(') ').at(-1)!.split(' ');
       return (Number(fields[11]) + Number(fields[12])) * 10_000;
     },
+    // The first number is in nanoseconds.
+    mainThreadUs: () =>
+      Number.parseInt(procText(`${child.pid}/task/${child.pid}/schedstat`), 10) / 1_000,
     memoryBytes: () => (child.pid === undefined ? Number.NaN : memoryOf(child.pid)),
   };
 }
