@@ -28,37 +28,88 @@ const nameLengthMax = 100;
 /** The first unknown members of the body; none where the schema takes any. */
 export function unknownMembers(schema: TSchema | undefined, body: unknown): UnknownMember[] {
   const found: UnknownMember[] = [];
-  if (schema !== undefined) addUnknown([schema], body as Json, '', found);
+  if (schema === undefined) return found;
+  let known = knownMembers.get(schema);
+  if (known === undefined) {
+    known = new KnownMembers([schema]);
+    knownMembers.set(schema, known);
+  }
+  addUnknown(known, body as Json, '', found);
   return found;
 }
 
-/** `shapes`: alternatives, of which a member must be in one. */
+/** Of each schema that was asked for: every body is looked at, and few schemas exist. */
+const knownMembers = new WeakMap<TSchema, KnownMembers>();
+
+/** What values of some alternative shapes may have; a member must be in one of them. */
+class KnownMembers {
+  /** Whether any member is taken. */
+  readonly isOpen: boolean;
+  readonly #objects: readonly Shape[];
+  readonly #itemShapes: readonly Shape[];
+  readonly #members = new Map<string, KnownMembers>();
+  #items: KnownMembers | undefined;
+
+  constructor(shapes: readonly Shape[]) {
+    const all = shapes.flatMap(alternatives);
+    this.#objects = all.filter(({ properties }) => properties !== undefined);
+    this.#itemShapes = all.flatMap(({ items }) => (items === undefined ? [] : [items]));
+    this.isOpen = this.#objects.length === 0 || all.some(takesAny);
+  }
+
+  /** Those of the elements of a list; undefined where nothing is said of them. */
+  get items(): KnownMembers | undefined {
+    if (this.#itemShapes.length === 0) return undefined;
+    this.#items ??= new KnownMembers(this.#itemShapes);
+    return this.#items;
+  }
+
+  get names(): readonly string[] {
+    return namesOf(this.#objects);
+  }
+
+  /** Those of the member's value; undefined for an unknown member. */
+  member(name: string): KnownMembers | undefined {
+    const known = this.#members.get(name);
+    if (known !== undefined) return known;
+    const shapes = this.#objects.flatMap(({ properties = {} }) =>
+      Object.hasOwn(properties, name) ? [properties[name] as Shape] : [],
+    );
+    if (shapes.length === 0) return undefined;
+    const member = new KnownMembers(shapes);
+    this.#members.set(name, member);
+    return member;
+  }
+}
+
 function addUnknown(
-  shapes: readonly Shape[],
+  known: KnownMembers,
   value: Json | undefined,
   prefix: string,
   found: UnknownMember[],
 ): void {
-  const all = shapes.flatMap(alternatives);
   if (Array.isArray(value)) {
-    const items = all.flatMap(({ items: of }) => (of === undefined ? [] : [of]));
-    if (items.length === 0) return;
-    for (const [at, item] of value.slice(0, elementsMax).entries())
-      addUnknown(items, item, `${prefix}${at}.`, found);
+    const { items } = known;
+    if (items === undefined) return;
+    for (let at = 0; at < value.length && at < elementsMax; at++)
+      if (isNested(value[at])) addUnknown(items, value[at], `${prefix}${at}.`, found);
     return;
   }
-  if (!isJsonObject(value)) return;
-  const objects = all.filter(({ properties }) => properties !== undefined);
-  if (objects.length === 0 || all.some(takesAny)) return;
-  for (const [name, inner] of Object.entries(value)) {
+  if (!isJsonObject(value) || known.isOpen) return;
+  for (const name of Object.keys(value)) {
     if (found.length >= foundMax) return;
-    const inners = objects.flatMap(({ properties = {} }) =>
-      Object.hasOwn(properties, name) ? [properties[name] as Shape] : [],
-    );
-    const path = `${prefix}${name.slice(0, nameLengthMax)}`;
-    if (inners.length > 0) addUnknown(inners, inner, `${path}.`, found);
-    else found.push({ path, nearest: nearestOf(name, namesOf(objects)) });
+    const member = known.member(name);
+    const inner = value[name];
+    if (member === undefined) {
+      const path = `${prefix}${name.slice(0, nameLengthMax)}`;
+      found.push({ path, nearest: nearestOf(name, known.names) });
+    } else if (isNested(inner))
+      addUnknown(member, inner, `${prefix}${name.slice(0, nameLengthMax)}.`, found);
   }
+}
+
+function isNested(value: Json | undefined): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function alternatives(shape: Shape): readonly Shape[] {

@@ -19,11 +19,12 @@ interface Node<R> {
   readonly leaves: Map<string, Leaf<R>>;
 }
 
-/** Steps without escapes, so that nothing must be decoded; the router merges repeated slashes. */
-const plainPath = /^(?:\/[\w.~:@-]+)+$/;
+/** Without escapes, so that nothing must be decoded; the router merges repeated slashes. */
+const plainStep = /^[\w.~:@-]+$/;
 /** The framework refuses longer ones. */
 const parameterLengthMax = 500;
 const noParams = {};
+const slash = 0x2f;
 
 /**
  * `find` returns undefined for a path that has no route or is not plain: the framework answers
@@ -33,14 +34,13 @@ export function createRouteTree<R extends Pick<Endpoint, 'method' | 'path'>>(
   routes: readonly R[],
 ): (method: string, path: string) => FoundRoute<R> | undefined {
   const root = newNode<R>();
-  for (const route of routes) add(root, route);
+  for (const route of routes) if (isPlain(route.path)) add(root, route);
   const literal = literalRoutes(routes);
   return (method, path) => {
     const known = literal.get(path)?.get(method);
     if (known !== undefined) return known;
-    if (!plainPath.test(path)) return undefined;
     const values: string[] = [];
-    const leaf = find(root, { method, steps: path.split('/'), values }, 1);
+    const leaf = find(root, { method, path, values }, 0);
     if (leaf === undefined) return undefined;
     return { route: leaf.route, params: paramsOf(leaf.names, values) };
   };
@@ -52,13 +52,18 @@ function literalRoutes<R extends Pick<Endpoint, 'method' | 'path'>>(
 ): ReadonlyMap<string, ReadonlyMap<string, FoundRoute<R>>> {
   const found = new Map<string, Map<string, FoundRoute<R>>>();
   for (const route of routes) {
-    if (route.path.includes(':') || !plainPath.test(route.path)) continue;
+    if (route.path.includes(':') || !isPlain(route.path)) continue;
     const methods = found.get(route.path) ?? new Map<string, FoundRoute<R>>();
     found.set(route.path, methods);
     for (const method of servedMethods[route.method])
       methods.set(method, { route, params: noParams });
   }
   return found;
+}
+
+function isPlain(path: string): boolean {
+  const [start, ...steps] = path.split('/');
+  return start === '' && steps.length > 0 && steps.every((step) => plainStep.test(step));
 }
 
 function newNode<R>(): Node<R> {
@@ -82,25 +87,31 @@ function add<R extends Pick<Endpoint, 'method' | 'path'>>(root: Node<R>, route: 
   for (const method of servedMethods[route.method]) node.leaves.set(method, { route, names });
 }
 
+/** `at`: where the next slash of the path is, or its end. */
 function find<R>(
   node: Node<R>,
   sought: {
     readonly method: string;
-    readonly steps: readonly string[];
+    readonly path: string;
     /** Of the parameters so far. */
     readonly values: string[];
   },
   at: number,
 ): Leaf<R> | undefined {
-  const step = sought.steps[at];
-  if (step === undefined) return node.leaves.get(sought.method);
+  const { method, path, values } = sought;
+  if (at === path.length) return node.leaves.get(method);
+  if (path.charCodeAt(at) !== slash) return undefined;
+  const nextSlash = path.indexOf('/', at + 1);
+  const end = nextSlash === -1 ? path.length : nextSlash;
+  const step = path.slice(at + 1, end);
   const literal = node.literals.get(step);
-  const found = literal && find(literal, sought, at + 1);
+  const found = literal && find(literal, sought, end);
   if (found !== undefined) return found;
   if (node.parameter === undefined || step.length > parameterLengthMax) return undefined;
-  sought.values.push(step);
-  const behind = find(node.parameter, sought, at + 1);
-  if (behind === undefined) sought.values.pop();
+  if (!plainStep.test(step)) return undefined;
+  values.push(step);
+  const behind = find(node.parameter, sought, end);
+  if (behind === undefined) values.pop();
   return behind;
 }
 
