@@ -53,7 +53,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'outputs/connectors': [...base, 'outputs/templates', 'outputs/egress'],
   'query/summaries': base,
   'query/filters': ['model'],
-  'query/exports': base,
+  'query/exports': [...base, 'storage/log', 'storage/samples'],
   query: [...base, 'storage/samples'],
   contract: ['model', 'query/summaries', 'query/filters', 'outputs/connectors'],
   transports: base,

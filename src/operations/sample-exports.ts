@@ -5,9 +5,13 @@ import { change } from '../inventory/record-change.ts';
 import { isDiskFull } from '../model/errors.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { exportFileName, type SampleExport, sampleExportLimits } from '../model/sample-export.ts';
-import { type ExportFile, openExportFile } from '../query/exports/export-file.ts';
-import { nextLines, type NextLines } from '../query/exports/next-lines.ts';
-import type { PartEncoder } from '../query/exports/part-encoder.ts';
+import {
+  type ExportCursor,
+  type ExportFile,
+  openExportFile,
+} from '../query/exports/export-file.ts';
+import { type DevicePage, readPart, type ReachedPart } from '../query/exports/next-part.ts';
+import type { ExportContent, PartEncoder } from '../query/exports/part-encoder.ts';
 import type { Records } from '../storage/records/records.ts';
 import {
   expiredSampleExports,
@@ -23,7 +27,7 @@ import { SharedPool } from '../structures/shared-pool.ts';
 
 export interface SampleExportParts {
   readonly records: Records;
-  readonly store: Pick<Samples, 'exportSamples'>;
+  readonly store: Pick<Samples, 'exportSamples' | 'exportColumns'>;
   readonly encoder: PartEncoder;
   /** The folder of all exports. */
   readonly folder: string;
@@ -151,25 +155,41 @@ export class SampleExports {
     await this.removeFile(id);
   }
 
-  async #storePart(record: SampleExport, file: ExportFile, next: NextLines) {
+  /** Returns how many bytes the file has, and its progress. */
+  async #storePart(
+    record: SampleExport,
+    file: ExportFile,
+    { progress, isLast }: ReachedPart,
+    content: ExportContent,
+  ) {
     const { format } = record.plan;
-    const isEmpty = next.lines === '';
-    const none = { bytes: new Uint8Array(), footer: new Uint8Array() };
-    const part = isEmpty ? none : await this.#parts.encoder.part(format, next.lines, file.bytes());
+    const { isEmpty } = content;
+    const none = { bytes: new Uint8Array(), footer: new Uint8Array(), samples: 0 };
+    const part = isEmpty
+      ? none
+      : await this.#parts.encoder.part(format, content.content(), file.bytes());
     await this.#needRoom(record, file, part.bytes.length);
-    if (!isEmpty || !next.isLast) await file.append(part, next.progress);
-    if (!next.isLast) return file.bytes();
+    const reached = { ...progress, samples: progress.samples + part.samples };
+    if (!isEmpty || !isLast) await file.append(part, reached);
+    if (!isLast) return { bytes: file.bytes(), progress: reached };
     const footers = format === 'parquet' ? await file.footers() : [];
     const tail = await this.#parts.encoder.tail(format, footers, file.bytes());
     await this.#needRoom(record, file, tail.length);
-    return file.complete(tail, exportFileName(format));
+    return { bytes: await file.complete(tail, exportFileName(format)), progress: reached };
   }
 
   async #runExport(record: SampleExport): Promise<boolean> {
+    const { encoder, records, store } = this.#parts;
     const file = await this.#openFile(record);
-    const next = await nextLines(record.plan, file.progress(), sourcesOf(this.#parts, record));
-    const bytes = await this.#storePart(record, file, next);
-    const { samples, unreadable, devices } = next.progress;
+    const content = encoder.content(record.plan, store);
+    const next = await readPart(
+      record.plan,
+      file.progress(),
+      (cursor) => nextDevices(records, record, cursor),
+      content,
+    );
+    const { bytes, progress } = await this.#storePart(record, file, next, content);
+    const { samples, unreadable, devices } = progress;
     const reached = { ...record, node: this.#parts.node, bytes, samples, unreadable };
     if (next.isLast) this.#open.delete(record.id);
     await saveReached(this.#parts, reached, { devices, isComplete: next.isLast });
@@ -189,16 +209,16 @@ async function removeFileUnlessComplete(
   if (record?.state !== 'COMPLETE') await removeFile(id);
 }
 
-function sourcesOf({ records, store }: SampleExportParts, { workspaceId, plan }: SampleExport) {
+function nextDevices(
+  { db }: Records,
+  { workspaceId, plan }: SampleExport,
+  cursor: ExportCursor | null,
+): Promise<DevicePage> {
   const selection = { workspaceId, deviceIds: plan.deviceIds, tagIds: plan.tagIds };
-  return {
-    nextDevices: (cursor: { readonly deviceId: string; readonly behind: unknown } | null) =>
-      nextExportedDevices(records.db, selection, {
-        id: cursor?.deviceId ?? '',
-        isIncluded: (cursor?.behind ?? null) !== null,
-      }),
-    samplesOf: (range: Parameters<typeof store.exportSamples>[0]) => store.exportSamples(range),
-  };
+  return nextExportedDevices(db, selection, {
+    id: cursor?.deviceId ?? '',
+    isIncluded: (cursor?.behind ?? null) !== null,
+  });
 }
 
 /** Nothing is stored for an export that was deleted meanwhile. */

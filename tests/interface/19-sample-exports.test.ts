@@ -383,7 +383,7 @@ describe('files', () => {
   if (isPaired) console.log('skipped on two nodes: shares of the room for files');
   else
     test('security 2: of organizations the one whose files take most gives way, the first to expire first', async () => {
-      const shared = await startWorld({ environment: { EXPORT_BYTES: '7000' } });
+      const shared = await startWorld({ environment: { EXPORT_BYTES: '6700' } });
       try {
         const device = await shared.device();
         await shared.must('POST', '/v3/samples/bulk', [

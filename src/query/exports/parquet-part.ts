@@ -1,9 +1,18 @@
-// Parquet part: row groups of value rows for a place in the file, and the footer of all.
-// hyparquet-writer writes a file from its start; a part begins its byte count in the middle of one.
+// Parquet part: row groups of value rows for a place in the file, and the footer of all, which hyparquet-writer writes.
 import { deserialize, serialize } from 'node:v8';
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { SampleLine } from './sample-lines.ts';
-import { valueRows } from './value-rows.ts';
+import { ByteWriter as FooterWriter, ParquetWriter } from 'hyparquet-writer';
+import { ByteWriter } from '../../structures/bytes.ts';
+import {
+  booleanValues,
+  type ColumnPages,
+  doubleValues,
+  repeatedTexts,
+  textValues,
+  timeValues,
+  writeColumn,
+} from './column-pages.ts';
+import type { PartColumns } from './part-columns.ts';
+import { addPart, rowKinds, type ValueColumns } from './value-columns.ts';
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 type RowGroups = ParquetWriter['row_groups'];
@@ -53,14 +62,50 @@ export interface ParquetPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** What the footer must say of the part; see `parquetTail`. */
   readonly footer: Uint8Array;
+  /** Samples that it has. */
+  readonly samples: number;
 }
 
-/** Encodes lines of `sampleLine` as row groups for the place `offset` of the file. */
-export function parquetPart(lines: string, offset: number): ParquetPart {
-  const writer = writerAt(offset);
-  const columnData = columnsOf(lines);
-  void writer.write({ columnData, rowGroupSize: groupRowsMax });
-  return { bytes: bytesOf(writer), footer: serialize(writer.row_groups) };
+/** Encodes samples as row groups for the place `offset` of the file. */
+export function parquetPart(part: PartColumns, offset: number): ParquetPart {
+  const bytes = new ByteWriter(1024 * 1024);
+  const groups: RowGroups = [];
+  const samples = addPart(part, groupRowsMax, (rows) => {
+    const start = bytes.length;
+    const pages = pagesOf(rows);
+    const written = columns.map((name) =>
+      writeColumn({ bytes, offset }, { name, type: columnTypes[name].type }, pages[name]()),
+    );
+    const plain = written.map(({ meta_data: data }) => data?.total_uncompressed_size ?? 0n);
+    groups.push({
+      columns: written,
+      num_rows: BigInt(rows.length),
+      total_byte_size: plain.reduce((sum, one) => sum + one, 0n),
+      total_compressed_size: BigInt(bytes.length - start),
+    });
+  });
+  return { bytes: new Uint8Array(bytes.written()), footer: serialize(groups), samples };
+}
+
+/** One column at a time: their pages share memory. */
+function pagesOf(rows: ValueColumns): Readonly<Record<Column, () => ColumnPages>> {
+  const { length, kinds } = rows;
+  const of = (...wanted: readonly number[]) => ({ kinds: kinds.values, wanted });
+  const located = of(rowKinds.location, rowKinds.place);
+  return {
+    time: () => timeValues(rows.times),
+    device_id: () => repeatedTexts(rows.deviceIds, length),
+    device_name: () => repeatedTexts(rows.deviceNames, length),
+    topic: () => repeatedTexts(rows.topics, length),
+    key: () => textValues(rows.keys, rows.keyTexts.texts, length),
+    number: () => doubleValues(rows.numbers, length, of(rowKinds.number)),
+    text: () => textValues(rows.texts, rows.textTexts.texts, length, of(rowKinds.text)),
+    boolean: () => booleanValues(rows.booleans, length, of(rowKinds.boolean)),
+    json: () => textValues(rows.jsons, rows.jsonTexts.texts, length, of(rowKinds.json)),
+    latitude: () => doubleValues(rows.latitudes, length, located),
+    longitude: () => doubleValues(rows.longitudes, length, located),
+    altitude: () => doubleValues(rows.altitudes, length, of(rowKinds.place)),
+  };
 }
 
 /** What follows the last part: the footer of all parts, for the place `offset` of the file. */
@@ -95,7 +140,7 @@ const noRowsAndGroups = Buffer.from([0x16, 0, 0x19, 0]);
 const emptyListOfStructs = 0x0c;
 
 function writerAt(offset: number): ParquetWriter {
-  const writer = new ByteWriter();
+  const writer = new FooterWriter();
   const parquet = new ParquetWriter({ writer, schema, createdBy: 'heliograph' });
   // The constructor writes the head, which the file has already.
   writer.index = 0;
@@ -106,39 +151,3 @@ function writerAt(offset: number): ParquetWriter {
 function bytesOf({ writer }: ParquetWriter): Uint8Array<ArrayBuffer> {
   return new Uint8Array(writer.getBuffer());
 }
-
-function columnsOf(lines: string) {
-  const data: Record<Column, unknown[]> = {
-    time: [],
-    device_id: [],
-    device_name: [],
-    topic: [],
-    key: [],
-    number: [],
-    text: [],
-    boolean: [],
-    json: [],
-    latitude: [],
-    longitude: [],
-    altitude: [],
-  };
-  for (const line of lines.split('\n')) {
-    if (line === '') continue;
-    const sample = JSON.parse(line) as SampleLine;
-    const time = BigInt(Date.parse(sample.timestamp));
-    for (const row of valueRows(sample.data)) {
-      data.time.push(time);
-      data.device_id.push(sample.deviceId);
-      data.device_name.push(sample.deviceName);
-      data.topic.push(sample.topic);
-      for (const name of valueColumns) data[name].push(row[name]);
-    }
-  }
-  // An index of pages follows the last part, and would have to outlive a restart.
-  return columns.map((name) => ({ name, data: data[name], offsetIndex: false }));
-}
-
-const valueColumns = [
-  ...(['key', 'number', 'text', 'boolean', 'json'] as const),
-  ...(['latitude', 'longitude', 'altitude'] as const),
-] as const;

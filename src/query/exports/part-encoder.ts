@@ -2,14 +2,24 @@
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gzip } from 'node:zlib';
-import type { SampleExportFormat } from '../../model/sample-export.ts';
-import { csvPart } from './sample-lines.ts';
+import type { SampleExportFormat, SampleExportPlan } from '../../model/sample-export.ts';
+import type { PartContent } from './next-part.ts';
+import {
+  buffersOf,
+  type ColumnSource,
+  type PartColumns,
+  PartColumnsContent,
+} from './part-columns.ts';
 import { type ParquetPart, parquetHead } from './parquet-part.ts';
+import { csvPart, type PartLines, PartLinesContent, type SampleSource } from './sample-lines.ts';
 
-export type PartQuestion = { readonly id: number; readonly offset: number } & (
-  | { readonly lines: string; readonly format: SampleExportFormat }
-  | { readonly footers: readonly Uint8Array[] }
-);
+/** Columns and footers of Parquet, or lines that become CSV. */
+export type AskedPart =
+  | { readonly columns: PartColumns }
+  | { readonly lines: PartLines }
+  | { readonly footers: readonly Uint8Array[] };
+
+export type PartQuestion = AskedPart & { readonly id: number; readonly offset: number };
 
 export type PartAnswer =
   | { readonly id: number; readonly part: ParquetPart }
@@ -19,7 +29,10 @@ export type PartAnswer =
 export interface EncodedPart {
   readonly bytes: Uint8Array;
   readonly footer: Uint8Array;
+  readonly samples: number;
 }
+
+export type ExportContent = PartContent<PartColumns | PartLines>;
 
 const none = new Uint8Array();
 /** The library of the thread takes memory, and exports are rare. */
@@ -36,13 +49,26 @@ export class PartEncoder {
     return format === 'parquet' ? parquetHead : none;
   }
 
-  /** Lines of `sampleLine`, as bytes for the place `offset` of the file. */
-  async part(format: SampleExportFormat, lines: string, offset: number): Promise<EncodedPart> {
-    if (format === 'parquet') return this.#thread.ask({ lines, offset, format });
+  /** What samples are collected in for a part of the format. */
+  content(plan: SampleExportPlan, source: SampleSource & ColumnSource): ExportContent {
+    return plan.format === 'parquet'
+      ? new PartColumnsContent(source, plan)
+      : new PartLinesContent(source, plan);
+  }
+
+  /** The content as bytes for the place `offset` of the file. Columns are used up. */
+  async part(
+    format: SampleExportFormat,
+    content: PartColumns | PartLines,
+    offset: number,
+  ): Promise<EncodedPart> {
+    if ('blocks' in content) return this.#thread.ask({ columns: content }, offset);
+    const { samples } = content;
     // Members of gzip after each other are one file of gzip.
-    if (format === 'ndjson') return { bytes: await gzipAsync(lines), footer: none };
-    const { bytes } = await this.#thread.ask({ lines, offset, format });
-    return { bytes: await gzipAsync(bytes), footer: none };
+    if (format === 'ndjson')
+      return { bytes: await gzipAsync(content.lines), footer: none, samples };
+    const { bytes } = await this.#thread.ask({ lines: content }, offset);
+    return { bytes: await gzipAsync(bytes), footer: none, samples };
   }
 
   /**
@@ -57,31 +83,27 @@ export class PartEncoder {
     // A file of gzip has at least one member, and one of CSV its header.
     if (format === 'csv') return offset === 0 ? gzipAsync(csvPart('', true)) : none;
     if (format === 'ndjson') return offset === 0 ? gzipAsync('') : none;
-    return (await this.#thread.ask({ footers, offset })).bytes;
+    return (await this.#thread.ask({ footers }, offset)).bytes;
   }
 }
 
-interface Asked {
+interface Waiting {
   readonly resolve: (part: ParquetPart) => void;
   readonly reject: (error: Error) => void;
 }
 
-type Question =
-  | Omit<Extract<PartQuestion, { lines: string }>, 'id'>
-  | Omit<Extract<PartQuestion, { footers: unknown }>, 'id'>;
-
 function createPartThread() {
-  const asked = new Map<number, Asked>();
+  const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
 
   function settle(answer: PartAnswer, from: Worker): void {
-    const waiting = asked.get(answer.id);
-    asked.delete(answer.id);
-    if ('part' in answer) waiting?.resolve(answer.part);
-    else waiting?.reject(new Error(answer.error));
-    if (asked.size > 0) return;
+    const settled = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if ('part' in answer) settled?.resolve(answer.part);
+    else settled?.reject(new Error(answer.error));
+    if (waiting.size > 0) return;
     from.unref();
     idle = setTimeout(() => void end(), idleMsMax).unref();
   }
@@ -95,9 +117,9 @@ function createPartThread() {
     });
     started.on('exit', () => {
       if (worker === started) worker = undefined;
-      for (const { reject } of asked.values())
+      for (const { reject } of waiting.values())
         reject(new Error('The export worker thread exited', { cause }));
-      asked.clear();
+      waiting.clear();
     });
     return started;
   }
@@ -110,15 +132,15 @@ function createPartThread() {
   }
 
   return {
-    ask: (question: Question) =>
+    ask: (asked: AskedPart, offset: number) =>
       new Promise<ParquetPart>((resolve, reject) => {
         clearTimeout(idle);
         worker ??= start();
         const id = ++lastId;
-        asked.set(id, { resolve, reject });
+        waiting.set(id, { resolve, reject });
         worker.ref();
-        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
-        worker.postMessage({ id, ...question } satisfies PartQuestion);
+        const question: PartQuestion = { id, offset, ...asked };
+        worker.postMessage(question, 'columns' in asked ? buffersOf(asked.columns) : []);
       }),
     close: end,
   };

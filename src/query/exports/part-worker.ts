@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { missing } from '../../structures/missing.ts';
 import { csvPart } from './sample-lines.ts';
 import { type ParquetPart, parquetPart, parquetTail } from './parquet-part.ts';
-import type { PartAnswer, PartQuestion } from './part-encoder.ts';
+import type { AskedPart, PartAnswer, PartQuestion } from './part-encoder.ts';
 
 const port = parentPort ?? missing('port to the parent thread');
 
@@ -12,19 +12,18 @@ port.on('message', (question: PartQuestion) => {
   port.postMessage(answer, 'part' in answer ? [answer.part.bytes.buffer] : []);
 });
 
-type AskedPart = Pick<Extract<PartQuestion, { lines: string }>, 'lines' | 'format'>;
-
-function partOf({ lines, format }: AskedPart, offset: number): ParquetPart {
-  if (format === 'parquet') return parquetPart(lines, offset);
-  const bytes = new Uint8Array(Buffer.from(csvPart(lines, offset === 0)));
-  return { bytes, footer: new Uint8Array() };
-}
-
 function answerTo({ id, offset, ...asked }: PartQuestion): PartAnswer {
   try {
-    if ('lines' in asked) return { id, part: partOf(asked, offset) };
-    return { id, part: { bytes: parquetTail(asked.footers, offset), footer: new Uint8Array() } };
+    return { id, part: partOf(asked, offset) };
   } catch (error) {
     return { id, error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function partOf(asked: AskedPart, offset: number): ParquetPart {
+  if ('columns' in asked) return parquetPart(asked.columns, offset);
+  const footer = new Uint8Array();
+  if ('footers' in asked) return { bytes: parquetTail(asked.footers, offset), footer, samples: 0 };
+  const { lines, samples } = asked.lines;
+  return { bytes: new Uint8Array(Buffer.from(csvPart(lines, offset === 0))), footer, samples };
 }

@@ -1,8 +1,10 @@
 // Sample lines: samples as NDJSON or CSV, with the fields of the samples query.
-import { formatInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
 import { csvLine, withoutFormula } from '../../structures/csv.ts';
+import { missing } from '../../structures/missing.ts';
+import type { ExportedDevice, PartBatch, PartContent, ReadRange } from './next-part.ts';
 import { type ValueRow, valueRows } from './value-rows.ts';
 
 /** A line, parsed. */
@@ -41,12 +43,92 @@ export function sampleLine(
   return `${JSON.stringify(line)}\n`;
 }
 
-function membersOf(data: JsonObject, keys: readonly string[]): JsonObject | undefined {
+/** Undefined when it has none of them. */
+export function membersOf(data: JsonObject, keys: readonly string[]): JsonObject | undefined {
   const members = keys.flatMap((key) => {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;
     return value === undefined ? [] : [[key, value] as const];
   });
   return members.length === 0 ? undefined : Object.fromEntries(members);
+}
+
+// Part lines: the samples of a part as lines.
+
+export interface PartLines {
+  readonly lines: string;
+  readonly samples: number;
+}
+
+/** See `SampleStore.exportSamples`. */
+export interface SampleSource {
+  exportSamples(range: ReadRange): AsyncIterable<readonly Sample[]>;
+}
+
+export class PartLinesContent implements PartContent<PartLines> {
+  readonly #source: SampleSource;
+  readonly #plan: Parameters<typeof sampleLine>[2];
+  readonly #lines: string[] = [];
+  #characters = 0;
+
+  constructor(source: SampleSource, plan: Parameters<typeof sampleLine>[2]) {
+    this.#source = source;
+    this.#plan = plan;
+  }
+
+  get size(): number {
+    return this.#characters;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  async *batchesOf(range: ReadRange, { name }: ExportedDevice): AsyncGenerator<PartBatch> {
+    for await (const samples of this.#source.exportSamples(range))
+      yield new SampleBatch(samples, (sample) => this.#add(sample, name));
+  }
+
+  content(): PartLines {
+    return { lines: this.#lines.join(''), samples: this.#lines.length };
+  }
+
+  #add(sample: Sample, deviceName: string): void {
+    const line = sampleLine(sample, deviceName, this.#plan);
+    if (line === undefined) return;
+    this.#lines.push(line);
+    this.#characters += line.length;
+  }
+}
+
+class SampleBatch implements PartBatch {
+  readonly #samples: readonly Sample[];
+  readonly #add: (sample: Sample) => void;
+
+  constructor(samples: readonly Sample[], add: (sample: Sample) => void) {
+    this.#samples = samples;
+    this.#add = add;
+  }
+
+  get length(): number {
+    return this.#samples.length;
+  }
+
+  get lastTime(): EpochMs {
+    return (this.#samples.at(-1) ?? missing('sample of a batch')).timestamp;
+  }
+
+  startsWith(time: EpochMs): number {
+    const other = this.#samples.findIndex(({ timestamp }) => timestamp !== time);
+    return other === -1 ? this.length : other;
+  }
+
+  endsWith(time: EpochMs): number {
+    return this.length - 1 - this.#samples.findLastIndex(({ timestamp }) => timestamp !== time);
+  }
+
+  addFrom(index: number): void {
+    for (const sample of this.#samples.slice(index)) this.#add(sample);
+  }
 }
 
 // CSV part: one line per value of a sample, as spreadsheets and scripts read them.

@@ -40,7 +40,8 @@ function addMembers(rows: ValueRow[], members: JsonObject, path: string, depth: 
     if (value !== undefined) addValue(rows, path === '' ? name : `${path}.${name}`, value, depth);
 }
 
-function addValue(rows: ValueRow[], key: string, value: Json, depth: number): void {
+/** Adds the rows of a value whose key has `depth` members before its last. */
+export function addValue(rows: ValueRow[], key: string, value: Json, depth: number): void {
   if (typeof value === 'number') rows.push({ ...noValue, key, number: value });
   else if (typeof value === 'string') rows.push({ ...noValue, key, text: value });
   else if (typeof value === 'boolean') rows.push({ ...noValue, key, boolean: value });

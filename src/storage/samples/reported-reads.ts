@@ -5,6 +5,7 @@ import type { Sample } from '../../model/sample.ts';
 import type {
   LatestRequest,
   SampleRange,
+  SampleRun,
   SampleScan,
   SampleStore,
   UnreadableSamples,
@@ -28,6 +29,9 @@ export interface ReportedReads {
    * known then.
    */
   exportSamples(range: ReportedRange): AsyncIterable<readonly Sample[]>;
+
+  /** See `SampleStore.exportColumns`. `unreadable` is called as by `exportSamples`. */
+  exportColumns(range: ReportedRange): AsyncIterable<readonly SampleRun[]>;
 
   /**
    * The newest readable sample of the device, of one topic or of all; undefined without any. One
@@ -59,6 +63,12 @@ export function reportingReads(store: SampleStore, now: () => EpochMs): Reported
       for await (const found of store.exportSamples(range)) {
         if (unreadable !== undefined) found.unreadable.forEach(unreadable);
         if (found.samples.length > 0) yield found.samples;
+      }
+    },
+    async *exportColumns({ unreadable, ...range }) {
+      for await (const found of store.exportColumns(range)) {
+        if (unreadable !== undefined) found.unreadable.forEach(unreadable);
+        if (found.runs.length > 0) yield found.runs;
       }
     },
     async latestSample(deviceId, topic, unreadable) {

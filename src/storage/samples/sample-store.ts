@@ -1,6 +1,7 @@
 // Sample store: the port behind which samples are kept and found. Only data crosses it, and answers are promises.
 // The log makes entries durable before a store gets them, and gives them again after a crash. See
 // `samples.ts` for what uses it.
+import type { DataShape, LeafKind } from '../log/data-shape.ts';
 import type { LoggedEntry } from '../log/logged-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -43,6 +44,9 @@ export interface SampleStore {
 
   /** The same range oldest first, in batches of bounded size, for exports of any length. */
   exportSamples(range: SampleRange): AsyncIterable<FoundSamples>;
+
+  /** The same samples in the same order as runs of columns, without `meta`. */
+  exportColumns(range: SampleRange): AsyncIterable<FoundRuns>;
 
   /** Topics that have samples, in the order of their newest sample, newest first. */
   topics(
@@ -170,6 +174,52 @@ export interface FoundSamples {
    * of an export names those that are known before.
    */
   readonly unreadable: readonly UnreadableSamples[];
+}
+
+export interface FoundRuns {
+  /** What they give changes when the next batch is asked for. */
+  readonly runs: readonly SampleRun[];
+  /** See `FoundSamples.unreadable`. */
+  readonly unreadable: readonly UnreadableSamples[];
+}
+
+/** Samples of one topic that follow each other: the places from `from` on and before `to`. */
+export interface SampleRun {
+  readonly topic: string;
+  /** The same object for runs of the same rows. */
+  readonly sorted: SampleColumns;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Samples in columns, in the order of time. */
+export interface SampleColumns {
+  /** Of each place. */
+  readonly timestamps: Float64Array;
+  /** The row at each place; undefined when rows are in order as they stand. */
+  readonly permutation: Uint32Array | undefined;
+  readonly rows: {
+    /** May become more, with more columns, while rows are added. */
+    readonly shapes: readonly DataShape[];
+    /** The shape of each row; undefined when there is one shape only. */
+    readonly shapeIds: Uint16Array | undefined;
+    /** For each shape the columns of its leaves, in their order. */
+    readonly shapeColumns: readonly (readonly number[])[];
+    readonly columns: readonly SampleColumn[];
+  };
+}
+
+/**
+ * The values of one path and kind; entries of rows whose shape lacks the leaf have no meaning. Only
+ * what the kind has is read: it is decoded then.
+ */
+export interface SampleColumn {
+  readonly kind: LeafKind;
+  /** Numbers, or booleans as 0 and 1. */
+  readonly numbers: Float64Array | Uint8Array;
+  /** Index into `texts` for each row of other kinds. */
+  readonly ids: Uint32Array | Float64Array;
+  readonly texts: readonly string[];
 }
 
 export interface LatestRequest {

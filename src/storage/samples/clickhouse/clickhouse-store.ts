@@ -332,6 +332,15 @@ export async function openClickHouseStore(
     }
   }
 
+  async function* answeredBatches<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+    if (state.closed) throw problem('stopping');
+    try {
+      yield* batches;
+    } catch (error) {
+      throw samplesError(error);
+    }
+  }
+
   async function look(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison> {
     await whenRoom();
     if (newest.known(deviceId) === undefined) await newest.load([deviceId]);
@@ -378,14 +387,8 @@ export async function openClickHouseStore(
         };
       }),
     samples: (scan) => answered(() => reads.samples(scan)),
-    async *exportSamples(range) {
-      if (state.closed) throw problem('stopping');
-      try {
-        yield* reads.exportSamples(range);
-      } catch (error) {
-        throw samplesError(error);
-      }
-    },
+    exportSamples: (range) => answeredBatches(reads.exportSamples(range)),
+    exportColumns: (range) => answeredBatches(reads.exportColumns(range)),
     topics: (deviceId) => answered(() => reads.topics(deviceId)),
     latest: (request) => answered(() => reads.latest(request)),
     measuredKeys: (deviceId, max) => answered(() => reads.measuredKeys(deviceId, max)),

@@ -2,7 +2,9 @@
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Sample } from '../../../model/sample.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
+import { createShapeInterner } from '../../log/data-shape.ts';
 import { keysOfShapes } from '../measured-keys.ts';
+import { runsOfSamples } from '../sample-runs.ts';
 import type {
   FoundSamples,
   LatestRequest,
@@ -35,13 +37,18 @@ const shapesMax = 20_000;
 
 export type SampleReads = Pick<
   SampleStore,
-  'samples' | 'exportSamples' | 'topics' | 'latest' | 'measuredKeys'
+  'samples' | 'exportSamples' | 'exportColumns' | 'topics' | 'latest' | 'measuredKeys'
 >;
 
 export function createSampleReads(parts: StoreParts): SampleReads {
   return {
     samples: async (scan) => found(await findSamples(scan, parts)),
     exportSamples: (range) => exportSamples(range, parts),
+    async *exportColumns(range) {
+      const shapes = createShapeInterner();
+      for await (const { samples, unreadable } of exportSamples(range, parts))
+        yield { runs: runsOfSamples(samples, shapes), unreadable };
+    },
     topics: (deviceId) => topicsOf(deviceId, parts),
     latest: async (request) => ({ samples: await findLatest(request, parts), unreadable: [] }),
     measuredKeys: (deviceId, topicsMax) => findKeys(deviceId, topicsMax, parts),

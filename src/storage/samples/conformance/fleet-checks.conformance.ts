@@ -12,7 +12,7 @@ import type { Random } from './random-entries.ts';
 import { fleetKeys, fleetStart } from './random-fleet.ts';
 import { answers, expectSame } from './random-streams.conformance.ts';
 import { ReferenceStore } from './reference-store.ts';
-import { allSamples, collect } from './sample-entries.ts';
+import { allSamples, collect, samplesOfRuns } from './sample-entries.ts';
 
 export interface CheckedFleet {
   readonly samples: Samples;
@@ -46,6 +46,9 @@ export async function deviceMustMatch(fleet: CheckedFleet, deviceId: string): Pr
     mustBe(page, wanted.slice(skip, skip + limit), `skip ${skip} of ${JSON.stringify(range)}`);
   const exported = await collect(samples.exportSamples(range));
   mustBe(exported.toReversed(), wanted, `export ${JSON.stringify(range)}`);
+  const columns = await samplesOfRuns(deviceId, samples.exportColumns(range));
+  const withoutMeta = wanted.map(({ meta: _, ...row }) => row);
+  mustBe(columns.toReversed(), withoutMeta, `columns ${JSON.stringify(range)}`);
   await bucketsMustMatch(fleet, deviceId, rows);
   await overviewMustMatch(fleet, deviceId, rows);
   await comparisonMustMatch(fleet, deviceId, rows);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { keepAll, keeping } from './retention-times.ts';
 import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
-import { allSamples, collect, entryOf } from './sample-entries.ts';
+import { allSamples, collect, entryOf, samplesOfRuns } from './sample-entries.ts';
 import { dayMs } from '../../../model/instant.ts';
 
 /**
@@ -65,6 +65,8 @@ export function describeSampleStoreMaintenance(
         shown.slice(205),
       );
       expect(await collect(store.exportSamples({ deviceId: 'd1' }))).toEqual(shown.toReversed());
+      const columns = await samplesOfRuns('d1', store.exportColumns({ deviceId: 'd1' }));
+      expect(columns).toEqual(shown.toReversed().map(({ meta: _, ...sample }) => sample));
       for (const source of ['raw', 'hours'] as const) {
         const edges = [0, 2 * dayMs, 3 * dayMs, 10 * dayMs];
         const request = {

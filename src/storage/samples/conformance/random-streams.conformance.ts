@@ -10,7 +10,7 @@ import type { Tally } from '../../../query/summaries/facet.ts';
 import type { Samples } from '../samples.ts';
 import { Random, randomStream, streamKeys, streamStart, streamTopics } from './random-entries.ts';
 import { ReferenceStore } from './reference-store.ts';
-import { allSamples, entryOf } from './sample-entries.ts';
+import { allSamples, entryOf, samplesOfRuns } from './sample-entries.ts';
 import { hourMs } from '../../../model/instant.ts';
 
 const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
@@ -47,11 +47,14 @@ export async function describeRandomStream(
     expect(read.map((s) => [s.timestamp, s.topic, JSON.stringify(s.data), s.meta])).toEqual(
       expected.map((s) => [s.at, s.topic, JSON.stringify(s.data), s.meta]),
     );
+    const range = { deviceId, ...(topic === undefined ? {} : { topic }) };
+    const columns = await samplesOfRuns(deviceId, target.store().exportColumns(range));
+    expect(columns.toReversed().map((s) => [s.timestamp, s.topic, JSON.stringify(s.data)])).toEqual(
+      expected.map((s) => [s.at, s.topic, JSON.stringify(s.data)]),
+    );
     const skip = random.below(expected.length + 1);
     const from = streamStart + random.below(48) * hourMs;
-    const page = await target
-      .store()
-      .samples({ deviceId, ...(topic === undefined ? {} : { topic }), from, skip, limit: 7 });
+    const page = await target.store().samples({ ...range, from, skip, limit: 7 });
     const wanted = expected.filter(({ at }) => at >= from).slice(skip, skip + 7);
     expect(page.map((s) => JSON.stringify(s.data))).toEqual(
       wanted.map((s) => JSON.stringify(s.data)),

@@ -2,8 +2,9 @@
 import type { DurableEntry, JournalEntry } from '../../../model/journal-entry.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { Sample, StoredSample } from '../../../model/sample.ts';
+import { dataOf } from '../../log/data-shape.ts';
 import type { OpenSamples, Samples } from '../samples.ts';
-import type { SampleStore } from '../sample-store.ts';
+import type { SampleRun, SampleStore } from '../sample-store.ts';
 
 export interface Given {
   readonly at: number;
@@ -73,6 +74,29 @@ export async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<
   const all: T[] = [];
   for await (const batch of batches) all.push(...batch);
   return all;
+}
+
+/** The samples of runs as objects, without `meta`. */
+export async function samplesOfRuns(
+  deviceId: string,
+  batches: AsyncIterable<readonly SampleRun[]>,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for await (const runs of batches)
+    for (const { topic, sorted, from, to } of runs) {
+      const { rows, timestamps, permutation } = sorted;
+      for (let place = from; place < to; place++) {
+        const row = permutation?.[place] ?? place;
+        const shapeId = rows.shapeIds?.[row] ?? 0;
+        const columnOf = (leaf: number) => rows.columns[rows.shapeColumns[shapeId]![leaf]!]!;
+        const data = dataOf(rows.shapes[shapeId]!, {
+          numberAt: (leaf) => columnOf(leaf).numbers[row]!,
+          textAt: (leaf) => columnOf(leaf).texts[columnOf(leaf).ids[row]!]!,
+        });
+        samples.push({ deviceId, topic, timestamp: timestamps[place]!, data });
+      }
+    }
+  return samples;
 }
 
 /** The devices of the suites. */

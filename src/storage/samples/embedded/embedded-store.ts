@@ -8,9 +8,11 @@ import type { MovedBatch, MovedSample } from '../moved-samples.ts';
 import type {
   BucketRequest,
   FoundLatest,
+  FoundRuns,
   FoundSamples,
   LatestRequest,
   SampleRange,
+  SampleRun,
   SampleScan,
   SampleStore,
   UnreadableSamples,
@@ -270,13 +272,15 @@ async function sealAtEnd(
 
 // Store reads: each sees the rows of its beginning, and long ones pause for other work.
 
-/** Samples built, and samples skipped, between two pauses. */
+/** Samples built, cells and runs of samples in columns, and samples skipped, between two pauses. */
 const samplesPerSlice = 1_000;
+const cellsPerSlice = 65_536;
+const runsPerSlice = 1_000;
 const skippedPerSlice = 50_000;
 
 type StoreReads = Pick<
   SampleStore,
-  'samples' | 'exportSamples' | 'topics' | 'latest' | 'buckets' | 'measuredKeys'
+  'samples' | 'exportSamples' | 'exportColumns' | 'topics' | 'latest' | 'buckets' | 'measuredKeys'
 > & {
   /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
   readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
@@ -297,6 +301,7 @@ function createStoreReads(parts: StoreReadsParts): StoreReads {
   const { deviceOf, tables } = parts;
   return {
     exportSamples: (range) => exportSamples(range, parts),
+    exportColumns: (range) => exportColumns(range, parts),
     async *exportMoved(deviceId) {
       for await (const { rows, unreadable } of exportRows({ deviceId, build: movedSample }, parts))
         yield { samples: rows, unreadable };
@@ -341,9 +346,31 @@ interface FoundRows<Built> extends Pick<FoundSamples, 'unreadable'> {
 type RowsToExport<Built> = SampleRange & Pick<RowsToWalk<Built>, 'build'>;
 
 /** Oldest first, in batches. */
-async function* exportRows<Built>(
+function exportRows<Built>(
   range: RowsToExport<Built>,
   parts: StoreReadsParts,
+): AsyncGenerator<FoundRows<Built>> {
+  return exportBatches(range, parts, (reader) => {
+    const walk = new RowWalk({ ...range, direction: 'oldest', reader });
+    return () => takeRows(walk, samplesPerSlice);
+  });
+}
+
+async function* exportColumns(
+  range: SampleRange,
+  parts: StoreReadsParts,
+): AsyncGenerator<FoundRuns> {
+  const batches = exportBatches(range, parts, (reader) => {
+    const walk = walkSamples(range, 'oldest', reader);
+    return () => takeRuns(walk);
+  });
+  for await (const { rows, unreadable } of batches) yield { runs: rows, unreadable };
+}
+
+async function* exportBatches<Built>(
+  range: SampleRange,
+  parts: StoreReadsParts,
+  begin: (reader: RowReader) => () => readonly Built[],
 ): AsyncGenerator<FoundRows<Built>> {
   const { lost, readers, slices } = parts;
   let unreadable: UnreadableSamples[] = [];
@@ -356,9 +383,9 @@ async function* exportRows<Built>(
     lost.report(reported);
     const reader = readerOf(reported, parts);
     reportDamaged(reported, reader);
-    const walk = new RowWalk({ ...range, direction: 'oldest', reader });
+    const next = begin(reader);
     for (;;) {
-      const rows = takeRows(walk, samplesPerSlice);
+      const rows = next();
       if (rows.length > 0 || unreadable.length > 0) yield { rows, unreadable };
       if (rows.length === 0) return;
       unreadable = [];
@@ -527,4 +554,15 @@ function takeRows<Built>(walk: RowWalk<Built>, limit: number): Built[] {
     rows.push(row);
   }
   return rows;
+}
+
+function takeRuns(walk: SampleWalk): SampleRun[] {
+  const runs: SampleRun[] = [];
+  for (let cells = cellsPerSlice; cells > 0 && runs.length < runsPerSlice; ) {
+    const run = walk.nextRun(cells);
+    if (run === undefined) break;
+    runs.push(run);
+    cells -= (run.to - run.from) * (run.sorted.rows.columns.length + 1);
+  }
+  return runs;
 }

@@ -1,7 +1,8 @@
 // Walking the samples of a device through all its chunks at once, newest or oldest first, opening each chunk only when its time comes.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { Sample } from '../../../../model/sample.ts';
-import type { SampleRange } from '../../sample-store.ts';
+import type { SampleRange, SampleRun } from '../../sample-store.ts';
+import { isNumeric } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
 import {
   dataAt,
@@ -10,6 +11,7 @@ import {
   placeOf,
   type RowGroup,
   rowAt,
+  type Rows,
   type SortedRows,
 } from '../rows/rows.ts';
 import type { TopicGroup } from '../memtables/shape-tables.ts';
@@ -29,6 +31,8 @@ export interface RowReader {
 
 interface Source extends TopicGroup {
   readonly sorted: SortedRows;
+  /** Whether all of its columns were read as runs. */
+  isRead: boolean;
   /** The places still to come, half-open. */
   low: number;
   high: number;
@@ -95,6 +99,27 @@ export class RowWalk<Built> {
     }
   }
 
+  /**
+   * The next rows that follow each other in one group, of a walk that is oldest first: at least one,
+   * and no more than have `cellsMax` values and times. Their columns can be read without meeting damage.
+   */
+  nextRun(cellsMax: number): SampleRun | undefined {
+    for (;;) {
+      const source = this.#nextSource();
+      if (source === undefined) return undefined;
+      const { topic, group, sorted } = source;
+      source.isRead ||= guarded(group, () => readColumns(sorted.rows)) !== undefined;
+      if (source.isRead) {
+        const from = source.low;
+        const rowsMax = Math.max(1, Math.floor(cellsMax / (sorted.rows.columns.length + 1)));
+        source.low = this.#endOfRun(source, Math.min(source.high, from + rowsMax));
+        return { topic, sorted, from, to: source.low };
+      }
+      this.#reader.left(topic, group);
+      source.low = source.high;
+    }
+  }
+
   skip(count: number): void {
     for (let left = count; left > 0; ) {
       const skipped = this.#skipGroup(left);
@@ -120,7 +145,7 @@ export class RowWalk<Built> {
     }
     const low = placeOf(sorted, Math.max(this.#from, group.visibleFrom));
     const high = placeOf(sorted, this.#to);
-    if (low < high) this.#sources.push({ topic, group, sorted, low, high });
+    if (low < high) this.#sources.push({ topic, group, sorted, isRead: false, low, high });
   }
 
   #comesBefore(a: Source, b: Source): boolean {
@@ -129,6 +154,21 @@ export class RowWalk<Built> {
     const byTime = a.sorted.timestamps[placeA]! - b.sorted.timestamps[placeB]!;
     const difference = byTime === 0 ? a.sorted.orders[placeA]! - b.sorted.orders[placeB]! : byTime;
     return this.#newestFirst ? difference > 0 : difference < 0;
+  }
+
+  /** The place where rows of another group come next, at most `end`; the row at `low` comes first. */
+  #endOfRun(source: Source, end: number): number {
+    const waiting = this.#waiting.at(-1)?.group.oldest ?? Number.POSITIVE_INFINITY;
+    let to = firstPlace(
+      source.low + 1,
+      end,
+      (place) => source.sorted.timestamps[place]! >= waiting,
+    );
+    for (const other of this.#sources) {
+      if (other === source || other.low === other.high) continue;
+      to = firstPlace(source.low + 1, to, (place) => isBehind(source, place, other));
+    }
+    return to;
   }
 
   /** Whether rows of the waiting group could come before the next row of the source. */
@@ -181,6 +221,38 @@ export class RowWalk<Built> {
     this.#waiting.pop();
     return group.length;
   }
+}
+
+/** The first place for which the condition holds, and for all that follow; `end` when there is none. */
+function firstPlace(from: number, end: number, holds: (place: number) => boolean): number {
+  // Where topics alternate it is the first.
+  let low = from;
+  let step = 1;
+  while (low < end && !holds(Math.min(low + step, end) - 1)) {
+    low = Math.min(low + step, end);
+    step *= 2;
+  }
+  let high = Math.min(low + step, end);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Whether the row at the place comes after the next row of the other source, oldest first. */
+function isBehind({ sorted }: Source, place: number, other: Source): boolean {
+  const byTime = sorted.timestamps[place]! - other.sorted.timestamps[other.low]!;
+  return byTime === 0 ? sorted.orders[place]! > other.sorted.orders[other.low]! : byTime > 0;
+}
+
+/** Decodes the values of all rows, as far as they are kept. */
+function readColumns({ columns, shapeIds }: Rows): number {
+  let values = shapeIds?.length ?? 0;
+  for (const column of columns)
+    values += isNumeric(column.kind) ? column.numbers.length : column.ids.length;
+  return values;
 }
 
 /** Whether every row can be read and comes from a time on. */

@@ -1,19 +1,13 @@
 // Rows of one device and topic as columns: what open chunks grow and sealed chunks decode to.
-import { type DataShape, dataOf, type LeafKind, leafKinds } from '../../../log/data-shape.ts';
+import { type DataShape, dataOf, leafKinds } from '../../../log/data-shape.ts';
 import type { LeafSource, LeafValues } from '../../../log/leaf-values.ts';
 import type { Origin } from './origin.ts';
 import type { JsonObject } from '../../../../model/json.ts';
+import type { SampleColumn } from '../../sample-store.ts';
 import { missing } from '../../../../structures/missing.ts';
 
-/** The values of one path and kind; entries of rows whose shape lacks the leaf have no meaning. */
-export interface Column {
+export interface Column extends SampleColumn {
   readonly path: readonly string[];
-  readonly kind: LeafKind;
-  /** Numbers, or booleans as 0 and 1; empty for texts. */
-  readonly numbers: Float64Array | Uint8Array;
-  /** Index into `texts` for each row; empty for numbers and booleans. */
-  readonly ids: Uint32Array | Float64Array;
-  readonly texts: readonly string[];
 }
 
 export interface Rows {

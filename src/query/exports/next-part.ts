@@ -1,20 +1,18 @@
-// Next lines: samples of an export from a cursor on, until they fill a part of its file.
+// Next part: samples of an export from a cursor on, until they fill a part of its file.
 import type { EpochMs } from '../../model/instant.ts';
-import type { Sample } from '../../model/sample.ts';
 import type { SampleExportPlan } from '../../model/sample-export.ts';
 import type { ExportCursor, ExportProgress } from './export-file.ts';
-import { sampleLine } from './sample-lines.ts';
 
 export interface PartLimits {
-  /** Characters of a part before it is encoded. Decides how much memory an export needs. */
-  readonly charactersMax: number;
+  /** Size of the content of a part before it is encoded. Decides how much memory an export needs. */
+  readonly sizeMax: number;
   /** Devices of a part, so that the progress moves also where devices have no samples. */
   readonly devicesMax: number;
 }
 
-const partLimits: PartLimits = { charactersMax: 4 * 1024 * 1024, devicesMax: 2_000 };
+const partLimits: PartLimits = { sizeMax: 4 * 1024 * 1024, devicesMax: 2_000 };
 
-interface ExportedDevice {
+export interface ExportedDevice {
   readonly id: string;
   readonly name: string;
 }
@@ -26,21 +24,40 @@ export interface DevicePage {
   readonly isLast: boolean;
 }
 
-export interface LineSources {
-  /** The next devices in order of id, from the one on that the cursor is in or behind. */
-  readonly nextDevices: (cursor: ExportCursor | null) => Promise<DevicePage>;
-  /** Samples oldest first, in batches. Calls `unreadable` when it skips some. */
-  readonly samplesOf: (range: {
-    readonly deviceId: string;
-    readonly topic?: string;
-    readonly from?: EpochMs;
-    readonly to: EpochMs;
-    readonly unreadable: () => void;
-  }) => AsyncIterable<readonly Sample[]>;
+/** The next devices in order of id, from the one on that the cursor is in or behind. */
+type NextDevices = (cursor: ExportCursor | null) => Promise<DevicePage>;
+
+export interface ReadRange {
+  readonly deviceId: string;
+  readonly topic?: string;
+  readonly from?: EpochMs;
+  readonly to: EpochMs;
+  /** Called when samples are skipped. */
+  readonly unreadable: () => void;
 }
 
-export interface NextLines {
-  readonly lines: string;
+/** What the samples of a part become before they are encoded. */
+export interface PartContent<Content> {
+  /** Samples oldest first, to be added. */
+  readonly batchesOf: (range: ReadRange, device: ExportedDevice) => AsyncIterable<PartBatch>;
+  /** About the bytes of what was added. */
+  readonly size: number;
+  readonly isEmpty: boolean;
+  readonly content: () => Content;
+}
+
+/** At least one sample. */
+export interface PartBatch {
+  readonly length: number;
+  readonly lastTime: EpochMs;
+  /** How many of its first and last samples have the time. */
+  readonly startsWith: (time: EpochMs) => number;
+  readonly endsWith: (time: EpochMs) => number;
+  /** Adds the samples from an index on, as far as they are exported, before the next batch is asked for. */
+  readonly addFrom: (index: number) => void;
+}
+
+export interface ReachedPart {
   readonly progress: ExportProgress;
   /** Whether no samples are left. */
   readonly isLast: boolean;
@@ -48,43 +65,43 @@ export interface NextLines {
 
 /** A part that is read. */
 interface Part {
-  readonly lines: string[];
-  characters: number;
+  readonly content: PartContent<unknown>;
   progress: ExportProgress;
 }
 
-/** Reads on behind `progress`. */
-export async function nextLines(
+/** Adds samples behind `progress` to the content. The samples of the progress do not include them. */
+export async function readPart(
   plan: SampleExportPlan,
   progress: ExportProgress,
-  sources: LineSources,
+  nextDevices: NextDevices,
+  content: PartContent<unknown>,
   limits: PartLimits = partLimits,
-): Promise<NextLines> {
-  const part: Part = { lines: [], characters: 0, progress };
+): Promise<ReachedPart> {
+  const part: Part = { content, progress };
   const isFull = () =>
-    part.characters >= limits.charactersMax ||
-    part.progress.devices - progress.devices >= limits.devicesMax;
+    content.size >= limits.sizeMax || part.progress.devices - progress.devices >= limits.devicesMax;
   let isLast = false;
   while (!isLast && !isFull()) {
-    const page = await sources.nextDevices(part.progress.cursor);
+    const page = await nextDevices(part.progress.cursor);
     for (const device of page.devices) {
-      await addDevice(part, device, plan, { ...sources, isFull });
+      await addDevice(part, device, plan, isFull);
       if (isFull()) break;
     }
     if (page.devices.length === 0)
       part.progress = { ...part.progress, cursor: { deviceId: page.through, behind: null } };
     isLast = page.isLast && !isFull();
   }
-  return { lines: part.lines.join(''), progress: part.progress, isLast };
+  return { progress: part.progress, isLast };
 }
 
 /** Adds the samples of a device, until it has no more or the part is full. */
 async function addDevice(
   part: Part,
-  { id: deviceId, name }: ExportedDevice,
+  device: ExportedDevice,
   plan: SampleExportPlan,
-  { samplesOf, isFull }: LineSources & { readonly isFull: () => boolean },
+  isFull: () => boolean,
 ): Promise<void> {
+  const deviceId = device.id;
   const begun = part.progress.cursor?.deviceId === deviceId ? part.progress.cursor.behind : null;
   let behind = begun ?? { time: plan.from ?? Number.NEGATIVE_INFINITY, count: 0, isDamaged: false };
   let read = 0;
@@ -94,17 +111,13 @@ async function addDevice(
     behind = { ...behind, isDamaged: true };
   };
   const range = { ...rangeOf(deviceId, plan, begun?.time), unreadable };
-  for await (const batch of samplesOf(range)) {
+  for await (const batch of part.content.batchesOf(range, device)) {
     // Samples of the time where the last part ended are read again.
     const known = begun === null ? 0 : knownOf(batch, begun, read);
     read += batch.length;
-    const samples = addLines(part, batch.slice(known), name, plan);
+    batch.addFrom(known);
     behind = { ...behind, ...endOf(batch, known, behind) };
-    part.progress = {
-      ...part.progress,
-      samples: part.progress.samples + samples,
-      cursor: { deviceId, behind },
-    };
+    part.progress = { ...part.progress, cursor: { deviceId, behind } };
     if (isFull()) return;
   }
   const { devices } = part.progress;
@@ -128,41 +141,20 @@ function rangeOf(
 
 /** How many samples at the start of the batch were in an earlier part; `read` came before it. */
 function knownOf(
-  batch: readonly Sample[],
+  batch: PartBatch,
   { time, count }: NonNullable<ExportCursor['behind']>,
   read: number,
 ): number {
-  const other = batch.findIndex(({ timestamp }) => timestamp !== time);
-  const ofTime = other === -1 ? batch.length : other;
-  return Math.min(ofTime, Math.max(0, count - read));
+  return Math.min(batch.startsWith(time), Math.max(0, count - read));
 }
 
 /** The time of the last sample, and how many samples of that time were read. */
 function endOf(
-  batch: readonly Sample[],
+  batch: PartBatch,
   known: number,
   before: { readonly time: EpochMs; readonly count: number },
 ) {
-  const time = batch.at(-1)?.timestamp ?? before.time;
-  const other = batch.findLastIndex(({ timestamp }) => timestamp !== time);
-  const count = batch.length - Math.max(other + 1, known);
+  const time = batch.lastTime;
+  const count = Math.min(batch.endsWith(time), batch.length - known);
   return { time, count: time === before.time ? before.count + count : count };
-}
-
-/** Returns how many samples became lines. */
-function addLines(
-  part: Part,
-  batch: readonly Sample[],
-  name: string,
-  plan: SampleExportPlan,
-): number {
-  let samples = 0;
-  for (const sample of batch) {
-    const line = sampleLine(sample, name, plan);
-    if (line === undefined) continue;
-    part.lines.push(line);
-    part.characters += line.length;
-    samples++;
-  }
-  return samples;
 }
