@@ -57,7 +57,8 @@ function textOf<T extends Table>(
   const { adapter } = db.getExecutor();
   const known = texts.get(adapter) ?? new Map<string, string>();
   texts.set(adapter, known);
-  const key = [table, length, replacement?.key, ...columns].join(' ');
+  const { key: ofKey = [], set = {} } = replacement ?? {};
+  const key = JSON.stringify([table, length, columns, ofKey, set]);
   const text = known.get(key) ?? compiled(db, table, columns, length, replacement);
   known.set(key, text);
   return text;
