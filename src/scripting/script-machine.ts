@@ -59,7 +59,8 @@ export interface ScriptMachineOptions {
 }
 
 export interface RunFigures {
-  readonly kind: RunKind;
+  /** `edge`: a live run in a thread that takes connections. */
+  readonly kind: RunKind | 'edge';
   /** `error`: the script itself failed. */
   readonly outcome: RunOutcome | 'error';
   readonly waitMs: number;
@@ -237,12 +238,11 @@ function tooLarge(what: string, text: string, bytesMax: number): string | undefi
 
 // Script registry: numbers for scripts, so that a source is sent to each worker once and then referred to by its number.
 
-// Script registry: numbers for scripts, so that a source is sent to each worker once and then referred to by its number.
 /**
  * `scriptsMax` and `charsMax` limit the registry. The least recently registered scripts are
  * evicted.
  */
-class ScriptRegistry {
+export class ScriptRegistry {
   readonly #scriptsMax: number;
   readonly #charsMax: number;
   readonly #byTenant = new Map<string, Map<string, ScriptRegistration>>();

@@ -246,7 +246,7 @@ const hostStackMb = 4;
  * Time since the last heartbeat of a run, measured on this thread: a stopped heartbeat is
  * detected here.
  */
-class SilenceClock {
+export class SilenceClock {
   readonly #recorder: RecorderView;
   readonly #limits: ScriptLimits;
   #beat = 0;

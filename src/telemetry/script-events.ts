@@ -20,10 +20,11 @@ export function scriptEvents(
   log: Log,
   clock?: () => number,
 ) {
-  const runs = counter('script_runs_total', 'Script runs by kind (live or trial) and outcome.', [
-    'kind',
-    'outcome',
-  ]);
+  const runs = counter(
+    'script_runs_total',
+    'Script runs by kind (live, trial, or edge: live, in an edge thread) and outcome.',
+    ['kind', 'outcome'],
+  );
   const seconds = histogram('script_run_seconds', 'Script run duration.', ['kind']);
   const waits = histogram('script_wait_seconds', 'Script run queue time.', ['kind']);
   const lost = counter(
