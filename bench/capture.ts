@@ -1,6 +1,6 @@
 // Single captures per second, fsynced before the answer, against a bare node:http server: decoded, or passed through.
 // node bench/capture.ts [--pass-through] [--seconds 10] [--in-flight 64] [--devices 1000]
-// [--raw-uplinks P7D] [--write]
+// [--raw-uplinks P7D] [--edges 0] [--write]
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { withBareServer } from './load/bare-server.ts';
@@ -22,6 +22,7 @@ const { values: flags } = parseArgs({
     devices: { type: 'string', default: '1000' },
     'pass-through': { type: 'boolean', default: false },
     'raw-uplinks': { type: 'string', default: 'P7D' },
+    edges: { type: 'string', default: '0' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -64,7 +65,8 @@ function bareStorm(): Promise<Measured> {
 }
 
 function captureStorm(): Promise<Measured & { readonly stored: number }> {
-  return withPlatform({ RAW_UPLINK_RETENTION: flags['raw-uplinks'] }, async (platform) => {
+  const settings = { RAW_UPLINK_RETENTION: flags['raw-uplinks'], EDGES: flags.edges };
+  return withPlatform(settings, async (platform) => {
     const script = passThrough ? 'function consume() {}' : hexDecoder;
     const flow = await createFlow(platform, script, { passThrough });
     const names = Array.from({ length: devices }, (_, i) => deviceName(i));
@@ -101,7 +103,7 @@ function report(): string[] {
     ours.processorUs <= goal.processorUs &&
     summarize(ours.durationsMs).p99Ms < goal.p99Ms;
   return [
-    `${devices} devices, ${storm.inFlight} requests in flight over keep-alive connections, ${storm.seconds} s after ${storm.warmSeconds} s of warming; the generator is a thread on the same machine. Raw uplinks are kept for ${flags['raw-uplinks']}.`,
+    `${devices} devices, ${storm.inFlight} requests in flight over keep-alive connections, ${storm.seconds} s after ${storm.warmSeconds} s of warming; the generator is a thread on the same machine. Raw uplinks are kept for ${flags['raw-uplinks']}; EDGES=${flags.edges}.`,
     markdownTable(head, rows),
     `Goal: ${figure(goal.perSecond)}/s with at most ${goal.processorUs} us CPU and p99 under ${goal.p99Ms} ms: ${verdict(isMet)}.`,
     `${ours.accepted} acknowledged, ${ours.stored} found by a query afterwards.`,

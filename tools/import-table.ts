@@ -129,6 +129,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'storage/samples',
     'outputs/connectors',
     'cluster/nodes',
+    'scripting',
     'transports',
     'query',
     'inventory',

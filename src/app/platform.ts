@@ -13,6 +13,7 @@ import { parseReadingsBody } from '../http/edge/json-body.ts';
 import type { Route } from '../http/edge/route.ts';
 import { addDocsPolicy } from '../http/edge/security-headers.ts';
 import { createServer, renewCertificate, stopServer } from '../http/edge/server.ts';
+import type { Edges } from '../http/threads/edges.ts';
 import type { McpHandler } from '../http/mcp/mcp-handler.ts';
 import { mcpRoutes } from '../http/routes/mcp.ts';
 import { isDiskFull } from '../model/errors.ts';
@@ -253,9 +254,14 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
   };
   const assistants = composeMcp(parts);
   const routes = [...composeRoutes(parts, uplinks, lora, extras), ...assistants.routes];
-  const app = await composeHttpServer(parts, routes);
+  const certificate = config.tls && readCertificate(config.tls);
+  // Threads of the port encrypt what goes through them.
+  const own = config.edges === 0 ? certificate : undefined;
+  const app = await composeHttpServer(parts, routes, own);
   assistants.useServer(app);
   demos.useServer(app);
+  const edges: { started?: Edges } = {};
+  closers.push('the threads of the HTTP port', async () => edges.started?.end());
   closers.push('the HTTP server', () => stopServer(app));
   closers.push('the demo workspaces', () => demos.stopAll());
   const streams = composeLive(app.server, parts, uplinks);
@@ -267,14 +273,52 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     telemetry.backgroundFailed('saving positions of followers', error);
   });
   await cluster?.join({ ...uplinks, server: app.server, routes, judge: rules.judged });
-  await app.listen({ host: config.host, port: config.port });
-  const { port } = app.server.address() as AddressInfo;
+  const port = await listenHttp(parts, app, uplinks, edges, certificate);
+  closers.push('new connections of the HTTP port', async () => edges.started?.stop());
   parts.address.bound(port);
   await demos.begin();
   closers.push('MQTT', () => mqtt.close());
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
   return { port, routes, streams };
+}
+
+/** Returns the port. */
+async function listenHttp(
+  { config, telemetry }: Parts,
+  app: FastifyInstance,
+  { isStateless, quickScripts }: Uplinks,
+  edges: { started?: Edges },
+  certificate: Certificate | undefined,
+): Promise<number> {
+  const { host, port, edges: threads, publicUrl, tls } = config;
+  if (tls !== undefined && certificate !== undefined) {
+    const renew = (next: Certificate) =>
+      edges.started === undefined ? renewCertificate(app, next) : edges.started.renew(next);
+    const followed = { what: 'HTTPS', files: tls, inUse: certificate, renew };
+    const stopFollowing = followCertificate(followed, telemetry);
+    app.addHook('onClose', async () => stopFollowing());
+  }
+  if (threads === 0) {
+    await app.listen({ host, port });
+    return (app.server.address() as AddressInfo).port;
+  }
+  // Loaded only where it is used.
+  const { Edges } = await import('../http/threads/edges.ts');
+  edges.started = await Edges.start({
+    threads,
+    host,
+    port,
+    publicUrl,
+    certificate,
+    server: app.server,
+    listen: (path) => app.listen({ path }),
+    decoders: quickScripts,
+    isStateless,
+    ran: telemetry.scriptRan,
+    failed: (error) => telemetry.backgroundFailed('serving the HTTP port', error),
+  });
+  return edges.started.port;
 }
 
 /**
@@ -356,16 +400,19 @@ function composeMcp({ config, address, telemetry, turns }: Parts): ComposedMcp {
 const consoleFolder = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 /** The caller makes it listen. */
-async function composeHttpServer(parts: Parts, routes: readonly Route[]): Promise<FastifyInstance> {
+async function composeHttpServer(
+  parts: Parts,
+  routes: readonly Route[],
+  certificate: Certificate | undefined,
+): Promise<FastifyInstance> {
   const { config, telemetry, access, now } = parts;
-  const { publicUrl, trustedProxies, corsOrigins, mapTiles, tls } = config;
+  const { publicUrl, trustedProxies, corsOrigins, mapTiles } = config;
   const guard = guardOf(access, config, now, parts.turns);
   const edge = { routes, guard, events: telemetry, now };
   const { addFiles, serveScreen } = new Console(
     consoleFolder,
     mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)],
   );
-  const certificate = tls && readCertificate(tls);
   const app = await createServer({
     ...edge,
     publicUrl,
@@ -377,12 +424,6 @@ async function composeHttpServer(parts: Parts, routes: readonly Route[]): Promis
   addFiles(app);
   addDocs(app, routes);
   addDocsPolicy(app);
-  if (tls !== undefined && certificate !== undefined) {
-    const renew = (next: Certificate) => renewCertificate(app, next);
-    const followed = { what: 'HTTPS', files: tls, inUse: certificate, renew };
-    const stopFollowing = followCertificate(followed, telemetry);
-    app.addHook('onClose', async () => stopFollowing());
-  }
   return app;
 }
 

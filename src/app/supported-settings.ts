@@ -5,7 +5,11 @@ import type { Config } from '../config/config.ts';
 
 /** Throws ConfigError for settings that are not valid, or not together. */
 export function refuseUnsupported(config: Config): void {
-  const { recordsUrl, secretsKey, samplesUrl } = config;
+  const { recordsUrl, secretsKey, samplesUrl, edges, cluster } = config;
+  if (edges > 0 && cluster !== undefined)
+    throw new ConfigError('EDGES and NODE_URL are both set. With several nodes, unset EDGES.');
+  if (edges > 1 && process.platform !== 'linux')
+    throw new ConfigError(`Invalid EDGES=${edges}: only Linux shares a port between threads`);
   if (samplesUrl !== undefined && serverAddresses(samplesUrl) === undefined)
     throw new ConfigError(
       'Invalid SAMPLES_URL: use a ClickHouse URL such as http://user:password@host:8123/heliograph. Separate replicas with commas and shards with semicolons.',

@@ -5,11 +5,13 @@ import { authorize } from '../access/authorize.ts';
 import type { CallHandlers } from '../cluster/nodes/nodes.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { parsedJson } from '../model/json-keys.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/inferred-schema.ts';
+import type { Emit } from '../scripting/emit.ts';
 import { runScript } from '../scripting/run-script.ts';
 import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
 import { ScriptMachine } from '../scripting/script-machine.ts';
@@ -54,12 +56,18 @@ import {
   uplinkDeviceOf,
 } from '../uplinks/capture/capture.ts';
 import { createSenmlCapture } from '../uplinks/capture/senml-capture.ts';
-import { decodeUplink, passThrough } from '../uplinks/decode/decode-uplink.ts';
+import {
+  type DecodedUplink,
+  decodedOf,
+  decodeUplink,
+  passThrough,
+} from '../uplinks/decode/decode-uplink.ts';
 import {
   type CommandToEncode,
   type EncodedCommand,
   encodeDownlink,
 } from '../uplinks/decode/downlink-command.ts';
+import { QuickScripts } from '../scripting/quick-scripts.ts';
 import {
   type ReplayReport,
   type ReplayRequest,
@@ -120,6 +128,10 @@ export interface Uplinks {
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
+  /** Whether it is known that the device's decoder left no state. */
+  readonly isStateless: (deviceId: string) => boolean;
+  /** Decoders that may run where an uplink is received. */
+  readonly quickScripts: QuickScripts;
   /** Writes the status of devices, then drops what is known of those that another node serves. */
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
   readonly scripts: Pick<ScriptMachine, 'run'>;
@@ -150,7 +162,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const ownRaw = await composeRawUplinks(parts);
   const intake = new Intake(intakeLimits);
   telemetry.gauge('uplinks_in_progress', 'Uplinks being processed.', () => intake.size);
-  const stages = uplinkStagesOf(parts, scripts, status, intake);
+  const quickScripts = new QuickScripts(() => performance.now());
+  const stages = uplinkStagesOf(parts, scripts, status, intake, quickScripts);
   const { admit, append, announce } = stages;
   const owned = createDeviceLeaseGuard(parts);
   const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
@@ -185,6 +198,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     admit,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
+    isStateless: status.isStateless,
+    quickScripts,
     backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
     backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
     writePoints: createPointWriter(parts, backfillStages),
@@ -221,16 +236,26 @@ async function remoteStoringOf(parts: Parts, stages: UplinkStages, raw: RawUplin
 function uplinkStagesOf(
   { config, store, followers, telemetry, turns, newId, now }: Parts,
   scripts: Scripts,
-  { stateOf, setState }: StatusFollower,
+  { stateOf, isStateless, setState }: StatusFollower,
   intake: Intake,
+  quickScripts: QuickScripts,
 ): UplinkStages {
+  const { stateBytes } = config.quotas;
+  const decode = decodeUplink(scripts, stateBytes);
   const { admit } = new DeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
     intake,
     turns,
     stateOf,
     setState,
-    decode: decodeUplink(scripts, config.quotas.stateBytes),
+    isStateless,
+    async decode(uplink, state) {
+      const decoded = await decode(uplink, state);
+      noteRun(quickScripts, uplink, decoded, state);
+      return decoded;
+    },
+    decodeEarly: (uplink, { entries }) =>
+      decodedOf(uplink, parsedJson(entries) as unknown as Emit[], stateBytes),
     passThrough,
     validate: (sample) => withTimeNote(validateSample(sample), now()),
     admit,
@@ -242,6 +267,16 @@ function uplinkStagesOf(
     newId,
     now,
   };
+}
+
+function noteRun(
+  decoders: QuickScripts,
+  { script }: Uplink,
+  { scriptMs, state: left }: DecodedUplink,
+  given: JsonObject,
+): void {
+  const hasState = left !== undefined || Object.keys(given).length > 0;
+  if (script !== null) decoders.note(script, scriptMs, hasState);
 }
 
 function backfillStagesOf(

@@ -86,6 +86,8 @@ export interface Config {
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
+  /** Threads that take the connections of the HTTP port; 0: the main thread does. */
+  readonly edges: number;
   /**
    * The process that started this one to run it on the pinned Node, and ends with it; see
    * bin/pinned-node.js.
@@ -192,6 +194,7 @@ export function readConfig(environment: Environment = process.env): Config {
       min: 1,
       max: 256,
     }),
+    edges: wholeNumberOf('EDGES', text('EDGES'), { fallback: 0, min: 0, max: 64 }),
     wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
     quotas: quotasFrom((_, { variable, standard: fallback }) =>
       wholeNumberOf(variable, text(variable), { fallback, min: 1, max: 1_000_000_000 }),

@@ -30,11 +30,21 @@ export interface UplinkScript {
   readonly tenant: string;
 }
 
+/** A run of the script that was made where the uplink was received. */
+export interface EarlyRun {
+  /** A JSON array of what it emitted. */
+  readonly entries: string;
+  readonly startedAt: EpochMs;
+  readonly endedAt: EpochMs;
+}
+
 export interface Uplink {
   readonly correlationId: string;
   readonly device: UplinkDevice;
   /** Null for a pass-through flow: the body is the data. */
   readonly script: UplinkScript | null;
+  /** Counts only while the device has no state, because the script saw none. */
+  readonly run?: EarlyRun | undefined;
   /** Whether the flow has the database connector, per topic: `*` or the listed ones. */
   readonly storedTopics: '*' | ReadonlySet<string>;
   /** For how many days its samples are kept; null without limit. */

@@ -13,7 +13,7 @@ import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
 import { problems } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
-import type { Uplink } from '../model/uplink.ts';
+import type { EarlyRun, Uplink } from '../model/uplink.ts';
 import type { Intake } from '../transports/intake.ts';
 import { largeWorkLimits } from '../transports/large-work.ts';
 import type { WorkTurns } from '../transports/work-turns.ts';
@@ -51,6 +51,10 @@ export interface UplinkStages {
    */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
+  /** Whether it is known that the device's last run left no state. */
+  readonly isStateless: (deviceId: string) => boolean;
+  /** What an early run of the script emitted. */
+  readonly decodeEarly: (uplink: Uplink, run: EarlyRun) => Decoded;
   /** Decodes an uplink without a script. */
   readonly passThrough: (uplink: Uplink) => Decoded;
   readonly validate: (sample: Sample) => Validated;
@@ -90,13 +94,28 @@ function inTurn(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<Journa
 
 /** Most devices are known and many have no script: then no turn is waited for. */
 function entryOf(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
-  const { samples, notes = [], onlyNote } = uplink;
-  if (uplink.script !== null && onlyNote === undefined) return scriptedEntryOf(uplink, on);
+  const { samples, notes = [], onlyNote, run } = uplink;
+  if (uplink.script !== null && onlyNote === undefined) {
+    if (run === undefined || !on.isStateless(uplink.device.id)) return scriptedEntryOf(uplink, on);
+    return earlyEntryOf(uplink, run, on);
+  }
   const times = { dataReceived: uplink.receivedAt, processingStart: on.now() };
   if (onlyNote !== undefined)
     return decodedEntryOf(uplink, { samples: [], notes: [onlyNote] }, times, on);
   const decoded = samples === undefined ? on.passThrough(uplink) : { samples, notes };
   return decodedEntryOf(uplink, decoded, times, on);
+}
+
+function earlyEntryOf(
+  uplink: Uplink,
+  run: EarlyRun,
+  on: UplinkStages,
+): JournalEntry | Promise<JournalEntry> {
+  const { receivedAt: dataReceived } = uplink;
+  const { startedAt: scriptRunUplinkStart, endedAt: scriptRunUplinkEnd } = run;
+  const script = { scriptRunUplinkStart, scriptRunUplinkEnd };
+  const times = { dataReceived, processingStart: scriptRunUplinkStart, ...script };
+  return decodedEntryOf(uplink, on.decodeEarly(uplink, run), times, on);
 }
 
 /** Only a script has a state, and asking for one may read the records. */

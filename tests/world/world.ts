@@ -73,6 +73,12 @@ function startNodes(
   return startPlatform(cluster === undefined ? config : { ...config, cluster }, now, log);
 }
 
+/** With `EDGES=N` in the environment, threads take the connections of every platform on the real clock. */
+function edgesSettings({ now }: NodeOptions): Readonly<Record<string, string>> {
+  const { EDGES: edges } = process.env;
+  return edges === undefined || now !== undefined ? {} : { EDGES: edges };
+}
+
 /** Starts a platform; `directory` continues on an existing data folder and leaves it in place. */
 export async function startWorld(
   options: NodeOptions & {
@@ -94,6 +100,7 @@ export async function startWorld(
     LOG_LEVEL: 'silent',
     ...(await recordsSettings(directory)),
     ...samplesSettings(directory),
+    ...edgesSettings(options),
     ...options.environment,
   };
   const platform = await startNodes(environment, options);

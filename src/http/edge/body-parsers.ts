@@ -89,7 +89,10 @@ function bodyForm(route: Route, headers: IncomingHttpHeaders): BodyForm {
 }
 
 /** Whether the route takes the body as JSON, for the type that is named. */
-export function isTakenAsJson({ jsonOfAnyType }: Route, headers: IncomingHttpHeaders): boolean {
+export function isTakenAsJson(
+  { jsonOfAnyType }: Pick<Route, 'jsonOfAnyType'>,
+  headers: IncomingHttpHeaders,
+): boolean {
   const type = typeOf(headers);
   return jsonType.test(type) || (jsonOfAnyType === true && simpleTypes.has(type));
 }

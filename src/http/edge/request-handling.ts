@@ -19,7 +19,8 @@ import { bodyChunks, utf8Chunks } from './request-body.ts';
 import { pathOf } from './request-head.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
 import { sendOutput } from './responses.ts';
-import { bodyBytesMaxDefault, type Route, type RouteInput } from './route.ts';
+import { EdgeMessage } from '../threads/edge-exchange.ts';
+import { bodyBytesMaxDefault, type EdgeWork, type Route, type RouteInput } from './route.ts';
 import { ignoredHeader, unknownMembers, unknownReason } from './unknown-members.ts';
 
 type Input = RouteInput<unknown, unknown, unknown>;
@@ -136,6 +137,11 @@ class CheckedInput implements Input {
 
   get ip(): string {
     return this.#exchange.request.ip;
+  }
+
+  get edge(): EdgeWork | undefined {
+    const { raw } = this.#exchange.request;
+    return raw instanceof EdgeMessage ? raw.work : undefined;
   }
 
   get signal(): AbortSignal {

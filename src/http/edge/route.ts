@@ -8,10 +8,12 @@ import type {
   OpenAccess,
   PermissionAccess,
 } from '../../contract/endpoint.ts';
+import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
+import type { EarlyCapture } from '../../uplinks/capture/capture.ts';
 
 /** Bodies of routes that declare no limit. */
 export const bodyBytesMaxDefault = 4 * 1024 * 1024;
@@ -30,6 +32,15 @@ export interface RouteInput<P, Q, B> {
   readonly bodyBytes: number;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** Of a request that an edge thread received; undefined for others. */
+  readonly edge?: EdgeWork | undefined;
+}
+
+/** What an edge thread did for a capture, and may do for the next ones of its device. */
+export interface EdgeWork {
+  readonly run: EarlyCapture | undefined;
+  /** To be told the route of every capture. */
+  readonly found: (route: UplinkRoute) => void;
 }
 
 type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;

@@ -48,7 +48,7 @@ export function captureRoute(parts: CaptureParts): Route {
   const route = admittedRoute(
     capture.payload,
     (headers, query) => parts.findSender(query, headers),
-    async ({ query, headers, body, bodyBytes }, found) => {
+    async ({ query, headers, body, bodyBytes, edge }, found) => {
       const sender = await found.current();
       if (sender.kind === 'networkServer') {
         const { connector } = sender;
@@ -56,6 +56,7 @@ export function captureRoute(parts: CaptureParts): Route {
         return receiptView(await parts.captureWebhook(webhook));
       }
       const { route, topic, timestamp } = sender;
+      edge?.found(route);
       // A pack is an array. An object of this type was taken as it is before packs were understood.
       const isPack = isSenml(headers) && Array.isArray(body);
       const take = isPack ? parts.captureSenml : parts.capture;
@@ -66,6 +67,7 @@ export function captureRoute(parts: CaptureParts): Route {
         body: captureBodyOf(body),
         bodyBytes,
         idempotencyKey: idempotencyKeyOf(headers),
+        run: edge?.run,
       });
       return receiptView(done);
     },

@@ -3,7 +3,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { KeptSamples } from '../../model/kept-samples.ts';
-import type { Uplink, UplinkDevice } from '../../model/uplink.ts';
+import type { EarlyRun, Uplink, UplinkDevice } from '../../model/uplink.ts';
 import type { Once } from '../idempotency/idempotency.ts';
 
 export interface Capture {
@@ -16,6 +16,15 @@ export interface Capture {
   readonly idempotencyKey: string | undefined;
   /** Identifies repetitions on the transport. */
   readonly duplicateKey?: string;
+  /** Counts only if the route has not changed since. */
+  readonly run?: EarlyCapture | undefined;
+}
+
+/** What became of a capture before its route was found here. */
+export interface EarlyCapture extends EarlyRun {
+  readonly route: UplinkRoute;
+  readonly correlationId: string;
+  readonly receivedAt: EpochMs;
 }
 
 export interface CaptureReceipt extends Partial<KeptSamples> {
@@ -41,13 +50,15 @@ export function capture(input: Capture, on: CaptureStages): Promise<CaptureRecei
 }
 
 async function take(
-  { route, topic, timestamp, body, bodyBytes, duplicateKey }: Capture,
+  { route, topic, timestamp, body, bodyBytes, duplicateKey, run }: Capture,
   on: CaptureStages,
-  receivedAt: EpochMs,
+  firstSeenAt: EpochMs,
 ): Promise<CaptureReceipt> {
+  const early = run?.route === route ? run : undefined;
+  const { correlationId = on.newId(), receivedAt = firstSeenAt } = early ?? {};
   const key = duplicateKey !== undefined && { duplicateKey };
-  const payload = { topic, timestamp, body, bodyBytes, ...key };
-  const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
+  const payload = { topic, timestamp, body, bodyBytes, run: early, ...key };
+  const uplink = uplinkOf(payload, route, correlationId, receivedAt);
   const kept = await on.handleUplink(uplink);
   return { id: uplink.correlationId, receivedAt, ...kept };
 }
@@ -85,7 +96,7 @@ export function uplinkOf(
   payload: Pick<
     Uplink,
     | ('topic' | 'timestamp' | 'body' | 'bodyBytes')
-    | ('duplicateKey' | 'isRepeated' | 'metrics' | 'onlyNote')
+    | ('duplicateKey' | 'isRepeated' | 'metrics' | 'onlyNote' | 'run')
   >,
   route: UplinkRoute,
   correlationId: string,
@@ -103,7 +114,7 @@ export function uplinkOf(
 }
 
 /** The decoder of the device type; null when there is none or the flow passes payloads through. */
-function scriptOf({ device, flow, type }: UplinkRoute): Uplink['script'] {
+export function scriptOf({ device, flow, type }: UplinkRoute): Uplink['script'] {
   const code = type?.uplinkScript?.code;
   if (flow.passThrough || code === undefined) return null;
   return { code, tenant: device.organizationId };

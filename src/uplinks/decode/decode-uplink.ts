@@ -33,13 +33,21 @@ export function decodeUplink(
   return async (uplink, state) => {
     if (uplink.script === null) return passThrough(uplink);
     const { tenant, code: source } = uplink.script;
-    const event = uplinkEvent(uplink, dataOf(uplink), state);
+    const event = decoderEvent(uplink, state);
     const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
-    const { notes, ...decoded } = collected(uplink, emits, stateBytesMax);
-    const exact = exactIntegersNote(uplink.body);
-    const all = exact === undefined ? notes : [exact, ...notes];
-    return { ...decoded, notes: all, scriptMs: durationMs };
+    return { ...decodedOf(uplink, emits, stateBytesMax), scriptMs: durationMs };
   };
+}
+
+/** What the emits of a run of the uplink's script say. */
+export function decodedOf(
+  uplink: Uplink,
+  emits: readonly Emit[],
+  stateBytesMax: number,
+): Omit<DecodedUplink, 'scriptMs'> {
+  const { notes, ...decoded } = collected(uplink, emits, stateBytesMax);
+  const exact = exactIntegersNote(uplink.body);
+  return { ...decoded, notes: exact === undefined ? notes : [exact, ...notes] };
 }
 
 /** The payload of an uplink without a script is its sample. */
@@ -47,8 +55,21 @@ export function passThrough(uplink: Uplink): DecodedUplink {
   return { samples: [sampleOf(uplink, dataOf(uplink))], notes: [], scriptMs: 0 };
 }
 
+/** What a script is told of an uplink. */
+type ReceivedPayload = Pick<
+  Uplink,
+  | 'correlationId'
+  | 'device'
+  | 'receivedAt'
+  | 'topic'
+  | 'timestamp'
+  | 'body'
+  | 'bodyBytes'
+  | 'metrics'
+>;
+
 /** An array has no data keys, so it becomes one value (contract 15). */
-function dataOf({ body }: Uplink): JsonObject {
+function dataOf({ body }: ReceivedPayload): JsonObject {
   return isJsonObject(body) ? body : { values: body };
 }
 
@@ -72,7 +93,9 @@ function collected(
   return { samples, notes, ...(state !== undefined && { state }) };
 }
 
-function uplinkEvent(uplink: Uplink, data: JsonObject, state: JsonObject): JsonObject {
+/** The event that the script of an uplink gets (interface 2.10). */
+export function decoderEvent(uplink: ReceivedPayload, state: JsonObject): JsonObject {
+  const data = dataOf(uplink);
   const { topic, timestamp } = sampleOf(uplink, data);
   return {
     data,
@@ -86,7 +109,7 @@ function uplinkEvent(uplink: Uplink, data: JsonObject, state: JsonObject): JsonO
 
 const lastPort = 255;
 
-function metricsEvent({ metrics, ...uplink }: Uplink, { port }: JsonObject): JsonObject {
+function metricsEvent({ metrics, ...uplink }: ReceivedPayload, { port }: JsonObject): JsonObject {
   const { correlationId, device, bodyBytes, receivedAt } = uplink;
   const isPort =
     typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= lastPort;
@@ -101,7 +124,10 @@ function metricsEvent({ metrics, ...uplink }: Uplink, { port }: JsonObject): Jso
 }
 
 /** A sample with the topic and the time of its uplink. */
-function sampleOf({ device, topic, timestamp, receivedAt }: Uplink, data: JsonObject): Sample {
+function sampleOf(
+  { device, topic, timestamp, receivedAt }: ReceivedPayload,
+  data: JsonObject,
+): Sample {
   return {
     deviceId: device.id,
     topic: topic ?? defaultTopic,

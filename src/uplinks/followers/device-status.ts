@@ -40,6 +40,8 @@ const statesKept = 100_000;
 export interface DeviceStatus {
   /** The newest state that the device's decoder emitted; empty without one. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  /** Whether it is known without a read that the decoder left no state. */
+  readonly isStateless: (deviceId: string) => boolean;
   /**
    * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
    */
@@ -116,6 +118,7 @@ export function createDeviceStatus(
       known.set(deviceId, state);
       return state;
     },
+    isStateless: (deviceId) => stateless.has(deviceId) && newest(deviceId) === undefined,
     setState(deviceId, state) {
       if (state === undefined) emitted.delete(deviceId);
       else emitted.set(deviceId, state);

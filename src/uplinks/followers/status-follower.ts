@@ -54,7 +54,8 @@ export interface StatusFollowerParts {
   };
 }
 
-export interface StatusFollower extends Pick<DeviceStatus, 'stateOf' | 'setState' | 'dropStates'> {
+export interface StatusFollower
+  extends Pick<DeviceStatus, 'stateOf' | 'isStateless' | 'setState' | 'dropStates'> {
   /** Resolves when everything durable by now can be read from the records. */
   readonly settled: () => Promise<void>;
   /** Writes what is durable and lets the journal drop it. After the call, entries must not become durable. */
@@ -85,6 +86,7 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   const marks = startMarking(parts, () => written);
   return {
     stateOf: status.stateOf,
+    isStateless: status.isStateless,
     setState: status.setState,
     dropStates: status.dropStates,
     settled: follower.settled,

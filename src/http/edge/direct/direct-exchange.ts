@@ -23,7 +23,10 @@ const jsonTypes = new Set([
 ]);
 
 /** The bytes of the body that follows; undefined when it is not plain. */
-export function plainBodyBytes(message: IncomingMessage, route: Route): number | undefined {
+export function plainBodyBytes(
+  message: IncomingMessage,
+  route: Pick<Route, 'bodyBytesMax' | 'jsonOfAnyType'>,
+): number | undefined {
   const { method, headers } = message;
   const { bodyBytesMax = bodyBytesMaxDefault } = route;
   if (headers['transfer-encoding'] !== undefined) return undefined;

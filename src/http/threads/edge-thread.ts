@@ -1,0 +1,225 @@
+// Edge thread: takes connections, reads captures, runs quick decoders, and hands both to the main thread, whose answers it writes.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo, Socket } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import { parse as parseQuery } from 'fast-querystring';
+import { parseReadings } from '../../model/exact-json.ts';
+import { captureRequestOf } from '../../transports/http/capture-request.ts';
+import { decoderEvent } from '../../uplinks/decode/decode-uplink.ts';
+import { LocalScripts } from '../../scripting/local-scripts.ts';
+import { missing } from '../../structures/missing.ts';
+import { plainBodyBytes, readBody } from '../edge/direct/direct-exchange.ts';
+import { idempotencyKeyOf, requestIdOf } from '../edge/request-head.ts';
+import { httpOptions, refuseBrokenRequest, tlsOptions } from '../edge/server-options.ts';
+import { divideConnections, RequestsElsewhere } from './edge-connections.ts';
+import {
+  type AnswerWord,
+  answerWords,
+  type DecoderRunHere,
+  edgeLimits,
+  type EdgeStart,
+  type FromEdge,
+  pushRequest,
+  type Ticket,
+  ticketKey,
+  type ToEdge,
+  type Words,
+} from './edge-messages.ts';
+
+const start = workerData as EdgeStart;
+const port = parentPort ?? missing('port of the main thread');
+const scripts = await LocalScripts.start(start.scripts);
+const elsewhere = new RequestsElsewhere(start.mainSocket);
+
+/** Requests that have no answer yet. */
+const waiting = new Map<number, ServerResponse>();
+let lastNumber = 0;
+
+// What the next message tells. Requests that arrive in one turn of the event loop share it.
+let words: Words = [];
+let bodies: Buffer[] = [];
+
+function send(message: FromEdge): void {
+  port.postMessage(message);
+}
+
+function sendRequests(): void {
+  const bytes = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const body of bodies) {
+    bytes.set(body, at);
+    at += body.length;
+  }
+  const message: FromEdge = { kind: 'requests', words, bytes };
+  words = [];
+  bodies = [];
+  port.postMessage(message, [bytes.buffer]);
+}
+
+const capturePath = '/v3/capture';
+
+function serve(request: IncomingMessage, response: ServerResponse): void {
+  const bodyBytes = wholeBytes(request);
+  if (bodyBytes === undefined) return elsewhere.send(request, response);
+  const body = readBody(request, bodyBytes);
+  if (!(body instanceof Promise)) return take(request, response, body);
+  body.then(
+    (read) => take(request, response, read),
+    // Its sender left in the middle.
+    () => response.destroy(),
+  );
+}
+
+/** The length of the body of a capture that is read here; undefined for every other request. */
+function wholeBytes(request: IncomingMessage): number | undefined {
+  const { method, url = '', httpVersion, headers } = request;
+  if (method !== 'POST' || httpVersion !== '1.1' || headers.expect !== undefined) return undefined;
+  if (!url.startsWith(capturePath) || url.charAt(capturePath.length) !== '?') return undefined;
+  if (hostsOf(request) !== 1) return undefined;
+  const bytes = plainBodyBytes(request, captureRoute);
+  return bytes !== undefined && bytes > 0 && bytes <= edgeLimits.bodyBytesMax ? bytes : undefined;
+}
+
+/** As its endpoint says; the contract would take memory in every thread. */
+const captureRoute = { jsonOfAnyType: true } as const;
+
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  return hosts;
+}
+
+function take(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  const { url = '', headers, socket } = request;
+  const number = ++lastNumber;
+  // So that the answer has the id that it has in the log.
+  headers['x-request-id'] = requestIdOf(headers['x-request-id']);
+  if (words.length === 0) setImmediate(sendRequests);
+  waiting.set(number, response);
+  bodies.push(body);
+  pushRequest(words, {
+    number,
+    url,
+    headers: JSON.stringify(headers),
+    address: socket.remoteAddress ?? '',
+    bodyBytes: body.length,
+    run: runOf(request, body),
+  });
+}
+
+// Decoders: those whose runs were quick so far run here, without the hand-over to another thread.
+
+const tickets = new Map<string, Ticket>();
+
+/** Undefined when the decoder does not run here, or what it did must be done again by the main thread. */
+function runOf({ url = '', headers }: IncomingMessage, body: Buffer): DecoderRunHere | undefined {
+  if (tickets.size === 0 || idempotencyKeyOf(headers) !== undefined) return undefined;
+  if (body.length > maxEventBody) return undefined;
+  try {
+    const query = parseQuery(url.slice(capturePath.length + 1));
+    const sent = captureRequestOf(query, headers);
+    const ticket = tickets.get(ticketKey(sent.secret, sent.deviceId));
+    return ticket && ranFor(ticket, sent, body);
+  } catch {
+    // What is wrong with it is said by the main thread.
+    return undefined;
+  }
+}
+
+/** The rest of an event is about the device. */
+const maxEventBody = 4 * 1024;
+
+function ranFor(
+  { id: ticket, device, script }: Ticket,
+  { topic, timestamp }: { readonly topic: string | null; readonly timestamp: number | null },
+  bytes: Buffer,
+): DecoderRunHere | undefined {
+  const receivedAt = Date.now();
+  const body = parseReadings(bytes.toString('utf8'));
+  if (typeof body !== 'object' || body === null) return undefined;
+  const correlationId = randomUUID();
+  const event = decoderEvent(
+    {
+      correlationId,
+      device,
+      receivedAt,
+      topic,
+      timestamp,
+      body,
+      bodyBytes: bytes.length,
+    },
+    {},
+  );
+  const startedAt = Date.now();
+  const run = scripts.run(script, JSON.stringify(event));
+  if (run === undefined) return undefined;
+  const { entries, durationMs, isLate } = run;
+  if (isLate || entries.includes('"STATE"')) {
+    scripts.forget(script);
+    send({ kind: 'forgotten', scripts: [script], isSlow: true });
+    return undefined;
+  }
+  const endedAt = Date.now();
+  return { ticket, correlationId, receivedAt, entries, startedAt, endedAt, durationMs };
+}
+
+// Answers.
+
+function answerAll(all: readonly AnswerWord[]): void {
+  for (let at = 0; at < all.length; at += answerWords) {
+    const number = all[at] as number;
+    const response = waiting.get(number);
+    waiting.delete(number);
+    if (response === undefined || response.destroyed) continue;
+    const head = all[at + 2] as string[];
+    response.writeHead(all[at + 1] as number, head).end(all[at + 3] as string | Uint8Array);
+  }
+}
+
+function onMessage(message: ToEdge): void {
+  if (message.kind === 'answers') answerAll(message.words);
+  else if (message.kind === 'ticket') {
+    const { script, ticket, instead } = message;
+    const forgotten = script === undefined ? [] : scripts.add(script);
+    if (forgotten.length > 0) send({ kind: 'forgotten', scripts: forgotten, isSlow: false });
+    if (instead !== undefined) tickets.delete(instead);
+    tickets.set(ticket.key, ticket);
+  } else if (message.kind === 'forget') scripts.forget(message.script);
+  else if (message.kind === 'certificate')
+    (server as TlsServer).setSecureContext({ ...tlsOptions, ...message.certificate });
+  else stop();
+}
+
+const { certificate, publicUrl } = start;
+const options = httpOptions();
+const server: Server =
+  certificate === undefined
+    ? createServer(options, serve)
+    : createTlsServer({ ...options, ...tlsOptions, ...certificate }, serve);
+Object.assign(server, { httpAllowHalfOpen: true });
+server.on('checkExpectation', serve);
+server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+  refuseBrokenRequest(error, socket as Socket, { now: Date.now, publicUrl }),
+);
+divideConnections(
+  server,
+  certificate === undefined ? 'connection' : 'secureConnection',
+  start.mainSocket,
+);
+
+function stop(): void {
+  server.close(() => port.close());
+  server.closeIdleConnections();
+}
+
+server.once('error', (error: NodeJS.ErrnoException & { readonly port?: number }) => {
+  const { message, code, syscall } = error;
+  send({ kind: 'refused', error: { message, code, syscall, port: error.port } });
+});
+server.listen({ host: start.host, port: start.port, reusePort: true }, () => {
+  send({ kind: 'listening', port: (server.address() as AddressInfo).port });
+});
+port.on('message', onMessage);

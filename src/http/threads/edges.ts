@@ -1,0 +1,365 @@
+// Edges: threads that take the connections of the HTTP port, so that one machine uses several processors.
+import type { Server } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { Worker } from 'node:worker_threads';
+import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import type { UplinkScript } from '../../model/uplink.ts';
+import {
+  type LocalScriptsStart,
+  localScriptsStart,
+  LocalScriptsWatch,
+} from '../../scripting/local-scripts.ts';
+import { type RunFigures, ScriptRegistry } from '../../scripting/script-machine.ts';
+import type { Certificate } from '../../structures/certificate-watch.ts';
+import { setRepeatingTimer } from '../../structures/timers.ts';
+import { scriptOf, uplinkDeviceOf, type EarlyCapture } from '../../uplinks/capture/capture.ts';
+import type { QuickScripts } from '../../scripting/quick-scripts.ts';
+import { takePassedOn } from './edge-connections.ts';
+import { EdgeMessage, EdgeResponse } from './edge-exchange.ts';
+import {
+  type AnswerWord,
+  type DecoderRunHere,
+  edgeLimits,
+  type EdgeStart,
+  type FromEdge,
+  type ListenError,
+  requestsOf,
+  ticketKey,
+  type ToEdge,
+} from './edge-messages.ts';
+
+export interface EdgesParts {
+  readonly threads: number;
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  readonly publicUrl: string;
+  readonly certificate: Certificate | undefined;
+  /** Serves what edges read and what they pass on. */
+  readonly server: Server;
+  /** Makes the server listen on a socket file, and nowhere else. */
+  readonly listen: (path: string) => Promise<unknown>;
+  readonly decoders: QuickScripts;
+  readonly isStateless: (deviceId: string) => boolean;
+  readonly ran: (run: RunFigures) => void;
+  /** Told the reason why an edge ended that was not asked to. */
+  readonly failed: (error: Error) => void;
+}
+
+/** How often a thread is looked at that may be stuck in a decoder. */
+const watchEveryMs = 50;
+/** Before a thread that ended is started again: the next one after an early end waits longer. */
+const restartMsMax = 5_000;
+const scriptsMax = 1_000;
+/** Of sources that edges know altogether. */
+const scriptCharsMax = 16 * 1024 * 1024;
+
+export class Edges {
+  readonly port: number;
+  readonly #parts: EdgesParts;
+  readonly #folder: string;
+  readonly #newScripts: () => LocalScriptsStart;
+  readonly #registry = new ScriptRegistry(scriptsMax, scriptCharsMax);
+  readonly #edges = new Set<Edge>();
+  #certificate: Certificate | undefined;
+  #isStopping = false;
+
+  private constructor(
+    parts: EdgesParts,
+    folder: string,
+    port: number,
+    newScripts: () => LocalScriptsStart,
+  ) {
+    this.#parts = parts;
+    this.#certificate = parts.certificate;
+    this.#folder = folder;
+    this.port = port;
+    this.#newScripts = newScripts;
+  }
+
+  /** Makes the server and the threads listen. Throws what listening throws. */
+  static async start(parts: EdgesParts): Promise<Edges> {
+    const port = await freePort(parts.host, parts.port);
+    const newScripts = await localScriptsStart();
+    // Only this user can connect to what is in it, and it knows the addresses of clients.
+    const folder = await mkdtemp(join(tmpdir(), 'heliograph-'));
+    const edges = new Edges(parts, folder, port, newScripts);
+    try {
+      takePassedOn(parts.server);
+      await parts.listen(edges.#socket);
+      await Promise.all(Array.from({ length: parts.threads }, () => edges.#startOne()));
+    } catch (error) {
+      await edges.end();
+      throw error;
+    }
+    return edges;
+  }
+
+  /** New connections get the certificate. Throws, and changes nothing, when it cannot be used. */
+  renew(certificate: Certificate): void {
+    createSecureContext(certificate);
+    this.#certificate = certificate;
+    for (const edge of this.#edges) edge.send({ kind: 'certificate', certificate });
+  }
+
+  /** The threads take no new connections. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const edge of this.#edges) edge.send({ kind: 'stop' });
+  }
+
+  async end(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all([...this.#edges].map((edge) => edge.end()));
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #socket(): string {
+    return join(this.#folder, 'http');
+  }
+
+  async #startOne(): Promise<void> {
+    const { host, publicUrl } = this.#parts;
+    const scripts = this.#newScripts();
+    const start: EdgeStart = {
+      host,
+      port: this.port,
+      mainSocket: this.#socket,
+      publicUrl,
+      certificate: this.#certificate,
+      scripts,
+    };
+    const edge = new Edge(start, this.#parts, this.#registry, {
+      refused: (script) => this.#refuse(script),
+      ended: (error) => {
+        this.#edges.delete(edge);
+        if (this.#isStopping) return;
+        this.#parts.failed(error);
+        this.#startAgain(0);
+      },
+    });
+    this.#edges.add(edge);
+    await edge.listening;
+  }
+
+  /** No edge runs the script from now on. */
+  #refuse(script: UplinkScript): void {
+    this.#parts.decoders.refuse(script);
+    const { id } = this.#registry.of(script.tenant, script.code);
+    for (const edge of this.#edges) edge.forget(id);
+  }
+
+  #startAgain(delayMs: number): void {
+    setTimeout(() => {
+      if (this.#isStopping) return;
+      this.#startOne().catch(() => this.#startAgain(Math.min(restartMsMax, delayMs * 2 + 100)));
+    }, delayMs).unref();
+  }
+}
+
+/**
+ * A port that is free for the threads, which share it. Throws the error of a port that somebody has:
+ * they would share it too.
+ */
+async function freePort(host: string, port: number): Promise<number> {
+  const probe = createServer();
+  probe.listen({ host, port });
+  await once(probe, 'listening');
+  const { port: free } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return free;
+}
+
+/** A device whose decoder an edge runs. */
+interface Ticketed {
+  readonly key: string;
+  readonly route: UplinkRoute;
+  readonly script: UplinkScript;
+}
+
+/** When all tickets are given, only some of the uplinks without one take that of another device. */
+const replacedPart = 1 / 16;
+
+interface EdgeEvents {
+  /** A run of the script took too long, or left a state. */
+  readonly refused: (script: UplinkScript) => void;
+  /** The thread ended that was not asked to. */
+  readonly ended: (error: Error) => void;
+}
+
+/** One thread, seen from the main thread. */
+class Edge {
+  /** Rejects with the error of listening. */
+  readonly listening: Promise<void>;
+  readonly #parts: EdgesParts;
+  readonly #registry: ScriptRegistry;
+  readonly #events: EdgeEvents;
+  readonly #worker: Worker;
+  readonly #watch: LocalScriptsWatch;
+  readonly #listens = Promise.withResolvers<void>();
+  /** By their ids, oldest first. */
+  readonly #tickets = new Map<number, Ticketed>();
+  /** By service ids of devices. */
+  readonly #ticketOf = new Map<string, number>();
+  #lastTicket = 0;
+  /** By their numbers: the scripts that the thread has. */
+  readonly #scripts = new Map<number, UplinkScript>();
+  #stopWatching: (() => void) | undefined;
+  #answers: AnswerWord[] = [];
+  #isEnded = false;
+
+  constructor(start: EdgeStart, parts: EdgesParts, registry: ScriptRegistry, events: EdgeEvents) {
+    this.#parts = parts;
+    this.#registry = registry;
+    this.#events = events;
+    this.#watch = new LocalScriptsWatch(start.scripts);
+    this.listening = this.#listens.promise;
+    this.#worker = new Worker(new URL('./edge-thread.ts', import.meta.url), {
+      name: 'edge',
+      workerData: start,
+      env: {},
+      execArgv: [],
+    });
+    this.#worker.on('message', (message: FromEdge) => this.#receive(message));
+    this.#worker.on('error', (error: Error) => this.#leave(error));
+    this.#worker.on('exit', () => this.#leave(new Error('An edge thread ended')));
+  }
+
+  send(message: ToEdge): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
+    this.#worker.postMessage(message);
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    this.#stopWatching?.();
+    await this.#worker.terminate();
+  }
+
+  #receive(message: FromEdge): void {
+    if (message.kind === 'requests') this.#serveAll(message);
+    else if (message.kind === 'listening') this.#listens.resolve();
+    else if (message.kind === 'refused') this.#leave(listenError(message.error));
+    else this.#forgotten(message);
+  }
+
+  #leave(error: Error): void {
+    this.#listens.reject(error);
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#stopWatching?.();
+    this.#events.ended(error);
+  }
+
+  #serveAll({ words, bytes }: FromEdge & { readonly kind: 'requests' }): void {
+    let at = 0;
+    for (const request of requestsOf(words)) {
+      const body = Buffer.from(bytes.buffer, at, request.bodyBytes);
+      at += request.bodyBytes;
+      const run = request.run && this.#accepted(request.run);
+      const found = (route: UplinkRoute) => {
+        if (run?.route !== route) this.#offer(route);
+      };
+      const message = new EdgeMessage(request, body, { run, found });
+      const response = new EdgeResponse(message, (status, head, answer) =>
+        this.#answer(request.number, status, head, answer),
+      );
+      this.#parts.server.emit('request', message, response);
+    }
+  }
+
+  /** Answers of one turn of the event loop share a message. */
+  #answer(number: number, status: number, head: string[], body: string | Uint8Array): void {
+    if (this.#answers.length === 0)
+      setImmediate(() => {
+        const words = this.#answers;
+        this.#answers = [];
+        if (!this.#isEnded) this.send({ kind: 'answers', words });
+      });
+    this.#answers.push(number, status, head, body);
+  }
+
+  /** Undefined when the script must run again: it may no longer run in an edge. */
+  #accepted({ ticket, ...run }: DecoderRunHere): EarlyCapture | undefined {
+    const ticketed = this.#tickets.get(ticket);
+    if (ticketed === undefined) return undefined;
+    const { route, script } = ticketed;
+    const { durationMs, entries } = run;
+    const outcome = entries.includes('"ERROR"') ? 'error' : 'ended';
+    this.#parts.ran({ kind: 'edge', outcome, waitMs: 0, durationMs });
+    this.#parts.decoders.note(script, durationMs, false);
+    if (this.#parts.decoders.isQuick(script)) return { ...run, route };
+    this.forget(this.#registry.of(script.tenant, script.code).id);
+    return undefined;
+  }
+
+  /** The next uplinks of the device may be decoded in the edge. */
+  #offer(route: UplinkRoute): void {
+    const { device } = route;
+    const script = scriptOf(route);
+    const { decoders, isStateless } = this.#parts;
+    if (script === null || !decoders.isQuick(script) || !isStateless(device.id)) return;
+    const { uplinkSecret } = route.connector;
+    const isFull = this.#tickets.size >= edgeLimits.ticketsMax;
+    if (uplinkSecret === null || (isFull && Math.random() > replacedPart)) return;
+    // What was run with an earlier ticket of the device does not count any more.
+    this.#tickets.delete(this.#ticketOf.get(device.id) ?? -1);
+    const instead = isFull ? this.#dropOldest() : undefined;
+    const id = ++this.#lastTicket;
+    const key = ticketKey(uplinkSecret, device.deviceId);
+    this.#tickets.set(id, { key, route, script });
+    this.#ticketOf.set(device.id, id);
+    const registration = this.#registry.of(script.tenant, script.code);
+    const isKnown = this.#scripts.has(registration.id);
+    this.#scripts.set(registration.id, script);
+    this.send({
+      kind: 'ticket',
+      ticket: { id, key, device: uplinkDeviceOf(route), script: registration.id },
+      instead,
+      script: isKnown ? undefined : registration,
+    });
+    this.#stopWatching ??= setRepeatingTimer(() => this.#lookAtRun(), watchEveryMs);
+  }
+
+  /** Returns its key. */
+  #dropOldest(): string | undefined {
+    for (const [id, { key, route }] of this.#tickets) {
+      this.#tickets.delete(id);
+      this.#ticketOf.delete(route.device.id);
+      return key;
+    }
+    return undefined;
+  }
+
+  forget(script: number): void {
+    if (this.#scripts.delete(script)) this.send({ kind: 'forget', script });
+  }
+
+  #forgotten({ scripts, isSlow }: FromEdge & { readonly kind: 'forgotten' }): void {
+    for (const id of scripts) {
+      const script = this.#scripts.get(id);
+      this.#scripts.delete(id);
+      if (isSlow && script !== undefined) this.#events.refused(script);
+    }
+  }
+
+  /** A run that is stuck in a builtin ends with its thread. */
+  #lookAtRun(): void {
+    const stuck = this.#watch.stuck(performance.now());
+    if (stuck === undefined) return;
+    const script = this.#scripts.get(stuck);
+    this.#leave(new Error('A decoder was stuck in an edge thread, which is started again'));
+    void this.#worker.terminate();
+    if (script !== undefined) this.#events.refused(script);
+  }
+}
+
+function listenError({ message, code, syscall, port }: ListenError): Error {
+  return Object.assign(new Error(message), { code, syscall, port });
+}

@@ -1,0 +1,293 @@
+// Edge threads: captures through them are answered, decoded and kept as without them, also when a thread ends.
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWorld, type TestDevice, type World } from '../world/world.ts';
+
+let plain: World;
+let edged: World;
+beforeAll(async () => {
+  plain = await startWorld({ environment: { EDGES: '0' } });
+  edged = await startWorld({ environment: { EDGES: '2' } });
+});
+afterAll(async () => {
+  devices.destroy();
+  await plain.close();
+  await edged.close();
+});
+
+/** The bytes that come back on one connection; it ends when the server ends it, or what was sent has its answers. */
+function exchange(world: World, sent: readonly string[]): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ host: '127.0.0.1', port: world.platform.port, allowHalfOpen: true });
+  let received = '';
+  let at = 0;
+  const next = () => {
+    const text = sent[at++];
+    if (text === undefined) socket.end();
+    else socket.write(text, 'latin1');
+  };
+  socket.setEncoding('latin1');
+  socket.once('connect', next);
+  socket.on('data', (chunk: string) => {
+    received += chunk;
+    if (answersIn(received) >= at) next();
+  });
+  socket.once('end', () => {
+    socket.end();
+    resolve(received);
+  });
+  socket.once('error', reject);
+  return promise;
+}
+
+/** Whole answers: those with a length have their body. */
+function answersIn(text: string): number {
+  let count = 0;
+  let rest = text;
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end === -1) return count;
+    const head = rest.slice(0, end);
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    if (rest.length < end + 4 + length) return count;
+    rest = rest.slice(end + 4 + length);
+    if (!head.startsWith('HTTP/1.1 100')) count++;
+  }
+}
+
+/** What differs from one answer to the next. */
+function comparable(text: string): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
+    .replaceAll(/"traceId":"[0-9a-f]{32}"/g, '"traceId"')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/date: [^\r]+/gi, 'date');
+}
+
+const head = (line: string, ...fields: string[]) =>
+  `${[line, 'Host: x', ...fields].join('\r\n')}\r\n\r\n`;
+const json = 'Content-Type: application/json';
+const post = (query: string, body: string, ...fields: string[]) =>
+  head(`POST /v3/capture?${query} HTTP/1.1`, json, `Content-Length: ${body.length}`, ...fields) +
+  body;
+
+const requests: Record<string, (query: string) => readonly string[]> = {
+  'a payload': (query) => [post(query, '{"a":1}')],
+  'an array': (query) => [post(query, '[1,2]')],
+  'its id of the request': (query) => [post(query, '{"a":1}', 'X-Request-Id: mine')],
+  'an id that is not safe': (query) => [post(query, '{"a":1}', 'X-Request-Id: a b')],
+  'an unknown secret': () => [post('secret=none&deviceId=x', '{"a":1}')],
+  'no secret': () => [post('deviceId=x', '{"a":1}')],
+  'two credentials': (query) => [post(query, '{}', 'X-API-Key: a', 'Authorization: Bearer b')],
+  'an unknown device': (query) => [post(query.replace(/deviceId=\w+/, 'deviceId=no'), '{"a":1}')],
+  'a wrong timestamp': (query) => [post(`${query}&timestamp=soon`, '{"a":1}')],
+  'an unknown parameter': (query) => [post(`${query}&other=1`, '{"a":1}')],
+  'no JSON': (query) => [post(query, '{"a":')],
+  'a scalar': (query) => [post(query, '1')],
+  'no UTF-8': (query) => [post(query, '{"a":"\u00ff"}')],
+  'an empty body': (query) => [post(query, '')],
+  'another type': (query) => [post(query, 'a: 1').replace('application/json', 'text/yaml')],
+  SenML: (query) => [
+    post(query, '[{"n":"a","v":1}]').replace('application/json', 'application/senml+json'),
+  ],
+  chunks: (query) => [
+    `${head(`POST /v3/capture?${query} HTTP/1.1`, json, 'Transfer-Encoding: chunked')}7\r\n{"a":1}\r\n0\r\n\r\n`,
+  ],
+  'a body in two parts': (query) => {
+    const whole = post(query, '{"a":1}');
+    return [whole.slice(0, -3) + whole.slice(-3)];
+  },
+  'an expectation': (query) => [post(query, '{"a":1}', 'Expect: 100-continue')],
+  'an unknown expectation': (query) => [post(query, '{"a":1}', 'Expect: soon')],
+  'HTTP/1.0': (query) => [post(query, '{"a":1}').replace('HTTP/1.1', 'HTTP/1.0')],
+  'two hosts': (query) => [post(query, '{"a":1}', 'Host: y')],
+  'no host': (query) => [post(query, '{"a":1}').replace('Host: x\r\n', '')],
+  'a body that is too large': (query) => [
+    head(`POST /v3/capture?${query} HTTP/1.1`, json, 'Content-Length: 99999999'),
+  ],
+  'bytes that are not HTTP': () => ['POST /v3/capture?\r\n\r\n'],
+  'another method': (query) => [head(`GET /v3/capture?${query} HTTP/1.1`)],
+  'an unknown path': () => [head('GET /v3/nothing HTTP/1.1')],
+  'a page': () => [head('GET /docs/ HTTP/1.1', 'Connection: close')],
+  'a close': (query) => [post(query, '{"a":1}', 'Connection: close')],
+  'other requests on one connection': (query) => [
+    post(query, '{"a":1}'),
+    head('GET /health/live HTTP/1.1'),
+    post(query, '{"a":2}'),
+    head('GET /v3/workspaces HTTP/1.1'),
+    head('GET /v3/capture HTTP/1.1'),
+    post(query, '{"a":'),
+    head('GET /v3/nothing HTTP/1.1', 'Connection: close'),
+  ],
+  'an unknown expectation after a payload': (query) => [
+    post(query, '{"a":1}'),
+    post(query, '{"a":1}', 'Expect: soon'),
+  ],
+};
+
+describe('the same bytes come back', () => {
+  const queries = new Map<World, string>();
+  beforeAll(async () => {
+    for (const world of [plain, edged]) {
+      const { secret, deviceId } = await world.device();
+      queries.set(world, `secret=${secret}&deviceId=${deviceId}`);
+    }
+  });
+  test.each(Object.entries(requests))('%s', async (_, of) => {
+    const answers: string[] = [];
+    for (const world of [plain, edged]) {
+      const query = queries.get(world)!;
+      const text = await exchange(world, of(query));
+      answers.push(comparable(text.replaceAll(/secret=[\w-]+/g, 'secret')));
+    }
+    expect(answers[0]).toMatch(/^HTTP\/1\.1 \d/);
+    expect(answers[1]).toBe(answers[0]);
+  });
+});
+
+/** Connections of devices: what begins with another request is served by the main thread. */
+const devices = new Agent({ keepAlive: true, maxSockets: 8 });
+
+/** Resolves with the status. Rejects when the connection ends without an answer. */
+function send(device: TestDevice, body: object): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const url = `${edged.base}/v3/capture?secret=${device.secret}&deviceId=${device.deviceId}`;
+  const headers = { 'content-type': 'application/json' };
+  const call = request(url, { agent: devices, method: 'POST', headers }, (answer) => {
+    answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
+  });
+  call.once('error', reject);
+  call.end(JSON.stringify(body));
+  return promise;
+}
+
+/** Runs of decoders in edges. */
+async function edgeRuns(): Promise<number> {
+  const metrics = await (await fetch(`${edged.base}/metrics`)).text();
+  const runs = metrics.matchAll(/script_runs_total\{kind="edge",outcome="\w+"\} (\d+)/g);
+  return [...runs].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+/** Sends until the decoder of the device runs in edges; returns how many were sent. */
+async function untilInEdges(device: TestDevice, body: object): Promise<number> {
+  const before = await edgeRuns();
+  for (let sent = 1; sent < 400; sent++) {
+    expect(await send(device, body)).toBe(201);
+    if (sent % 20 === 0 && (await edgeRuns()) > before + 3) return sent;
+  }
+  throw new Error('The decoder was not run in an edge');
+}
+
+const samplesOf = (device: TestDevice): Promise<{ data: Record<string, unknown> }[]> =>
+  edged.must('POST', `/v3/devices/${device.id}/query`, { limit: 1_000 });
+
+describe('decoders in edges', () => {
+  test('a decoder whose runs are quick runs there, with the same result', async () => {
+    const device = await edged.device({
+      script:
+        'function consume(e) { emit("sample", { data: { twice: e.data.n * 2, name: e.device.name, port: e.uplinkMetrics.port } }); }',
+    });
+    const sent = await untilInEdges(device, { n: 21, port: 7 });
+    const samples = await samplesOf(device);
+    expect(samples).toHaveLength(sent);
+    for (const { data } of samples) expect(data).toEqual(samples[0]!.data);
+    expect(samples[0]!.data).toMatchObject({ twice: 42, port: 7 });
+  });
+
+  test('who saw the answer of a change never meets the decoder before it', async () => {
+    const code = (version: number) =>
+      `function consume(e) { emit("sample", { data: { version: ${version}, mark: e.data.mark } }); }`;
+    const device = await edged.device({ script: code(0) });
+    await untilInEdges(device, { mark: 0 });
+    const path = `/v3/device-types/${device.deviceTypeId}`;
+    for (let version = 1; version <= 5; version++) {
+      const type = await edged.must('GET', path, undefined);
+      await edged.must('PUT', path, { ...type, uplinkScript: { code: code(version) } });
+      const marks = Array.from({ length: 60 }, () => ({ mark: version }));
+      const sent = await Promise.all(marks.map((body) => send(device, body)));
+      expect(new Set(sent)).toEqual(new Set([201]));
+    }
+    for (const { data } of await samplesOf(device)) expect(data['version']).toBe(data['mark']);
+  });
+
+  test('a decoder that leaves a state gets it at the next uplink', async () => {
+    const device = await edged.device({
+      script: `function consume(e) {
+        emit("sample", { data: { before: e.state.kept ?? null, n: e.data.n } });
+        if (e.data.keep) emit("sta" + "te", { kept: e.data.n });
+      }`,
+    });
+    await untilInEdges(device, { n: 0 });
+    expect(await send(device, { n: 1, keep: true })).toBe(201);
+    expect(await send(device, { n: 2 })).toBe(201);
+    const data = (await samplesOf(device)).map((sample) => sample.data);
+    expect(data.find(({ n }) => n === 1)).toEqual({ before: null, n: 1 });
+    expect(data.find(({ n }) => n === 2)).toEqual({ before: 1, n: 2 });
+  });
+
+  test('a run that takes too long there is made again, once', async () => {
+    const device = await edged.device({
+      script: `function consume(e) {
+        for (let i = 0; i < (e.data.steps ?? 0); i++) Math.sqrt(i);
+        emit("sample", { data: { n: e.data.n } });
+      }`,
+    });
+    await untilInEdges(device, { n: 0 });
+    expect(await send(device, { n: 1, steps: 500_000 })).toBe(201);
+    const found = (await samplesOf(device)).filter(({ data }) => data['n'] === 1);
+    expect(found).toHaveLength(1);
+  });
+
+  test('another decoder that gets stuck ends one thread, and nothing that was acknowledged is lost', async () => {
+    const stuck = 'const a = []; a.length = 2 ** 32 - 1; a.indexOf(1);';
+    const hostile = await edged.device({
+      script: `function consume(e) { if (e.data.stuck) { ${stuck} } emit("sample", { data: { ok: 1 } }); }`,
+    });
+    const device = await edged.device({
+      script: 'function consume(e) { emit("sample", { data: { n: e.data.n } }); }',
+    });
+    await untilInEdges(hostile, {});
+    await untilInEdges(device, { n: -1 });
+    const acknowledged: number[] = [];
+    let isOver = false;
+    const load = Promise.all(
+      Array.from({ length: 4 }, async (_, lane) => {
+        for (let n = lane; !isOver; n += 4) {
+          const status = await send(device, { n }).catch(() => 0);
+          if (status === 201) acknowledged.push(n);
+        }
+      }),
+    );
+    // Its connection ends with the thread; then the script runs in its own thread, which says what it did.
+    // Not each connection is that of a thread that has the decoder.
+    const stuckOnce = () => send(hostile, { stuck: true }).catch(() => 'ended');
+    await expect.poll(stuckOnce, { timeout: 20_000 }).toBe('ended');
+    // Other connections of that thread end in the same moment.
+    await expect.poll(stuckOnce, { timeout: 20_000 }).toBe(201);
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(50);
+    isOver = true;
+    await load;
+    const samples: { data: Record<string, unknown> }[] = await edged.must(
+      'POST',
+      `/v3/devices/${device.id}/query`,
+      { limit: 10_000 },
+    );
+    const stored = samples.map(({ data }) => data['n']).filter((n) => n !== -1);
+    for (const n of acknowledged) expect(stored.filter((one) => one === n)).toHaveLength(1);
+    const { content: log } = await edged.must(
+      'GET',
+      `/v3/devices/${hostile.id}/processing-logs`,
+      undefined,
+    );
+    expect(JSON.stringify(log)).toContain('exceeded its time limit');
+  });
+});
+
+test('a port that is in use is refused', async () => {
+  const environment = { EDGES: '1', PORT: String(edged.platform.port) };
+  await expect(startWorld({ environment })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+    syscall: 'listen',
+  });
+});
