@@ -1,11 +1,9 @@
 // Peers on a sparse fleet, and on queries of one device: all figures with the ratio to the best peer.
-// Options: `--devices 10000 --days 1 --per-day 96 --one-devices 300 --one-days 3 --only heliograph,influxdb --write`.
-import process from 'node:process';
+// Options: `--devices 10000 --days 2 --per-day 96 --one-devices 300 --one-days 8 --only heliograph,influxdb --write`.
 import { parseArgs } from 'node:util';
-import { inTemporaryFolder } from './load/server-process.ts';
 import { figure, markdownTable, publish } from './load/measure.ts';
-import { type EngineResult, runEngine, type RunOptions } from './peers/engine-run.ts';
-import { engines, heliograph, whyMissing } from './peers/peer-table.ts';
+import { type EngineResult, runEngines, type RunOptions } from './peers/engine-run.ts';
+import { engines, heliograph, namedPeers } from './peers/peer-table.ts';
 import type { Peer } from './peers/peer.ts';
 import { fleetQueryNames, type QueryName, queryTitles, referenceFor } from './peers/queries.ts';
 import { samplesOf, type WorkloadShape, workloadW } from './load/workload.ts';
@@ -13,10 +11,10 @@ import { samplesOf, type WorkloadShape, workloadW } from './load/workload.ts';
 const { values: flags } = parseArgs({
   options: {
     devices: { type: 'string', default: '10000' },
-    days: { type: 'string', default: '1' },
+    days: { type: 'string', default: '2' },
     'per-day': { type: 'string', default: '96' },
     'one-devices': { type: 'string', default: '300' },
-    'one-days': { type: 'string', default: '3' },
+    'one-days': { type: 'string', default: '8' },
     only: { type: 'string', default: Object.keys(engines).join(',') },
     batch: { type: 'string', default: '1000' },
     lanes: { type: 'string', default: '4' },
@@ -40,8 +38,11 @@ const oneDeviceQueries: readonly QueryName[] = [
   'last100',
   'rawKpi24h',
   'rawSeries24h',
+  'rawSeries7d',
   'hourlyKpi',
   'hourlySeries',
+  'hourlySeries7d',
+  'latestEach',
 ];
 
 interface Measured {
@@ -56,31 +57,15 @@ interface Row {
   readonly value: (result: EngineResult) => number;
 }
 
-const failures: string[] = [];
+const { peers, skipped: failures } = namedPeers(flags.only.split(','));
 
 async function runAll(options: RunOptions): Promise<Measured[]> {
-  const reference = referenceFor(options.shape);
-  const measured: Measured[] = [];
-  for (const name of flags.only.split(',')) {
-    const peer = engines[name];
-    if (peer === undefined)
-      throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
-    const missing = whyMissing(peer);
-    if (missing !== undefined) {
-      failures.push(missing);
-      continue;
-    }
-    try {
-      const result = await inTemporaryFolder(name, (folder) =>
-        runEngine(peer, folder, reference, options),
-      );
-      measured.push({ peer, result });
-    } catch (error) {
-      // The figures of other engines remain; the report and the exit code show the failure.
-      failures.push(`${peer.title} FAILED: ${(error as Error).message.slice(0, 300)}`);
-      process.exitCode = 1;
-    }
-  }
+  const { measured, failures: failed } = await runEngines(
+    peers,
+    referenceFor(options.shape),
+    options,
+  );
+  failures.push(...failed);
   return measured;
 }
 
@@ -139,7 +124,9 @@ function rowsFor(queries: readonly QueryName[]): Row[] {
 
 /** The last column is how many times better the platform is than the best peer. */
 function tableOf(measured: readonly Measured[], queries: readonly QueryName[]): string {
-  const head = measured.map(({ peer, result }) => `${peer.title} ${result.version}`);
+  const head = measured.map(
+    ({ peer, result }) => `${peer.title} ${result.version} (${peer.released})`,
+  );
   const rows = rowsFor(queries).map(({ title, unit, more, value }) => {
     const ours = measured.find(({ peer }) => peer === heliograph);
     const theirs = measured

@@ -1,12 +1,10 @@
 // Peers: the platform and four databases over their public interfaces, with the same samples and queries.
 // node bench/peers.ts [--devices 1000] [--days 7] [--only heliograph,influxdb] [--order
 // device|time] [--write]
-import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { inTemporaryFolder } from './load/server-process.ts';
-import { type EngineResult, runEngine, type RunOptions } from './peers/engine-run.ts';
+import { type EngineResult, runEngines, type RunOptions } from './peers/engine-run.ts';
 import { figure, markdownTable, publish } from './load/measure.ts';
-import { engines, heliograph, whyMissing } from './peers/peer-table.ts';
+import { engines, heliograph, namedPeers } from './peers/peer-table.ts';
 import type { Peer } from './peers/peer.ts';
 import { queryNames, queryTitles, referenceFor } from './peers/queries.ts';
 import { samplesOf, workloadW } from './load/workload.ts';
@@ -42,37 +40,15 @@ const options: RunOptions = {
 };
 
 const reference = referenceFor(options.shape);
-const measured: Measured[] = [];
-const skipped: string[] = [];
-for (const name of flags.only.split(',')) {
-  const peer = engines[name];
-  if (peer === undefined)
-    throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
-  const missing = whyMissing(peer);
-  if (missing !== undefined) {
-    skipped.push(missing);
-    console.error(missing);
-    continue;
-  }
-  try {
-    const result = await inTemporaryFolder(name, (folder) =>
-      runEngine(peer, folder, reference, options),
-    );
-    measured.push({ peer, result });
-  } catch (error) {
-    // A long run must not lose the figures of other engines; the report and the exit code show the
-    // failure.
-    skipped.push(`${peer.title} FAILED: ${(error as Error).message.slice(0, 300)}`);
-    console.error(error);
-    process.exitCode = 1;
-  }
-}
+const { peers, skipped } = namedPeers(flags.only.split(','));
+const { measured, failures } = await runEngines(peers, reference, options);
+skipped.push(...failures);
 publish(`Side by side over the network, ${options.order} order`, report(measured));
 
 function report(all: readonly Measured[]): string[] {
   const { shape } = options;
   const scale = `${shape.devices} devices x ${shape.days} days, ${figure(samplesOf(shape))} samples`;
-  const load = `bulk ${options.batch} samples a request, ${options.bulkLanes} in flight, ${options.order} order; singles ${options.singleLanes} in flight; queries one client, warm`;
+  const load = `bulk ${options.batch} samples a request, ${options.bulkLanes} in flight, ${options.order} order; singles ${options.singleLanes} in flight; queries one client, engines in turn, after 200 warm-up queries`;
   return [
     `Workload W: ${scale}; ${load}. In brackets: how many times better Heliograph is in the same run.`,
     all.length === 0 ? 'Nothing was measured.' : markdownTable(headOf(all), rowsOf(all)),
@@ -82,7 +58,10 @@ function report(all: readonly Measured[]): string[] {
 }
 
 function headOf(all: readonly Measured[]): string[] {
-  return ['what', ...all.map(({ peer, result }) => `${peer.title} ${result.version}`)];
+  return [
+    'what',
+    ...all.map(({ peer, result }) => `${peer.title} ${result.version} (${peer.released})`),
+  ];
 }
 
 function rowsOf(all: readonly Measured[]): string[][] {

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { freePort, type RunningServer, startServer } from '../load/server-process.ts';
 import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
-import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
+import { isOfEach, type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import {
   type SampleColumns,
   type WorkloadShape,
@@ -18,6 +18,7 @@ const optimizeTimeoutMs = 3_600_000;
 
 export const clickhouse: Peer = {
   title: 'ClickHouse',
+  released: '2018',
   packages: ['clickhouse-server', 'clickhouse-client'],
   program: '/usr/sbin/clickhouse-server',
   durability: 'NOT durable: this version has no fsync before the answer',
@@ -159,6 +160,12 @@ const statements: Record<QueryName, (query: Query) => string> = {
     `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)}`,
   hourlySeries: (query) =>
     `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)} group by intDiv(hour, ${dayMs}) as bucket order by bucket`,
+  rawSeries7d: (query) =>
+    `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)} group by intDiv(ts, ${dayMs}) as bucket order by bucket`,
+  hourlySeries7d: (query) =>
+    `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)} group by hour order by hour`,
+  latestEach: (query) =>
+    `select device, argMax(temperature, ts) from sample where ${some(query)} group by device`,
   rawSum100: (query) =>
     `select sum(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
   hourlyKpiAll: (query) =>
@@ -182,7 +189,7 @@ function times(
 }
 
 function numbersOf(query: Query, rows: readonly (readonly string[])[]): number[] {
-  if (query.name === 'hourlyKpiAll' || query.name === 'rawKpi1000') {
+  if (isOfEach(query.name)) {
     const byDevice = new Map(rows.map(([device, value]) => [device, Number(value)]));
     return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
   }

@@ -1,7 +1,9 @@
-// One engine through the whole workload: load, rest, check every answer, time the queries, then single requests.
+// Engines through the whole workload: each loads and rests, then all are asked in turn, and answers are compared.
+import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../load/http.ts';
 import { type Summary, summarize } from '../load/measure.ts';
+import { inTemporaryFolder } from '../load/server-process.ts';
 import type { Engine, Peer } from './peer.ts';
 import { type Query, type QueryName, difference, queryOf, repetitions } from './queries.ts';
 import {
@@ -51,6 +53,10 @@ export type QueryResult = { readonly durations: Summary } | { readonly wrong: st
 // limits the memory.
 const preparedMax = 64;
 const checksMax = 5;
+/** Queries that are not timed: compilers of several engines need them. */
+const warmUps = 200;
+/** Queries that read everything need no more. */
+const warmUpsOfLong = 5;
 const singlesMax = 400_000;
 /**
  * Single requests of this first time count for nothing: a server that was started a moment ago is
@@ -59,55 +65,116 @@ const singlesMax = 400_000;
 const singlesWarmMs = 3_000;
 const calmMs = 1_000;
 
-export async function runEngine(
-  peer: Pick<Peer, 'title' | 'exceptions' | 'start'>,
-  folder: string,
+interface LoadedEngine {
+  readonly peer: Peer;
+  readonly engine: Engine;
+  readonly result: Omit<EngineResult, 'queries' | 'single'>;
+}
+
+interface MeasuredEngine {
+  readonly peer: Peer;
+  readonly result: EngineResult;
+}
+
+/**
+ * Loads one engine after the other, and then asks all of them in turn, so that each query meets the
+ * same machine. `failures` are engines that could not be measured, in words.
+ */
+export async function runEngines(
+  peers: readonly Peer[],
   reference: (query: Query) => number[],
   options: RunOptions,
-): Promise<EngineResult> {
+): Promise<{ readonly measured: MeasuredEngine[]; readonly failures: string[] }> {
+  const loaded: LoadedEngine[] = [];
+  const failures: string[] = [];
+  let measured: MeasuredEngine[] = [];
+  const runFrom = async (at: number): Promise<void> => {
+    const peer = peers[at];
+    if (peer === undefined) {
+      measured = await askInTurn(loaded, reference, options);
+      return;
+    }
+    await inTemporaryFolder(peer.title, async (folder) => {
+      const own = await loadEngine(peer, folder, options).catch((error: Error) => {
+        // A long run must not lose the figures of other engines.
+        failures.push(`${peer.title} FAILED: ${error.message.slice(0, 300)}`);
+        process.exitCode = 1;
+      });
+      if (own !== undefined) loaded.push(own);
+      try {
+        await runFrom(at + 1);
+      } finally {
+        await own?.engine.stop();
+      }
+    });
+  };
+  await runFrom(0);
+  return { measured, failures };
+}
+
+async function loadEngine(peer: Peer, folder: string, options: RunOptions): Promise<LoadedEngine> {
   const { shape, say } = options;
   const engine = await peer.start(folder, shape);
   try {
     say(`${peer.title} ${engine.version}: loading ${samplesOf(shape)} samples`);
     const { seconds, durations } = await loadWorkload(engine, options);
     const memoryMiB = engine.memoryBytes() / 2 ** 20;
-    say(`  ${Math.round(samplesOf(shape) / seconds)} samples/s; settling`);
+    const bulkPerSecond = samplesOf(shape) / seconds;
+    say(`  ${Math.round(bulkPerSecond)} samples/s; settling`);
     const settled = await engine.settle();
     const atRest = await engine.bytesAtRest();
     const startMs = await timeStart(engine, shape);
-    await delay(calmMs);
-    const queries: { [N in QueryName]?: QueryResult } = {};
-    for (const name of options.queries) {
-      const exception = peer.exceptions[name];
-      if (exception?.absent === true) continue;
-      const comparable = exception?.comparable ?? ((wanted: readonly number[]) => [...wanted]);
-      const result = await timeQuery(engine, name, shape, (query) => comparable(reference(query)));
-      say(
-        `  ${name}: ${'wrong' in result ? `WRONG, ${result.wrong}` : `p50 ${result.durations.p50Ms.toFixed(3)} ms`}`,
-      );
-      queries[name] = result;
-    }
-    const single = options.singleSeconds > 0 ? await loadSingles(engine, options) : undefined;
-    if (single !== undefined) say(`  ${Math.round(single.perSecond)} single requests/s`);
-    const bulkPerSecond = samplesOf(shape) / seconds;
-    const bulk = summarize(durations);
-    const bytesPerSample = atRest.samples / samplesOf(shape);
-    const logMiB = atRest.log / 2 ** 20;
-    return {
+    const result = {
       version: engine.version,
       bulkPerSecond,
-      bulk,
-      bytesPerSample,
-      logMiB,
+      bulk: summarize(durations),
+      bytesPerSample: atRest.samples / samplesOf(shape),
+      logMiB: atRest.log / 2 ** 20,
       memoryMiB,
       startMs,
       settled,
-      ...(single !== undefined && { single }),
-      queries,
     };
-  } finally {
+    return { peer, engine, result };
+  } catch (error) {
     await engine.stop();
+    throw error;
   }
+}
+
+async function askInTurn(
+  loaded: readonly LoadedEngine[],
+  reference: (query: Query) => number[],
+  options: RunOptions,
+): Promise<MeasuredEngine[]> {
+  const { shape, say } = options;
+  await delay(calmMs);
+  const found = new Map<LoadedEngine, { [N in QueryName]?: QueryResult }>();
+  for (const each of loaded) found.set(each, {});
+  for (const name of options.queries) {
+    const asked = loaded.filter(({ peer }) => peer.exceptions[name]?.absent !== true);
+    for (const [each, result] of await timeQuery(asked, name, shape, reference)) {
+      const words =
+        'wrong' in result
+          ? `WRONG, ${result.wrong}`
+          : `p50 ${result.durations.p50Ms.toFixed(3)} ms`;
+      say(`  ${each.peer.title}, ${name}: ${words}`);
+      const own = found.get(each);
+      if (own !== undefined) own[name] = result;
+    }
+  }
+  const measured: MeasuredEngine[] = [];
+  for (const each of loaded) {
+    const { peer, engine, result } = each;
+    const single = options.singleSeconds > 0 ? await loadSingles(engine, options) : undefined;
+    if (single !== undefined)
+      say(`  ${peer.title}: ${Math.round(single.perSecond)} single requests/s`);
+    const queries = found.get(each) ?? {};
+    measured.push({
+      peer,
+      result: { ...result, ...(single !== undefined && { single }), queries },
+    });
+  }
+  return measured;
 }
 
 /**
@@ -154,30 +221,58 @@ async function timeStart(engine: Engine, shape: WorkloadShape): Promise<number> 
   return performance.now() - startedMs;
 }
 
+/** Engines with a wrong answer are not timed. */
 async function timeQuery(
-  engine: Engine,
+  asked: readonly LoadedEngine[],
   name: QueryName,
   shape: WorkloadShape,
-  wanted: (query: Query) => number[],
-): Promise<QueryResult> {
+  reference: (query: Query) => number[],
+): Promise<Map<LoadedEngine, QueryResult>> {
+  const results = new Map<LoadedEngine, QueryResult>();
+  const durations = new Map<LoadedEngine, number[]>();
+  for (const each of asked) {
+    const wrong = await wrongAnswer(each, name, shape, reference);
+    if (wrong === undefined) durations.set(each, []);
+    else results.set(each, { wrong });
+  }
+  const right = [...durations.keys()];
   const rounds = repetitions[name];
-  for (let n = 0; n < Math.min(checksMax, rounds); n++) {
+  for (let n = 0; n < (rounds < warmUps ? warmUpsOfLong : warmUps); n++)
+    for (const { engine } of right) await engine.query(queryOf(name, n, shape));
+  for (let n = 0; n < rounds; n++) {
+    const query = queryOf(name, n, shape);
+    // Another one begins each time: what follows a long query may be slower.
+    for (let turn = 0; turn < right.length; turn++) {
+      const each = right[(n + turn) % right.length];
+      if (each === undefined) continue;
+      const startMs = performance.now();
+      await each.engine.query(query);
+      durations.get(each)?.push(performance.now() - startMs);
+    }
+  }
+  for (const [each, own] of durations) results.set(each, { durations: summarize(own) });
+  return results;
+}
+
+/** The first difference to the reference, in words; all engines are compared with the same one. */
+async function wrongAnswer(
+  { peer, engine }: LoadedEngine,
+  name: QueryName,
+  shape: WorkloadShape,
+  reference: (query: Query) => number[],
+): Promise<string | undefined> {
+  const comparable =
+    peer.exceptions[name]?.comparable ?? ((wanted: readonly number[]) => [...wanted]);
+  for (let n = 0; n < Math.min(checksMax, repetitions[name]); n++) {
     const query = queryOf(name, n, shape);
     // An engine that refuses a query has given a wrong answer; the others are still measured.
     const wrong = await engine.query(query).then(
-      (got) => difference(got, wanted(query)),
+      (got) => difference(got, comparable(reference(query))),
       (error: Error) => error.message.slice(0, 200),
     );
-    if (wrong !== undefined) return { wrong };
+    if (wrong !== undefined) return wrong;
   }
-  const durations: number[] = [];
-  for (let n = 0; n < rounds; n++) {
-    const query = queryOf(name, n, shape);
-    const startMs = performance.now();
-    await engine.query(query);
-    durations.push(performance.now() - startMs);
-  }
-  return { durations: summarize(durations) };
+  return undefined;
 }
 
 // One sample a request, many requests in flight, for a bounded time: samples of the days after the

@@ -1,6 +1,7 @@
 // Heliograph as a peer: bulk backfill in, REST queries out, always over HTTP with an API key.
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { repositoryRoot } from '../load/measure.ts';
 import { httpRequest, mustSucceed, openConnections } from '../load/http.ts';
 import { folderBytes } from './debian-package.ts';
 import type { Engine, Lane } from './peer.ts';
@@ -39,12 +40,8 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
   const flow = await createFlow(platform, decoder);
   const names = Array.from({ length: shape.devices }, (_, i) => deviceName(i));
   const ids = await createDevices(platform, flow, names);
-  const version = await platform
-    .call<{ info: { version: string } }>('GET', '/v3/openapi.json')
-    .then(
-      (document) => document.info.version,
-      () => 'unreleased',
-    );
+  const packageText = readFileSync(join(repositoryRoot, 'package.json'), 'utf8');
+  const { version } = JSON.parse(packageText) as { readonly version: string };
   return {
     version,
     encode: (batch) =>
@@ -186,6 +183,12 @@ const questions: Record<QueryName, (asked: Asked) => Promise<number[]>> = {
   hourlyKpi: (asked) => kpi(asked, 'aggregated/hourly'),
   hourlySeries: (asked) => series(asked, 'aggregated/hourly', 'P1D'),
   rawSum100: async (asked) => [await accumulated(asked, 'SUM')],
+  rawSeries7d: (asked) => series(asked, 'raw', 'P1D'),
+  hourlySeries7d: (asked) => series(asked, 'aggregated/hourly', 'PT1H'),
+  latestEach: async ({ post, deviceIds }) => {
+    const { content } = await post<LatestAnswer>('/v3/devices/query/latest', { deviceIds });
+    return content.map(({ samples }) => samples[0]?.data.temperature ?? Number.NaN);
+  },
   hourlyKpiAll: (asked) => everyKpi(asked, 'aggregated/hourly'),
   latest: async ({ post, deviceIds }) => {
     const body = { topic: 'default', limit: 1 };
@@ -202,6 +205,9 @@ const questions: Record<QueryName, (asked: Asked) => Promise<number[]>> = {
 
 type Source = 'raw' | 'aggregated/hourly';
 type Kpi = { readonly deviceId: string; readonly kpi: number };
+type LatestAnswer = {
+  readonly content: readonly { readonly samples: readonly { readonly data: WorkloadData }[] }[];
+};
 type SampleAnswer = { readonly timestamp: string; readonly data: WorkloadData };
 
 async function kpi({ post, deviceIds, body }: Asked, source: Source): Promise<number[]> {

@@ -1,7 +1,7 @@
 // InfluxDB 1.6: line protocol in, InfluxQL out, one measurement with the device as a tag.
 import { freePort, type RunningServer, startServer } from '../load/server-process.ts';
 import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
-import { type Query, type QueryName, lastSamples } from './queries.ts';
+import { isOfEach, type Query, type QueryName, lastSamples } from './queries.ts';
 import {
   type SampleColumns,
   type WorkloadShape,
@@ -18,6 +18,7 @@ const fillHourly = `SELECT count(*), sum(*), min(*), max(*) INTO hourly FROM sam
 
 export const influxdb: Peer = {
   title: 'InfluxDB',
+  released: '2018',
   packages: ['influxdb'],
   program: '/usr/bin/influxd',
   durability: 'fsynced WAL (wal-fsync-delay 0, the default)',
@@ -138,6 +139,12 @@ const statements: Record<QueryName, (query: Query) => string> = {
     `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query)} AND ${times(query)}`,
   hourlySeries: (query) =>
     `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query)} AND ${times(query)} GROUP BY time(1d)`,
+  rawSeries7d: (query) =>
+    `SELECT mean(temperature) FROM sample WHERE ${one(query)} AND ${times(query)} GROUP BY time(1d)`,
+  hourlySeries7d: (query) =>
+    `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query)} AND ${times(query)} GROUP BY time(1h)`,
+  latestEach: (query) =>
+    `SELECT last(temperature) FROM sample WHERE ${several(query)} GROUP BY device`,
   rawSum100: (query) =>
     `SELECT sum(temperature) FROM sample WHERE ${several(query)} AND ${times(query)}`,
   hourlyKpiAll: (query) =>
@@ -164,7 +171,7 @@ function times({ from, to }: { readonly from: number; readonly to: number }): st
 
 function numbersOf(query: Query, series: readonly Series[]): number[] {
   if (query.name === 'last100' || query.name === 'latest') return series.flatMap(samplesOfSeries);
-  if (query.name !== 'hourlyKpiAll' && query.name !== 'rawKpi1000')
+  if (!isOfEach(query.name))
     return (series[0]?.values ?? []).map((row) => Number(row[1] ?? Number.NaN));
   const byDevice = new Map(
     series.map((each) => [each.tags?.['device'], Number(each.values[0]?.[1])]),

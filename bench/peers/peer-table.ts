@@ -10,6 +10,7 @@ import { victoriametrics } from './victoriametrics.ts';
 
 export const heliograph: Peer = {
   title: heliographTitle,
+  released: 'this tree',
   packages: [],
   program: process.execPath,
   durability: heliographDurability,
@@ -27,8 +28,26 @@ export const engines: Readonly<Record<string, Peer>> = {
 };
 
 /** Installs the engine when it is missing; undefined when it can run, else why not, in words. */
-export function whyMissing(peer: Peer): string | undefined {
+function whyMissing(peer: Peer): string | undefined {
   if (peer === heliograph) return undefined;
   const missing = installPackages(peer.packages, peer.program);
   return missing === undefined ? undefined : `${peer.title} is skipped: ${missing}`;
+}
+
+/** The engines of the names that can run, and why others cannot, in words. Throws for an unknown name. */
+export function namedPeers(names: readonly string[]): {
+  readonly peers: readonly Peer[];
+  readonly skipped: string[];
+} {
+  const peers: Peer[] = [];
+  const skipped: string[] = [];
+  for (const name of names) {
+    const peer = engines[name];
+    if (peer === undefined)
+      throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
+    const missing = whyMissing(peer);
+    if (missing === undefined) peers.push(peer);
+    else skipped.push(missing);
+  }
+  return { peers, skipped };
 }

@@ -4,6 +4,8 @@ import { minutesPerDay, type SampleColumns, type WorkloadShape } from '../load/w
 
 export interface Peer {
   readonly title: string;
+  /** When the version was released that is measured; engines of Debian are years old. */
+  readonly released: string;
   /** Debian packages, and the program that shows that they are there. */
   readonly packages: readonly string[];
   readonly program: string;

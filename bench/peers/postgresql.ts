@@ -1,16 +1,15 @@
-// PostgreSQL 15: COPY in, prepared statements out; samples as jsonb under a primary key of series, time and sequence.
+// PostgreSQL 15: COPY in, prepared statements out; one typed column per key under a primary key of series, time and sequence.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { type RunningServer, freePort, startServer } from '../load/server-process.ts';
-import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
+import { isOfEach, type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import {
   type SampleColumns,
   type WorkloadShape,
-  dataJsonAt,
   deviceName,
   labels,
+  textsAt,
 } from '../load/workload.ts';
-import type { WorkloadData } from '../load/workload.ts';
 import { accountOf, folderBytes } from './debian-package.ts';
 import { openPeerServer } from './peer-server.ts';
 import { type Engine, keepsHours, type Peer } from './peer.ts';
@@ -28,45 +27,51 @@ const programs = '/usr/lib/postgresql/15/bin';
 
 export const postgresql: Peer = {
   title: 'PostgreSQL',
+  released: '2022',
   packages: ['postgresql-15', 'postgresql-client-15'],
   program: `${programs}/postgres`,
   durability: 'fsynced WAL (fsync and synchronous_commit on, the defaults)',
   model:
-    'jsonb rows, primary key (series, ts, seq); hourly table of the five countable keys, filled after the load',
+    'one typed column per key, primary key (series, ts, seq); hourly table of the five countable keys, filled after the load',
   exceptions: {},
   start,
 };
 
 const schema = `
 create table series (id int primary key, device text not null, topic text not null, unique (device, topic));
-create table sample (series int not null, ts bigint not null, seq smallint not null, data jsonb not null, primary key (series, ts, seq));
+create table sample (series int not null, ts bigint not null, seq smallint not null, temperature float8, humidity float8, co2 float8,
+  "batteryLevel" float8, occupied boolean, label text, primary key (series, ts, seq));
 create table hourly (series int not null, key text not null, hour bigint not null, count bigint not null, sum float8 not null,
   min float8 not null, max float8 not null, primary key (series, key, hour));`;
 
 const fillHourly = `
 insert into hourly select series, key, ts / ${hourMs} * ${hourMs}, count(*), sum(value), min(value), max(value) from sample,
-  lateral (values ('temperature', (data->>'temperature')::float8), ('humidity', (data->>'humidity')::float8), ('co2', (data->>'co2')::float8),
-    ('batteryLevel', (data->>'batteryLevel')::float8), ('occupied', (data->>'occupied')::boolean::int::float8)) as each (key, value)
+  lateral (values ('temperature', temperature), ('humidity', humidity), ('co2', co2), ('batteryLevel', "batteryLevel"),
+    ('occupied', occupied::int::float8)) as each (key, value)
   group by 1, 2, 3`;
 
 const seriesOf = `(select id from series where device = $1 and topic = 'default')`;
-const temperature = `(data->>'temperature')::float8`;
+const columns = 'temperature, humidity, co2, "batteryLevel", occupied, label';
 const between = 'ts >= $2::bigint and ts < $3::bigint';
 const hours = `series = ${seriesOf} and key = 'temperature' and hour >= $2::bigint and hour < $3::bigint`;
 const many = 'series in (select id from series where device = any ($1::text[]))';
 
 const statements: Record<QueryName, string> = {
-  last100: `select ts, data from sample where series = ${seriesOf} order by ts desc, seq desc limit ${lastSamples}`,
-  rawKpi24h: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between}`,
-  rawSeries24h: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between} group by ts / ${hourMs} order by ts / ${hourMs}`,
+  last100: `select ts, ${columns} from sample where series = ${seriesOf} order by ts desc, seq desc limit ${lastSamples}`,
+  rawKpi24h: `select avg(temperature) from sample where series = ${seriesOf} and ${between}`,
+  rawSeries24h: `select avg(temperature) from sample where series = ${seriesOf} and ${between} group by ts / ${hourMs} order by ts / ${hourMs}`,
   hourlyKpi: `select sum(sum) / sum(count) from hourly where ${hours}`,
   hourlySeries: `select sum(sum) / sum(count) from hourly where ${hours} group by hour / ${dayMs} order by hour / ${dayMs}`,
-  rawSum100: `select sum(${temperature}) from sample where ${many} and ${between}`,
+  rawSeries7d: `select avg(temperature) from sample where series = ${seriesOf} and ${between} group by ts / ${dayMs} order by ts / ${dayMs}`,
+  hourlySeries7d: `select sum / count from hourly where ${hours} order by hour`,
+  latestEach: `select id, newest.temperature from series, lateral (select ts, ${columns} from sample where series = id order by ts desc, seq desc limit 1) as newest
+    where device = any ($1::text[]) and topic = 'default' and newest.ts >= $2::bigint and newest.ts < $3::bigint`,
+  rawSum100: `select sum(temperature) from sample where ${many} and ${between}`,
   hourlyKpiAll: `select series, sum(sum) / sum(count) from hourly where ${many} and key = 'temperature' and hour >= $2::bigint and hour < $3::bigint group by series order by series`,
-  averageAll: `select avg(${temperature}) from sample`,
-  latest: `select ts, data from sample where series = ${seriesOf} order by ts desc, seq desc limit 1`,
-  rawKpiSpan: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between}`,
-  rawKpi1000: `select series, avg(${temperature}) from sample where ${many} and ${between} group by series`,
+  averageAll: `select avg(temperature) from sample`,
+  latest: `select ts, ${columns} from sample where series = ${seriesOf} order by ts desc, seq desc limit 1`,
+  rawKpiSpan: `select avg(temperature) from sample where series = ${seriesOf} and ${between}`,
+  rawKpi1000: `select series, avg(temperature) from sample where ${many} and ${between} group by series`,
 };
 
 async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
@@ -96,7 +101,9 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
     async openLanes(count) {
       const lanes = await Promise.all(Array.from({ length: count }, open));
       for (const lane of lanes)
-        await lane.exchange(prepareFrames('one', 'insert into sample values ($1, $2, 0, $3)'));
+        await lane.exchange(
+          prepareFrames('one', 'insert into sample values ($1, $2, 0, $3, $4, $5, $6, $7, $8)'),
+        );
       return lanes.map((lane) => ({
         send: async (request) => void (await lane.exchange(request)),
         close: lane.close,
@@ -172,43 +179,49 @@ function encode(batch: SampleColumns): Buffer {
     return runFrames('one', [
       String(batch.device[0]!),
       String(batch.timestamp[0]!),
-      dataJsonAt(batch, 0),
+      ...cellsAt(batch, 0),
     ]);
   }
   let rows = '';
   for (let i = 0; i < batch.length; i++) {
-    rows += `${batch.device[i]!}\t${batch.timestamp[i]!}\t0\t${dataJsonAt(batch, i)}\n`;
+    rows += `${batch.device[i]!}\t${batch.timestamp[i]!}\t0\t${cellsAt(batch, i).join('\t')}\n`;
   }
   return copyFrames('copy sample from stdin', rows);
+}
+
+/** In the order of the columns. */
+function cellsAt(batch: SampleColumns, row: number): string[] {
+  const { temperature, humidity, battery } = textsAt(batch, row);
+  const occupied = batch.occupied[row] === 1 ? 't' : 'f';
+  return [
+    temperature,
+    humidity,
+    String(batch.co2[row]!),
+    battery,
+    occupied,
+    labels[batch.label[row]!]!,
+  ];
 }
 
 function parametersOf({ name, devices, from, to }: Query): string[] {
   if (name === 'averageAll') return [];
   if (name === 'last100' || name === 'latest') return [deviceName(devices[0]!)];
-  const many = name === 'rawSum100' || name === 'hourlyKpiAll' || name === 'rawKpi1000';
+  const many = name === 'rawSum100' || isOfEach(name);
   const which = many ? `{${devices.map(deviceName).join(',')}}` : deviceName(devices[0]!);
   return [which, String(from), String(to)];
 }
 
 function numbersOf(query: Query, rows: readonly Row[]): number[] {
-  if (query.name === 'last100' || query.name === 'latest')
-    return rows.flatMap(([ts, data]) => sampleNumbers(Number(ts), JSON.parse(data!)));
-  if (query.name === 'hourlyKpiAll' || query.name === 'rawKpi1000') {
+  if (query.name === 'last100' || query.name === 'latest') return rows.flatMap(sampleNumbers);
+  if (isOfEach(query.name)) {
     const bySeries = new Map(rows.map(([series, value]) => [Number(series), Number(value)]));
     return query.devices.map((device) => bySeries.get(device) ?? Number.NaN);
   }
   return rows.map(([value]) => Number(value));
 }
 
-function sampleNumbers(ts: number, data: WorkloadData): number[] {
-  const label = labels.indexOf(data.label as (typeof labels)[number]);
-  return [
-    ts,
-    data.temperature,
-    data.humidity,
-    data.co2,
-    data.batteryLevel,
-    data.occupied ? 1 : 0,
-    label,
-  ];
+function sampleNumbers(row: Row): number[] {
+  const [ts, temperature, humidity, co2, battery, occupied, label] = row;
+  const numbers = [ts, temperature, humidity, co2, battery].map(Number);
+  return [...numbers, occupied === 't' ? 1 : 0, labels.indexOf(label as (typeof labels)[number])];
 }

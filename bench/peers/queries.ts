@@ -22,6 +22,9 @@ export type QueryName =
   | 'hourlyKpiAll'
   | 'averageAll'
   | 'latest'
+  | 'rawSeries7d'
+  | 'hourlySeries7d'
+  | 'latestEach'
   | 'rawKpiSpan'
   | 'rawKpi1000';
 
@@ -51,7 +54,10 @@ export const queryTitles: Record<QueryName, string> = {
   rawSum100: 'raw SUM over 24 h, 100 devices',
   hourlyKpiAll: 'hourly AVG over the whole span, every device',
   averageAll: 'AVG over all samples',
+  rawSeries7d: 'raw AVG by P1D over 7 days, one device',
+  hourlySeries7d: 'hourly AVG by PT1H over 7 days, one device',
   latest: 'latest sample, one device',
+  latestEach: 'latest sample, each of 300 devices',
   rawKpiSpan: 'raw AVG over the whole span, one device',
   rawKpi1000: 'raw AVG over the whole span, each of 1,000 devices',
 };
@@ -59,7 +65,7 @@ export const queryTitles: Record<QueryName, string> = {
 const allNames = Object.keys(queryTitles) as QueryName[];
 
 /** What is asked of workload W. */
-export const queryNames: readonly QueryName[] = allNames.slice(0, 8);
+export const queryNames: readonly QueryName[] = allNames.slice(0, 12);
 
 /** What is asked of a fleet of sparse devices, without hourly aggregates. */
 export const fleetQueryNames: readonly QueryName[] = [
@@ -71,6 +77,11 @@ export const fleetQueryNames: readonly QueryName[] = [
   'averageAll',
 ];
 
+/** Whether the answer has a number for each device. */
+export function isOfEach(name: QueryName): boolean {
+  return name === 'hourlyKpiAll' || name === 'rawKpi1000' || name === 'latestEach';
+}
+
 /** How often each is timed: often when small, seldom when it reads everything. */
 export const repetitions: Record<QueryName, number> = {
   last100: 300,
@@ -81,6 +92,9 @@ export const repetitions: Record<QueryName, number> = {
   rawSum100: 40,
   hourlyKpiAll: 20,
   averageAll: 7,
+  rawSeries7d: 300,
+  hourlySeries7d: 300,
+  latestEach: 40,
   latest: 300,
   rawKpiSpan: 300,
   rawKpi1000: 20,
@@ -89,14 +103,27 @@ export const repetitions: Record<QueryName, number> = {
 export const lastSamples = 100;
 const sumDevices = 100;
 const kpiDevices = 1_000;
+const latestDevices = 300;
+/** Of the longer series. */
+const seriesDays = 7;
 
-/** The n-th query of a kind: the same devices and times for every engine. */
+/**
+ * The n-th query of a kind: the same devices and times for every engine. Windows of a day begin
+ * anywhere, so that they cut the blocks of engines that keep statistics of whole blocks.
+ */
 export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query {
   const random = fractions(n * 8 + allNames.indexOf(name));
   const device = Math.floor(random() * shape.devices);
   const whole = { from: shape.startMs, to: endMsOf(shape) };
   const slackMs = whole.to - whole.from - dayMs;
-  const from = shape.startMs + Math.floor(random() * Math.max(0, slackMs));
+  if (slackMs <= 0) throw new Error('Windows of a day need samples of more than one day');
+  const place = random();
+  const from = shape.startMs + Math.floor(place * slackMs);
+  const spanMs = Math.min(seriesDays, shape.days) * dayMs;
+  const spanFrom = (unitMs: number): number =>
+    shape.startMs + Math.floor((place * (whole.to - whole.from - spanMs)) / unitMs) * unitMs;
+  const days = { from: spanFrom(dayMs), to: spanFrom(dayMs) + spanMs };
+  const hours = { from: spanFrom(hourMs), to: spanFrom(hourMs) + spanMs };
   const hour = from - (from % hourMs);
   const aDay = { from, to: from + dayMs };
   const hourlyDay = { from: hour, to: hour + dayMs };
@@ -114,7 +141,10 @@ export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query
     rawSeries24h: () => ({ devices: one, ...hourlyDay }),
     hourlyKpi: () => ({ devices: one, ...whole }),
     hourlySeries: () => ({ devices: one, ...whole }),
-    rawSum100: () => ({ devices: some(sumDevices), ...hourlyDay }),
+    rawSum100: () => ({ devices: some(sumDevices), ...aDay }),
+    rawSeries7d: () => ({ devices: one, ...days }),
+    hourlySeries7d: () => ({ devices: one, ...hours }),
+    latestEach: () => ({ devices: some(latestDevices), ...whole }),
     hourlyKpiAll: () => ({ devices: all(), ...whole }),
     averageAll: () => ({ devices: all(), ...whole }),
     latest: () => ({ devices: one, ...whole }),
@@ -151,6 +181,9 @@ export function referenceFor(shape: WorkloadShape): (query: Query) => number[] {
     rawSeries24h: (query) => series(query, hourMs),
     hourlyKpi: kpi,
     hourlySeries: (query) => series(query, dayMs),
+    rawSeries7d: (query) => series(query, dayMs),
+    hourlySeries7d: (query) => series(query, hourMs),
+    latestEach: (query) => query.devices.map((device) => lastOf(columnsOf(device), 1)[1]!),
     rawSum100: (query) => [total(query.devices, query).sum / 100],
     hourlyKpiAll: (query) => query.devices.map((device) => average(total([device], query))),
     averageAll: kpi,

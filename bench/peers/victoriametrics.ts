@@ -1,7 +1,7 @@
 // VictoriaMetrics 1.79: JSON lines in, MetricsQL out, one series per device and data key. It keeps no strings.
 import { freePort, type RunningServer, startServer } from '../load/server-process.ts';
 import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
-import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
+import { type Query, type QueryName, dayMs, hourMs, isOfEach, lastSamples } from './queries.ts';
 import {
   type SampleColumns,
   type WorkloadShape,
@@ -18,6 +18,7 @@ const fromRaw = 'has no hourly aggregates, so it reads raw values';
 
 export const victoriametrics: Peer = {
   title: 'VictoriaMetrics',
+  released: '2022',
   packages: ['victoria-metrics'],
   program: '/usr/bin/victoria-metrics',
   durability: 'NOT durable: buffered in memory, no fsync before the answer',
@@ -31,7 +32,9 @@ export const victoriametrics: Peer = {
     latest: { words: 'exports the last slot of 5 series; no label', comparable: withoutLabels },
     hourlyKpi: { words: fromRaw },
     hourlySeries: { words: fromRaw },
+    hourlySeries7d: { words: fromRaw },
     hourlyKpiAll: { words: fromRaw },
+    latestEach: { words: 'reads one key of the samples' },
   },
   start,
 };
@@ -124,6 +127,9 @@ const paths: Record<QueryName, (query: Query, slotMs: number) => string> = {
   rawSeries24h: (query) => range(`avg_over_time(${one(query)}[1h])`, query, hourMs),
   hourlyKpi: (query) => instant(`avg_over_time(${one(query)}[${window(query)}])`, query.to),
   hourlySeries: (query) => range(`avg_over_time(${one(query)}[1d])`, query, dayMs),
+  rawSeries7d: (query) => range(`avg_over_time(${one(query)}[1d])`, query, dayMs),
+  hourlySeries7d: (query) => range(`avg_over_time(${one(query)}[1h])`, query, hourMs),
+  latestEach: (query) => instant(`last_over_time(${several(query)}[1h])`, query.to),
   rawSum100: (query) =>
     instant(`sum(sum_over_time(${several(query)}[${window(query)}]))`, query.to),
   hourlyKpiAll: (query) => instant(`avg_over_time(temperature[${window(query)}])`, query.to),
@@ -169,14 +175,20 @@ interface PromResult {
   readonly values?: readonly (readonly [number, string])[];
 }
 
+const seriesNames: ReadonlySet<QueryName> = new Set([
+  'rawSeries24h',
+  'rawSeries7d',
+  'hourlySeries',
+  'hourlySeries7d',
+]);
+
 function answerOf(query: Query, text: string): number[] {
   if (query.name === 'last100' || query.name === 'latest') return exported(text);
   const result = (JSON.parse(text) as { data: { result: PromResult[] } }).data.result;
-  if (query.name === 'rawSeries24h' || query.name === 'hourlySeries') {
+  if (seriesNames.has(query.name)) {
     return (result[0]?.values ?? []).map(([, value]) => Number(value));
   }
-  if (query.name !== 'hourlyKpiAll' && query.name !== 'rawKpi1000')
-    return result.map((each) => Number(each.value?.[1]));
+  if (!isOfEach(query.name)) return result.map((each) => Number(each.value?.[1]));
   const byDevice = new Map(result.map((each) => [each.metric.device, Number(each.value?.[1])]));
   return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
 }
