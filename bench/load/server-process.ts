@@ -1,6 +1,14 @@
 // Servers under measurement: started on loopback with their own folder, stopped by their own handle.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  readdirSync,
+} from 'node:fs';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -45,6 +53,8 @@ export interface RunningServer {
   residentBytes(): number;
   /** Processor time of all threads since the start, microseconds; Linux counts in steps of 10 ms. */
   processorUs(): number;
+  /** The same of each kind of thread that runs now, by its name. */
+  threadsUs(): ReadonlyMap<string, number>;
   /** Processor time of its main thread since the start, microseconds. */
   mainThreadUs(): number;
 }
@@ -100,6 +110,17 @@ export function startServer(server: ServerCommand): RunningServer {
     // The first number is in nanoseconds.
     mainThreadUs: () =>
       Number.parseInt(procText(`${child.pid}/task/${child.pid}/schedstat`), 10) / 1_000,
+    threadsUs() {
+      const byName = new Map<string, number>();
+      for (const thread of readdirSync(`/proc/${child.pid}/task`)) {
+        const path = `${child.pid}/task/${thread}`;
+        const name = procText(`${path}/comm`).trim();
+        const fields = procText(`${path}/stat`).split(') ').at(-1)!.split(' ');
+        const us = (Number(fields[11]) + Number(fields[12])) * 10_000;
+        byName.set(name, (byName.get(name) ?? 0) + us);
+      }
+      return byName;
+    },
     memoryBytes: () => (child.pid === undefined ? Number.NaN : memoryOf(child.pid)),
   };
 }

@@ -32,7 +32,10 @@ class PasswordThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./password-worker.ts', import.meta.url), { env: {} });
+    const worker = new Worker(new URL('./password-worker.ts', import.meta.url), {
+      name: 'password',
+      env: {},
+    });
     let cause: unknown;
     worker.on('message', (answer: HashAnswer) => this.#receive(worker, answer));
     worker.on('error', (error) => {

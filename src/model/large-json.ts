@@ -86,6 +86,7 @@ async function faultOf(held: Buffer): Promise<string> {
   const worker = new Worker(new URL('./json-error-worker.ts', import.meta.url), {
     workerData: { bytes: held },
     transferList,
+    name: 'json',
     env: {},
   });
   return new Promise((resolve, reject) => {

@@ -75,7 +75,10 @@ function ask(region: string, year: number | undefined): Promise<readonly string[
 }
 
 function startThread(): NonNullable<typeof thread> {
-  const worker = new Worker(new URL('./holiday-worker.ts', import.meta.url), { env: {} });
+  const worker = new Worker(new URL('./holiday-worker.ts', import.meta.url), {
+    name: 'holidays',
+    env: {},
+  });
   const asked = new Map<number, Asked>();
   const started: NonNullable<typeof thread> = { worker, asked, idle: undefined };
   let cause: unknown;

@@ -150,6 +150,7 @@ function startWorker(thread: ThreadState, workerData: WorkerStart): Worker {
   // The thread needs no environment. A script cannot find there what it does not have.
   const worker = new Worker(new URL('./script-worker.ts', import.meta.url), {
     workerData,
+    name: 'script',
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: oldGenerationMbMax, stackSizeMb: hostStackMb },

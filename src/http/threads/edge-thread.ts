@@ -37,24 +37,52 @@ const elsewhere = new RequestsElsewhere(start.mainSocket);
 const waiting = new Map<number, ServerResponse>();
 let lastNumber = 0;
 
-// What the next message tells. Requests that arrive in one turn of the event loop share it.
-let words: Words = [];
-let bodies: Buffer[] = [];
+/** A request that was read whole. */
+interface Arrived {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+}
+
+/**
+ * Those of this turn of the event loop. Their decoders run one after the other: between the work on
+ * two requests, the engine would lose the caches of the processor to node:http each time.
+ */
+let arrived: Arrived[] = [];
+/** Requests of one message; the first ones do not wait for the decoders of all. */
+const messageMax = 32;
 
 function send(message: FromEdge): void {
   port.postMessage(message);
 }
 
-function sendRequests(): void {
-  const bytes = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
+function sendArrived(): void {
+  const all = arrived;
+  arrived = [];
+  for (let from = 0; from < all.length; from += messageMax)
+    sendTogether(all.slice(from, from + messageMax));
+}
+
+function sendTogether(requests: readonly Arrived[]): void {
+  const bytes = new Uint8Array(requests.reduce((sum, { body }) => sum + body.length, 0));
+  const words: Words = [];
   let at = 0;
-  for (const body of bodies) {
+  for (const { request, response, body } of requests) {
+    const { url = '', headers, socket } = request;
+    const number = ++lastNumber;
+    waiting.set(number, response);
     bytes.set(body, at);
     at += body.length;
+    pushRequest(words, {
+      number,
+      url,
+      headers: JSON.stringify(headers),
+      address: socket.remoteAddress ?? '',
+      bodyBytes: body.length,
+      run: runOf(request, body),
+    });
   }
   const message: FromEdge = { kind: 'requests', words, bytes };
-  words = [];
-  bodies = [];
   port.postMessage(message, [bytes.buffer]);
 }
 
@@ -93,21 +121,10 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
 }
 
 function take(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
-  const { url = '', headers, socket } = request;
-  const number = ++lastNumber;
+  const { headers } = request;
   // So that the answer has the id that it has in the log.
   headers['x-request-id'] = requestIdOf(headers['x-request-id']);
-  if (words.length === 0) setImmediate(sendRequests);
-  waiting.set(number, response);
-  bodies.push(body);
-  pushRequest(words, {
-    number,
-    url,
-    headers: JSON.stringify(headers),
-    address: socket.remoteAddress ?? '',
-    bodyBytes: body.length,
-    run: runOf(request, body),
-  });
+  if (arrived.push({ request, response, body }) === 1) setImmediate(sendArrived);
 }
 
 // Decoders: those whose runs were quick so far run here, without the hand-over to another thread.

@@ -95,6 +95,7 @@ function startWorker(state: State, options: HttpThreadOptions): Worker {
   const start: HttpThreadStart = { allow, onlyAllowed, own };
   const worker = new Worker(new URL('./http-worker.ts', import.meta.url), {
     workerData: start,
+    name: 'http',
     env: {},
   });
   let cause: unknown;

@@ -109,7 +109,10 @@ function createPartThread() {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL('./part-worker.ts', import.meta.url), { env: {} });
+    const started = new Worker(new URL('./part-worker.ts', import.meta.url), {
+      name: 'export',
+      env: {},
+    });
     let cause: unknown;
     started.on('message', (answer: PartAnswer) => settle(answer, started));
     started.on('error', (error) => {

@@ -60,6 +60,7 @@ export function createRecordsThread(start: RecordsWorkerStart): RecordsThread {
     if (worker !== undefined) return worker;
     const started = new Worker(new URL('./records-worker.ts', import.meta.url), {
       workerData: start,
+      name: 'records',
       env: {},
     });
     settleAnswers(started, asked);

@@ -21,7 +21,7 @@ export class ChunkMakers {
   readonly #limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
   readonly #failed: (error: unknown) => void;
   readonly #thread = new JobThread<ChunkJob, MadeChunks>(
-    () => new Worker(new URL('./chunk-worker.ts', import.meta.url), { env: {} }),
+    () => new Worker(new URL('./chunk-worker.ts', import.meta.url), { name: 'chunks', env: {} }),
     'makes chunks',
   );
 

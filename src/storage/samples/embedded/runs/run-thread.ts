@@ -12,7 +12,7 @@ export type RunThread = JobThread<RunJob, RunIndex | undefined>;
 
 export function createRunThread(): RunThread {
   return new JobThread(
-    () => new Worker(new URL('./run-worker.ts', import.meta.url), { env: {} }),
+    () => new Worker(new URL('./run-worker.ts', import.meta.url), { name: 'runs', env: {} }),
     'writes runs',
   );
 }
