@@ -9,6 +9,8 @@ const chunkBytes = 500;
 
 interface KeptRows {
   readonly rows: SealedRows;
+  /** Whether values were asked for, and not kept yet. */
+  isAsked: boolean;
   bytes: number;
 }
 
@@ -40,8 +42,22 @@ export class DecodedChunks {
    * The rows of the chunk for one look without a pause: what they give may change with the next
    * call.
    */
-  readonly passing = (chunk: Chunk): SealedRows =>
-    this.#kept.get(chunk)?.rows ?? new SealedRows(chunk, { scratch: this.#scratch });
+  readonly passing = (chunk: Chunk): SealedRows => {
+    const rows = this.#kept.get(chunk)?.rows;
+    return rows?.isRead === true ? rows : new SealedRows(chunk, { scratch: this.#scratch });
+  };
+
+  /**
+   * As `passing` the first time and as `keeping` from then on: memory for the values of a chunk
+   * costs more than decoding them once.
+   */
+  readonly returning = (chunk: Chunk): SealedRows => {
+    const rows = this.keeping(chunk);
+    const kept = this.#kept.get(chunk);
+    if (kept === undefined || kept.isAsked) return rows;
+    kept.isAsked = true;
+    return this.passing(chunk);
+  };
 
   /** What the reading gives; undefined when it met damage, which is reported once per chunk. */
   guarded<T>(chunk: Chunk, read: () => T): T | undefined {
@@ -83,6 +99,7 @@ export class DecodedChunks {
     }
     const kept: KeptRows = {
       rows: new SealedRows(chunk, { kept: (bytes) => this.#note(chunk, kept, bytes) }),
+      isAsked: false,
       bytes: 0,
     };
     this.#kept.set(chunk, kept);

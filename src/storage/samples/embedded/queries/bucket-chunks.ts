@@ -1,4 +1,4 @@
-// Tallies from sealed chunks, by bucket: from statistics where a chunk lies in one bucket, else from hours, else from rows.
+// Tallies from sealed chunks, by bucket: from statistics where a chunk lies in one bucket, else from hours, and from rows where hours are cut.
 import { type EpochMs, hourMs } from '../../../../model/instant.ts';
 import {
   addRows,
@@ -10,6 +10,7 @@ import {
   tallyAt,
   valueKindOf,
 } from './bucket-rows.ts';
+import type { ColumnValues, ValueKind } from '../../../../query/summaries/facet.ts';
 import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chunks/chunk.ts';
 import { columnAt, columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
 import type { SealedRows } from './sealed-rows.ts';
@@ -30,7 +31,7 @@ interface ChunkQuery extends ChunkRows {
   readonly plan: BucketPlan;
 }
 
-/** Adds what the chunk has within the edges. Throws DamagedChunk before anything is added. */
+/** Adds what the chunk has within the edges. Throws DamagedChunk; the tallies are of no use then. */
 export function addChunk(
   tallies: Tallies,
   chunk: Chunk,
@@ -44,12 +45,11 @@ export function addChunk(
     return;
   }
   for (const keyColumn of keyColumns) {
-    const { column, shapes } = keyColumn;
+    const { column } = keyColumn;
     // The statistics of a column say too much when in some shapes the key names something else.
     const isWhole = coversColumn(chunk, keyColumn);
-    if (isWhole && (addStatistics(query, column) || addHours(query, column))) continue;
-    if (shapes === undefined) addDense(query, column);
-    else addFromRows(query, [keyColumn]);
+    if (isWhole && (addStatistics(query, column) || addHours(query, column, keyColumn))) continue;
+    addValuesOf(query, keyColumn);
   }
 }
 
@@ -62,21 +62,35 @@ function addDense({ tallies, chunk, plan, rowsOf }: ChunkQuery, index: number): 
   const column = rows.column(index);
   const end = rows.placeOf(plan.to);
   if (end === 0) return;
-  const kind = valueKindOf(column.kind);
-  const isRead = plan.facet.reads(kind);
-  const values = {
-    kind,
-    texts: isRead ? column.texts : [],
-    length: rows.length,
-    values: isRead ? valuesBefore(column, end) : noValues,
-    get timestamps() {
-      return rows.timestamps;
-    },
-    get orders() {
-      return rows.orders;
-    },
-  };
+  const isRead = plan.facet.reads(valueKindOf(column.kind));
+  const values = new DenseValues(rows, column, isRead ? end : undefined);
   addValues(tallies, plan, { values, oldest: chunk.oldest, placeOf: (at) => rows.placeOf(at) });
+}
+
+/** A class, because an object with its own getters has its own hidden class: 5 us each. */
+class DenseValues implements ColumnValues {
+  readonly kind: ValueKind;
+  readonly texts: readonly string[];
+  readonly length: number;
+  readonly values: Float64Array;
+  readonly #rows: SealedRows;
+
+  /** With the values before `end`, or without any. */
+  constructor(rows: SealedRows, column: ReturnType<SealedRows['column']>, end: number | undefined) {
+    this.kind = valueKindOf(column.kind);
+    this.texts = end === undefined ? [] : column.texts;
+    this.length = rows.length;
+    this.values = end === undefined ? noValues : valuesBefore(column, end);
+    this.#rows = rows;
+  }
+
+  get timestamps(): Float64Array {
+    return this.#rows.timestamps;
+  }
+
+  get orders(): Float64Array {
+    return this.#rows.orders;
+  }
 }
 
 function valuesBefore(column: ReturnType<SealedRows['column']>, end: number): Float64Array {
@@ -124,20 +138,28 @@ function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): bo
   return true;
 }
 
-/** Returns whether the hours of the chunk were enough. */
-function addHours({ tallies, chunk, plan, hoursOf }: ChunkQuery, column: number): boolean {
-  const { edges, facet } = plan;
+/**
+ * Adds the whole hours from the hours of the chunk, and those that the plan cuts at its ends from
+ * their rows. Returns whether that is possible.
+ */
+function addHours(query: ChunkQuery, column: number, keyColumn: KeyColumn): boolean {
+  const { tallies, chunk, plan, hoursOf } = query;
+  const { edges, facet, from: planFrom, to: planTo } = plan;
   const kind = valueKindOf(columnAt(chunk.schema, column).kind);
   const isRead = facet.reads(kind);
   if (!plan.wholeHours || (isRead && facet.fromHours === undefined)) return false;
+  const wholeFrom = Math.ceil(planFrom / hourMs) * hourMs;
+  const wholeTo = Math.floor(planTo / hourMs) * hourMs;
+  // With both ends in one hour or in neighbors, nothing is gained.
+  if (wholeFrom >= wholeTo) return false;
   if (!hasSection(chunk, hoursSection(chunk.schema, column))) return false;
   const rows = hoursOf(chunk);
   const { hours } = rows.hours();
   const found = { kind, hours, ...rows.columnHours(column) };
-  const end = firstHourAt(hours, plan.to);
-  let i = firstHourAt(hours, plan.from);
-  if (i >= end) return true;
-  for (let bucket = bucketOf(edges, hours[i]! * hourMs); i < end; bucket++) {
+  addCut(query, keyColumn, planFrom, wholeFrom);
+  const end = firstHourAt(hours, wholeTo);
+  let i = firstHourAt(hours, wholeFrom);
+  for (let bucket = i < end ? bucketOf(edges, hours[i]! * hourMs) : 0; i < end; bucket++) {
     const nextEdge = edgeAt(edges, bucket + 1);
     const from = i;
     let count = 0;
@@ -147,7 +169,20 @@ function addHours({ tallies, chunk, plan, hoursOf }: ChunkQuery, column: number)
     tally.count += count;
     if (isRead) facet.fromHours?.(tally, found, from, i);
   }
+  addCut(query, keyColumn, wholeTo, planTo);
   return true;
+}
+
+/** Adds the rows of a part of the plan. */
+function addCut(query: ChunkQuery, keyColumn: KeyColumn, from: EpochMs, to: EpochMs): void {
+  const { chunk, plan } = query;
+  if (from >= to || chunk.newest < from || chunk.oldest >= to) return;
+  addValuesOf({ ...query, plan: { ...plan, from, to } }, keyColumn);
+}
+
+function addValuesOf(query: ChunkQuery, keyColumn: KeyColumn): void {
+  if (keyColumn.shapes === undefined) addDense(query, keyColumn.column);
+  else addFromRows(query, [keyColumn]);
 }
 
 /** The index of the first hour that does not begin before the time. */

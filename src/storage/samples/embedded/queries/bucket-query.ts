@@ -39,8 +39,8 @@ const sliceMs = 8;
 /** How many parts are worked on between two looks at the clock. */
 const partsPerLook = 16;
 /**
- * A query of this number of devices keeps the values that it decodes for the next one; values of
- * more devices would push each other out of memory.
+ * Values of chunks that several queries of this number of devices read are kept; values of more
+ * devices would push each other out of memory.
  */
 const devicesToKeep = 16;
 
@@ -77,18 +77,18 @@ export async function queryBuckets(
     edges,
     from,
     to,
-    wholeHours: edges.every((edge) => edge % hourMs === 0),
+    wholeHours: areWholeHours(edges),
   };
   const answers: Tallies[] = request.deviceIds.map(() =>
     new Array<undefined>(edges.length - 1).fill(undefined),
   );
   const runs = new RunTallies(plan);
-  const { keeping, passing } = sources.decoded;
+  const { keeping, passing, returning } = sources.decoded;
   const isKept = request.deviceIds.length <= devicesToKeep;
   const chunkRows = {
     decoded: sources.decoded,
     hoursOf: keeping,
-    rowsOf: isKept ? keeping : passing,
+    rowsOf: isKept ? returning : passing,
   };
   let sliceEnds = slices.clock() + sliceMs;
   let worked = 0;
@@ -139,8 +139,11 @@ function partsOf(
   return [...chunks, ...unsealedBetween(series, from, to), ...inHelpfulOrder(groups, plan)];
 }
 
+const onePlace = Uint32Array.of(0);
+
 /** The places of the ids, by the numbers of the devices: neighbors share pages of runs. */
 function inOrderOfNumbers(ids: readonly string[], { numberOf }: DeviceNumbers): Uint32Array {
+  if (ids.length === 1) return onePlace;
   const numbers = Float64Array.from(ids, (id) => numberOf(id) ?? Number.POSITIVE_INFINITY);
   return Uint32Array.from(ids.keys()).sort((a, b) => numbers[a]! - numbers[b]! || a - b);
 }
@@ -205,8 +208,14 @@ function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan 
     ...plan,
     edges,
     from: Math.max(plan.from, from),
-    wholeHours: edges.every((edge) => edge % hourMs === 0),
+    wholeHours: areWholeHours(edges),
   };
+}
+
+/** Of the edges between the first and the last, which may cut an hour. */
+function areWholeHours(edges: readonly EpochMs[]): boolean {
+  for (let i = 1; i < edges.length - 1; i++) if (edgeAt(edges, i) % hourMs !== 0) return false;
+  return true;
 }
 
 /**

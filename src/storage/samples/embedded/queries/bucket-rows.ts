@@ -16,11 +16,11 @@ export interface BucketPlan {
   readonly facet: Facet<Tally>;
   /** Ascending. */
   readonly edges: readonly EpochMs[];
-  /** The first edge. */
+  /** The first edge, or a later time for a part of the plan. */
   readonly from: EpochMs;
-  /** The last edge. */
+  /** The last edge, or an earlier time for a part of the plan. */
   readonly to: EpochMs;
-  /** Whether all edges are whole hours. */
+  /** Whether all edges but the first and the last are whole hours. */
   readonly wholeHours: boolean;
 }
 
@@ -133,7 +133,8 @@ export function addValues(
     bucket < edges.length - 1 && from < end;
     bucket++
   ) {
-    const to = bucket === edges.length - 2 ? end : placeOf(edgeAt(edges, bucket + 1));
+    const isLast = bucket === edges.length - 2 || edgeAt(edges, bucket + 1) >= plan.to;
+    const to = isLast ? end : placeOf(edgeAt(edges, bucket + 1));
     if (to > from) {
       const tally = tallyAt(tallies, facet, bucket);
       tally.count += to - from;

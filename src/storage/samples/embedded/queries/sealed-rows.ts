@@ -105,6 +105,11 @@ export class SealedRows implements Rows {
     return readSection(chunk, section, this.#whole);
   }
 
+  /** Whether more than hours was read, so that further values cost little. */
+  get isRead(): boolean {
+    return this.#whole !== undefined || this.#timestamps !== undefined;
+  }
+
   /** Notes the bytes of something decoded that stays in memory with the rows. */
   note(bytes: number): void {
     this.#kept?.(bytes);
