@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { apiKey, type PlatformProcess, startProcess } from './platform-process.ts';
 
-const devicesTotal = 1_500;
+const devicesTotal = 6_000;
 
 function callerOf({ target }: PlatformProcess) {
   return async (method: string, path: string, body?: unknown) => {

@@ -2,6 +2,14 @@
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  bulkCreate,
+  bulkDelete,
+  bulkTag,
+  bulkUpdate,
+} from '../../src/inventory/operations/bulk.ts';
+import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
+import { ownerIn } from '../world/restricted-keys.ts';
 import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 
 let world: RecordsWorld;
@@ -139,6 +147,36 @@ test('speed 4: an answer about an operation has its first 100 actions, and pages
   expect([...Value.Errors(route.response as TSchema, await get('/actions'))]).toEqual([]);
   expect((await world.foreign('GET', `${path}/actions`)).status).toBe(404);
   expect((await world.admin('GET', `${path}/actions?state=PENDING`)).status).toBe(400);
+});
+
+test('a batch of an operation has fewer items when they, or their devices, are large', async () => {
+  const { records, workspaceId, organizationId } = world;
+  const owner = ownerIn(organizationId);
+  /** Items done in the time of one batch, and all of them afterwards. */
+  const firstBatch = async (accepted: Promise<{ id: string }>) => {
+    const { id } = await accepted;
+    await runOperationChunk(records, id, () => true);
+    const path = `/v3/operations/${id}`;
+    const { actionsCompleted } = (await world.admin('GET', path)).body;
+    await world.operations.resume();
+    await world.operations.idle();
+    expect((await world.admin('GET', path)).body.succeeded).toBe(true);
+    return actionsCompleted;
+  };
+  const large = { text: 'x'.repeat(100_000) };
+  const drafts = Array.from({ length: 70 }, (_, n) => draft(`size-${n}`));
+  expect(await firstBatch(bulkCreate(records, owner, { workspaceId, devices: drafts }))).toBe(64);
+  const heavy = Array.from({ length: 5 }, (_, n) => draft(`large-${n}`, { properties: large }));
+  expect(await firstBatch(bulkCreate(records, owner, { workspaceId, devices: heavy }))).toBe(2);
+  const { content } = (
+    await world.admin('GET', `/v3/assets?workspaceId=${workspaceId}&search=large-&size=10`)
+  ).body;
+  const deviceIds = content.map((device: Body) => device.id);
+  const of = { workspaceId, deviceIds };
+  expect(await firstBatch(bulkTag(records, owner, { ...of, addTagIds: [tag.id] }))).toBe(2);
+  const changes = { properties: {}, description: 'small now' };
+  expect(await firstBatch(bulkUpdate(records, owner, { ...of, changes }))).toBe(2);
+  expect(await firstBatch(bulkDelete(records, owner, of))).toBe(5);
 });
 
 test('update: each device its own changes, or the same for all that a filter finds', async () => {

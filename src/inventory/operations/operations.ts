@@ -26,6 +26,8 @@ import {
   saveActions,
   saveProgress,
 } from '../../storage/records/rows/operations.ts';
+import { sizesOfDevices } from '../../storage/records/rows/devices.ts';
+import { upTo } from '../../storage/records/many-rows.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
 import type { DeviceDraft } from '../../contract/devices.ts';
 import { changeDevices, type DeviceChange } from '../devices/device-batch.ts';
@@ -46,6 +48,8 @@ export const operationLimits = {
   itemsMax: 50_000,
   /** Items that are worked on together, before the time is looked at. */
   batchItemsMax: 64,
+  /** Stored bytes of their devices, unless the first one alone has more. */
+  batchBytesMax: 256 * 1024,
   /** Items of a chunk whose network servers are asked. */
   askedItemsMax: 100,
   /** Actions in the answer about an operation, which programs ask for again and again. */
@@ -292,15 +296,17 @@ export async function runOperationChunk(
     if (operation === undefined || operation.completed !== null) return true;
     let { done, failed } = operation;
     // What a network server was asked is stored, however long that takes: it would be asked again.
-    const itemsMax = answers?.size ?? operationLimits.batchItemsMax;
+    const isOver = () =>
+      answers === undefined ? isTimeUp() : done - operation.done >= answers.size;
     do {
-      const next = await actionsFrom(step.db, id, done, itemsMax);
-      const actions = next.filter((action) => answers?.has(action.id) ?? true);
-      const ended = await runActions(step, operation, actions, answers);
+      const next = await actionsFrom(step.db, id, done, operationLimits.batchItemsMax);
+      const due = next.filter((action) => answers?.has(action.id) ?? true);
+      const ended = await runActions(step, operation, await moderate(step, due), answers);
+      if (ended.length === 0) break;
       await saveActions(step.db, id, ended);
       done += ended.length;
       failed += ended.filter(({ state }) => state === 'FAILED').length;
-    } while (answers === undefined && done < operation.total && !isTimeUp());
+    } while (done < operation.total && !isOver());
     const isLast = done >= operation.total;
     await saveProgress(step.db, {
       ...operation,
@@ -310,6 +316,16 @@ export async function runOperationChunk(
     });
     return isLast;
   });
+}
+
+/** The first items, as many as change devices of moderate size together. */
+async function moderate(step: Step, actions: readonly OperationAction[]) {
+  const ids = actions.flatMap(({ input }) =>
+    typeof input?.['id'] === 'string' ? [input['id']] : [],
+  );
+  const sizes = await sizesOfDevices(step.db, ids);
+  const sizeOf = ({ input }: OperationAction) => sizes.get(String(input?.['id'])) ?? 0;
+  return upTo(operationLimits.batchBytesMax, actions, sizeOf);
 }
 
 function endOf(step: Step, isLast: boolean): number | null {

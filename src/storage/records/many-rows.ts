@@ -88,3 +88,14 @@ function compiled<T extends Table>(
     )
     .compile().sql;
 }
+
+/** The first items, as many as together have this size, but at least one. */
+export function upTo<Item>(
+  sizeMax: number,
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
+): readonly Item[] {
+  let size = 0;
+  const end = items.findIndex((item) => (size += sizeOf(item)) > sizeMax);
+  return end === -1 ? items : items.slice(0, Math.max(1, end));
+}

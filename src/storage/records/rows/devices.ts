@@ -434,6 +434,29 @@ export async function devicesByDeviceIds(
   return withLabels(store, await rows.execute());
 }
 
+/** Bytes of what can be long about the devices, without reading it. Those without any are absent. */
+export async function sizesOfDevices(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>();
+  if (ids.length === 0) return sizes;
+  const some = padded(ids);
+  const bytes = (column: string) => sql<number>`coalesce(octet_length(${sql.ref(column)}), 0)`;
+  const devices = db
+    .selectFrom('devices')
+    .select(['id', bytes('properties').as('properties'), bytes('description').as('description')]);
+  for (const { id, properties, description } of await devices.where('id', 'in', some).execute())
+    sizes.set(id, Number(properties) + Number(description));
+  const values = db
+    .selectFrom('deviceCustomFields')
+    .select(['deviceId', sql<number>`sum(octet_length("value"))`.as('bytes')]);
+  const valueRows = values.where('deviceId', 'in', some).groupBy('deviceId');
+  for (const row of await valueRows.execute())
+    sizes.set(row.deviceId, Number(row.bytes) + (sizes.get(row.deviceId) ?? 0));
+  return sizes;
+}
+
 /** A device that was read by other means, with its labels. */
 export async function labeledDevice(store: Store, device: Device): Promise<DeviceWithLabels> {
   const { tagIds, values } = await labelsOf(store, [device.id]);

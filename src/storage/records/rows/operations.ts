@@ -24,7 +24,7 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import { pageOfRows, type WorkspaceFilter } from '../list.ts';
-import { insertRows } from '../many-rows.ts';
+import { insertRows, upTo } from '../many-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
@@ -61,22 +61,35 @@ export async function insertOperation(
   actions: readonly OperationAction[],
 ): Promise<void> {
   await operationRows.insert(step, record);
-  for (let from = 0; from < actions.length; from += actionsPerTurn) {
-    const some = actions.slice(from, from + actionsPerTurn);
-    await insertRows(step, 'operationActions', actionRows(record.id, some));
+  let rows: Insertable<RecordTables['operationActions']>[] = [];
+  let chars = 0;
+  for (const action of actions) {
+    const row = actionRow(record.id, action);
+    rows.push(row);
+    chars += row.input?.length ?? 0;
+    if (rows.length < rowsPerStatement && chars < inputCharsMax) continue;
+    await insertRows(step, 'operationActions', rows);
+    rows = [];
+    chars = 0;
   }
+  await insertRows(step, 'operationActions', rows);
 }
 
-/** Rows that are made at a time, between statements that wait for their turn. */
-const actionsPerTurn = 256;
+/** Rows that are made in a row; then comes a statement, which waits for its turn. */
+const rowsPerStatement = 256;
+/** Characters of the inputs of such rows, and of a batch, unless the first one alone has more. */
+const inputCharsMax = 256 * 1024;
 
-function actionRows(operationId: string, actions: readonly OperationAction[]) {
-  return actions.map((action) => ({
+function actionRow(
+  operationId: string,
+  action: OperationAction,
+): Insertable<RecordTables['operationActions']> {
+  return {
     ...action,
     operationId,
     input: toJsonTextOrNull(action.input),
     data: toJsonText(action.data),
-  }));
+  };
 }
 
 /** Ids of the operations that are not completed, oldest first: of exports, or of all others. */
@@ -93,7 +106,7 @@ export async function unfinishedOperations(
   return (await query.orderBy('started').orderBy('id').execute()).map((row) => row.id);
 }
 
-/** The actions from a place on, in order, at most `max`. */
+/** The actions from a place on, in order, at most `max`, and fewer when their inputs are long. */
 export async function actionsFrom(
   db: RecordsDb,
   operationId: string,
@@ -105,7 +118,7 @@ export async function actionsFrom(
     .selectAll()
     .where('operationId', '=', operationId);
   const rows = await query.where('place', '>=', place).orderBy('place').limit(max).execute();
-  return rows.map(actionFromRow);
+  return upTo(inputCharsMax, rows, ({ input }) => input?.length ?? 0).map(actionFromRow);
 }
 
 /** What became of the items from a place on and before another, in order. */
@@ -152,7 +165,7 @@ export async function saveActions(
   operationId: string,
   actions: readonly OperationAction[],
 ): Promise<void> {
-  const done = actions.map((action) => ({ ...action, input: null }));
+  const rows = actions.map((action) => actionRow(operationId, { ...action, input: null }));
   const set = {
     state: 'state',
     data: 'data',
@@ -160,7 +173,7 @@ export async function saveActions(
     completed: 'completed',
     input: 'input',
   } as const;
-  await insertRows(step, 'operationActions', actionRows(operationId, done), { key: ['id'], set });
+  await insertRows(step, 'operationActions', rows, { key: ['id'], set });
 }
 
 export async function saveProgress(
