@@ -8,7 +8,14 @@ import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
-import { dataAt, placeOf, rowAt, type RowGroup } from './rows.ts';
+import {
+  dataAt,
+  placeOf,
+  rowAt,
+  type RowGroup,
+  type SealedPlace,
+  type SortedRows,
+} from './rows.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
 const crowdMin = 16;
@@ -195,22 +202,46 @@ export function groupsBetween(
 
 /** The rows of a chunk, read when they are asked for. */
 export function groupOfChunk(chunk: Chunk, decoded: DecodedChunks): RowGroup {
-  return {
-    sealed: {
-      get place() {
-        return `${chunk.file.name} at ${chunk.offset}`;
-      },
-      get damaged() {
-        return chunk.damaged;
-      },
-      guarded: (read) => decoded.guarded(chunk, read),
-    },
-    oldest: chunk.oldest,
-    newest: chunk.newest,
-    length: chunk.rows,
-    visibleFrom: visibleFrom(chunk.origins),
-    sorted: () => (chunk.damaged ? undefined : decoded.sorted(chunk)),
-  };
+  return new ChunkGroup(chunk, decoded);
+}
+
+/** A class, because a device may have hundreds, and objects with own getters cost a microsecond each. */
+class ChunkGroup implements RowGroup, SealedPlace {
+  readonly oldest: EpochMs;
+  readonly newest: EpochMs;
+  readonly length: number;
+  readonly visibleFrom: EpochMs;
+  readonly #chunk: Chunk;
+  readonly #decoded: DecodedChunks;
+
+  constructor(chunk: Chunk, decoded: DecodedChunks) {
+    this.oldest = chunk.oldest;
+    this.newest = chunk.newest;
+    this.length = chunk.rows;
+    this.visibleFrom = visibleFrom(chunk.origins);
+    this.#chunk = chunk;
+    this.#decoded = decoded;
+  }
+
+  get sealed(): SealedPlace {
+    return this;
+  }
+
+  get place(): string {
+    return `${this.#chunk.file.name} at ${this.#chunk.offset}`;
+  }
+
+  get damaged(): boolean {
+    return this.#chunk.damaged;
+  }
+
+  guarded<T>(read: () => T): T | undefined {
+    return this.#decoded.guarded(this.#chunk, read);
+  }
+
+  sorted(): SortedRows | undefined {
+    return this.#chunk.damaged ? undefined : this.#decoded.sorted(this.#chunk);
+  }
 }
 
 /** Whether the row with that place in the order of the device is in a chunk. */
