@@ -34,6 +34,7 @@ import { missing } from '../structures/missing.ts';
 import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import { programVersion } from '../telemetry/build-info.ts';
+import { BusyTime } from '../telemetry/busy-time.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { codeText } from '../transports/coap/coap-answer.ts';
@@ -274,6 +275,13 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
   });
   await cluster?.join({ ...uplinks, server: app.server, routes, judge: rules.judged });
   const port = await listenHttp(parts, app, uplinks, edges, certificate);
+  const main = new BusyTime();
+  telemetry.labeledGauge(
+    'thread_busy_ratio',
+    'Part of the time since the last scrape that a thread was busy, 0 to 1.',
+    'thread',
+    () => [['main', main.ratio()], ...(edges.started?.busyRatios() ?? [])],
+  );
   closers.push('new connections of the HTTP port', async () => edges.started?.stop());
   parts.address.bound(port);
   await demos.begin();

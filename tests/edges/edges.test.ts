@@ -291,3 +291,13 @@ test('a port that is in use is refused', async () => {
     syscall: 'listen',
   });
 });
+
+test('the metrics say how busy each thread is', async () => {
+  const text = await (await fetch(`${edged.base}/metrics`)).text();
+  const names = [...text.matchAll(/^heliograph_thread_busy_ratio\{thread="([^"]+)"\} (\S+)$/gm)];
+  expect(names.map(([, name]) => name)).toEqual(['main', 'edge 1', 'edge 2']);
+  for (const [, , ratio] of names) {
+    expect(Number(ratio)).toBeGreaterThanOrEqual(0);
+    expect(Number(ratio)).toBeLessThanOrEqual(1);
+  }
+});

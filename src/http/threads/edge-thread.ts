@@ -8,7 +8,7 @@ import { parse as parseQuery } from 'fast-querystring';
 import { parseReadings } from '../../model/exact-json.ts';
 import { captureRequestOf } from '../../transports/http/capture-request.ts';
 import { decoderEvent } from '../../uplinks/decode/decode-uplink.ts';
-import { LocalScripts } from '../../scripting/local-scripts.ts';
+import type { LocalScripts } from '../../scripting/local-scripts.ts';
 import { missing } from '../../structures/missing.ts';
 import { plainBodyBytes, readBody } from '../edge/direct/direct-exchange.ts';
 import { idempotencyKeyOf, requestIdOf } from '../edge/request-head.ts';
@@ -30,7 +30,10 @@ import {
 
 const start = workerData as EdgeStart;
 const port = parentPort ?? missing('port of the main thread');
-const scripts = await LocalScripts.start(start.scripts);
+/** Started with the first decoder, because the engine takes memory. */
+let scripts: LocalScripts | undefined;
+/** Messages are handled in their order, also while the engine starts. */
+let handled = Promise.resolve();
 const elsewhere = new RequestsElsewhere(start.mainSocket);
 
 /** Requests that have no answer yet. */
@@ -171,11 +174,11 @@ function ranFor(
     {},
   );
   const startedAt = Date.now();
-  const run = scripts.run(script, JSON.stringify(event));
+  const run = scripts?.run(script, JSON.stringify(event));
   if (run === undefined) return undefined;
   const { entries, durationMs, isLate } = run;
   if (isLate || entries.includes('"STATE"')) {
-    scripts.forget(script);
+    scripts?.forget(script);
     send({ kind: 'forgotten', scripts: [script], isSlow: true });
     return undefined;
   }
@@ -198,16 +201,20 @@ function answerAll(all: readonly AnswerWord[]): void {
 
 function onMessage(message: ToEdge): void {
   if (message.kind === 'answers') answerAll(message.words);
-  else if (message.kind === 'ticket') {
-    const { script, ticket, instead } = message;
-    const forgotten = script === undefined ? [] : scripts.add(script);
-    if (forgotten.length > 0) send({ kind: 'forgotten', scripts: forgotten, isSlow: false });
-    if (instead !== undefined) tickets.delete(instead);
-    tickets.set(ticket.key, ticket);
-  } else if (message.kind === 'forget') scripts.forget(message.script);
+  else if (message.kind === 'ticket') handled = handled.then(() => keep(message));
+  else if (message.kind === 'forget') handled = handled.then(() => scripts?.forget(message.script));
   else if (message.kind === 'certificate')
     (server as TlsServer).setSecureContext({ ...tlsOptions, ...message.certificate });
   else stop();
+}
+
+async function keep({ script, ticket, instead }: ToEdge & { readonly kind: 'ticket' }) {
+  const { LocalScripts: Scripts } = await import('../../scripting/local-scripts.ts');
+  scripts ??= await Scripts.start(start.scripts);
+  const forgotten = script === undefined ? [] : scripts.add(script);
+  if (forgotten.length > 0) send({ kind: 'forgotten', scripts: forgotten, isSlow: false });
+  if (instead !== undefined) tickets.delete(instead);
+  tickets.set(ticket.key, ticket);
 }
 
 const { certificate, publicUrl } = start;

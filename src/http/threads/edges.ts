@@ -17,6 +17,7 @@ import {
 import { type RunFigures, ScriptRegistry } from '../../scripting/script-machine.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
+import { BusyTime } from '../../telemetry/busy-time.ts';
 import { scriptOf, uplinkDeviceOf, type EarlyCapture } from '../../uplinks/capture/capture.ts';
 import type { QuickScripts } from '../../scripting/quick-scripts.ts';
 import { takePassedOn } from './edge-connections.ts';
@@ -105,6 +106,11 @@ export class Edges {
     createSecureContext(certificate);
     this.#certificate = certificate;
     for (const edge of this.#edges) edge.send({ kind: 'certificate', certificate });
+  }
+
+  /** How busy each thread was since the last call, from 0 to 1, by its name. */
+  busyRatios(): (readonly [string, number])[] {
+    return [...this.#edges].map((edge, at) => [`edge ${at + 1}`, edge.busyRatio()]);
   }
 
   /** The threads take no new connections. */
@@ -210,6 +216,7 @@ class Edge {
   #lastTicket = 0;
   /** By their numbers: the scripts that the thread has. */
   readonly #scripts = new Map<number, UplinkScript>();
+  readonly #busy: BusyTime;
   #stopWatching: (() => void) | undefined;
   #answers: AnswerWord[] = [];
   #isEnded = false;
@@ -226,6 +233,7 @@ class Edge {
       env: {},
       execArgv: [],
     });
+    this.#busy = new BusyTime(this.#worker.performance.eventLoopUtilization);
     this.#worker.on('message', (message: FromEdge) => this.#receive(message));
     this.#worker.on('error', (error: Error) => this.#leave(error));
     this.#worker.on('exit', () => this.#leave(new Error('An edge thread ended')));
@@ -234,6 +242,10 @@ class Edge {
   send(message: ToEdge): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
     this.#worker.postMessage(message);
+  }
+
+  busyRatio(): number {
+    return this.#busy.ratio();
   }
 
   async end(): Promise<void> {
