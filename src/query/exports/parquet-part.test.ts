@@ -223,6 +223,49 @@ test('rows of random samples, sealed and not, of a file of parts', async () => {
   await fc.assert(property, { numRuns: 100 });
 }, 240_000);
 
+test('samples that share few keys', async () => {
+  const count = 2_000;
+  const given = Array.from({ length: count }, (_, i) => {
+    const own = Object.fromEntries([0, 1, 2].map((k) => [`k${i * 7 + k}`, (i % 9) / 8]));
+    const place = i % 3 === 0 ? { latitude: i / 100, longitude: 8, note: [i] } : null;
+    const data: JsonObject = i % 50 === 0 ? {} : { ...own, place, label: `l${i % 4}` };
+    return { at: Date.UTC(2026, 0, 1) + i * 1_000, data, topic: i % 2 === 0 ? 'default' : 'side' };
+  });
+  const directory = mkdtempSync(join(folder, 'store-'));
+  const store = await openTestSamples({ directory, now: () => 1, limits: { chunkRowsMin: 20 } });
+  try {
+    for (let i = 0; i < count; i += 100) await store.append(entryOf('d0', given.slice(i, i + 100)));
+    const samples = await samplesOf(store, ['d0']);
+    const shapes = createShapeInterner();
+    const objects: ColumnSource = {
+      async *exportColumns() {
+        yield runsOfSamples(samples, shapes);
+      },
+    };
+    for (const keys of [null, ['label', 'k21', 'place'], ['k22']])
+      for (const source of [store, objects]) {
+        const filter = { topics: null, keys };
+        const { rows, exported } = expectedRows(samples, filter);
+        const { file, samples: found } = await fileOf(source, ['d0'], filter, 1e9);
+        expect(found).toBe(exported);
+        expect(await readBack(file)).toEqual(rows);
+      }
+    // Columns of shapes that nothing else has would take memory and time.
+    for (const source of [store, objects]) {
+      const content = new PartColumnsContent(source, { topics: null, keys: null });
+      const range = { deviceId: 'd0', to: Number.MAX_SAFE_INTEGER, unreadable: () => undefined };
+      for await (const batch of content.batchesOf(range, { id: 'd0', name: '' })) batch.addFrom(0);
+      expect(content.content().blocks.length).toBeLessThan(300);
+    }
+    await store.sealAll();
+    const filter = { topics: ['side'], keys: null };
+    const { file } = await fileOf(store, ['d0'], filter, 50_000);
+    expect(await readBack(file)).toEqual(expectedRows(samples, filter).rows);
+  } finally {
+    await store.close();
+  }
+}, 120_000);
+
 test('row groups of many rows, whose bounds are those of their values', async () => {
   const count = 60_000;
   const start = Date.UTC(2026, 0, 1);

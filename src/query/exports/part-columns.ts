@@ -1,6 +1,7 @@
 // Part columns: the samples of a part of an export as columns, copied from those of the store, for the thread that encodes them.
 import type { SampleExportPlan } from '../../model/sample-export.ts';
-import { leafKinds } from '../../storage/log/data-shape.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { dataOf, leafKinds } from '../../storage/log/data-shape.ts';
 import type { SampleColumn, SampleColumns, SampleRun } from '../../storage/samples/sample-store.ts';
 import { grown } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
@@ -45,6 +46,11 @@ const cellBytes = 8;
 const deviceBytes = 200;
 const columnBytes = 500;
 const firstRows = 16;
+/** Further samples of a part are objects, unless they are like others. */
+const columnBlocksMax = 256;
+/** With more columns than this, rows have values in at least one of `gapsMax`; others are objects. */
+const columnsMin = 64;
+const gapsMax = 8;
 /** Calls of the runtime cost more than they save for fewer rows. */
 const loopedRowsMax = 12;
 
@@ -58,7 +64,7 @@ export class PartColumnsContent implements PartContent<PartColumns> {
   readonly #topics: ReadonlySet<string> | undefined;
   readonly #keys: readonly string[] | null;
   readonly #devices: ExportedDevice[] = [];
-  readonly #blocks: GrowingBlock[] = [];
+  readonly #blocks: Block[] = [];
   readonly #blocksByName = new Map<string, number>();
   /** The block of rows that were seen before. */
   readonly #blocksOf = new WeakMap<SampleColumns['rows'], KnownBlock>();
@@ -123,15 +129,36 @@ export class PartColumnsContent implements PartContent<PartColumns> {
   #blockOf({ topic, sorted: { rows } }: SampleRun): number {
     const known = this.#blocksOf.get(rows);
     if (known?.topic === topic && known.shapes === rows.shapes.length) return known.block;
+    const block = this.#isTooVaried(rows) ? this.#objectsOf(topic) : this.#columnsOf(topic, rows);
+    this.#blocksOf.set(rows, { topic, shapes: rows.shapes.length, block });
+    return block;
+  }
+
+  /** Whether columns would take more time and memory than they save: most of their rows have no value. */
+  #isTooVaried({ shapes, shapeColumns, columns }: SampleColumns['rows']): boolean {
+    if (this.#blocks.length >= columnBlocksMax) return true;
+    const leaves = shapeColumns.reduce((sum, of) => sum + of.length, 0);
+    return columns.length > columnsMin && columns.length * shapes.length > gapsMax * leaves;
+  }
+
+  #columnsOf(topic: string, rows: SampleColumns['rows']): number {
     const shapes = rows.shapes.map(({ text }) => text);
     const name = textKey(JSON.stringify([topic, shapes, rows.shapeColumns]));
+    const bytes = name.length + (rows.columns.length + 1) * columnBytes;
+    return this.#named(name, bytes, () => new GrowingBlock(topic, shapes, rows));
+  }
+
+  #objectsOf(topic: string): number {
+    return this.#named(textKey(JSON.stringify([topic])), columnBytes, () => new ObjectBlock(topic));
+  }
+
+  #named(name: string, bytes: number, made: () => Block): number {
     let block = this.#blocksByName.get(name);
     if (block === undefined) {
-      block = this.#blocks.push(new GrowingBlock(topic, shapes, rows)) - 1;
+      block = this.#blocks.push(made()) - 1;
       this.#blocksByName.set(name, block);
-      this.#size += name.length + (rows.columns.length + 1) * columnBytes;
+      this.#size += bytes;
     }
-    this.#blocksOf.set(rows, { topic, shapes: shapes.length, block });
     return block;
   }
 }
@@ -184,7 +211,61 @@ class RunBatch implements PartBatch {
   }
 }
 
-class GrowingBlock {
+interface Block {
+  /** Copies the rows and returns their bytes. */
+  add(sorted: SampleColumns, from: number, to: number): number;
+  toSend(): ColumnBlock;
+}
+
+/** Samples as JSON of their data, as rows of the shape of whole objects. */
+class ObjectBlock implements Block {
+  readonly #topic: string;
+  readonly #timestamps: number[] = [];
+  readonly #texts: string[] = [];
+
+  constructor(topic: string) {
+    this.#topic = topic;
+  }
+
+  add({ timestamps, permutation, rows }: SampleColumns, from: number, to: number): number {
+    let bytes = 0;
+    for (let place = from; place < to; place++) {
+      const text = JSON.stringify(dataAt(rows, permutation?.[place] ?? place));
+      this.#timestamps.push(timestamps[place]!);
+      this.#texts.push(text);
+      bytes += 2 * text.length + 2 * cellBytes;
+    }
+    return bytes;
+  }
+
+  toSend(): ColumnBlock {
+    const values = Uint32Array.from(this.#texts.keys());
+    return {
+      topic: this.#topic,
+      shapes: [String(leafKinds.object)],
+      shapeIds: undefined,
+      shapeColumns: [[0]],
+      timestamps: Float64Array.from(this.#timestamps),
+      columns: [{ values, texts: this.#texts }],
+    };
+  }
+}
+
+function dataAt(rows: SampleColumns['rows'], row: number): JsonObject {
+  const shapeId = rows.shapeIds?.[row] ?? 0;
+  const columns = rows.shapeColumns[shapeId] ?? missing('columns of a shape');
+  const columnOf = (leaf: number) =>
+    rows.columns[columns[leaf] ?? missing('column of a leaf')] ?? missing('column of a leaf');
+  return dataOf(rows.shapes[shapeId] ?? missing('shape of a row'), {
+    numberAt: (leaf) => columnOf(leaf).numbers[row]!,
+    textAt(leaf) {
+      const { ids, texts } = columnOf(leaf);
+      return texts[ids[row]!] ?? missing('string of a row');
+    },
+  });
+}
+
+class GrowingBlock implements Block {
   readonly #topic: string;
   readonly #shapes: readonly string[];
   readonly #shapeColumns: readonly (readonly number[])[];
@@ -208,7 +289,6 @@ class GrowingBlock {
     if (shapes.length > 1) this.#shapeIds = new Uint16Array(firstRows);
   }
 
-  /** Copies the rows and returns their bytes. */
   add({ timestamps, permutation, rows }: SampleColumns, from: number, to: number): number {
     const at = this.#length;
     this.#length += to - from;

@@ -61,7 +61,9 @@ class ValueList<T extends Float64Array | Uint8Array | Uint32Array> {
   }
 
   push(value: number): void {
-    this.values[this.add(1)] = value;
+    // Making room may replace the values.
+    const at = this.add(1);
+    this.values[at] = value;
   }
 }
 
