@@ -48,6 +48,7 @@ function spawnPlatform(directory: string, settings: Settings = {}): Started {
       COAP_PORT: '0',
       LOG_LEVEL: 'error',
       ...samplesSettings(directory),
+      ...(process.env['EDGES'] !== undefined && { EDGES: process.env['EDGES'] }),
       ...settings,
     },
   });

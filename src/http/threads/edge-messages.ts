@@ -60,6 +60,8 @@ export type FromEdge =
       readonly words: readonly (number | string)[];
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
+  /** After `stop`: every request that the edge read is answered. */
+  | { readonly kind: 'stopped' }
   /** Scripts that the edge no longer runs; `isSlow` when a run took too long or left a state. */
   | { readonly kind: 'forgotten'; readonly scripts: readonly number[]; readonly isSlow: boolean };
 

@@ -188,6 +188,8 @@ function ranFor(
 
 // Answers.
 
+let isStopping = false;
+
 function answerAll(all: readonly AnswerWord[]): void {
   for (let at = 0; at < all.length; at += answerWords) {
     const number = all[at] as number;
@@ -195,8 +197,15 @@ function answerAll(all: readonly AnswerWord[]): void {
     waiting.delete(number);
     if (response === undefined || response.destroyed) continue;
     const head = all[at + 2] as string[];
+    if (isStopping) response.shouldKeepAlive = false;
     response.writeHead(all[at + 1] as number, head).end(all[at + 3] as string | Uint8Array);
   }
+  if (isStopping) tellStopped();
+}
+
+function tellStopped(): void {
+  // What was written leaves in the next turn.
+  if (waiting.size === 0 && arrived.length === 0) setImmediate(send, { kind: 'stopped' });
 }
 
 function onMessage(message: ToEdge): void {
@@ -234,9 +243,12 @@ divideConnections(
   start.mainSocket,
 );
 
+/** Connections that were passed on end with the server of the main thread. */
 function stop(): void {
-  server.close(() => port.close());
+  isStopping = true;
+  server.close();
   server.closeIdleConnections();
+  tellStopped();
 }
 
 server.once('error', (error: NodeJS.ErrnoException & { readonly port?: number }) => {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
@@ -57,6 +58,7 @@ const watchEveryMs = 50;
 /** Before a thread that ended is started again: the next one after an early end waits longer. */
 const restartMsMax = 5_000;
 const scriptsMax = 1_000;
+const stopMsMax = 1_000;
 /** Of sources that edges know altogether. */
 const scriptCharsMax = 16 * 1024 * 1024;
 
@@ -113,10 +115,14 @@ export class Edges {
     return [...this.#edges].map((edge, at) => [`edge ${at + 1}`, edge.busyRatio()]);
   }
 
-  /** The threads take no new connections. */
-  stop(): void {
+  /** The threads take no new connections. Resolves when what they read is answered, after a second at most. */
+  async stop(): Promise<void> {
     this.#isStopping = true;
-    for (const edge of this.#edges) edge.send({ kind: 'stop' });
+    const stopped = Promise.all([...this.#edges].map((edge) => edge.stop()));
+    const late = new AbortController();
+    const limit = wait(stopMsMax, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([stopped, limit]);
+    late.abort();
   }
 
   async end(): Promise<void> {
@@ -209,6 +215,7 @@ class Edge {
   readonly #worker: Worker;
   readonly #watch: LocalScriptsWatch;
   readonly #listens = Promise.withResolvers<void>();
+  readonly #stopped = Promise.withResolvers<void>();
   /** By their ids, oldest first. */
   readonly #tickets = new Map<number, Ticketed>();
   /** By service ids of devices. */
@@ -244,6 +251,12 @@ class Edge {
     this.#worker.postMessage(message);
   }
 
+  /** Resolves when every request that the thread read is answered, or it has ended. */
+  stop(): Promise<void> {
+    this.send({ kind: 'stop' });
+    return this.#stopped.promise;
+  }
+
   busyRatio(): number {
     return this.#busy.ratio();
   }
@@ -257,12 +270,14 @@ class Edge {
   #receive(message: FromEdge): void {
     if (message.kind === 'requests') this.#serveAll(message);
     else if (message.kind === 'listening') this.#listens.resolve();
+    else if (message.kind === 'stopped') this.#stopped.resolve();
     else if (message.kind === 'refused') this.#leave(listenError(message.error));
     else this.#forgotten(message);
   }
 
   #leave(error: Error): void {
     this.#listens.reject(error);
+    this.#stopped.resolve();
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#stopWatching?.();
