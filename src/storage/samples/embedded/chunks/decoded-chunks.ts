@@ -47,6 +47,13 @@ export class DecodedChunks {
     return rows?.isRead === true ? rows : new SealedRows(chunk, { scratch: this.#scratch });
   };
 
+  /** Whether the chunk was asked for before; from now on it was. */
+  readonly isReturning = (chunk: Chunk): boolean => {
+    if (this.#kept.has(chunk)) return true;
+    this.keeping(chunk);
+    return false;
+  };
+
   /**
    * As `passing` the first time and as `keeping` from then on: memory for the values of a chunk
    * costs more than decoding them once.

@@ -22,6 +22,8 @@ export interface ChunkRows {
   readonly rowsOf: (chunk: Chunk) => SealedRows;
   /** Of hours, which are small enough to keep those of many devices. */
   readonly hoursOf: (chunk: Chunk) => SealedRows;
+  /** Whether the chunk was asked for before. */
+  readonly isReturning: (chunk: Chunk) => boolean;
 }
 
 /** What is added where. */
@@ -32,13 +34,8 @@ interface ChunkQuery extends ChunkRows {
 }
 
 /** Adds what the chunk has within the edges. Throws DamagedChunk; the tallies are of no use then. */
-export function addChunk(
-  tallies: Tallies,
-  chunk: Chunk,
-  plan: BucketPlan,
-  { rowsOf, hoursOf }: ChunkRows,
-): void {
-  const query = { tallies, chunk, plan, rowsOf, hoursOf };
+export function addChunk(tallies: Tallies, chunk: Chunk, plan: BucketPlan, rows: ChunkRows): void {
+  const query = { tallies, chunk, plan, ...rows };
   const keyColumns = columnsOfKey(chunk.schema, plan.dataKey);
   if (keyColumns === undefined) {
     addFromRows(query, undefined);
@@ -143,7 +140,7 @@ function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): bo
  * their rows. Returns whether that is possible.
  */
 function addHours(query: ChunkQuery, column: number, keyColumn: KeyColumn): boolean {
-  const { tallies, chunk, plan, hoursOf } = query;
+  const { tallies, chunk, plan, hoursOf, isReturning } = query;
   const { edges, facet, from: planFrom, to: planTo } = plan;
   const kind = valueKindOf(columnAt(chunk.schema, column).kind);
   const isRead = facet.reads(kind);
@@ -153,6 +150,11 @@ function addHours(query: ChunkQuery, column: number, keyColumn: KeyColumn): bool
   // With both ends in one hour or in neighbors, nothing is gained.
   if (wholeFrom >= wholeTo) return false;
   if (!hasSection(chunk, hoursSection(chunk.schema, column))) return false;
+  const isCut =
+    (planFrom < wholeFrom && chunk.oldest < wholeFrom) ||
+    (planTo > wholeTo && chunk.newest >= wholeTo);
+  // Rows and hours together cost more than rows, unless they are kept.
+  if (isCut && !isReturning(chunk)) return false;
   const rows = hoursOf(chunk);
   const { hours } = rows.hours();
   const found = { kind, hours, ...rows.columnHours(column) };

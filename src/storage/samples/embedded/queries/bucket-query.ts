@@ -42,7 +42,7 @@ const partsPerLook = 16;
  * Values of chunks that several queries of this number of devices read are kept; values of more
  * devices would push each other out of memory.
  */
-const devicesToKeep = 16;
+const devicesToKeep = 128;
 
 export interface Slices {
   /** Milliseconds from any fixed moment on, never going back. */
@@ -83,10 +83,11 @@ export async function queryBuckets(
     new Array<undefined>(edges.length - 1).fill(undefined),
   );
   const runs = new RunTallies(plan);
-  const { keeping, passing, returning } = sources.decoded;
+  const { isReturning, keeping, passing, returning } = sources.decoded;
   const isKept = request.deviceIds.length <= devicesToKeep;
   const chunkRows = {
     decoded: sources.decoded,
+    isReturning,
     hoursOf: keeping,
     rowsOf: isKept ? returning : passing,
   };
