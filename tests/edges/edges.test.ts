@@ -234,7 +234,7 @@ describe('decoders in edges', () => {
       }`,
     });
     await untilInEdges(device, { n: 0 });
-    expect(await send(device, { n: 1, steps: 500_000 })).toBe(201);
+    expect(await send(device, { n: 1, steps: 80_000 })).toBe(201);
     const found = (await samplesOf(device)).filter(({ data }) => data['n'] === 1);
     expect(found).toHaveLength(1);
   });
