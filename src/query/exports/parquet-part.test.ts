@@ -179,8 +179,8 @@ const sampleOf = fc.record({
   data,
 });
 const filters = fc.record({
-  topics: fc.option(fc.subarray(['default', 'side', 'none'], { minLength: 1 })),
-  keys: fc.option(fc.uniqueArray(key, { minLength: 1, maxLength: 4 })),
+  topics: fc.option(fc.subarray(['default', 'side', 'none'], { minLength: 1 }), { freq: 1 }),
+  keys: fc.option(fc.uniqueArray(key, { minLength: 1, maxLength: 4 }), { freq: 1 }),
 });
 
 async function samplesOf(store: TestSamples, deviceIds: readonly string[]): Promise<Sample[]> {
@@ -192,36 +192,46 @@ async function samplesOf(store: TestSamples, deviceIds: readonly string[]): Prom
 
 const limits = { chunkRowsMin: 20, rowsToCloseAtDay: 30, rowsMax: 40, memtableRowsMax: 50 };
 
-test('rows of random samples, sealed and not, of a file of parts', async () => {
-  const property = fc.asyncProperty(
-    fc.array(sampleOf, { minLength: 1, maxLength: 60 }),
-    fc.array(fc.constantFrom('write', 'seal', 'drop'), { maxLength: 6 }),
-    filters,
-    fc.constantFrom(1, 2_000, 1e9),
-    async (samples, steps, filter, sizeMax) => {
-      const directory = mkdtempSync(join(folder, 'store-'));
-      const store = await openTestSamples({ directory, now: () => 1, limits });
-      try {
-        const share = Math.ceil(samples.length / (steps.length + 1));
-        for (const [i, step] of [...steps, 'write'].entries()) {
-          for (const { deviceId, timestamp, ...rest } of samples.slice(i * share, (i + 1) * share))
-            await store.append(entryOf(deviceId, [{ at: timestamp, ...rest }]));
-          if (step === 'seal') await store.sealAll();
-          if (step === 'drop') await store.dropDevice('d1');
+test.each([
+  ['few', { minLength: 1, maxLength: 60 }, 80],
+  ['many', { minLength: 400, maxLength: 600 }, 6],
+])(
+  'rows of %s random samples, sealed and not, of a file of parts',
+  async (_, count, numRuns) => {
+    const property = fc.asyncProperty(
+      fc.array(sampleOf, count),
+      fc.array(fc.constantFrom('write', 'seal', 'drop'), { maxLength: 6 }),
+      filters,
+      fc.constantFrom(1, 20_000, 1e9),
+      async (samples, steps, filter, sizeMax) => {
+        const directory = mkdtempSync(join(folder, 'store-'));
+        const store = await openTestSamples({ directory, now: () => 1, limits });
+        try {
+          const share = Math.ceil(samples.length / (steps.length + 1));
+          for (const [i, step] of [...steps, 'write'].entries()) {
+            for (const { deviceId, timestamp, ...rest } of samples.slice(
+              i * share,
+              (i + 1) * share,
+            ))
+              await store.append(entryOf(deviceId, [{ at: timestamp, ...rest }]));
+            if (step === 'seal') await store.sealAll();
+            if (step === 'drop') await store.dropDevice('d1');
+          }
+          const deviceIds = ['d0', 'd1', 'd2'];
+          const { rows, exported } = expectedRows(await samplesOf(store, deviceIds), filter);
+          const { file, samples: count } = await fileOf(store, deviceIds, filter, sizeMax);
+          expect(count).toBe(exported);
+          expect(await readBack(file)).toEqual(rows);
+        } finally {
+          await store.close();
+          rmSync(directory, { recursive: true });
         }
-        const deviceIds = ['d0', 'd1', 'd2'];
-        const { rows, exported } = expectedRows(await samplesOf(store, deviceIds), filter);
-        const { file, samples: count } = await fileOf(store, deviceIds, filter, sizeMax);
-        expect(count).toBe(exported);
-        expect(await readBack(file)).toEqual(rows);
-      } finally {
-        await store.close();
-        rmSync(directory, { recursive: true });
-      }
-    },
-  );
-  await fc.assert(property, { numRuns: 100 });
-}, 240_000);
+      },
+    );
+    await fc.assert(property, { numRuns });
+  },
+  240_000,
+);
 
 test('samples that share few keys', async () => {
   const count = 2_000;
