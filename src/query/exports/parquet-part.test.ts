@@ -193,8 +193,8 @@ async function samplesOf(store: TestSamples, deviceIds: readonly string[]): Prom
 const limits = { chunkRowsMin: 20, rowsToCloseAtDay: 30, rowsMax: 40, memtableRowsMax: 50 };
 
 test.each([
-  ['few', { minLength: 1, maxLength: 60 }, 80],
-  ['many', { minLength: 400, maxLength: 600 }, 6],
+  ['few', { minLength: 1, maxLength: 60 }, 30],
+  ['many', { minLength: 400, maxLength: 600 }, 3],
 ])(
   'rows of %s random samples, sealed and not, of a file of parts',
   async (_, count, numRuns) => {
