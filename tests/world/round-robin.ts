@@ -24,6 +24,11 @@ export function startRoundRobin(targets: readonly number[]): Promise<Server> {
       request.resume();
     });
     sent.once('close', () => request.resume());
+    // A server that answered early may not read the rest, which would stand there for ever.
+    response.once('close', () => {
+      request.unpipe(sent);
+      request.resume();
+    });
     request.pipe(sent);
   });
   // Clients keep connections as long as the answers of the nodes promise, which is longer than a proxy would.

@@ -112,7 +112,12 @@ export class RequestsElsewhere {
       // What was answered before the end of the body is complete.
       if (!response.headersSent) response.destroy();
     });
-    response.once('close', () => there.destroy());
+    response.once('close', () => {
+      there.destroy();
+      // What is left of the body stands before the next request.
+      request.unpipe(there);
+      request.resume();
+    });
     // The answer may come before the body.
     there.flushHeaders();
     request.pipe(there);
