@@ -47,6 +47,14 @@ test('a long run is ended, and the next one is right', async () => {
   await expect.poll(() => scripts.run(1, '{}')).toMatchObject({ isLate: false });
 });
 
+test('a run may emit as much as in the script machine', async () => {
+  const scripts = await withScript(
+    consume('emit("sample", { data: { text: "x".repeat(500000) } });'),
+  );
+  const entries = JSON.parse(scripts.run(1, '{}')!.entries) as { type: string }[];
+  expect(entries.map(({ type }) => type)).toEqual(['SAMPLE']);
+});
+
 test('a source that does not parse is not kept', async () => {
   const scripts = await LocalScripts.start(newStart());
   expect(scripts.add({ id: 7, tenant: 'a', source: 'function consume(e) {' })).toEqual([7]);

@@ -1,6 +1,5 @@
 // Local scripts: runs scripts in the thread that calls, without a hand-over, within a limit that is much shorter than that of the script machine.
-import type { MemoryLayout } from './guest-memory.ts';
-import { inspectMemoryLayout } from './guest-memory.ts';
+import { inspectMemoryLayout, type MemoryLayout } from './guest-memory.ts';
 import { type CompiledScript, createEngine, type Engine, modeNumber } from './engine.ts';
 import { compileQuickJs } from './quickjs.ts';
 import {
@@ -22,8 +21,6 @@ export const localScriptLimits = {
   compileSilenceMsMax: 500,
   /** Characters of a source: compiling holds up the requests of the thread. */
   sourceCharsMax: 64 * 1024,
-  eventBytesMax: 8 * 1024,
-  outputBytesMax: 64 * 1024,
   memoryBytesKept: 4 * 1_048_576,
   imageCacheBytesMax: 16 * 1_048_576,
   /** Of each window, one of several tenants may run this long; its other runs go to the script machine. */
