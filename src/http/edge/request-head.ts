@@ -10,18 +10,23 @@ import { type EdgeRequest, routeOf } from './exchange.ts';
  * 417 for an expectation that nobody here meets.
  */
 export function checkRequestHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
-  let hosts = 0;
-  // Names and values alternate.
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
+  const hosts = hostsOf(rawHeaders);
   if (hosts > 1) throw problem('invalidRequest', { reason: 'Duplicate Host header' });
   if (hosts === 0 && httpVersion === '1.1')
     throw problem('invalidRequest', { reason: 'The header Host is missing' });
   const { expect } = headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
     throw problem('expectationUnknown', { expect: expect.slice(0, 100) });
+}
+
+/** How many Host headers there are; names and values alternate. */
+export function hostsOf(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts;
 }
 
 /** Whether the length of the body is not certain to old senders: nothing may follow it. */

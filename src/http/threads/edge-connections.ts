@@ -25,31 +25,33 @@ export function divideConnections(
   event: 'connection' | 'secureConnection',
   mainSocket: string,
 ): void {
-  const [serve] = server.listeners(event) as ((socket: Socket) => void)[];
-  if (serve === undefined) throw new Error(`The server has no listener of ${event}`);
-  server.off(event, serve);
+  const serve = takeListener(server, event);
   server.on(event, (socket: Socket) => {
-    const decide = () => {
+    const decide = (first: Buffer | null) => {
       clearTimeout(late);
-      const first = socket.read() as Buffer | null;
-      if (first === null && !socket.readableEnded && socket.readable && !isLate) {
-        socket.once('readable', decide);
-        return;
-      }
-      socket.off('readable', decide);
+      socket.off('readable', look);
       socket.off('error', ignored);
+      if (socket.destroyed) return;
       if (first !== null) socket.unshift(first);
       if (first !== null && isServed(first)) serve.call(server, socket);
       else passOn(socket, mainSocket);
     };
-    let isLate = false;
-    const late = setTimeout(() => {
-      isLate = true;
-      decide();
-    }, firstBytesMs).unref();
+    const look = () => {
+      const first = socket.read() as Buffer | null;
+      if (first !== null || socket.readableEnded || !socket.readable) decide(first);
+    };
+    const late = setTimeout(decide, firstBytesMs, null).unref();
     socket.on('error', ignored);
-    socket.once('readable', decide);
+    socket.on('readable', look);
   });
+}
+
+/** The one that the server itself has, which it then has no more. */
+function takeListener(server: NetServer, event: string): (socket: Socket) => void {
+  const [listener] = server.listeners(event) as ((socket: Socket) => void)[];
+  if (listener === undefined) throw new Error(`The server has no listener of ${event}`);
+  server.off(event, listener);
+  return listener;
 }
 
 function isServed(first: Buffer): boolean {
@@ -152,9 +154,7 @@ const firstLineMax = 64;
 
 /** Takes connections that edges pass on: their first line becomes the address of the client. */
 export function takePassedOn(server: NetServer): void {
-  const [serve] = server.listeners('connection') as ((socket: Socket) => void)[];
-  if (serve === undefined) throw new Error('The server has no listener of connections');
-  server.off('connection', serve);
+  const serve = takeListener(server, 'connection');
   server.prependListener('connection', (socket: Socket) => {
     let head = Buffer.alloc(0);
     const read = () => {

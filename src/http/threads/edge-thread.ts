@@ -11,7 +11,7 @@ import { decoderEvent } from '../../uplinks/decode/decode-uplink.ts';
 import type { LocalScripts } from '../../scripting/local-scripts.ts';
 import { missing } from '../../structures/missing.ts';
 import { plainBodyBytes, readBody } from '../edge/direct/direct-exchange.ts';
-import { idempotencyKeyOf, requestIdOf } from '../edge/request-head.ts';
+import { hostsOf, idempotencyKeyOf, requestIdOf } from '../edge/request-head.ts';
 import { httpOptions, refuseBrokenRequest, tlsOptions } from '../edge/server-options.ts';
 import { divideConnections, RequestsElsewhere } from './edge-connections.ts';
 import {
@@ -108,20 +108,13 @@ function wholeBytes(request: IncomingMessage): number | undefined {
   const { method, url = '', httpVersion, headers } = request;
   if (method !== 'POST' || httpVersion !== '1.1' || headers.expect !== undefined) return undefined;
   if (!url.startsWith(capturePath) || url.charAt(capturePath.length) !== '?') return undefined;
-  if (hostsOf(request) !== 1) return undefined;
+  if (hostsOf(request.rawHeaders) !== 1) return undefined;
   const bytes = plainBodyBytes(request, captureRoute);
   return bytes !== undefined && bytes > 0 && bytes <= edgeLimits.bodyBytesMax ? bytes : undefined;
 }
 
 /** As its endpoint says; the contract would take memory in every thread. */
 const captureRoute = { jsonOfAnyType: true } as const;
-
-function hostsOf({ rawHeaders }: IncomingMessage): number {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++;
-  return hosts;
-}
 
 function take(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
   const { headers } = request;

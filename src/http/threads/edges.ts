@@ -55,8 +55,9 @@ export interface EdgesParts {
 
 /** How often a thread is looked at that may be stuck in a decoder. */
 const watchEveryMs = 50;
-/** Before a thread that ended is started again: the next one after an early end waits longer. */
+/** A thread that ended is started again at once; those that end one after the other wait longer each time. */
 const restartMsMax = 5_000;
+const longLifeMs = 10_000;
 const scriptsMax = 1_000;
 const stopMsMax = 1_000;
 /** Of sources that edges know altogether. */
@@ -70,6 +71,7 @@ export class Edges {
   readonly #registry = new ScriptRegistry(scriptsMax, scriptCharsMax);
   readonly #edges = new Set<Edge>();
   #certificate: Certificate | undefined;
+  #restartMs = 0;
   #isStopping = false;
 
   private constructor(
@@ -138,6 +140,7 @@ export class Edges {
   async #startOne(): Promise<void> {
     const { host, publicUrl } = this.#parts;
     const scripts = this.#newScripts();
+    const startedAt = performance.now();
     const start: EdgeStart = {
       host,
       port: this.port,
@@ -152,7 +155,7 @@ export class Edges {
         this.#edges.delete(edge);
         if (this.#isStopping) return;
         this.#parts.failed(error);
-        this.#startAgain(0);
+        this.#startAgain(performance.now() - startedAt);
       },
     });
     this.#edges.add(edge);
@@ -166,11 +169,13 @@ export class Edges {
     for (const edge of this.#edges) edge.forget(id);
   }
 
-  #startAgain(delayMs: number): void {
-    setTimeout(() => {
-      if (this.#isStopping) return;
-      this.#startOne().catch(() => this.#startAgain(Math.min(restartMsMax, delayMs * 2 + 100)));
-    }, delayMs).unref();
+  /** In place of one that lived so long. */
+  #startAgain(livedMs: number): void {
+    if (livedMs > longLifeMs) this.#restartMs = 0;
+    // One that ends before it listens says so by its end too.
+    const start = () => (this.#isStopping ? undefined : this.#startOne().catch(() => undefined));
+    setTimeout(() => void start(), this.#restartMs).unref();
+    this.#restartMs = Math.min(restartMsMax, this.#restartMs * 2 + 100);
   }
 }
 
