@@ -4,15 +4,13 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { withBareServer } from './load/bare-server.ts';
-import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
-import { httpRequest } from './load/http.ts';
+import { captureRequests } from './load/capture-requests.ts';
+import { hexDecoder } from './load/hex-decoder.ts';
 import { countSamples, createDevices, createFlow, withPlatform } from './load/platform.ts';
 import { runStorm, type Storm, type StormResult } from './load/request-storm.ts';
 import type { RunningServer } from './load/server-process.ts';
 import { figure, markdownTable, publish, summarize, verdict } from './load/measure.ts';
-import { dataJsonAt, deviceName, timeOrdered, workloadW } from './load/workload.ts';
-
-const requestsMax = 20_000;
+import { deviceName } from './load/workload.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -60,7 +58,11 @@ async function measuredStorm(server: RunningServer, settings: Storm): Promise<Me
 
 function bareStorm(): Promise<Measured> {
   return withBareServer('read', (server, target) =>
-    measuredStorm(server, { ...storm, target, requests: captureRequests('0'.repeat(32)) }),
+    measuredStorm(server, {
+      ...storm,
+      target,
+      requests: captureRequests('0'.repeat(32), devices, passThrough),
+    }),
   );
 }
 
@@ -72,22 +74,11 @@ function captureStorm(): Promise<Measured & { readonly stored: number }> {
     const names = Array.from({ length: devices }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
     const { server, target } = platform;
-    const requests = captureRequests(flow.uplinkSecret);
+    const requests = captureRequests(flow.uplinkSecret, devices, passThrough);
     const result = await measuredStorm(server, { ...storm, target, requests });
     // Every acknowledged capture must be there.
     return { ...result, stored: await countSamples(platform, ids) };
   });
-}
-
-function captureRequests(secret: string): Buffer[] {
-  const requests: Buffer[] = [];
-  for (const sample of timeOrdered({ ...workloadW, devices, days: 1_000 }, 1)) {
-    const path = `/v3/capture?secret=${secret}&deviceId=${deviceName(sample.device[0]!)}`;
-    const body = passThrough ? dataJsonAt(sample, 0) : hexPayload(sample);
-    requests.push(httpRequest('POST', path, { 'content-type': 'application/json' }, body));
-    if (requests.length === requestsMax) break;
-  }
-  return requests;
 }
 
 function report(): string[] {

@@ -4,12 +4,12 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { withBareServer } from './load/bare-server.ts';
-import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
-import { httpRequest } from './load/http.ts';
+import { captureRequests } from './load/capture-requests.ts';
+import { hexDecoder } from './load/hex-decoder.ts';
 import { countSamples, createDevices, createFlow, withPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
 import { figure, markdownTable, median, publish } from './load/measure.ts';
-import { dataJsonAt, deviceName, timeOrdered, workloadW } from './load/workload.ts';
+import { deviceName } from './load/workload.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -27,8 +27,6 @@ const passThrough = flags['pass-through'];
 const devices = Number(flags.devices);
 const seconds = Number(flags.seconds);
 const inFlight = Number(flags['in-flight']);
-const requestsMax = 20_000;
-
 /** Of one round. Processor time is for one capture. */
 interface Round {
   readonly perSecond: number;
@@ -49,7 +47,7 @@ publish(passThrough ? 'Edge threads, passed through' : 'Edge threads', report())
 /** Processor time of one answer of a bare server. */
 function bareUs(): Promise<number> {
   return withBareServer('read', async (server, target) => {
-    const requests = captureRequests('0'.repeat(32));
+    const requests = captureRequests('0'.repeat(32), devices, passThrough);
     await runStorm({ inFlight, warmSeconds: 0, seconds: 1, target, requests });
     const before = server.processorUs();
     const { accepted } = await runStorm({ inFlight, warmSeconds: 0, seconds, target, requests });
@@ -64,7 +62,7 @@ function captureRound(edges: number): Promise<Round> {
     const names = Array.from({ length: devices }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
     const { server, target } = platform;
-    const requests = captureRequests(flow.uplinkSecret);
+    const requests = captureRequests(flow.uplinkSecret, devices, passThrough);
     const warmed = await runStorm({
       inFlight,
       warmSeconds: 0,
@@ -93,17 +91,6 @@ function captureRound(edges: number): Promise<Round> {
       residentMiB: server.residentBytes() / 2 ** 20,
     };
   });
-}
-
-function captureRequests(secret: string): Buffer[] {
-  const requests: Buffer[] = [];
-  for (const sample of timeOrdered({ ...workloadW, devices, days: 1_000 }, 1)) {
-    const path = `/v3/capture?secret=${secret}&deviceId=${deviceName(sample.device[0]!)}`;
-    const body = passThrough ? dataJsonAt(sample, 0) : hexPayload(sample);
-    requests.push(httpRequest('POST', path, { 'content-type': 'application/json' }, body));
-    if (requests.length === requestsMax) break;
-  }
-  return requests;
 }
 
 function report(): string[] {

@@ -6,7 +6,7 @@ import { missing } from '../../structures/missing.ts';
 import { textKey } from '../../structures/string-hash.ts';
 import type { BlockColumn, ColumnBlock, PartColumns } from './part-columns.ts';
 import { membersOf } from './sample-lines.ts';
-import { addValue, depthMax, type ValueRow, valueRows } from './value-rows.ts';
+import { addValue, depthMax, noValue, type ValueRow, valueRows } from './value-rows.ts';
 
 /** What a row has. */
 export const rowKinds = {
@@ -437,16 +437,6 @@ interface Output {
 
 /** Not a kind of row: as many rows as the object has leaves. */
 const objectKind = 6;
-
-const noValue = {
-  number: null,
-  text: null,
-  boolean: null,
-  json: null,
-  latitude: null,
-  longitude: null,
-  altitude: null,
-} as const;
 
 type ShapeNode = DataShape['root'];
 

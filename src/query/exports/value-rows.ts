@@ -18,7 +18,8 @@ export interface ValueRow {
 
 export const depthMax = 16;
 
-const noValue = {
+/** A row without its key and value. */
+export const noValue = {
   number: null,
   text: null,
   boolean: null,
