@@ -99,6 +99,7 @@ function trigger(more: Partial<AlarmTrigger> = {}): AlarmTrigger {
     orderedBy: '',
     clearAfterMs: null,
     escalateAfterMs: null,
+    remindEveryMs: null,
     ...more,
   };
 }

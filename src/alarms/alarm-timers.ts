@@ -1,6 +1,6 @@
-// Alarm clock: clears alarms without a further trigger, escalates them, and removes old ones (contract 37).
+// Alarm clock: clears alarms without a further trigger, escalates them, reminds of them, and removes old ones (contract 37, 38).
 import { type Alarm, type AlarmEvent, alarmLimits } from '../model/alarm.ts';
-import { clearedAlarm, escalatedAlarm } from '../model/alarm-transitions.ts';
+import { clearedAlarm, escalatedAlarm, remindedAlarm } from '../model/alarm-transitions.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
@@ -20,7 +20,7 @@ export interface AlarmClockParts extends AlarmEffectParts {
   readonly now: () => EpochMs;
 }
 
-/** Clears and escalates what is due, some alarms per transaction. */
+/** Clears, escalates and reminds of what is due, some alarms per transaction. */
 export async function runDueAlarms(parts: AlarmClockParts): Promise<void> {
   const { db, now, pause } = parts;
   const at = now();
@@ -48,14 +48,18 @@ async function runSome(
   return events.length;
 }
 
-/** An alarm that is due for both is cleared. */
+/** An alarm that is due for several is cleared, else escalated; it is still due for the rest then. */
 function dueEvent(alarm: Alarm, at: EpochMs): AlarmEvent {
   const sampleTime = alarm.sampleTime?.last ?? null;
   const isOver = alarm.clearAt !== null && alarm.clearAt <= at;
   const event = { at, hops: 0, sampleTime };
-  if (!isOver) return { change: 'ESCALATED', alarm: escalatedAlarm(alarm, at), ...event };
-  const cleared = clearedAlarm(alarm, { at, by: null, reason: 'CLEAR_AFTER' });
-  return { change: 'CLEARED', alarm: cleared, ...event };
+  if (isOver) {
+    const cleared = clearedAlarm(alarm, { at, by: null, reason: 'CLEAR_AFTER' });
+    return { change: 'CLEARED', alarm: cleared, ...event };
+  }
+  if (alarm.escalateAt !== null && alarm.escalateAt <= at)
+    return { change: 'ESCALATED', alarm: escalatedAlarm(alarm, at), ...event };
+  return { change: 'REMINDER', alarm: remindedAlarm(alarm, at), ...event };
 }
 
 /** Removes cleared alarms past their retention. */

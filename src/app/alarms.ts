@@ -55,7 +55,9 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
         counts[change] += 1;
         if (change === 'CLEARED') grown.add(alarm.workspaceId);
       }
-      const isTimed = events.some(({ alarm }) => (alarm.clearAt ?? alarm.escalateAt) !== null);
+      const isTimed = events.some(
+        ({ alarm }) => (alarm.clearAt ?? alarm.escalateAt ?? alarm.remindAt) !== null,
+      );
       if (isTimed) timers.changed();
       alarmFeed.publish(shown);
     },
@@ -69,7 +71,8 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     runDue,
     now,
     setTimer,
-    failed: (error) => telemetry.backgroundFailed('clearing and escalating alarms', error),
+    failed: (error) =>
+      telemetry.backgroundFailed('clearing, escalating and reminding of alarms', error),
   });
   timers.changed();
   const stopWatching = watchClockSteps({

@@ -12,7 +12,8 @@ import type { JsonObject } from './json.ts';
 
 export function openedAlarm(id: string, trigger: AlarmTrigger): Alarm {
   const { organizationId, workspaceId, key, name, severity, source, device, at } = trigger;
-  const { ruleName, correlationId, orderedBy, clearAfterMs, escalateAfterMs } = trigger;
+  const { ruleName, correlationId, orderedBy, clearAfterMs, escalateAfterMs, remindEveryMs } =
+    trigger;
   return {
     id,
     organizationId,
@@ -35,6 +36,8 @@ export function openedAlarm(id: string, trigger: AlarmTrigger): Alarm {
     correlationId,
     clearAt: after(at, clearAfterMs),
     escalateAt: after(at, escalateAfterMs),
+    remindAt: after(at, remindEveryMs),
+    remindEveryMs,
     sources: 0,
     commentCount: 0,
     orderedBy,
@@ -65,13 +68,14 @@ function spanWith(span: Alarm['sampleTime'], time: EpochMs | null): Alarm['sampl
   return { first: Math.min(first, time), last: Math.max(last, time) };
 }
 
-/** An open alarm, acknowledged. Nothing escalates then. */
+/** An open alarm, acknowledged. Nothing escalates or reminds then. */
 export function acknowledgedAlarm(alarm: Alarm, at: EpochMs, by: AlarmActor): Alarm {
   return {
     ...alarm,
     state: 'ACKNOWLEDGED',
     acknowledged: { at, by },
     escalateAt: null,
+    remindAt: null,
     version: alarm.version + 1,
   };
 }
@@ -83,6 +87,7 @@ export function clearedAlarm(alarm: Alarm, cleared: AlarmClearing): Alarm {
     cleared,
     clearAt: null,
     escalateAt: null,
+    remindAt: null,
     sources: 0,
     version: alarm.version + 1,
   };
@@ -90,6 +95,14 @@ export function clearedAlarm(alarm: Alarm, cleared: AlarmClearing): Alarm {
 
 export function escalatedAlarm(alarm: Alarm, at: EpochMs): Alarm {
   return { ...alarm, escalatedAt: at, escalateAt: null, version: alarm.version + 1 };
+}
+
+/** The next reminder keeps the rhythm of the first; those missed by a stopped platform are not sent. */
+export function remindedAlarm(alarm: Alarm, at: EpochMs): Alarm {
+  const { remindAt, remindEveryMs, version } = alarm;
+  if (remindAt === null || remindEveryMs === null) return { ...alarm, remindAt: null };
+  const passed = Math.floor((at - remindAt) / remindEveryMs) + 1;
+  return { ...alarm, remindAt: remindAt + passed * remindEveryMs, version: version + 1 };
 }
 
 export function commentedAlarm(alarm: Alarm): Alarm {

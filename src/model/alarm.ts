@@ -12,7 +12,13 @@ export const alarmStates = ['OPEN', 'ACKNOWLEDGED', 'CLEARED'] as const;
 export type AlarmState = (typeof alarmStates)[number];
 
 /** The changes that outputs can be notified of. */
-export const notifiedChanges = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED'] as const;
+export const notifiedChanges = [
+  'OPENED',
+  'ACKNOWLEDGED',
+  'CLEARED',
+  'ESCALATED',
+  'REMINDER',
+] as const;
 export type NotifiedChange = (typeof notifiedChanges)[number];
 
 /** What can happen to an alarm; UPDATED are further triggers. */
@@ -27,6 +33,8 @@ export const alarmLimits = {
   clearedKeptMs: 90 * dayMs,
   /** Devices and outputs that one alarm waits for until it is cleared by itself. */
   sourcesMax: 10_000,
+  remindEveryMsMin: 60_000,
+  remindEveryMsMax: 30 * dayMs,
   commentsMax: 100,
   commentCharactersMax: 2_000,
   reasonCharactersMax: 500,
@@ -78,6 +86,10 @@ export interface Alarm {
   readonly clearAt: EpochMs | null;
   /** When it is escalated, unless a user acknowledges it. */
   readonly escalateAt: EpochMs | null;
+  /** When its outputs are next reminded of it, as long as it is open and not acknowledged. */
+  readonly remindAt: EpochMs | null;
+  /** Time between reminders; null without any. */
+  readonly remindEveryMs: number | null;
   /** Rules, outputs and devices that keep it open. */
   readonly sources: number;
   readonly commentCount: number;
@@ -111,6 +123,7 @@ export type AlarmProperties = {
   /** ISO-8601 durations. */
   readonly clearAfter: string | null;
   readonly escalateAfter: string | null;
+  readonly remindEvery: string | null;
   readonly notify: readonly AlarmNotification[];
 };
 
@@ -163,6 +176,7 @@ export interface AlarmTrigger extends EffectFields {
   readonly orderedBy: string;
   readonly clearAfterMs: number | null;
   readonly escalateAfterMs: number | null;
+  readonly remindEveryMs: number | null;
 }
 
 /** Why a source ends: the rule is not true any longer, or what made the alarm is gone. */

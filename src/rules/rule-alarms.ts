@@ -48,7 +48,7 @@ function sourceOf({ compiled, origin }: Run, connectorId: string) {
 /** The trigger of one action. */
 export function alarmTrigger(run: Run, output: AlarmOutput, connectorId: string): AlarmTrigger {
   const { compiled, origin, context } = run;
-  const { templates, properties, clearAfterMs, escalateAfterMs } = output;
+  const { templates, properties, clearAfterMs, escalateAfterMs, remindEveryMs } = output;
   const { name, key, device } = renderAlarm(templates, context);
   return {
     kind: 'TRIGGER',
@@ -66,6 +66,7 @@ export function alarmTrigger(run: Run, output: AlarmOutput, connectorId: string)
     orderedBy: templates.isByDevice ? (device?.id ?? '') : '',
     clearAfterMs,
     escalateAfterMs,
+    remindEveryMs,
   };
 }
 

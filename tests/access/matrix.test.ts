@@ -188,6 +188,7 @@ function triggerOf({ organization, workspace, rule }: Fixtures, connectorId: str
     orderedBy: '',
     clearAfterMs: null,
     escalateAfterMs: null,
+    remindEveryMs: null,
   };
 }
 

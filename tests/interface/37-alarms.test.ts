@@ -268,6 +268,47 @@ describe('time', () => {
     });
     expect(sink.left('time')).toEqual([]);
   });
+
+  test('remindEvery notifies in its rhythm while the alarm is open, and not after an acknowledgement', async () => {
+    const hook = await sink.action(world, 'reminders');
+    const notify = [{ on: 'REMINDER', outputConnectorId: hook }];
+    const device = await world.device({ name: 'forgotten' });
+    await hotRule(device, [[20, await output({ remindEvery: 'PT10M', notify })]]);
+    await send(device, 30);
+    const { id } = await newest(device);
+    clockAheadMs += 11 * 60_000;
+    const reminder = await sink.next('reminders');
+    expect(reminder).toMatchObject({ change: 'REMINDER', alarm: { id, state: 'OPEN', count: 1 } });
+    // Two periods were missed: they are not made up for.
+    clockAheadMs += 31 * 60_000;
+    expect(await sink.next('reminders')).toMatchObject({ change: 'REMINDER', alarm: { id } });
+    await world.must('POST', `/v3/alarms/${id}/acknowledge`, {});
+    clockAheadMs += 60 * 60_000;
+    await send(device, 10);
+    await expect.poll(() => of(device)).toMatchObject([{ state: 'CLEARED' }]);
+    expect(sink.left('reminders')).toEqual([]);
+  });
+
+  test.each(['PT59S', 'P31D', 'P1M', 'hourly'])(
+    'remindEvery %s is refused',
+    async (remindEvery) => {
+      const body = {
+        name: 'bad',
+        workspaceId: world.workspaceId,
+        scope: 'RULE_ACTION',
+        type: 'ALARM',
+      };
+      const alarmProperties = { name: 'x', severity: 'INFO', remindEvery };
+      const refused = await world.call('POST', '/v3/output-connectors', {
+        ...body,
+        alarmProperties,
+      });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('remindEvery') },
+      });
+    },
+  );
 });
 
 describe('outputs are notified', () => {

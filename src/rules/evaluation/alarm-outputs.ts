@@ -8,6 +8,7 @@ export interface AlarmOutput {
   readonly templates: AlarmTemplates;
   readonly clearAfterMs: number | null;
   readonly escalateAfterMs: number | null;
+  readonly remindEveryMs: number | null;
   /** Indexes of the logic blocks with this action. */
   readonly blocks: readonly number[];
 }
@@ -29,6 +30,7 @@ export function compileAlarms(
       templates: alarmTemplates(own),
       clearAfterMs: msOrNull(own.clearAfter),
       escalateAfterMs: msOrNull(own.escalateAfter),
+      remindEveryMs: msOrNull(own.remindEvery ?? null),
       blocks,
     });
   }

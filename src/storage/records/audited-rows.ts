@@ -90,7 +90,9 @@ const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration'])
 const unshown = new Set<string>([
   ...'id searchText created updated version organizationId lastUsed content plan done'.split(' '),
   ...'failed activation nextExecution nameKey loraKeys'.split(' '),
-  ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt'.split(' '),
+  ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt remindAt remindEveryMs'.split(
+    ' ',
+  ),
   ...deviceKeyColumns,
 ]);
 const jsonColumns = new Set<string>([

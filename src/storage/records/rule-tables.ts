@@ -123,6 +123,8 @@ export interface AlarmTables {
     correlationId: string;
     clearAt: number | null;
     escalateAt: number | null;
+    remindAt: number | null;
+    remindEveryMs: number | null;
     sources: number;
     commentCount: number;
     orderedBy: string;

@@ -72,6 +72,7 @@ export const formWords = wordSet(
       clearWhen: 'Clear',
       clearAfter: 'Clear after (minutes)',
       escalateAfter: 'Escalate after (minutes)',
+      remindEvery: 'Remind every (minutes)',
       useCurrentDevice: 'Store on the device that sent the sample',
       targetDeviceId: 'Store on',
     },
@@ -84,6 +85,7 @@ export const formWords = wordSet(
       recipientPhones: 'One number per line, such as +41791234567',
       clearAfter: "Optional. Clears the alarm if it isn't triggered for this long.",
       escalateAfter: "Optional. Escalates the alarm if it isn't acknowledged in this time.",
+      remindEvery: 'Optional. Notifies again while the alarm is open and not acknowledged.',
       key: 'Template. Only one alarm per key can be open at a time.',
     },
     choices: {
@@ -103,6 +105,7 @@ export const formWords = wordSet(
       ACKNOWLEDGED: 'Acknowledged',
       CLEARED: 'Cleared',
       ESCALATED: 'Escalated',
+      REMINDER: 'Reminder',
       V5: '5',
       V3_1_1: '3.1.1',
     },
@@ -180,6 +183,7 @@ export const formWords = wordSet(
       clearWhen: 'Beheben',
       clearAfter: 'Beheben nach (Minuten)',
       escalateAfter: 'Eskalieren nach (Minuten)',
+      remindEvery: 'Erinnern alle (Minuten)',
       useCurrentDevice: 'Beim Gerät speichern, das den Messwert gesendet hat',
       targetDeviceId: 'Speichern bei',
     },
@@ -192,6 +196,8 @@ export const formWords = wordSet(
       recipientPhones: 'Eine Nummer pro Zeile, zum Beispiel +41791234567',
       clearAfter: 'Optional. Behebt den Alarm, wenn er so lange nicht ausgelöst wird.',
       escalateAfter: 'Optional. Eskaliert den Alarm, wenn er in dieser Zeit nicht bestätigt wird.',
+      remindEvery:
+        'Optional. Benachrichtigt erneut, solange der Alarm offen und nicht bestätigt ist.',
       key: 'Vorlage. Je Schlüssel kann nur ein Alarm offen sein.',
     },
     choices: {
@@ -211,6 +217,7 @@ export const formWords = wordSet(
       ACKNOWLEDGED: 'Bestätigt',
       CLEARED: 'Behoben',
       ESCALATED: 'Eskaliert',
+      REMINDER: 'Erinnerung',
       V5: '5',
       V3_1_1: '3.1.1',
     },

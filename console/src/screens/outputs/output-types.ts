@@ -81,6 +81,7 @@ const alarmFields: readonly OutputField[] = [
   { member: 'clearWhen', kind: 'choice', options: ['RULE_FALSE', 'NEVER'] },
   { member: 'clearAfter', kind: 'minutes' },
   { member: 'escalateAfter', kind: 'minutes' },
+  { member: 'remindEvery', kind: 'minutes' },
   { member: 'key', kind: 'template', place: 'text' },
   { member: 'notify', kind: 'notify' },
 ];

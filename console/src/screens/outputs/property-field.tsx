@@ -197,7 +197,7 @@ interface Notification {
   readonly outputConnectorId: string;
 }
 
-const changes = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED'] as const;
+const changes = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED', 'REMINDER'] as const;
 const outputsMax = 1_000;
 const messageTypes = new Set([
   'WEBHOOK',

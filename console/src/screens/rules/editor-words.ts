@@ -78,6 +78,7 @@ export const editorWords = wordSet(
     alarmStays: 'Stays open until someone clears it',
     alarmClearsAfter: (time: string) => `Clears after ${time} without a trigger`,
     alarmEscalates: (time: string) => `Escalates after ${time} if not acknowledged`,
+    alarmReminds: (time: string) => `Reminds every ${time} until acknowledged`,
     alarmNotifies: (many: number) =>
       many === 0
         ? 'No notifications'
@@ -184,6 +185,7 @@ export const editorWords = wordSet(
     alarmStays: 'Bleibt offen, bis ihn jemand behebt',
     alarmClearsAfter: (time: string) => `Wird nach ${time} ohne Auslöser behoben`,
     alarmEscalates: (time: string) => `Eskaliert nach ${time}, wenn er nicht bestätigt wird`,
+    alarmReminds: (time: string) => `Erinnert alle ${time}, bis er bestätigt wird`,
     alarmNotifies: (many: number) =>
       many === 0
         ? 'Keine Benachrichtigungen'

@@ -174,6 +174,7 @@ interface Alarm {
   readonly clearWhen?: string;
   readonly clearAfter?: string;
   readonly escalateAfter?: string;
+  readonly remindEvery?: string;
   readonly notify?: readonly unknown[];
 }
 
@@ -184,11 +185,12 @@ function AlarmSummary({ outputId }: { readonly outputId: string }) {
   if (error !== null) return <p className="mute">{error.message}</p>;
   if (data === undefined) return <Bone width="100%" />;
   const alarm = data.alarmProperties as unknown as Alarm;
-  const { name, severity, clearWhen, clearAfter, escalateAfter, notify = [] } = alarm;
+  const { name, severity, clearWhen, clearAfter, escalateAfter, remindEvery, notify = [] } = alarm;
   const sentences = [
     clearWhen === 'NEVER' ? words.alarmStays : words.alarmClears,
     clearAfter && words.alarmClearsAfter(inWords(clearAfter, duration)),
     escalateAfter && words.alarmEscalates(inWords(escalateAfter, duration)),
+    remindEvery && words.alarmReminds(inWords(remindEvery, duration)),
     words.alarmNotifies(notify.length),
   ];
   return (

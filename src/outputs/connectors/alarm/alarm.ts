@@ -39,6 +39,9 @@ const alarmProperties = {
   escalateAfter: optionalText(
     'ISO-8601 duration after which the alarm escalates unless it is acknowledged.',
   ),
+  remindEvery: optionalText(
+    'ISO-8601 duration, from PT1M to P30D. As long as the alarm is open and not acknowledged, the outputs with `on: REMINDER` are notified again each time this much has passed.',
+  ),
   notify: optional(
     Type.Array(Type.Object({ on: oneOf(notifiedChanges), outputConnectorId: anyText }), {
       maxItems: alarmLimits.notificationsMax,
@@ -57,11 +60,25 @@ function parseAlarm(reader: AlarmReader): AlarmProperties {
     clearWhen: reader.oneOf('clearWhen', clearings, 'RULE_FALSE'),
     clearAfter: parseDuration(reader, 'clearAfter'),
     escalateAfter: parseDuration(reader, 'escalateAfter'),
+    remindEvery: parseReminder(reader),
     notify: parseNotifications(reader),
   };
 }
 
-function parseDuration(reader: AlarmReader, member: 'clearAfter' | 'escalateAfter') {
+function parseReminder(reader: AlarmReader): string | null {
+  const duration = parseDuration(reader, 'remindEvery');
+  if (duration === null) return null;
+  const ms = Number(durationMsOf(duration));
+  const { remindEveryMsMin, remindEveryMsMax } = alarmLimits;
+  if (ms < remindEveryMsMin || ms > remindEveryMsMax)
+    return reader.refuse('remindEvery', 'must be from PT1M to P30D');
+  return duration;
+}
+
+function parseDuration(
+  reader: AlarmReader,
+  member: 'clearAfter' | 'escalateAfter' | 'remindEvery',
+) {
   const duration = reader.text(member) || null;
   if (duration === null) return null;
   const read = durationMsOf(duration);

@@ -414,6 +414,7 @@ const columnTypes: Readonly<Record<string, string>> = {
 const nullsInIndexes = new Set([
   'clearAt',
   'escalateAt',
+  'remindAt',
   'clearedAt',
   'nextExecution',
   'batteryLevel',

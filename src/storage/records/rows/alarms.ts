@@ -86,6 +86,8 @@ function alarmFromRow(row: Selectable<Row>): Alarm {
     correlationId: row.correlationId,
     clearAt: row.clearAt,
     escalateAt: row.escalateAt,
+    remindAt: row.remindAt,
+    remindEveryMs: row.remindEveryMs,
     sources: row.sources,
     commentCount: row.commentCount,
     orderedBy: row.orderedBy,
@@ -142,12 +144,15 @@ export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Pro
   );
 }
 
-/** Alarms are cleared and escalated after the same time as before, although the clock was set back. */
+/** Columns with the times at which something happens to an alarm by itself. */
+const timeColumns = ['clearAt', 'escalateAt', 'remindAt'] as const;
+
+/** Alarms are cleared, escalated and reminded of after the same time as before, although the clock was set back. */
 export async function moveAlarmTimes(
   step: RecordsDb,
   { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
 ): Promise<void> {
-  for (const column of ['clearAt', 'escalateAt'] as const)
+  for (const column of timeColumns)
     await step
       .updateTable('alarms')
       .set((eb) => ({ [column]: eb(column, '-', byMs) }))
@@ -185,10 +190,10 @@ export async function findOpenAlarms(
   return found;
 }
 
-/** Those whose time to be cleared or escalated has come, the earliest first. */
+/** Those whose time to be cleared, escalated or reminded of has come, the earliest first. */
 export async function findDueAlarms(db: RecordsDb, now: EpochMs, max: number): Promise<Alarm[]> {
   const due = new Map<string, Alarm>();
-  for (const column of ['clearAt', 'escalateAt'] as const) {
+  for (const column of timeColumns) {
     const query = db
       .selectFrom('alarms')
       .selectAll()
@@ -203,7 +208,7 @@ export async function findDueAlarms(db: RecordsDb, now: EpochMs, max: number): P
 /** When the next alarm is due; undefined when none is. */
 export async function nextAlarmTime(db: RecordsDb): Promise<EpochMs | undefined> {
   const times: number[] = [];
-  for (const column of ['clearAt', 'escalateAt'] as const) {
+  for (const column of timeColumns) {
     const query = db
       .selectFrom('alarms')
       .select((eb) => eb.fn.min(column).as('at'))
