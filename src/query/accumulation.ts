@@ -128,5 +128,12 @@ function parseInterval(interval: { readonly from: string; readonly to: string })
 
 export type ReadingStore = Pick<
   Samples,
-  'samples' | 'exportSamples' | 'latestSample' | 'latest' | 'topics' | 'measuredKeys' | 'buckets'
+  | 'samples'
+  | 'exportSamples'
+  | 'latestSample'
+  | 'latest'
+  | 'topics'
+  | 'measuredKeys'
+  | 'buckets'
+  | 'values'
 >;

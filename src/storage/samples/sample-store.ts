@@ -8,6 +8,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { AccumulatorName } from '../../query/summaries/accumulators.ts';
 import type { Tally } from '../../query/summaries/facet.ts';
+import type { ValueBatch } from '../../query/summaries/ordered-values.ts';
 import type { RowRange } from './row-block.ts';
 
 export interface SampleStore {
@@ -74,6 +75,16 @@ export interface SampleStore {
    * read.
    */
   buckets(request: BucketRequest): Promise<readonly (readonly (Tally | undefined)[])[]>;
+
+  /**
+   * The values of some keys of a topic in the order of time, those of one instant in the order of
+   * storing: every row from `from` on and before `to`, also those without any of the keys, in batches
+   * of 8,192 rows at most. With `before`, rows with the last value of each key before `from` come
+   * first; with `after`, rows with the first value of each at or behind `to` come last, of those of
+   * one instant the last that was stored. A batch may change when the next is asked for. Throws
+   * Problem `samplesDamaged` when some of it cannot be read.
+   */
+  values(request: ValuesRequest): AsyncIterable<ValueBatch>;
 
   /**
    * The keys ever measured, for each of `topicsMax` topics, 50 without it, with the newest samples;
@@ -256,6 +267,19 @@ export interface BucketRequest {
   readonly accumulator: AccumulatorName;
   /** Ascending, at least two. */
   readonly edges: readonly EpochMs[];
+}
+
+export interface ValuesRequest {
+  readonly deviceId: string;
+  readonly topic: string;
+  /** Data keys, as in `BucketRequest`; none for times only. */
+  readonly keys: readonly string[];
+  /** Inclusive. */
+  readonly from: EpochMs;
+  /** Exclusive. */
+  readonly to: EpochMs;
+  readonly before: boolean;
+  readonly after: boolean;
 }
 
 export type MeasuredType = 'number' | 'boolean' | 'string' | 'null' | 'array' | 'object';

@@ -34,7 +34,14 @@ export interface Samples
   extends ReportedReads,
     Pick<
       SampleStore,
-      'topics' | 'mayHold' | 'buckets' | 'measuredKeys' | 'usage' | 'previewExpiry' | 'retain'
+      | 'topics'
+      | 'mayHold'
+      | 'buckets'
+      | 'values'
+      | 'measuredKeys'
+      | 'usage'
+      | 'previewExpiry'
+      | 'retain'
     > {
   /**
    * Makes the entry durable and its samples visible to every later read, without samples
@@ -166,6 +173,7 @@ function joined(
     topics: (deviceId) => store.topics(deviceId),
     mayHold: (deviceId) => store.mayHold(deviceId),
     buckets: (request) => store.buckets(request),
+    values: (request) => store.values(request),
     measuredKeys: (deviceId, topicsMax) => store.measuredKeys(deviceId, topicsMax),
     usage: () => store.usage(),
     previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),

@@ -33,6 +33,7 @@ import { dataOfRow, type OpenRow } from './open-row.ts';
 import { createOpenRows, type OpenRows } from './open-rows.ts';
 import { OtherHoursReader } from './other-hours.ts';
 import { SampleCounts } from './sample-counts.ts';
+import { orderedValues } from './ordered-values.ts';
 import { createSampleReads } from './sample-reads.ts';
 import { sampleTables, shippedTables } from './sample-tables.ts';
 import { openStateFile, shippingFile } from './shipping-state.ts';
@@ -393,6 +394,7 @@ export async function openClickHouseStore(
     latest: (request) => answered(() => reads.latest(request)),
     measuredKeys: (deviceId, max) => answered(() => reads.measuredKeys(deviceId, max)),
     buckets: (request) => answered(() => queryBuckets(request, parts)),
+    values: (request) => answeredBatches(orderedValues(request, parts)),
     mayHold: (deviceId) =>
       answered(async () => {
         if (openRows.rowsOf(deviceId).length > 0) return true;

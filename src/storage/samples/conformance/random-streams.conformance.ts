@@ -7,9 +7,11 @@ import {
 } from '../../../query/summaries/accumulators.ts';
 import type { CountedSlots } from '../../../query/summaries/occupied-slots.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
+import { columnValueAt } from '../../../query/summaries/ordered-values.ts';
 import type { Samples } from '../samples.ts';
+import type { ValuesRequest } from '../sample-store.ts';
 import { Random, randomStream, streamKeys, streamStart, streamTopics } from './random-entries.ts';
-import { ReferenceStore } from './reference-store.ts';
+import { ReferenceStore, type ValueRow } from './reference-store.ts';
 import { allSamples, entryOf, samplesOfRuns } from './sample-entries.ts';
 import { hourMs } from '../../../model/instant.ts';
 
@@ -65,6 +67,21 @@ export async function describeRandomStream(
   expect(new Map(latest.map((s) => [s.topic, JSON.stringify([s.timestamp, s.data])]))).toEqual(
     new Map(newest.map((s) => [s.topic, JSON.stringify([s.at, s.data])])),
   );
+  for (let i = 0; i < 6; i++) {
+    const from = streamStart + random.below(30) * hourMs - 5 * hourMs;
+    const request = {
+      topic: random.pick(streamTopics),
+      keys: Array.from({ length: random.below(4) }, () => random.pick(streamKeys)),
+      from,
+      to: from + random.below(40 * hourMs),
+      before: random.below(2) === 0,
+      after: random.below(2) === 0,
+    };
+    expect(
+      await valueRows(target.store(), { deviceId, ...request }),
+      JSON.stringify(request),
+    ).toEqual(reference.values(request));
+  }
   for (let i = 0; i < 12; i++) {
     const dataKey = random.pick(streamKeys);
     const accumulator = random.pick(accumulatorNames);
@@ -80,6 +97,27 @@ export async function describeRandomStream(
       expectSame(answers(accumulator, found!), expected, `${source} ${JSON.stringify(request)}`);
     }
   }
+}
+
+/** Reads the values in order, and checks the form of their batches. */
+export async function valueRows(
+  store: Pick<Samples, 'values'>,
+  request: ValuesRequest,
+): Promise<ValueRow[]> {
+  const rows: ValueRow[] = [];
+  for await (const { timestamps, columns } of store.values(request)) {
+    expect(timestamps.length).toBeGreaterThan(0);
+    expect(timestamps.length).toBeLessThanOrEqual(8_192);
+    for (const [row, at] of timestamps.entries()) {
+      const values = columns.map((column) => columnValueAt(column, row));
+      rows.push([at, ...values]);
+      const numbers = values.map((value) =>
+        typeof value === 'number' || typeof value === 'boolean' ? Number(value) : Number.NaN,
+      );
+      expect(columns.map((column) => column.numbers[row])).toEqual(numbers);
+    }
+  }
+  return rows;
 }
 
 function randomEdges(random: Random, last: number): number[] {

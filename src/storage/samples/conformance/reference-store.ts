@@ -2,7 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { accumulators, addValue } from '../../../query/summaries/accumulators.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
-import type { BucketRequest } from '../sample-store.ts';
+import type { BucketRequest, ValuesRequest } from '../sample-store.ts';
 import type { Given } from './sample-entries.ts';
 
 export class ReferenceStore {
@@ -57,7 +57,34 @@ export class ReferenceStore {
     }
     return tallies;
   }
+
+  /** See the port. */
+  values({ topic, keys, from, to, before, after }: Omit<ValuesRequest, 'deviceId'>): ValueRow[] {
+    const rows = this.newestFirst(topic).reverse();
+    const row = (sample: Given): ValueRow => [
+      sample.at,
+      ...keys.map((key) => valueOf(sample.data, key) ?? null),
+    ];
+    const has = (sample: Given, key: string) => (valueOf(sample.data, key) ?? null) !== null;
+    const earlier = new Set(
+      keys.map((key) => rows.findLast((each) => each.at < from && has(each, key))),
+    );
+    const later = new Set(
+      keys.map((key) => {
+        const first = rows.find((each) => each.at >= to && has(each, key));
+        return rows.findLast((each) => each.at === first?.at && has(each, key));
+      }),
+    );
+    return [
+      ...rows.filter((each) => before && earlier.has(each)),
+      ...rows.filter(({ at }) => at >= from && at < to),
+      ...rows.filter((each) => after && later.has(each)),
+    ].map(row);
+  }
 }
+
+/** What a row of ordered values says: its time, and the value of each key. */
+export type ValueRow = readonly [at: number, ...values: (Json | undefined)[]];
 
 /**
  * The keys of the streams in words of their own: a key as it stands, else step by step through

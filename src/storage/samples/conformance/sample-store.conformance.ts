@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
+import { valueRows } from './random-streams.conformance.ts';
 import {
   allSamples,
   collect,
@@ -99,6 +100,62 @@ export function describeSampleStore(
         duplicates: 1,
       });
       expect((await collect(store.log.entriesFrom(0))).at(-1)).toEqual(written);
+    });
+  });
+
+  describe('values', () => {
+    test('contract 38: values come in the order of time and storing, with the last before and the first behind', async () => {
+      const store = await open({ now: 1 });
+      await store.append(
+        entryOf('d1', [
+          { at: 1, data: { n: 1, s: 'early' } },
+          { at: 1, data: { n: 2 } },
+          { at: 3, data: { s: 'x' } },
+          { at: 9, data: { n: 9 } },
+          { at: 9, data: { n: 10 } },
+          { at: 5, data: { n: true, s: [1] } },
+          { at: 5, data: { n: 5.5, s: null } },
+          { at: 6, data: { other: 0 } },
+          { at: 5, data: { n: 7 }, topic: 'side' },
+        ]),
+      );
+      const request = { deviceId: 'd1', topic: 'default', keys: ['n', 's'], from: 4, to: 8 };
+      const inside = [
+        [5, true, [1]],
+        [5, 5.5, null],
+        [6, null, null],
+      ];
+      expect(await valueRows(store, { ...request, before: false, after: false })).toEqual(inside);
+      expect(await valueRows(store, { ...request, before: true, after: true })).toEqual([
+        [1, 2, null],
+        [3, null, 'x'],
+        ...inside,
+        [9, 10, null],
+      ]);
+      const none = { ...request, from: 20, to: 20, before: true, after: true };
+      expect(await valueRows(store, none)).toEqual([
+        [5, true, [1]],
+        [9, 10, null],
+      ]);
+    });
+
+    test('many values come in several batches', async () => {
+      const store = await open({ now: 1 });
+      const count = 20_000;
+      for (let from = 0; from < count; from += 1_000)
+        await store.append(
+          entryOf(
+            'd1',
+            Array.from({ length: 1_000 }, (_, i) => ({
+              at: from + i,
+              data: { n: (from + i) / 4 },
+            })),
+          ),
+        );
+      const request = { deviceId: 'd1', topic: 'default', keys: ['n'], before: true, after: true };
+      const rows = await valueRows(store, { ...request, from: 10, to: count - 10 });
+      expect(rows).toHaveLength(count - 18);
+      expect(rows.every(([at, n], i) => at === i + 9 && n === at / 4)).toBe(true);
     });
   });
 

@@ -16,7 +16,9 @@ import type {
   SampleScan,
   SampleStore,
   UnreadableSamples,
+  ValuesRequest,
 } from '../sample-store.ts';
+import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { refuseUnreadable } from '../reported-reads.ts';
 import { type ChunkSealer, createChunkSealer } from './chunk-sealer.ts';
@@ -31,6 +33,7 @@ import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts
 import { ActiveReads } from './queries/active-reads.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import { latestSamples, newestFirst } from './queries/latest-samples.ts';
+import { orderedValues } from './queries/ordered-values.ts';
 import { keptTopicsMax, type NewestSample, NewestSamples } from './queries/newest-samples.ts';
 import {
   matchingSeries,
@@ -280,7 +283,14 @@ const skippedPerSlice = 50_000;
 
 type StoreReads = Pick<
   SampleStore,
-  'samples' | 'exportSamples' | 'exportColumns' | 'topics' | 'latest' | 'buckets' | 'measuredKeys'
+  | 'samples'
+  | 'exportSamples'
+  | 'exportColumns'
+  | 'topics'
+  | 'latest'
+  | 'buckets'
+  | 'values'
+  | 'measuredKeys'
 > & {
   /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
   readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
@@ -318,6 +328,7 @@ function createStoreReads(parts: StoreReadsParts): StoreReads {
       })),
     latest: (request) => findLatest(request, parts),
     buckets: (request) => findBuckets(request, parts),
+    values: (request) => findValues(request, parts),
     measuredKeys: async (deviceId, topicsMax) =>
       measuredKeys(topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)), topicsMax),
   };
@@ -502,6 +513,20 @@ async function findBuckets(
   const end = readers.begin();
   try {
     return await queryBuckets(request, parts);
+  } finally {
+    end();
+  }
+}
+
+async function* findValues(
+  request: ValuesRequest,
+  parts: StoreReadsParts,
+): AsyncGenerator<ValueBatch> {
+  const { deviceId } = request;
+  const end = parts.readers.begin();
+  try {
+    const reader = readerOf({ deviceId, unreadable: refuseUnreadable }, parts);
+    yield* orderedValues(request, { ...parts, reader });
   } finally {
     end();
   }

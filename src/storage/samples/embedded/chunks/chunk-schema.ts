@@ -8,6 +8,7 @@ import {
 } from '../../../log/data-shape.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { textKey } from '../../../../structures/string-hash.ts';
+import { columnsOfShapes, type KeyColumns } from '../../value-batches.ts';
 
 export interface SchemaColumn {
   readonly path: readonly string[];
@@ -32,15 +33,6 @@ interface SchemaParts {
   readonly shapeColumns: readonly (readonly number[])[];
   /** What data keys stand for, found once per key. */
   readonly keys: Map<string, KeyColumns>;
-}
-
-/** Where the values of a data key are; undefined when only the objects themselves can tell. */
-export type KeyColumns = readonly KeyColumn[] | undefined;
-
-export interface KeyColumn {
-  readonly column: number;
-  /** The shapes in which the key names this column; undefined when those are all. */
-  readonly shapes: readonly boolean[] | undefined;
 }
 
 const schemasMax = 65_536;
@@ -177,35 +169,6 @@ export function columnsOfKey(schema: ChunkSchema, dataKey: string): KeyColumns {
   const found = columnsOfShapes(schema.shapes, schema.shapeColumns, dataKey);
   schema.keys.set(dataKey, found);
   return found;
-}
-
-/** The same for any rows, by their shapes and the columns of those. */
-export function columnsOfShapes(
-  shapes: readonly DataShape[],
-  shapeColumns: readonly (readonly number[])[],
-  dataKey: string,
-): KeyColumns {
-  const shapesOfColumn = new Map<number, boolean[]>();
-  for (const [shapeId, shape] of shapes.entries()) {
-    if (shape.opaque) return undefined;
-    const path = shape.pathOf(dataKey);
-    if (path === undefined) continue;
-    const leaf = shape.leaves.findIndex(
-      (l) => l.path.length === path.length && l.path.every((key, i) => key === path[i]),
-    );
-    // A null has no column and no value; an object, or something within an array, is a value that
-    // no column holds.
-    if (leaf < 0 && shape.isNull(path)) continue;
-    if (leaf < 0) return undefined;
-    const column = shapeColumns[shapeId]?.[leaf] ?? missing('column of a leaf');
-    const marks = shapesOfColumn.get(column) ?? shapes.map(() => false);
-    marks[shapeId] = true;
-    shapesOfColumn.set(column, marks);
-  }
-  return [...shapesOfColumn].map(([column, found]) => ({
-    column,
-    shapes: found.every(Boolean) ? undefined : found,
-  }));
 }
 
 /** Whether the column's values are numbers or booleans. */

@@ -12,7 +12,8 @@ import {
 } from './bucket-rows.ts';
 import type { ColumnValues, ValueKind } from '../../../../query/summaries/facet.ts';
 import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chunks/chunk.ts';
-import { columnAt, columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
+import { columnAt, columnsOfKey, isNumeric } from '../chunks/chunk-schema.ts';
+import type { KeyColumn } from '../../value-batches.ts';
 import type { SealedRows } from './sealed-rows.ts';
 
 const noValues = new Float64Array(0);

@@ -4,7 +4,8 @@ import type { EpochMs } from '../../../../model/instant.ts';
 import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { ColumnValues, Facet, Tally, ValueKind } from '../../../../query/summaries/facet.ts';
 import { addValue } from '../../../../query/summaries/accumulators.ts';
-import { isNumeric, type KeyColumn, type KeyColumns } from '../chunks/chunk-schema.ts';
+import { isNumeric } from '../chunks/chunk-schema.ts';
+import type { KeyColumn, KeyColumns } from '../../value-batches.ts';
 import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/rows.ts';
 import { missing } from '../../../../structures/missing.ts';
 

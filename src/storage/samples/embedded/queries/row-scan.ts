@@ -5,6 +5,7 @@ import type { SampleRange, SampleRun } from '../../sample-store.ts';
 import { isNumeric } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
 import {
+  type Column,
   dataAt,
   metaAt,
   originAt,
@@ -104,15 +105,25 @@ export class RowWalk<Built> {
    * and no more than have `cellsMax` values and times. Their columns can be read without meeting damage.
    */
   nextRun(cellsMax: number): SampleRun | undefined {
+    return this.nextRunOf(readColumns, ({ columns }) =>
+      Math.floor(cellsMax / (columns.length + 1)),
+    );
+  }
+
+  /**
+   * The same with other columns and bounds: `decode` reads what the caller wants of the rows of a
+   * group, once; `rowsMax` is the most rows of one run.
+   */
+  nextRunOf(decode: (rows: Rows) => void, rowsMax: (rows: Rows) => number): SampleRun | undefined {
     for (;;) {
       const source = this.#nextSource();
       if (source === undefined) return undefined;
       const { topic, group, sorted } = source;
-      source.isRead ||= guarded(group, () => readColumns(sorted.rows)) !== undefined;
+      source.isRead ||= guarded(group, () => readBy(decode, sorted.rows)) !== undefined;
       if (source.isRead) {
         const from = source.low;
-        const rowsMax = Math.max(1, Math.floor(cellsMax / (sorted.rows.columns.length + 1)));
-        source.low = this.#endOfRun(source, Math.min(source.high, from + rowsMax));
+        const to = from + Math.max(1, rowsMax(sorted.rows));
+        source.low = this.#endOfRun(source, Math.min(source.high, to));
         return { topic, sorted, from, to: source.low };
       }
       this.#reader.left(topic, group);
@@ -247,12 +258,24 @@ function isBehind({ sorted }: Source, place: number, other: Source): boolean {
   return byTime === 0 ? sorted.orders[place]! > other.sorted.orders[other.low]! : byTime > 0;
 }
 
+function readBy(decode: (rows: Rows) => void, rows: Rows): true {
+  decode(rows);
+  return true;
+}
+
 /** Decodes the values of all rows, as far as they are kept. */
-function readColumns({ columns, shapeIds }: Rows): number {
-  let values = shapeIds?.length ?? 0;
-  for (const column of columns)
-    values += isNumeric(column.kind) ? column.numbers.length : column.ids.length;
-  return values;
+export function readColumns({ columns, shapeIds }: Rows): void {
+  void shapeIds;
+  for (const column of columns) readColumn(column);
+}
+
+/** Decodes the values of a column. */
+export function readColumn(column: Column): void {
+  if (isNumeric(column.kind)) void column.numbers;
+  else {
+    void column.ids;
+    void column.texts;
+  }
 }
 
 /** Whether every row can be read and comes from a time on. */
@@ -262,7 +285,7 @@ function isWhollyVisible(group: RowGroup, from: EpochMs): boolean {
 }
 
 /** What the reading of the group gives; undefined when it meets damage. */
-function guarded<T>({ sealed }: RowGroup, read: () => T): T | undefined {
+export function guarded<T>({ sealed }: RowGroup, read: () => T): T | undefined {
   return sealed === undefined ? read() : sealed.guarded(read);
 }
 

@@ -1,0 +1,176 @@
+// Ordered values in ClickHouse: rows below the shipped position merged with open ones, with the last values before and the first behind.
+import { dataValue } from '../../../model/data-value.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { JsonObject } from '../../../model/json.ts';
+import type { Sample } from '../../../model/sample.ts';
+import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
+import { int64, quoted } from '../../clickhouse/statement-values.ts';
+import { createShapeInterner } from '../../log/data-shape.ts';
+import { runsOfSamples } from '../sample-runs.ts';
+import type { ValuesRequest } from '../sample-store.ts';
+import { batchRowsMax, ValueBatches } from '../value-batches.ts';
+import { mayNameElement } from './bucket-plan.ts';
+import { shardOf } from './flusher.ts';
+import { type OpenPlace, sampleOfRow } from './open-row.ts';
+import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
+import { partitionMs } from './sample-tables.ts';
+import { compareRows, newestFirst, oldestFirst, type PlacedRow } from './sealed-rows.ts';
+import type { StoreParts } from './store-parts.ts';
+
+type StoredRow = PlacedRow & { readonly data: string };
+
+const rowColumns = 'ts, storedAt, journal, position, idx, data';
+
+/** See the port's `values`. */
+export async function* orderedValues(
+  request: ValuesRequest,
+  store: StoreParts,
+): AsyncGenerator<ValueBatch> {
+  const { deviceId, topic, keys, from, to } = request;
+  const topics = [topic];
+  const asked = {
+    deviceIds: [deviceId],
+    topics,
+    from: request.before ? undefined : from,
+    to: request.after ? undefined : to,
+  };
+  const parts = await readPartsOf(store, asked);
+  const openIn = (first: EpochMs, end: EpochMs) =>
+    openPlacesIn(deviceId, { topics, from: first, to: end }, parts);
+  const open = openIn(from, to);
+  const openBefore = request.before ? openIn(-Infinity, from) : [];
+  const openAfter = request.after ? openIn(to, Infinity) : [];
+  const shapes = createShapeInterner();
+  const batches = new ValueBatches(keys);
+  function* add(samples: readonly Sample[]): Generator<ValueBatch> {
+    for (const run of runsOfSamples(samples, shapes)) yield* batches.add(run);
+  }
+  if (request.before)
+    yield* add(await outermost(openBefore, { ...request, isBefore: true }, parts));
+  const after = request.after
+    ? await outermost(openAfter, { ...request, isBefore: false }, parts)
+    : [];
+  for await (const samples of rowsInOrder(request, open, parts)) yield* add(samples);
+  yield* add(after);
+  yield* batches.rest();
+}
+
+/** Partition by partition, so that the server never sorts the whole history of a device. */
+async function* rowsInOrder(
+  request: ValuesRequest,
+  open: readonly OpenPlace[],
+  parts: ReadParts,
+): AsyncGenerator<readonly Sample[]> {
+  const { from, to } = request;
+  const where = `${whereOf(request, parts, from)} and ts >= ${int64(from)} and ts < ${int64(to)}`;
+  let batch: Sample[] = [];
+  let next = 0;
+  for await (const rows of partitionsOf(where, request, parts, 'oldest'))
+    for (const row of rows) {
+      for (let place = open[next]; place && compareRows(place, row) < 0; place = open[++next])
+        batch.push(sampleOfRow(place.row));
+      batch.push(sampleOf(row, request));
+      if (batch.length < batchRowsMax) continue;
+      yield batch;
+      batch = [];
+    }
+  for (const { row } of open.slice(next)) batch.push(sampleOfRow(row));
+  yield batch;
+}
+
+async function* partitionsOf(
+  where: string,
+  { deviceId }: ValuesRequest,
+  { shards }: ReadParts,
+  direction: 'oldest' | 'newest',
+): AsyncGenerator<readonly StoredRow[]> {
+  const shard = shardOf(deviceId, shards);
+  const [order, rowOrder] = direction === 'oldest' ? ['', oldestFirst] : [' desc', newestFirst];
+  const partitions = await shard.select<{ number: number }>(
+    `select intDiv(ts, ${partitionMs}) as number from samples where ${where} group by number order by number${order}`,
+  );
+  for (const { number } of partitions)
+    yield* shard.stream<StoredRow>(
+      `select ${rowColumns} from samples where ${where} and intDiv(ts, ${partitionMs}) = ${number} order by ${rowOrder}`,
+    );
+}
+
+function whereOf(
+  { deviceId, topic }: ValuesRequest,
+  { visible, others }: ReadParts,
+  from?: EpochMs,
+): string {
+  return `device = ${quoted(deviceId)} and topic = ${quoted(topic)}${visible.condition([deviceId], from, others.shipped)}`;
+}
+
+function sampleOf({ ts, data }: StoredRow, { deviceId, topic }: ValuesRequest): Sample {
+  return { deviceId, topic, timestamp: ts, data: JSON.parse(data) as JsonObject };
+}
+
+interface Outer extends ValuesRequest {
+  /** Whether the last values before `from` are wanted, else the first at or behind `to`. */
+  readonly isBefore: boolean;
+}
+
+interface Candidate extends PlacedRow {
+  readonly sample: Sample;
+}
+
+/** The rows of the outermost value of each key, those of one instant that were stored last, in the order of time. */
+async function outermost(
+  open: readonly OpenPlace[],
+  outer: Outer,
+  parts: ReadParts,
+): Promise<readonly Sample[]> {
+  const { keys, isBefore, from, to } = outer;
+  const best = new Map<string, Candidate>();
+  const isFurther = (row: PlacedRow, known: PlacedRow): boolean => {
+    const byTime = isBefore ? row.ts - known.ts : known.ts - row.ts;
+    return byTime === 0 ? compareRows(row, known) > 0 : byTime > 0;
+  };
+  function offer(row: PlacedRow, sample: Sample): void {
+    for (const key of keys) {
+      const known = best.get(key);
+      const value = dataValue(sample.data, key);
+      if (value === undefined || value === null) continue;
+      if (known === undefined || isFurther(row, known)) best.set(key, { ...row, sample });
+    }
+  }
+  for (const place of open) offer(place, sampleOfRow(place.row));
+  const edge = isBefore ? `ts < ${int64(from)}` : `ts >= ${int64(to)}`;
+  const where = `${whereOf(outer, parts, isBefore ? undefined : to)} and ${edge}`;
+  const instants = await instantsOf(where, outer, parts);
+  const condition = instants === undefined ? where : `${where} and ts in (${instants.join(',')})`;
+  const stored =
+    instants?.length === 0
+      ? []
+      : partitionsOf(condition, outer, parts, isBefore ? 'newest' : 'oldest');
+  for await (const rows of stored) {
+    for (const row of rows) offer(row, sampleOf(row, outer));
+    // What follows lies further away.
+    const last = rows.at(-1);
+    const isDone = ({ ts }: Candidate): boolean =>
+      last !== undefined && (isBefore ? last.ts < ts : last.ts > ts);
+    if (best.size === keys.length && [...best.values()].every(isDone)) break;
+  }
+  const rows = new Map([...best.values()].map((row) => [placeName(row), row]));
+  return [...rows.values()].sort(compareRows).map(({ sample }) => sample);
+}
+
+function placeName({ ts, storedAt, journal, position, idx }: PlacedRow): string {
+  return `${ts} ${storedAt} ${journal} ${position} ${idx}`;
+}
+
+/** When the outermost values were measured, by their points; undefined where points do not tell. */
+async function instantsOf(
+  where: string,
+  { deviceId, keys, isBefore }: Outer,
+  { shards }: ReadParts,
+): Promise<readonly string[] | undefined> {
+  if (keys.some(mayNameElement)) return undefined;
+  const names = ['', ...keys.map((key) => JSON.stringify(key))];
+  const rows = await shardOf(deviceId, shards).select<{ key: string; at: EpochMs }>(
+    `select key, ${isBefore ? 'max' : 'min'}(ts) as at from points where ${where} and key in (${names.map(quoted).join(',')}) group by key`,
+  );
+  return rows.some(({ key }) => key === '') ? undefined : rows.map(({ at }) => int64(at));
+}
