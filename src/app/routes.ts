@@ -21,6 +21,7 @@ import { deviceCredentialRoutes } from '../http/routes/device-credentials.ts';
 import { deviceFileRoutes } from '../http/routes/device-files.ts';
 import { deviceTypeImportRoute, deviceTypeRoutes } from '../http/routes/device-types.ts';
 import { deviceRoutes } from '../http/routes/devices.ts';
+import { expressionRoutes } from '../http/routes/expressions.ts';
 import {
   type AboutParts,
   aboutRoute,
@@ -122,6 +123,7 @@ export function composeRoutes(
       replay: uplinks.replay,
     }),
     runScriptRoute(uplinks.runScript),
+    ...expressionRoutes(),
     ...recordRoutes(parts, { ...uplinks, everywhere: settled }, device.aliased, extras),
     ...extras.deliveries.routes,
     settledRoute(

@@ -24,6 +24,7 @@ import { deviceTypes } from './device-types.ts';
 import { devices } from './devices.ts';
 import { downlinks } from './downlinks.ts';
 import type { Endpoint } from './endpoint.ts';
+import { expressions } from './expressions.ts';
 import { health } from './health.ts';
 import { integrations } from './integrations.ts';
 import { invitations } from './invitations.ts';
@@ -82,6 +83,7 @@ export const endpoints = {
   deviceTypes,
   devices,
   downlinks,
+  expressions,
   health,
   integrations,
   invitations,

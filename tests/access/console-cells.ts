@@ -14,6 +14,12 @@ const manySeries = '/v3/devices/query/batch/time-series';
 export const consoleCells: Readonly<Record<string, Cell>> = {
   'GET /v3/about': { who: 'anybody', level: 'none', path: () => '/v3/about' },
   'GET /v3/auth/me': { who: 'anyCredential', level: 'none', path: () => '/v3/auth/me' },
+  'POST /v3/expressions/check': {
+    who: 'anyCredential',
+    level: 'none',
+    path: () => '/v3/expressions/check',
+    body: () => ({ expression: 'a + 1' }),
+  },
   'GET /v3/search': { who: 'anyCredential', level: 'none', path: () => '/v3/search?q=x' },
   [`GET ${preferences}`]: own,
   [`PUT ${preferences}`]: { ...own, body: () => ({}) },
