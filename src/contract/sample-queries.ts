@@ -1,7 +1,8 @@
 // Schemas and endpoints of stored samples (interface 4.1, 4.4).
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
-import { accumulatorNames, lastAlias } from '../query/summaries/accumulators.ts';
+import { accumulatorNames, lastAlias, quantilePattern } from '../query/summaries/accumulators.ts';
+import { foldNames } from '../query/summaries/folds.ts';
 import { endpoint } from './endpoint.ts';
 import { filterExpression } from './filter-expression.ts';
 import { pageParameters } from './list-parameters.ts';
@@ -34,24 +35,69 @@ export const timeZone = orNull(
     description: "IANA time zone of the buckets. Defaults to the workspace's, then UTC.",
   }),
 );
-const shownAccumulator = named('Accumulator', oneOf([...accumulatorNames, lastAlias]));
+const shownAccumulator = named(
+  'Accumulator',
+  Type.Union([
+    oneOf([...accumulatorNames, ...foldNames, lastAlias]),
+    Type.String({ pattern: quantilePattern, description: 'Quantile, P0 to P100.' }),
+  ]),
+);
 
 /** Taken in any case, and refused with the list of the valid ones. */
 export function accumulatorOf(description: string) {
   return shownAs(shownAccumulator, Type.String({ maxLength: textMax, description }));
 }
 
+/** Members for accumulators in the order of time (contract 38). */
+export const orderMembers = {
+  interpolation: orNull(
+    Type.Unsafe<'LINEAR' | 'STEP'>({
+      ...oneOf(['LINEAR', 'STEP']),
+      description:
+        'Values between two samples, for `INTEGRAL` and `TIME_WEIGHTED_AVG`: on a line, or the last value until the next one. Defaults to `LINEAR`. `DURATION_TRUE` and `TIME_IN_STATE` always use `STEP`.',
+    }),
+  ),
+  maxGap: orNull(
+    Type.String({
+      maxLength: textMax,
+      description:
+        'Longest time between two samples that counts as covered, as an ISO-8601 duration. Defaults to `P2D`.',
+    }),
+  ),
+  per: orNull(
+    Type.String({
+      maxLength: textMax,
+      description:
+        'Unit of time of `RATE` (default `PT1S`) and `INTEGRAL` (default `PT1H`), as an ISO-8601 duration.',
+    }),
+  ),
+  state: orNull(
+    Type.Unsafe<string | number | boolean>({
+      type: ['string', 'number', 'boolean'],
+      description: 'Value that `TIME_IN_STATE` looks for. Required for it.',
+    }),
+  ),
+  resets: orNull(
+    Type.Unsafe<'GUARDED' | 'ALL'>({
+      ...oneOf(['GUARDED', 'ALL']),
+      description:
+        'How `INCREASE` and `RATE` treat a lower value. `ALL` counts it as a counter that restarted at 0. `GUARDED`, the default, ignores drops of at most 10 % and zeros after which the counter continues.',
+    }),
+  ),
+};
+
 export const accumulation = {
   topic,
   dataKey,
   accumulator: accumulatorOf(
-    'How the values of the interval or of a bucket are reduced to one number. `NONE` is an alias of `LAST`. `FIRST` and `LAST` of a value that is neither number nor boolean are null.',
+    'How the values of the interval or of a bucket are reduced to one number. `P95` and the like are quantiles. `NONE` is an alias of `LAST`. `FIRST`, `LAST`, and `MODE` of a text are null.',
   ),
   interval: Type.Object({
     from: time('ISO-8601 date-time, inclusive.'),
     to: time('ISO-8601 date-time, exclusive.'),
   }),
   timeZone,
+  ...orderMembers,
 };
 export const bucketInterval = orNull(
   Type.String({
@@ -230,22 +276,47 @@ export const batchSeriesBody = namedObject('BatchSeriesBody', {
 export const kpiPageQuery = Type.Object(pageParameters);
 
 const kpi = Type.Union([Type.Number(), Type.Null()]);
+const coverageText =
+  'which lies between samples, 0 to 1. Only for accumulators that depend on the order of time.';
+const approximate = Type.Optional(
+  Type.Literal(true, {
+    description:
+      'Present and true if a quantile is an estimate within 0.5 %, because it is of more than 20,000 values.',
+  }),
+);
+const kpiCoverage = Type.Optional(
+  Type.Number({ description: `Share of the interval ${coverageText}` }),
+);
 export const kpiSchema = namedObject('Kpi', {
   deviceId: Type.String(),
   topic: Type.String(),
   dataKey: Type.String(),
   kpi,
+  value: Type.Optional(
+    Type.String({
+      description: 'Result of `FIRST`, `LAST`, or `MODE` if it is a text. `kpi` is null then.',
+    }),
+  ),
+  coverage: kpiCoverage,
+  approximate,
 });
+const accumulatedCoverage = Type.Optional(
+  Type.Number({ description: 'Mean coverage of the devices.' }),
+);
 export const tagKpiSchema = namedObject('TagKpi', {
   kpi,
   tagId: Type.String(),
   topic: Type.String(),
   dataKey: Type.String(),
+  coverage: accumulatedCoverage,
+  approximate,
 });
 export const batchKpiSchema = namedObject('BatchKpi', {
   kpi,
   topic: Type.String(),
   dataKey: Type.String(),
+  coverage: accumulatedCoverage,
+  approximate,
   deviceIds: Type.Array(Type.String()),
 });
 export const seriesSchema = namedObject('TimeSeries', {
@@ -256,6 +327,10 @@ export const seriesSchema = namedObject('TimeSeries', {
   timestamps: Type.Array(Type.String({ format: 'date-time' }), {
     description: 'Start time of each bucket.',
   }),
+  coverage: Type.Optional(
+    Type.Array(Type.Number(), { description: `Share of each bucket ${coverageText}` }),
+  ),
+  approximate,
 });
 
 export const rawSeriesBody = namedObject('ValueSeriesBody', {
@@ -286,6 +361,7 @@ export const aggregationBody = namedObject('AggregatedSeriesBody', {
     aggregation: accumulatorOf('How the values of a bucket are reduced to one number.'),
   }),
   timeZone,
+  ...orderMembers,
 });
 export const aggregationSchema = namedObject('AggregatedSeries', {
   data: Type.Object({

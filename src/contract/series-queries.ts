@@ -12,6 +12,7 @@ import {
   dataKey,
   deviceParams,
   kpiPageQuery,
+  orderMembers,
   rawSeriesBody,
   rawSeriesSchema,
   seriesBody,
@@ -38,6 +39,7 @@ const wantedSeries = namedObject('WantedSeries', {
     description:
       'Accumulators that share a read, such as AVG, MIN, and MAX, cost little more than one.',
   }),
+  ...orderMembers,
 });
 
 const manySeriesBody = namedObject('ManySeriesBody', {
@@ -62,6 +64,19 @@ const metricSeriesSchema = namedObject('MetricSeries', {
   dataPoints: Type.Unsafe<Readonly<Record<string, readonly (number | null)[]>>>(
     Type.Record(Type.String(), Type.Array(point), {
       description: 'Values per bucket by accumulator. Null for empty buckets.',
+    }),
+  ),
+  coverage: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, readonly number[]>>>(
+      Type.Record(Type.String(), Type.Array(Type.Number()), {
+        description:
+          'Share of each bucket that lies between samples, 0 to 1, by accumulator. Only for accumulators that depend on the order of time.',
+      }),
+    ),
+  ),
+  approximate: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Quantiles that are estimates within 0.5 % in some bucket.',
     }),
   ),
 });

@@ -50,6 +50,13 @@ export const queryProblems = {
       `The series of ${d.devices} devices contain ${d.points} points; the maximum is ${d.pointsMax}. ` +
       'Query fewer devices, a shorter interval, or a longer bucketInterval.',
   },
+  tooManyValues: {
+    status: 400,
+    code: '40037_TOO_MANY_VALUES',
+    message: (d: { values: number; valuesMax: number; accumulator: string }) =>
+      `The interval contains ${d.values} values; ${d.accumulator} reads at most ${d.valuesMax} in one request. ` +
+      'Query fewer devices or a shorter interval.',
+  },
   noSample: {
     status: 404,
     code: '40430_NO_SAMPLE',

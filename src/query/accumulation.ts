@@ -1,5 +1,6 @@
 // What KPI and time-series requests have in common: what they read, and their checks (interface 4.4).
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
+import { parseIsoDuration } from '../model/iso-duration.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import { parseBound } from '../model/timestamp.ts';
@@ -12,8 +13,16 @@ import {
   accumulatorNames,
   lastAlias,
 } from './summaries/accumulators.ts';
+import {
+  type FoldName,
+  foldNamed,
+  foldNames,
+  type FoldOptions,
+  folds,
+  isFold,
+} from './summaries/folds.ts';
 
-export interface AccumulationBody {
+export interface AccumulationBody extends OrderBody {
   readonly topic: string;
   readonly dataKey: string;
   readonly accumulator: string;
@@ -22,10 +31,22 @@ export interface AccumulationBody {
   readonly timeZone?: string | null;
 }
 
+/** Members for accumulators in the order of time (contract 38). */
+export interface OrderBody {
+  readonly interpolation?: FoldOptions['interpolation'] | null;
+  /** ISO-8601 durations. */
+  readonly maxGap?: string | null;
+  readonly per?: string | null;
+  readonly state?: FoldOptions['state'] | null;
+  readonly resets?: FoldOptions['resets'] | null;
+}
+
 export interface Accumulation {
   readonly topic: string;
   readonly dataKey: string;
-  readonly accumulator: AccumulatorName;
+  readonly accumulator: AccumulatorName | FoldName;
+  /** Of no meaning for accumulators that do not depend on the order of values. */
+  readonly order: Omit<FoldOptions, 'now'>;
   readonly interval: Interval;
 }
 
@@ -56,8 +77,8 @@ export type CalendarOf = (workspaceId: string) => WorkspaceCalendar | Promise<Wo
 export type OpenZone = (name: string) => TimeZone | undefined;
 
 /**
- * Checks the common fields; refuses (400) an unknown accumulator, zone or bound and `from` not
- * before `to`.
+ * Checks the common fields; refuses (400) an unknown accumulator, zone, bound or duration, `from`
+ * not before `to`, and TIME_IN_STATE without a state.
  */
 export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Accumulation {
   requestedZone(body.timeZone, openZone);
@@ -66,22 +87,56 @@ export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Ac
       reason: 'body topic: must be a single topic; * is only valid for sample queries',
     });
   }
+  const accumulator = readAccumulator(body.accumulator);
   return {
     topic: body.topic,
     dataKey: body.dataKey,
-    accumulator: readAccumulator(body.accumulator),
+    accumulator,
+    order: readOrder(body, accumulator),
     interval: parseInterval(body.interval),
   };
 }
 
 /** The accumulator of the name in any case, NONE being LAST. */
-function readAccumulator(name: string): AccumulatorName {
-  const accumulator = accumulatorNamed(name);
+function readAccumulator(name: string): Accumulation['accumulator'] {
+  const accumulator = accumulatorNamed(name) ?? foldNamed(name);
   if (accumulator !== undefined) return accumulator;
   throw problem('unknownAccumulator', {
     accumulator: name.slice(0, 100),
-    valid: [...accumulatorNames, lastAlias],
+    valid: [...accumulatorNames, ...foldNames, 'P0 to P100', lastAlias],
   });
+}
+
+const maxGapStandard = 'P2D';
+const perStandard = 'PT1S';
+
+function readOrder(
+  { interpolation, maxGap, per, state, resets }: OrderBody,
+  accumulator: Accumulation['accumulator'],
+): Accumulation['order'] {
+  if (accumulator === 'TIME_IN_STATE' && (state ?? null) === null)
+    throw problem('invalidRequest', { reason: 'body state: is required for TIME_IN_STATE' });
+  return {
+    interpolation: interpolation ?? 'LINEAR',
+    maxGapMs: readDuration('maxGap', maxGap ?? maxGapStandard),
+    perMs: readDuration(
+      'per',
+      per ?? (isFold(accumulator) ? folds[accumulator].per : undefined) ?? perStandard,
+    ),
+    state: state ?? '',
+    resets: resets ?? 'GUARDED',
+  };
+}
+
+function readDuration(member: string, text: string): number {
+  const parsed = parseIsoDuration(text);
+  const refused = (reason: string) =>
+    problem('invalidRequest', { reason: `body ${member}: ${reason}, got ${text.slice(0, 40)}` });
+  if ('reason' in parsed) throw refused(parsed.reason);
+  const { months, days, ms } = parsed.duration;
+  if (months > 0) throw refused('must not have months or years, whose length varies');
+  if (days + ms === 0) throw refused('must be longer than zero');
+  return days * dayMs + ms;
 }
 
 /** The zone of a request: its own, else the workspace's, else UTC. */

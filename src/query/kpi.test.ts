@@ -152,7 +152,7 @@ describe('interface 4.4: kpi', () => {
   });
 
   test.each([
-    [{ accumulator: 'MEDIAN' }, '40033_UNKNOWN_ACCUMULATOR', 'MIN, MAX, AVG'],
+    [{ accumulator: 'MEAN' }, '40033_UNKNOWN_ACCUMULATOR', 'MIN, MAX, AVG'],
     [
       { interval: { from: '2026-03-01T10:00:00Z', to: '2026-03-01T10:00:00Z' } },
       '40030_BAD_INTERVAL',

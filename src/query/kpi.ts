@@ -1,7 +1,6 @@
 // KPIs: one number per device, or one for all of them (interface 4.4 and 4.5).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dayMs, type EpochMs } from '../model/instant.ts';
-import type { BucketRequest } from '../storage/samples/sample-store.ts';
 import {
   type Accumulation,
   type CalendarOf,
@@ -13,9 +12,17 @@ import {
   type ReadingStore,
   type WorkspaceCalendar,
 } from './accumulation.ts';
+import {
+  answersInOrder,
+  answersOfTallies,
+  type BucketAnswers,
+  bucketRequest,
+} from './bucket-answers.ts';
 import { type BucketPlan, type Interval, planEnds, singleBucket } from './bucket-plan.ts';
 import type { PublicHolidays } from './public-holidays.ts';
-import { accumulators } from './summaries/accumulators.ts';
+import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';
+import { columnValueAt } from './summaries/ordered-values.ts';
+import { isFold } from './summaries/folds.ts';
 import { addTerm, type CompensatedSum, sumOf } from './summaries/compensated-sum.ts';
 import { type CountedSlots, noSlots } from './summaries/occupied-slots.ts';
 import {
@@ -27,7 +34,7 @@ import {
 } from './working-hours.ts';
 
 export interface QueryParts extends CalendarParts {
-  readonly store: Pick<ReadingStore, 'buckets'>;
+  readonly store: Pick<ReadingStore, 'buckets' | 'values'>;
 }
 
 export interface DeviceKpi {
@@ -35,6 +42,12 @@ export interface DeviceKpi {
   readonly topic: string;
   readonly dataKey: string;
   readonly kpi: number | null;
+  /** A text that is the answer; `kpi` is null. */
+  readonly value?: string;
+  /** The share of the interval that values say something of; only where their order counts. */
+  readonly coverage?: number;
+  /** Whether the number is an estimate. */
+  readonly approximate?: true;
 }
 
 // A store call never covers more devices than this, so that a large tag leaves room for other
@@ -46,67 +59,119 @@ export async function deviceKpis(query: DeviceQuery, parts: QueryParts): Promise
   const accumulation = readAccumulation(query.body, parts.openZone);
   const { topic, dataKey } = accumulation;
   const kpis = await kpisOf(query, accumulation, parts);
-  return query.devices.map(({ id }, i) => ({ deviceId: id, topic, dataKey, kpi: kpis[i] ?? null }));
+  return query.devices.map(({ id }, i) => ({
+    deviceId: id,
+    topic,
+    dataKey,
+    ...(kpis[i] ?? { kpi: null }),
+  }));
 }
 
 /** The sum of the devices' KPIs, null when none has any (interface 4.5, contract decisions). */
 export async function accumulatedKpi(
   query: DeviceQuery,
   parts: QueryParts,
-): Promise<{ readonly kpi: number | null; readonly topic: string; readonly dataKey: string }> {
+): Promise<Omit<DeviceKpi, 'deviceId' | 'value'>> {
   const accumulation = readAccumulation(query.body, parts.openZone);
   const { topic, dataKey } = accumulation;
   const kpis = await kpisOf(query, accumulation, parts);
   const total: CompensatedSum = { sum: 0, sumError: 0 };
   let known = 0;
-  for (const kpi of kpis) {
+  let covered = 0;
+  for (const { kpi, coverage } of kpis) {
+    covered += coverage ?? 0;
     if (kpi === null) continue;
     known++;
     addTerm(total, kpi);
   }
-  return { kpi: known === 0 ? null : sumOf(total), topic, dataKey };
+  return {
+    kpi: known === 0 ? null : sumOf(total),
+    topic,
+    dataKey,
+    ...(kpis.some(({ coverage }) => coverage !== undefined) && { coverage: covered / kpis.length }),
+    ...(kpis.some(({ approximate }) => approximate) && { approximate: true as const }),
+  };
 }
+
+type Answer = Omit<DeviceKpi, 'deviceId' | 'topic' | 'dataKey'>;
 
 async function kpisOf(
   { devices, source, now }: DeviceQuery,
   accumulation: Accumulation,
   parts: QueryParts,
-): Promise<(number | null)[]> {
+): Promise<Answer[]> {
   const plan = singleBucket(source, accumulation.interval);
   const { from, to } = planEnds(plan);
-  const slotsOf = await slotsFor(devices, accumulation, { from, to, now }, parts);
-  const { facet, finish } = accumulators[accumulation.accumulator];
-  const kpis: (number | null)[] = [];
+  const { accumulator } = accumulation;
+  if (isFold(accumulator)) {
+    const found = await answersInOrder(devices, accumulation, accumulator, plan, now, parts.store);
+    return found.map(kpiOf);
+  }
+  const slotsOf = await slotsFor(devices, accumulator, { from, to, now }, parts);
+  const { facet, textOf } = accumulatorOf(accumulator);
+  const kpis: Answer[] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
     const some = devices.slice(start, start + devicesACall);
     // What is in memory is answered within the same turn of the event loop.
     if (start > 0) await nextTurn();
-    const tallies = await parts.store.buckets(bucketRequest(some, accumulation, plan));
+    const found = await parts.store.buckets(bucketRequest(some, accumulation, accumulator, plan));
     for (const [i, device] of some.entries()) {
-      const tally = tallies[i]?.[0] ?? facet.start();
-      kpis.push(finish(tally, slotsOf(device, from, to)));
+      const tally = found[i]?.[0] ?? facet.start();
+      const slots = (start: EpochMs, end: EpochMs) => slotsOf(device, start, end);
+      const answer = kpiOf(answersOfTallies(accumulator, [tally], plan, slots));
+      const isNoNumber = answer.kpi === null && tally.count > 0;
+      const text = isNoNumber
+        ? (textOf?.(tally) ?? (await textAtEnd(device, accumulation, plan, parts.store)))
+        : undefined;
+      kpis.push(text === undefined ? answer : { ...answer, value: text });
     }
   }
   return kpis;
 }
 
-/** What the store is asked for. */
-export function bucketRequest(
-  devices: readonly QueriedDevice[],
+function kpiOf({ values, coverage, isApproximate }: BucketAnswers): Answer {
+  return {
+    kpi: values[0] ?? null,
+    ...(coverage !== undefined && { coverage: coverage[0] ?? 0 }),
+    ...(isApproximate && { approximate: true as const }),
+  };
+}
+
+/** The first or the last value where it is a text; other accumulators have none. */
+async function textAtEnd(
+  { id: deviceId }: QueriedDevice,
   { topic, dataKey, accumulator }: Accumulation,
-  { source, edges }: BucketPlan,
-): BucketRequest {
-  return { source, deviceIds: devices.map(({ id }) => id), topic, dataKey, accumulator, edges };
+  plan: BucketPlan,
+  store: Pick<ReadingStore, 'values'>,
+): Promise<string | undefined> {
+  const isLast = accumulator === 'LAST';
+  if (!isLast && accumulator !== 'FIRST') return undefined;
+  const { from, to } = planEnds(plan);
+  const at = isLast ? to : from;
+  const request = { deviceId, topic, keys: [dataKey], from: at, to: at };
+  let text: string | undefined;
+  for await (const { timestamps, columns } of store.values({
+    ...request,
+    before: isLast,
+    after: !isLast,
+  })) {
+    const [column] = columns;
+    const time = timestamps[0];
+    if (column === undefined || time === undefined || time < from || time >= to) continue;
+    const value = columnValueAt(column, 0);
+    if (typeof value === 'string') text = value;
+  }
+  return text;
 }
 
 /** The slots to count; none unless the accumulator counts slots. */
 export async function slotsFor(
   devices: readonly QueriedDevice[],
-  { accumulator }: Accumulation,
+  accumulator: AccumulatorName,
   span: CountedSpan,
   parts: CalendarParts,
 ): Promise<SlotsOf> {
-  if (!accumulators[accumulator].countsSlots) return countNoSlots;
+  if (!accumulatorOf(accumulator).countsSlots) return countNoSlots;
   return occupancySlots(devices, span, parts);
 }
 

@@ -4,7 +4,7 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { parseBound } from '../model/timestamp.ts';
 import { refuseUnreadable, type ReportedRange } from '../storage/samples/reported-reads.ts';
-import type { QueriedDevice, ReadingStore } from './accumulation.ts';
+import type { OrderBody, QueriedDevice, ReadingStore } from './accumulation.ts';
 import { Thinning, type SeriesPoint } from './downsampling.ts';
 import type { QueryParts } from './kpi.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
@@ -112,7 +112,8 @@ export async function aggregationSeries(
     timestamp,
     bucket,
     timeZone = null,
-  }: {
+    ...order
+  }: OrderBody & {
     readonly data: { readonly key: string; readonly topic: string };
     /** In either order. */
     readonly timestamp: { readonly from: string; readonly to: string };
@@ -138,6 +139,7 @@ export async function aggregationSeries(
     interval,
     bucketInterval: bucket.interval,
     timeZone,
+    ...order,
   };
   const { dataPoints, starts } = await deviceSeries(device, { source: 'raw', body, now }, parts);
   return { data: { dataPoints, timestamps: starts.map(formatInstant) } };

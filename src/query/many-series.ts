@@ -2,9 +2,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { instantsJson } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { type Accumulator, accumulators, type AccumulatorName } from './summaries/accumulators.ts';
+import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';
+import { type FoldName, isFold } from './summaries/folds.ts';
 import type { Facet, Tally } from './summaries/facet.ts';
-import { type Accumulation, type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
+import {
+  type Accumulation,
+  type OrderBody,
+  type QueriedDevice,
+  readAccumulation,
+  zoneOf,
+} from './accumulation.ts';
 import {
   type BucketPlan,
   bucketIntervalDefault,
@@ -12,7 +19,14 @@ import {
   seriesBuckets,
   type Source,
 } from './bucket-plan.ts';
-import { bucketRequest, type QueryParts, slotsFor } from './kpi.ts';
+import {
+  answersInOrder,
+  answersOfTallies,
+  type BucketAnswers,
+  bucketRequest,
+} from './bucket-answers.ts';
+import { type QueryParts, slotsFor } from './kpi.ts';
+import { pointsOfPlaces } from './time-series.ts';
 
 /** Points of one answer: buckets of each series times its accumulators. */
 const manyPointsMax = 100_000;
@@ -26,7 +40,7 @@ interface ManySeriesBody {
   readonly timeZone?: string | null | undefined;
 }
 
-interface WantedSeries {
+interface WantedSeries extends OrderBody {
   readonly deviceId: string;
   readonly topic: string;
   readonly dataKey: string;
@@ -47,6 +61,8 @@ interface Planned {
   readonly accumulations: readonly Accumulation[];
   readonly buckets: Buckets;
   readonly dataPoints: Record<string, readonly (number | null)[]>;
+  readonly coverage: Record<string, readonly number[]>;
+  readonly approximate: string[];
 }
 
 interface Buckets {
@@ -57,7 +73,7 @@ interface Buckets {
 
 /**
  * The JSON of one series per wanted one, in their order:
- * `{deviceId, topic, dataKey, timestamps, dataPoints}`, with points by accumulator. Accumulators that read the same facet share one read.
+ * `{deviceId, topic, dataKey, timestamps, dataPoints, coverage?, approximate?}`, with points by accumulator. Accumulators that read the same facet share one read.
  * Refuses (400) what a time series refuses, and more than `manyPointsMax` points.
  */
 export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts): Promise<string> {
@@ -71,10 +87,17 @@ export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts):
     tallies = 0;
     await nextTurn();
   }
-  const texts = planned.map(({ device, accumulations, buckets, dataPoints }) => {
+  await fillInOrder(planned, query.now, parts);
+  const texts = planned.map(({ device, accumulations, buckets, ...found }) => {
     const [{ topic, dataKey } = { topic: '', dataKey: '' }] = accumulations;
     const names = JSON.stringify({ deviceId: device.id, topic, dataKey }).slice(0, -1);
-    return `${names},"timestamps":${buckets.timestamps},"dataPoints":${JSON.stringify(dataPoints)}}`;
+    const { dataPoints, coverage, approximate } = found;
+    const points = JSON.stringify({
+      dataPoints,
+      ...(Object.keys(coverage).length > 0 && { coverage }),
+      ...(approximate.length > 0 && { approximate }),
+    });
+    return `${names},"timestamps":${buckets.timestamps},${points.slice(1)}`;
   });
   return `[${texts.join(',')}]`;
 }
@@ -88,8 +111,8 @@ async function plannedSeries(
   const byWorkspace = new Map<string, Buckets>();
   const planned: Planned[] = [];
   let points = 0;
-  for (const { deviceId, topic, dataKey, accumulators: names } of series) {
-    const common = { topic, dataKey, interval, timeZone: timeZone ?? null };
+  for (const { deviceId, accumulators: names, ...wanted } of series) {
+    const common = { ...wanted, interval, timeZone: timeZone ?? null };
     const accumulations = names.map((accumulator) =>
       readAccumulation({ ...common, accumulator }, parts.openZone),
     );
@@ -105,7 +128,7 @@ async function plannedSeries(
       byWorkspace.set(device.workspaceId, buckets);
     }
     points += buckets.plan.starts.length * accumulations.length;
-    planned.push({ device, accumulations, buckets, dataPoints: {} });
+    planned.push({ device, accumulations, buckets, dataPoints: {}, coverage: {}, approximate: [] });
   }
   if (points > manyPointsMax)
     throw problem('tooManyPoints', {
@@ -127,7 +150,7 @@ function* groupsOf(planned: readonly Planned[]): Generator<Group> {
   const groups = new Map<string, { facet: Facet<Tally>; buckets: Buckets; planned: Planned[] }>();
   const facets = new Map<Facet<Tally>, number>();
   for (const one of planned) {
-    for (const facet of new Set(one.accumulations.map(facetOf))) {
+    for (const facet of new Set(one.accumulations.flatMap(facetsOf))) {
       const [{ topic, dataKey } = { topic: '', dataKey: '' }] = one.accumulations;
       facets.set(facet, facets.get(facet) ?? facets.size);
       const key = JSON.stringify([one.device.workspaceId, topic, dataKey, facets.get(facet)]);
@@ -143,8 +166,9 @@ function* groupsOf(planned: readonly Planned[]): Generator<Group> {
   }
 }
 
-function facetOf({ accumulator }: Accumulation): Facet<Tally> {
-  return accumulators[accumulator].facet;
+/** None for accumulators in the order of time. */
+function facetsOf({ accumulator }: Accumulation): Facet<Tally>[] {
+  return isFold(accumulator) ? [] : [accumulatorOf(accumulator).facet];
 }
 
 async function fillGroup(
@@ -153,30 +177,67 @@ async function fillGroup(
   parts: QueryParts,
 ): Promise<void> {
   const devices = planned.map(({ device }) => device);
-  const ofFacet = planned[0]?.accumulations.find((one) => facetOf(one) === facet);
-  if (ofFacet === undefined) throw new Error('A group has no accumulator of its facet');
-  const span = { ...planEnds(plan), now };
-  const slotsOf = await slotsFor(devices, ofFacet, span, parts);
-  const found = await parts.store.buckets(bucketRequest(devices, ofFacet, plan));
-  for (const [i, { device, accumulations, dataPoints }] of planned.entries()) {
-    const tallies = found[i] ?? [];
-    const slots = (from: number, to: number) => slotsOf(device, from, to);
-    for (const one of accumulations)
-      if (facetOf(one) === facet)
-        dataPoints[one.accumulator] = pointsOf(one.accumulator, tallies, plan, slots);
+  const ofFacet = (one: Planned): AccumulatorName[] =>
+    one.accumulations.flatMap(({ accumulator }) =>
+      !isFold(accumulator) && accumulatorOf(accumulator).facet === facet ? [accumulator] : [],
+    );
+  const [first] = planned;
+  const [accumulator] = first === undefined ? [] : ofFacet(first);
+  const accumulation = first?.accumulations[0];
+  if (accumulator === undefined || accumulation === undefined)
+    throw new Error('A group has no accumulator of its facet');
+  const slotsOf = await slotsFor(devices, accumulator, { ...planEnds(plan), now }, parts);
+  const found = await parts.store.buckets(bucketRequest(devices, accumulation, accumulator, plan));
+  for (const [i, one] of planned.entries()) {
+    const slots = (from: number, to: number) => slotsOf(one.device, from, to);
+    for (const name of ofFacet(one))
+      fill(one, name, answersOfTallies(name, found[i] ?? [], plan, slots));
   }
 }
 
-function pointsOf(
-  accumulator: AccumulatorName,
-  tallies: readonly (Tally | undefined)[],
-  { edges, places }: BucketPlan,
-  slots: (from: number, to: number) => Parameters<Accumulator['finish']>[1],
-): (number | null)[] {
-  const { finish } = accumulators[accumulator];
-  return places.map((place) => {
-    const [from, to, tally] = [edges[place], edges[place + 1], tallies[place]];
-    if (tally === undefined || from === undefined || to === undefined) return null;
-    return finish(tally, slots(from, to));
-  });
+/** Accumulators in the order of time: of series that differ only by their device in one call. */
+async function fillInOrder(
+  planned: readonly Planned[],
+  now: number,
+  { store }: QueryParts,
+): Promise<void> {
+  const calls = new Map<
+    string,
+    { accumulation: Accumulation; accumulator: FoldName; series: Planned[] }
+  >();
+  for (const one of planned)
+    for (const accumulation of one.accumulations) {
+      const { accumulator } = accumulation;
+      if (!isFold(accumulator)) continue;
+      const key = JSON.stringify([one.device.workspaceId, accumulation]);
+      const call = calls.get(key) ?? { accumulation, accumulator, series: [] };
+      call.series.push(one);
+      calls.set(key, call);
+    }
+  const counted = { values: 0 };
+  for (const { accumulation, accumulator, series } of calls.values()) {
+    const devices = series.map(({ device }) => device);
+    const plan = series[0]?.buckets.plan;
+    if (plan === undefined) continue;
+    const found = await answersInOrder(
+      devices,
+      accumulation,
+      accumulator,
+      plan,
+      now,
+      store,
+      counted,
+    );
+    for (const [i, one] of series.entries()) {
+      const answers = found[i];
+      if (answers !== undefined) fill(one, accumulator, answers);
+    }
+  }
+}
+
+function fill(one: Planned, name: string, answers: BucketAnswers): void {
+  const { dataPoints, coverage, approximate } = pointsOfPlaces(answers, one.buckets.plan);
+  one.dataPoints[name] = dataPoints;
+  if (coverage !== undefined) one.coverage[name] = coverage;
+  if (approximate === true) one.approximate.push(name);
 }

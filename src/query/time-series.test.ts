@@ -14,6 +14,7 @@ const parts: QueryParts = {
   store: {
     buckets: async ({ deviceIds, edges }) =>
       deviceIds.map(() => new Array(edges.length - 1).fill(undefined)),
+    async *values() {},
   },
   openZone: openTimeZones(),
   publicHolidays: openPublicHolidays(),
@@ -30,6 +31,37 @@ const body = (from: string, to: string, bucketInterval: string) => ({
   accumulator: 'AVG',
   interval: { from, to },
   bucketInterval,
+});
+
+test('contract 38: accumulators in the order of time refuse more than 10 million values', async () => {
+  const store = {
+    ...parts.store,
+    buckets: async () => [[{ count: 6_000_000 }]],
+    values: () => {
+      throw new Error('Nothing is read');
+    },
+  };
+  const devices = ['utc', 'tokyo'].map((workspaceId) => ({ id: workspaceId, workspaceId }));
+  const asked = {
+    ...body('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'PT1H'),
+    accumulator: 'RATE',
+  };
+  const one = devices.slice(0, 1);
+  const query = { source: 'raw', body: asked, now: 0 } as const;
+  await expect(seriesOfDevices({ ...query, devices: one }, { ...parts, store })).rejects.toThrow(
+    'Nothing is read',
+  );
+  const refused = seriesOfDevices(
+    { ...query, devices: [devices[0]!, devices[0]!] },
+    {
+      ...parts,
+      store: { ...store, buckets: async () => [[{ count: 6e6 }], [{ count: 6e6 }]] },
+    },
+  );
+  await expect(refused).rejects.toMatchObject({
+    code: '40037_TOO_MANY_VALUES',
+    message: expect.stringContaining('12000000 values'),
+  });
 });
 
 test('review behaviour 3: above the limit of points a list is refused, one device is not', async () => {

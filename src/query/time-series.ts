@@ -1,5 +1,4 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
-import { accumulators } from './summaries/accumulators.ts';
 import { type EpochMs, instantsJson } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {
@@ -11,7 +10,14 @@ import {
   zoneOf,
 } from './accumulation.ts';
 import { type BucketPlan, bucketIntervalDefault, planEnds, seriesBuckets } from './bucket-plan.ts';
-import { bucketRequest, type QueryParts, slotsFor } from './kpi.ts';
+import {
+  answersInOrder,
+  answersOfTallies,
+  type BucketAnswers,
+  bucketRequest,
+} from './bucket-answers.ts';
+import { type QueryParts, slotsFor } from './kpi.ts';
+import { isFold } from './summaries/folds.ts';
 
 export interface SeriesBody extends AccumulationBody {
   /** ISO-8601 duration, PT1H when absent. */
@@ -24,6 +30,10 @@ export interface TimeSeries {
   readonly dataKey: string;
   /** Null for a bucket without any value. */
   readonly dataPoints: (number | null)[];
+  /** The share of each bucket that values say something of; only where their order counts. */
+  readonly coverage?: number[];
+  /** Whether any of the numbers is an estimate. */
+  readonly approximate?: true;
   /** The start of each bucket. Series of one plan have the same list. */
   readonly starts: readonly EpochMs[];
 }
@@ -80,9 +90,16 @@ export async function seriesOfDevices(
     throw problem('tooManyPoints', { points, pointsMax: seriesPointsMax, devices: devices.length });
   }
   const series = new Map<QueriedDevice, TimeSeries>();
+  const counted = { values: 0 };
   for (const [workspaceId, plan] of plans) {
     const planned = devices.filter((device) => device.workspaceId === workspaceId);
-    const found = await plannedSeries({ ...query, devices: planned }, accumulation, plan, parts);
+    const found = await plannedSeries(
+      { ...query, devices: planned },
+      accumulation,
+      plan,
+      counted,
+      parts,
+    );
     for (const one of found) series.set(...one);
   }
   return devices.flatMap((device) => series.get(device) ?? []);
@@ -93,29 +110,55 @@ async function plannedSeries(
   { devices, now }: DeviceQuery,
   accumulation: Accumulation,
   plan: BucketPlan,
+  counted: { values: number },
   parts: QueryParts,
 ): Promise<[QueriedDevice, TimeSeries][]> {
   const { topic, dataKey } = accumulation;
-  const { starts, edges, places } = plan;
-  const { finish } = accumulators[accumulation.accumulator];
-  const slotsOf = await slotsFor(devices, accumulation, { ...planEnds(plan), now }, parts);
+  const { starts, edges } = plan;
+  const { accumulator } = accumulation;
+  const seriesOf = (device: QueriedDevice, answers: BucketAnswers): [QueriedDevice, TimeSeries] => [
+    device,
+    { deviceId: device.id, topic, dataKey, ...pointsOfPlaces(answers, plan), starts },
+  ];
+  if (isFold(accumulator)) {
+    const found = await answersInOrder(
+      devices,
+      accumulation,
+      accumulator,
+      plan,
+      now,
+      parts.store,
+      counted,
+    );
+    return devices.flatMap((device, i) => {
+      const answers = found[i];
+      return answers === undefined ? [] : [seriesOf(device, answers)];
+    });
+  }
+  const slotsOf = await slotsFor(devices, accumulator, { ...planEnds(plan), now }, parts);
   const devicesACall = Math.max(1, Math.floor(talliesPerCall / edges.length));
   const series: [QueriedDevice, TimeSeries][] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
     const some = devices.slice(start, start + devicesACall);
-    const found = await parts.store.buckets(bucketRequest(some, accumulation, plan));
+    const found = await parts.store.buckets(bucketRequest(some, accumulation, accumulator, plan));
     for (const [i, device] of some.entries()) {
-      const tallies = found[i] ?? [];
-      const dataPoints = places.map((place) => {
-        const [from, to] = [edges[place], edges[place + 1]];
-        const tally = tallies[place];
-        if (tally === undefined || from === undefined || to === undefined) return null;
-        return finish(tally, slotsOf(device, from, to));
-      });
-      series.push([device, { deviceId: device.id, topic, dataKey, dataPoints, starts }]);
+      const slots = (from: EpochMs, to: EpochMs) => slotsOf(device, from, to);
+      series.push(seriesOf(device, answersOfTallies(accumulator, found[i] ?? [], plan, slots)));
     }
   }
   return series;
+}
+
+/** By bucket of the plan. */
+export function pointsOfPlaces(
+  { values, coverage, isApproximate }: BucketAnswers,
+  { places }: BucketPlan,
+): Pick<TimeSeries, 'dataPoints' | 'coverage' | 'approximate'> {
+  return {
+    dataPoints: places.map((place) => values[place] ?? null),
+    ...(coverage !== undefined && { coverage: places.map((place) => coverage[place] ?? 0) }),
+    ...(isApproximate && { approximate: true as const }),
+  };
 }
 
 // JSON of series: written in one pass, because the starts of buckets are most of an answer and the same for all its devices.
@@ -137,7 +180,11 @@ export function seriesListJson(list: readonly TimeSeries[]): string {
   return `[${texts.join(',')}]`;
 }
 
-function textOf({ deviceId, topic, dataKey, dataPoints }: TimeSeries, timestamps: string): string {
+function textOf(
+  { deviceId, topic, dataKey, dataPoints, coverage, approximate }: TimeSeries,
+  timestamps: string,
+): string {
+  const more = JSON.stringify({ coverage, approximate }).slice(1, -1);
   const names = `{"deviceId":${JSON.stringify(deviceId)},"topic":${JSON.stringify(topic)},"dataKey":${JSON.stringify(dataKey)}`;
-  return `${names},"dataPoints":${JSON.stringify(dataPoints)},"timestamps":${timestamps}}`;
+  return `${names},"dataPoints":${JSON.stringify(dataPoints)},"timestamps":${timestamps}${more === '' ? '' : `,${more}`}}`;
 }

@@ -68,5 +68,8 @@ test('interface 4.6: an unknown accumulator is a 400 that lists the valid ones',
     asked,
   );
   expect([status, body.errorCode]).toEqual([400, '40033_UNKNOWN_ACCUMULATOR']);
-  expect(body.message).toContain('DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY, NONE');
+  expect(body.message).toContain(
+    'DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY, STDDEV',
+  );
+  expect(body.message).toContain('TIME_IN_STATE, P0 to P100, NONE');
 });

@@ -232,7 +232,12 @@ describe('review behaviour 24: the document', () => {
   test('review behaviour 21: accumulators, predicates and filter expressions are typed', () => {
     const { schemas } = JSON.parse(text).components;
     const names = 'MIN MAX AVG SUM COUNT FIRST LAST DISTINCT_COUNT MATCHED_COUNT UNMATCHED_COUNT';
-    expect(schemas.Accumulator.enum).toEqual([...names.split(' '), 'OCCUPANCY', 'NONE']);
+    const later = 'OCCUPANCY STDDEV MEDIAN MODE';
+    const inOrder =
+      'DELTA INCREASE RATE INTEGRAL TIME_WEIGHTED_AVG DURATION_TRUE TIME_IN_STATE NONE';
+    const [listed, quantile] = schemas.Accumulator.anyOf;
+    expect(listed.enum).toEqual([...names.split(' '), ...later.split(' '), ...inOrder.split(' ')]);
+    expect('P99.9').toMatch(new RegExp(quantile.pattern));
     for (const body of ['KpiBody', 'BatchKpiBody', 'SeriesBody', 'BatchSeriesBody'])
       expect(schemas[body].properties.accumulator.$ref).toMatch(/Accumulator$/);
     expect(schemas.Predicate.enum).toHaveLength(19);

@@ -72,7 +72,7 @@ export async function askBoth({
   readonly random: () => number;
   readonly scope?: QueryScope;
   readonly oracle: SqlOracle;
-  readonly store: Pick<Samples, 'buckets'>;
+  readonly store: Pick<Samples, 'buckets' | 'values'>;
   readonly what: string;
 }): Promise<Pick<OracleRun, 'points' | 'nonNull'>> {
   const query = randomQuery(random, scope);

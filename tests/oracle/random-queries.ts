@@ -1,5 +1,5 @@
 // Random samples and queries from a seed: the same seed gives the same ones.
-import { type AccumulatorName, accumulatorNames } from '../../src/query/summaries/accumulators.ts';
+import { accumulatorNames } from '../../src/query/summaries/accumulators.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/instant.ts';
@@ -9,7 +9,7 @@ export interface OracleQuery {
   readonly deviceIds: readonly string[];
   readonly topic: string;
   readonly dataKey: string;
-  readonly accumulator: AccumulatorName;
+  readonly accumulator: (typeof accumulatorNames)[number];
   readonly from: number;
   readonly to: number;
   /** Absent: a KPI. */

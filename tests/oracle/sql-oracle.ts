@@ -1,6 +1,5 @@
 // The answers that SQL gives: rows in SQLite, its own aggregate functions, and buckets found by walking with Temporal.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { AccumulatorName } from '../../src/query/summaries/accumulators.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import type { OracleQuery } from './random-queries.ts';
@@ -24,7 +23,7 @@ export interface SqlOracle {
 const rows = `from point where device = :device and topic = :topic and key = :key
   and (case when :hours then ts - ts % ${hourMs} else ts end) >= :a
   and (case when :hours then ts - ts % ${hourMs} else ts end) < :b`;
-const selects: Readonly<Record<AccumulatorName, string>> = {
+const selects: Readonly<Record<OracleQuery['accumulator'], string>> = {
   MIN: `select min(num) kpi, count(*) n ${rows}`,
   MAX: `select max(num) kpi, count(*) n ${rows}`,
   AVG: `select avg(num) kpi, count(*) n ${rows}`,
@@ -37,6 +36,12 @@ const selects: Readonly<Record<AccumulatorName, string>> = {
   UNMATCHED_COUNT: `select count(*) filter (where type = 'boolean' and num = 0) kpi, count(*) n ${rows}`,
   OCCUPANCY: `select case when count(num) = 0 then null else
     count(distinct ts / ${slotMs}) filter (where num > 0 and ts - ts % ${slotMs} < :now) end kpi, count(*) n ${rows}`,
+  STDDEV: `select case when count(num) > 1 then sqrt((select sum((num - mean) * (num - mean)) from
+    (select num, avg(num) over () mean ${rows} and num is not null)) / (count(num) - 1)) end kpi, count(*) n ${rows}`,
+  MEDIAN: `select (select avg(num) from (select num, row_number() over (order by num) place, count(*) over () total
+    ${rows} and num is not null) where place in ((total + 1) / 2, (total + 2) / 2)) kpi, count(*) n ${rows}`,
+  MODE: `select (select num from (select type, num, text, count(*) often ${rows} and text is not null group by type, num, text
+    order by often desc, case type when 'number' then 0 when 'boolean' then 1 else 2 end, num, text limit 1)) kpi, count(*) n ${rows}`,
 };
 
 /** Loads the samples, one row per key, paths included. */
@@ -56,7 +61,7 @@ export function sqlOracle(samples: readonly Sample[], dataKeys: readonly string[
     }
   }
   db.exec('commit');
-  const statements = new Map<AccumulatorName, StatementSync>();
+  const statements = new Map<string, StatementSync>();
   return {
     answer: (query) => {
       let statement = statements.get(query.accumulator);

@@ -47,20 +47,14 @@ function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryPa
     ),
     resourceRoute(endpoints.tagAccumulated, tagged, async ({ params: { tagId }, body }) => {
       const devices = await parts.devicesOfTag(tagId);
-      const { kpi, topic, dataKey } = await accumulatedKpi(
-        { devices, source, body, now: parts.now() },
-        parts,
-      );
-      return { kpi, tagId, topic, dataKey };
+      const kpi = await accumulatedKpi({ devices, source, body, now: parts.now() }, parts);
+      return { ...kpi, tagId };
     }),
     batchRoute(endpoints.batch, source, parts),
     route(endpoints.batchAccumulated, async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
-      const { kpi, topic, dataKey } = await accumulatedKpi(
-        { devices, source, body, now: parts.now() },
-        parts,
-      );
-      return { kpi, topic, dataKey, deviceIds: devices.map(({ id }) => id) };
+      const kpi = await accumulatedKpi({ devices, source, body, now: parts.now() }, parts);
+      return { ...kpi, deviceIds: devices.map(({ id }) => id) };
     }),
   ];
 }

@@ -5,13 +5,16 @@ import { dayMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import {
   type AccumulatorName,
+  accumulatorNamed,
   accumulatorNames,
-  accumulators,
+  accumulatorOf,
   addValue,
   mergeTallies,
 } from './accumulators.ts';
 import type { Tally } from './facet.ts';
+import { counts } from './facets/counts.ts';
 import { ends } from './facets/ends.ts';
+import { ranks } from './facets/ranks.ts';
 import { numbers } from './facets/numbers.ts';
 import { type CountedSlots, slotMs } from './occupied-slots.ts';
 
@@ -26,22 +29,22 @@ const wholeDay: CountedSlots = {
   maskOf: (hour) => (hour >= 0 && hour < 24 ? 0xfff : 0),
 };
 
-const emptyTally = (name: AccumulatorName): Tally => accumulators[name].facet.start();
+const emptyTally = (name: AccumulatorName): Tally => accumulatorOf(name).facet.start();
 
 const merge = (name: AccumulatorName, into: Tally, from: Tally): void =>
-  mergeTallies(accumulators[name].facet, into, from);
+  mergeTallies(accumulatorOf(name).facet, into, from);
 
 function tallyOf(name: AccumulatorName, points: readonly Point[]): Tally {
   const tally = emptyTally(name);
   for (const { value, at, order } of points)
-    addValue(accumulators[name].facet, tally, value, { timestamp: at, order });
+    addValue(accumulatorOf(name).facet, tally, value, { timestamp: at, order });
   return tally;
 }
 
-const answer = (name: AccumulatorName, tally: Tally) => accumulators[name].finish(tally, wholeDay);
+const answer = (name: AccumulatorName, tally: Tally) => accumulatorOf(name).finish(tally, wholeDay);
 
 /** What contract says, in the simplest words, from the list of all values. */
-function reference(name: AccumulatorName, points: readonly Point[]): number | null {
+function reference(name: (typeof names)[number], points: readonly Point[]): number | null {
   const present = points
     .filter((p) => p.value !== null)
     .sort((a, b) => a.at - b.at || a.order - b.order);
@@ -57,7 +60,9 @@ function reference(name: AccumulatorName, points: readonly Point[]): number | nu
   );
   const scalars = present.filter((p) => typeof p.value !== 'object').map((p) => String(p.value));
   const none = numbers.length === 0 ? null : undefined;
-  const rows: Record<AccumulatorName, number | null> = {
+  const mean = sum / numbers.length;
+  const squares = numbers.reduce((all, n) => all + (n - mean) ** 2, 0);
+  const rows: Record<(typeof names)[number], number | null> = {
     MIN: none ?? (numbers.length > 0 ? Math.min(...numbers) : null),
     MAX: none ?? (numbers.length > 0 ? Math.max(...numbers) : null),
     SUM: numbers.length > 0 ? sum : null,
@@ -69,8 +74,35 @@ function reference(name: AccumulatorName, points: readonly Point[]): number | nu
     MATCHED_COUNT: present.filter((p) => p.value === true).length,
     UNMATCHED_COUNT: present.filter((p) => p.value === false).length,
     OCCUPANCY: numbers.length > 0 ? (slots.size / 288) * 100 : null,
+    STDDEV: numbers.length < 2 ? null : Math.sqrt(squares / (numbers.length - 1)),
+    MEDIAN: rankedAt(numbers, 0.5),
+    P95: rankedAt(numbers, 0.95),
+    'P99.9': rankedAt(numbers, 0.999),
+    MODE: modeOf(present),
   };
   return rows[name];
+}
+
+/** Between two ranks on a line. */
+function rankedAt(numbers: readonly number[], share: number): number | null {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const rank = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(rank)], sorted[Math.ceil(rank)]];
+  return low === undefined || high === undefined ? null : low + (high - low) * (rank % 1);
+}
+
+/** The most frequent scalar as a number, of several the smallest; null for a text. */
+function modeOf(present: readonly Point[]): number | null {
+  const kinds = ['number', 'boolean', 'string'];
+  const scalars = present.map((p) => p.value).filter((v) => kinds.includes(typeof v));
+  const often = (v: Json) => scalars.filter((other) => other === v).length;
+  const [best] = scalars.toSorted(
+    (a, b) =>
+      often(b) - often(a) ||
+      kinds.indexOf(typeof a) - kinds.indexOf(typeof b) ||
+      (a! < b! ? -1 : Number(a! > b!)),
+  );
+  return best === undefined || typeof best === 'string' ? null : Number(best);
 }
 
 const value: fc.Arbitrary<Json> = fc.oneof(
@@ -96,7 +128,9 @@ function expectClose(actual: number | null, expected: number | null): void {
     expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)));
 }
 
-describe.each(accumulatorNames)('interface 4.6: %s', (name) => {
+const names = [...accumulatorNames, 'P95', 'P99.9'] as const;
+
+describe.each(names)('interface 4.6, contract 38: %s', (name) => {
   test('answers what the naive reference answers', () => {
     fc.assert(
       fc.property(points, (list) =>
@@ -136,6 +170,54 @@ describe.each(accumulatorNames)('interface 4.6: %s', (name) => {
     merge(name, some, emptyTally(name));
     expect(answer(name, some)).toBe(before);
   });
+});
+
+test('contract 38: more than 20,000 values of a bucket have quantiles within 0.5 %, and say so', () => {
+  const count = 50_000;
+  const list = Array.from({ length: count }, (_, i) => ((i * 7_919) % count) ** 2 - 1_000_000);
+  const exact = list.toSorted((a, b) => a - b);
+  const tally = ranks.start();
+  for (const some of [list.slice(0, 15_000), list.slice(15_000)]) {
+    const part = ranks.start();
+    for (const one of some) addValue(ranks, part, one, { timestamp: 0 });
+    mergeTallies(ranks, tally, part);
+  }
+  for (const percent of [0, 1, 5, 50, 95, 99.9, 100]) {
+    const { finish, isApproximate } = accumulatorOf(`P${percent}`);
+    const expected = exact[Math.round((percent / 100) * (count - 1))]!;
+    expect(Math.abs(finish(tally, wholeDay)! / expected - 1)).toBeLessThan(0.0051);
+    expect(isApproximate?.(tally)).toBe(true);
+  }
+  const few = ranks.start();
+  for (const one of list.slice(0, 20_000)) addValue(ranks, few, one, { timestamp: 0 });
+  expect(accumulatorOf('MEDIAN').isApproximate?.(few)).toBe(false);
+});
+
+test('contract 38: MODE of more than 10,000 different values is null, in any grouping', () => {
+  const [one, other] = [counts.start(), counts.start()];
+  for (let i = 0; i < 10_000; i++) addValue(counts, i % 2 ? one : other, i, { timestamp: 0 });
+  for (const tally of [one, other]) addValue(counts, tally, 7, { timestamp: 0 });
+  mergeTallies(counts, one, other);
+  expect(answer('MODE', one)).toBe(7);
+  addValue(counts, other, 'another', { timestamp: 0 });
+  mergeTallies(counts, one, other);
+  expect(answer('MODE', one)).toBeNull();
+});
+
+test('contract 38: names of quantiles are P0 to P100', () => {
+  const named = ['p95', 'P99.9', 'P0', 'P100', 'P007', 'P100.1', 'P', 'P-1', 'median', 'none'];
+  expect(named.map(accumulatorNamed)).toEqual([
+    'P95',
+    'P99.9',
+    'P0',
+    'P100',
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    'MEDIAN',
+    'LAST',
+  ]);
 });
 
 test('values of one instant: without orders, what was added or merged first was stored first', () => {

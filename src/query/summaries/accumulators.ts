@@ -7,10 +7,13 @@ import { sumOf } from './compensated-sum.ts';
 import { countDistinct } from './distinct-set.ts';
 import type { Facet, Tally } from './facet.ts';
 import { count } from './facets/count.ts';
+import { counts, type CountsTally, modeOf } from './facets/counts.ts';
 import { distinct } from './facets/distinct.ts';
 import { ends } from './facets/ends.ts';
 import { numbers } from './facets/numbers.ts';
 import { occupied } from './facets/occupied.ts';
+import { isApproximate, quantileOf, ranks } from './facets/ranks.ts';
+import { spread } from './facets/spread.ts';
 import { truths } from './facets/truths.ts';
 import { type CountedSlots, occupiedCount } from './occupied-slots.ts';
 
@@ -21,6 +24,10 @@ export interface Accumulator {
   readonly finish: (tally: Tally, counted: CountedSlots) => number | null;
   /** Whether the answer depends on the counted slots. */
   readonly countsSlots: boolean;
+  /** Whether the answer for the tally is an estimate; absent where none is. */
+  readonly isApproximate?: (tally: Tally) => boolean;
+  /** The answer where it is a text. */
+  readonly textOf?: (tally: Tally) => string | undefined;
 }
 
 export const accumulators = {
@@ -48,10 +55,37 @@ export const accumulators = {
     }),
     countsSlots: true,
   },
+  /** Of a sample; null below two numbers. */
+  STDDEV: from(spread, ({ numericCount, squares }) =>
+    numericCount < 2 ? null : finite(Math.sqrt(squares / (numericCount - 1))),
+  ),
+  MEDIAN: quantile(0.5),
+  /** The most frequent value, of several the smallest. */
+  MODE: {
+    ...from(counts, (tally) => {
+      const mode = modeOf(tally);
+      return mode === null || typeof mode === 'string' ? null : Number(mode);
+    }),
+    textOf: (tally) => {
+      const mode = modeOf(tally as CountsTally);
+      return typeof mode === 'string' ? mode : undefined;
+    },
+  },
 } as const satisfies Record<string, Accumulator>;
 
-export type AccumulatorName = keyof typeof accumulators;
-export const accumulatorNames = Object.keys(accumulators) as readonly AccumulatorName[];
+type ListedAccumulator = keyof typeof accumulators;
+/** With P and a percentage for quantiles: P95, P99.9. */
+export type AccumulatorName = ListedAccumulator | `P${number}`;
+/** Without the quantiles. */
+export const accumulatorNames = Object.keys(accumulators) as readonly ListedAccumulator[];
+/** Of the names of quantiles, P0 to P100. */
+export const quantilePattern = '^[Pp](?:100(?:\\.0{1,6})?|\\d{1,2}(?:\\.\\d{1,6})?)$';
+const quantileExpression = new RegExp(quantilePattern);
+
+export function accumulatorOf(name: AccumulatorName): Accumulator {
+  if (Object.hasOwn(accumulators, name)) return accumulators[name as ListedAccumulator];
+  return quantile(Number(name.slice(1)) / 100);
+}
 
 /** Older clients call LAST by this name. */
 export const lastAlias = 'NONE';
@@ -60,7 +94,20 @@ export const lastAlias = 'NONE';
 export function accumulatorNamed(text: string): AccumulatorName | undefined {
   const upper = text.toUpperCase();
   if (upper === lastAlias) return 'LAST';
+  if (quantileExpression.test(upper)) return `P${Number(upper.slice(1))}`;
   return accumulatorNames.find((name) => name === upper);
+}
+
+function quantile(share: number): Accumulator {
+  return {
+    ...from(ranks, (tally) => quantileOf(tally, share)),
+    // The tally is one of the facet.
+    isApproximate: isApproximate as Accumulator['isApproximate'] & object,
+  };
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 /** A row: `finish` reads the tally that the facet starts. */

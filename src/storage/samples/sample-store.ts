@@ -280,6 +280,8 @@ export interface ValuesRequest {
   readonly to: EpochMs;
   readonly before: boolean;
   readonly after: boolean;
+  /** Whether only numbers and booleans count as values before and behind. */
+  readonly numeric?: boolean;
 }
 
 export type MeasuredType = 'number' | 'boolean' | 'string' | 'null' | 'array' | 'object';

@@ -246,17 +246,29 @@ function valueOfRow(
   return dataValue(data, key);
 }
 
-/** Whether the row at the place has a value of the key. */
+/** Whether the row at the place has a value of the key that counts as one. */
 export function hasValue(
   sorted: SampleColumns,
   found: KeyColumns,
   place: number,
-  key: string,
+  { key, numeric }: { readonly key: string; readonly numeric: boolean },
 ): boolean {
-  if (found === undefined) {
-    const value = valueOfRow(sorted, place, key);
-    return value !== undefined && value !== null;
-  }
-  const shapeId = sorted.rows.shapeIds?.[sorted.permutation?.[place] ?? place] ?? 0;
-  return found.some(({ shapes }) => shapes === undefined || shapes[shapeId] === true);
+  if (found === undefined) return isValue(valueOfRow(sorted, place, key), numeric);
+  const { rows, permutation } = sorted;
+  const shapeId = rows.shapeIds?.[permutation?.[place] ?? place] ?? 0;
+  return found.some(
+    ({ column, shapes }) =>
+      (shapes === undefined || shapes[shapeId] === true) &&
+      (!numeric || isNumericKind(rows.columns[column]?.kind)),
+  );
+}
+
+/** Whether there is a value; with `numeric`, a number or a boolean. */
+export function isValue(value: Json | undefined, numeric: boolean): boolean {
+  if (numeric) return typeof value === 'number' || typeof value === 'boolean';
+  return value !== undefined && value !== null;
+}
+
+function isNumericKind(kind: number | undefined): boolean {
+  return kind === leafKinds.number || kind === leafKinds.boolean;
 }

@@ -2,7 +2,7 @@
 import { dataValue } from '../../../model/data-value.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Json, JsonObject } from '../../../model/json.ts';
-import { accumulators, addValue } from '../../../query/summaries/accumulators.ts';
+import { accumulatorOf, addValue } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
 import { missing } from '../../../structures/missing.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
@@ -43,7 +43,7 @@ export function planOf(request: BucketRequest, parts: ReadParts): BucketPlan {
     edges,
     parts,
     deviceIds: [...new Set(deviceIds)],
-    facet: accumulators[request.accumulator].facet,
+    facet: accumulatorOf(request.accumulator).facet,
     grid: new Grid(edges),
     from: edges[0] ?? missing('first edge'),
     to: edges.at(-1) ?? missing('last edge'),

@@ -1,6 +1,6 @@
 // Bucket query: tallies from hours or aggregates of ClickHouse where those are exact, else from the samples.
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
-import { accumulators } from '../../../query/summaries/accumulators.ts';
+import { accumulatorOf } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
 import { count } from '../../../query/summaries/facets/count.ts';
 import { ends } from '../../../query/summaries/facets/ends.ts';
@@ -106,7 +106,7 @@ async function queryHours(
   request: BucketRequest,
   store: StoreParts,
 ): Promise<readonly Tallies[] | undefined> {
-  const aggregate = hourAggregateOf(accumulators[request.accumulator].facet);
+  const aggregate = hourAggregateOf(accumulatorOf(request.accumulator).facet);
   if (aggregate === undefined || mayNameElement(request.dataKey)) return undefined;
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const others = await store.otherHours.read();

@@ -8,12 +8,13 @@ import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import { createShapeInterner } from '../../log/data-shape.ts';
 import { runsOfSamples } from '../sample-runs.ts';
 import type { ValuesRequest } from '../sample-store.ts';
-import { batchRowsMax, ValueBatches } from '../value-batches.ts';
+import { batchRowsMax, isValue, ValueBatches } from '../value-batches.ts';
 import { mayNameElement } from './bucket-plan.ts';
 import { shardOf } from './flusher.ts';
 import { type OpenPlace, sampleOfRow } from './open-row.ts';
 import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
 import { partitionMs } from './sample-tables.ts';
+import { pointKinds } from './shape-points.ts';
 import { compareRows, newestFirst, oldestFirst, type PlacedRow } from './sealed-rows.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -122,7 +123,7 @@ async function outermost(
   outer: Outer,
   parts: ReadParts,
 ): Promise<readonly Sample[]> {
-  const { keys, isBefore, from, to } = outer;
+  const { keys, isBefore, from, to, numeric = false } = outer;
   const best = new Map<string, Candidate>();
   const isFurther = (row: PlacedRow, known: PlacedRow): boolean => {
     const byTime = isBefore ? row.ts - known.ts : known.ts - row.ts;
@@ -131,8 +132,7 @@ async function outermost(
   function offer(row: PlacedRow, sample: Sample): void {
     for (const key of keys) {
       const known = best.get(key);
-      const value = dataValue(sample.data, key);
-      if (value === undefined || value === null) continue;
+      if (!isValue(dataValue(sample.data, key), numeric)) continue;
       if (known === undefined || isFurther(row, known)) best.set(key, { ...row, sample });
     }
   }
@@ -164,13 +164,15 @@ function placeName({ ts, storedAt, journal, position, idx }: PlacedRow): string 
 /** When the outermost values were measured, by their points; undefined where points do not tell. */
 async function instantsOf(
   where: string,
-  { deviceId, keys, isBefore }: Outer,
+  { deviceId, keys, isBefore, numeric }: Outer,
   { shards }: ReadParts,
 ): Promise<readonly string[] | undefined> {
   if (keys.some(mayNameElement)) return undefined;
   const names = ['', ...keys.map((key) => JSON.stringify(key))];
+  const { number, boolean, opaque } = pointKinds;
+  const ofKinds = numeric === true ? ` and kind in (${number},${boolean},${opaque})` : '';
   const rows = await shardOf(deviceId, shards).select<{ key: string; at: EpochMs }>(
-    `select key, ${isBefore ? 'max' : 'min'}(ts) as at from points where ${where} and key in (${names.map(quoted).join(',')}) group by key`,
+    `select key, ${isBefore ? 'max' : 'min'}(ts) as at from points where ${where} and key in (${names.map(quoted).join(',')})${ofKinds} group by key`,
   );
   return rows.some(({ key }) => key === '') ? undefined : rows.map(({ at }) => int64(at));
 }

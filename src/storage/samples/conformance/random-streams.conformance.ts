@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import {
   type AccumulatorName,
   accumulatorNames,
-  accumulators,
+  accumulatorOf,
 } from '../../../query/summaries/accumulators.ts';
 import type { CountedSlots } from '../../../query/summaries/occupied-slots.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
@@ -76,6 +76,7 @@ export async function describeRandomStream(
       to: from + random.below(40 * hourMs),
       before: random.below(2) === 0,
       after: random.below(2) === 0,
+      numeric: random.below(2) === 0,
     };
     expect(
       await valueRows(target.store(), { deviceId, ...request }),
@@ -84,7 +85,7 @@ export async function describeRandomStream(
   }
   for (let i = 0; i < 12; i++) {
     const dataKey = random.pick(streamKeys);
-    const accumulator = random.pick(accumulatorNames);
+    const accumulator = random.pick([...accumulatorNames, 'P95', 'P99.9', 'P0'] as const);
     const topic = random.pick(streamTopics);
     const edges = randomEdges(random, last);
     const request = { topic, dataKey, accumulator, edges };
@@ -136,7 +137,7 @@ export function answers(
   tallies: readonly (Tally | undefined)[],
 ): (number | null | undefined)[] {
   return tallies.map((tally) =>
-    tally === undefined ? undefined : accumulators[name].finish(tally, wholeDays),
+    tally === undefined ? undefined : accumulatorOf(name).finish(tally, wholeDays),
   );
 }
 

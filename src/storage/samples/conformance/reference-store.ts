@@ -1,6 +1,6 @@
 // What a sample store should answer, in the simplest words: a list of samples that is searched from end to end.
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
-import { accumulators, addValue } from '../../../query/summaries/accumulators.ts';
+import { accumulatorOf, addValue } from '../../../query/summaries/accumulators.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
 import type { BucketRequest, ValuesRequest } from '../sample-store.ts';
 import type { Given } from './sample-entries.ts';
@@ -38,7 +38,7 @@ export class ReferenceStore {
     accumulator,
     edges,
   }: Omit<BucketRequest, 'source' | 'deviceIds'>): (Tally | undefined)[] {
-    const { facet } = accumulators[accumulator];
+    const { facet } = accumulatorOf(accumulator);
     const tallies: (Tally | undefined)[] = new Array(edges.length - 1).fill(undefined);
     for (const [order, sample] of this.#rows.entries()) {
       const bucket = edges.findIndex(
@@ -59,13 +59,24 @@ export class ReferenceStore {
   }
 
   /** See the port. */
-  values({ topic, keys, from, to, before, after }: Omit<ValuesRequest, 'deviceId'>): ValueRow[] {
+  values({
+    topic,
+    keys,
+    from,
+    to,
+    before,
+    after,
+    numeric = false,
+  }: Omit<ValuesRequest, 'deviceId'>): ValueRow[] {
     const rows = this.newestFirst(topic).reverse();
     const row = (sample: Given): ValueRow => [
       sample.at,
       ...keys.map((key) => valueOf(sample.data, key) ?? null),
     ];
-    const has = (sample: Given, key: string) => (valueOf(sample.data, key) ?? null) !== null;
+    const has = (sample: Given, key: string) => {
+      const value = valueOf(sample.data, key) ?? null;
+      return numeric ? typeof value === 'number' || typeof value === 'boolean' : value !== null;
+    };
     const earlier = new Set(
       keys.map((key) => rows.findLast((each) => each.at < from && has(each, key))),
     );

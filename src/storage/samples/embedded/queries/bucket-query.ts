@@ -1,7 +1,7 @@
 // Bucket query: tallies from the chunks, runs and unsealed rows of each device, in slices of time, so that other work is not delayed.
 import { type EpochMs, hourMs } from '../../../../model/instant.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { accumulators } from '../../../../query/summaries/accumulators.ts';
+import { accumulatorOf } from '../../../../query/summaries/accumulators.ts';
 import type { ValueKind } from '../../../../query/summaries/facet.ts';
 import type { BucketRequest } from '../../sample-store.ts';
 import { refuseUnreadable } from '../../reported-reads.ts';
@@ -74,7 +74,7 @@ export async function queryBuckets(
   const { from, to } = endsOf(edges);
   const plan: BucketPlan = {
     dataKey,
-    facet: accumulators[request.accumulator].facet,
+    facet: accumulatorOf(request.accumulator).facet,
     edges,
     from,
     to,

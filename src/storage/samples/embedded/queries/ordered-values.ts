@@ -141,7 +141,7 @@ function lookInto(
       );
       const high = outer.isBefore ? placeOf(sorted, outer.from) : sorted.length;
       for (const key of keys) {
-        const row = outermostIn(sorted, key, outer.isBefore, low, high);
+        const row = outermostIn(sorted, key, outer, low, high);
         const known = best.get(key);
         if (row !== undefined && (known === undefined || isFurther(row, known, outer)))
           best.set(key, row);
@@ -159,14 +159,14 @@ function isFurther(row: Outermost, known: Outermost, { isBefore }: Outer): boole
 function outermostIn(
   sorted: SortedRows,
   key: string,
-  isBefore: boolean,
+  { isBefore, numeric = false }: Outer,
   low: number,
   high: number,
 ): Outermost | undefined {
   const { rows, timestamps, orders } = sorted;
   const found: KeyColumns = columnsOfShapes(rows.shapes, rows.shapeColumns, key);
   if (found?.length === 0) return undefined;
-  const isIn = (place: number): boolean => hasValue(sorted, found, place, key);
+  const isIn = (place: number): boolean => hasValue(sorted, found, place, { key, numeric });
   let place = isBefore ? high - 1 : low;
   while (place >= low && place < high && !isIn(place)) place += isBefore ? -1 : 1;
   if (place < low || place >= high) return undefined;
