@@ -169,6 +169,8 @@ function doOwn(state: State, queue: Queue): void {
 const notOwn = () => Promise.reject(problem('deviceMoved'));
 
 function leave({ queues }: State, queue: Queue): void {
+  // The end of a slow message finds another queue of the name when this one was empty meanwhile.
+  if (queues.get(queue.name) !== queue) return;
   if (queue.waiting.length === 0 && !queue.isSent) queues.delete(queue.name);
 }
 

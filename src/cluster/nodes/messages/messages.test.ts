@@ -195,6 +195,24 @@ test('a message to a node that is not there waits for the next owner', async () 
   await expect(Promise.all(waiting)).resolves.toEqual([1, 2]);
 });
 
+test('each message is answered while slow ones of its lease end later', async () => {
+  const net = network();
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+  };
+  net.connect('b', async (number) => {
+    await turns((number * 7) % 30);
+    return number;
+  });
+  net.holders.set('one', 'b');
+  const sent: Promise<unknown>[] = [];
+  for (let number = 0; number < 100; number++) {
+    sent.push(send(net, 'one', number));
+    await turns(number % 4);
+  }
+  expect(await Promise.all(sent)).toEqual(sent.map((_, number) => number));
+});
+
 test('a slow message does not hold up the others of its batch', async () => {
   const slow = Promise.withResolvers<number>();
   const net = network();
