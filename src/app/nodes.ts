@@ -38,6 +38,7 @@ import { type DeviceOwnership, OwnedWork } from '../cluster/owned-devices.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
 import type { ClusterConfig } from '../config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
+import { PassedCaptures } from '../http/router/passed-captures.ts';
 import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
 import { createRouter, refusalWith } from '../http/router/router.ts';
 import {
@@ -175,6 +176,7 @@ export async function openCluster(
       });
       leases.want(partitionLeases);
       const serve = requestListenerOf(served.server);
+      const route = routerOf(parts, served.routes, { leases, nodes, messages, serve });
       const copies = await shareCopies({ parts, leases, nodes, closers });
       const stored = [served.storingCalls ?? [], copies];
       const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
@@ -189,7 +191,7 @@ export async function openCluster(
       void parts.sharedSamples?.moveDevices().catch(failed('shipping samples of the last run'));
       await leases.start();
       served.server.removeAllListeners('request');
-      served.server.on('request', routerOf(parts, served.routes, { leases, nodes, serve }));
+      served.server.on('request', route);
     },
   };
 }
@@ -423,9 +425,15 @@ function searchBy({ refresh }: Leases): OwnerSearch {
 function routerOf(
   { config, directory, records, telemetry, now }: Parts,
   routes: readonly Route[],
-  { leases, nodes, serve }: { leases: Leases; nodes: Nodes; serve: RequestListener },
+  {
+    leases,
+    nodes,
+    messages,
+    serve,
+  }: { leases: Leases; nodes: Nodes; messages: NodeMessages; serve: RequestListener },
 ): RequestListener {
   const { publicUrl, trustedProxies } = config;
+  const refuse = refusalWith({ publicUrl, trustedProxies, events: telemetry, routes, now });
   return createRouter({
     findDevice: deviceFinder(routes, new CaptureSenders(directory).ofCapture, async (id) => {
       const found = await sampleExportRows.find(records.db, id);
@@ -434,8 +442,9 @@ function routerOf(
     ownershipOf: ownershipBy(leases),
     ...searchBy(leases),
     forward: nodes.forward,
+    captures: new PassedCaptures({ messages, serve, refuse }),
     serve,
-    refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, routes, now }),
+    refuse,
   });
 }
 

@@ -115,6 +115,36 @@ describe('a forwarded request is answered as a direct one', () => {
   });
 });
 
+test('an uplink sent to another node is answered as by its owner', async () => {
+  const sent: readonly (readonly [string, number, string | Uint8Array<ArrayBuffer>, string])[] = [
+    ['application/json', 201, '{"text":"Zürich – 東京"}', ''],
+    ['application/json', 400, '{"broken', ''],
+    ['application/octet-stream', 415, Uint8Array.from([123, 34, 195, 164, 34, 58, 49, 125]), ''],
+    ['application/json', 400, '{}', '&timestamp=never'],
+    // Too long to be passed on in a batch.
+    ['application/json', 201, JSON.stringify({ text: 'x'.repeat(100_000) }), ''],
+  ];
+  const changing = new Set(['date', 'x-request-id', 'content-length', 'keep-alive', 'connection']);
+  const senders = [];
+  for (let n = 0; n < 4; n++) senders.push(await world.device({ name: `sender ${n}` }));
+  for (const [type, status, body, query] of sent)
+    for (const { secret, deviceId } of senders) {
+      const answers = [];
+      for (const node of cluster.nodes) {
+        const path = `/v3/capture?${new URLSearchParams({ secret, deviceId }).toString()}${query}`;
+        const headers = { 'content-type': type };
+        const answer = await fetch(addressOf(node) + path, { method: 'POST', headers, body });
+        expect([body, answer.status]).toEqual([body, status]);
+        expect(answer.headers.get('x-request-id')).toMatch(/\S/);
+        const text = (await answer.text())
+          .replaceAll(/[\da-f]{8}-?[\da-f]{4}-?[\da-f]{4}-?[\da-f]{4}-?[\da-f]{12}/g, '')
+          .replaceAll(/\d{4}-[\d-]+T[\d:.]+Z?/g, '');
+        answers.push({ text, names: [...answer.headers.keys()].filter((n) => !changing.has(n)) });
+      }
+      expect(answers[1]).toEqual(answers[0]);
+    }
+});
+
 test('a long export passes through the other node', async () => {
   const [device] = devices;
   const samples = Array.from({ length: 20_000 }, (_, n) => ({

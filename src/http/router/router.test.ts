@@ -58,6 +58,7 @@ beforeEach(async () => {
         if (owners.length > 1) owners.shift();
       },
       forward,
+      captures: { takes: () => false },
       serve: (_, response) => response.end('here'),
       refuse: (_: IncomingMessage, response: ServerResponse, { status, code }) => {
         response.writeHead(status).end(code);

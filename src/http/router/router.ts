@@ -15,6 +15,7 @@ import { answerReports, type EdgeEvents } from '../edge/reports.ts';
 import { clientAddress } from '../edge/request-head.ts';
 import { sendFailure } from '../edge/responses.ts';
 import type { Route } from '../edge/route.ts';
+import type { PassedCaptures } from './passed-captures.ts';
 import type { FindDevice } from './routed-requests.ts';
 
 export const routerLimits = {
@@ -26,6 +27,7 @@ export interface RouterParts extends OwnerSearch {
   readonly findDevice: FindDevice;
   readonly ownershipOf: (deviceId: string) => Ownership;
   readonly forward: Nodes['forward'];
+  readonly captures: Pick<PassedCaptures, 'takes'>;
   /** Serves a request on this node. */
   readonly serve: RequestListener;
   /** Answers with the error body. */
@@ -39,6 +41,7 @@ export function createRouter(parts: RouterParts): RequestListener {
     response: ServerResponse & { req: IncomingMessage },
     deviceId: string,
   ): void => {
+    if (parts.captures.takes(request, response, deviceId)) return;
     const ownership = ownershipOf(deviceId);
     if (ownership.isOwn()) return serve(request, response);
     routeToOwner(parts, ownership, request, response).catch((error: unknown) => {

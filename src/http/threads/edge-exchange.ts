@@ -1,13 +1,20 @@
 // Edge exchange: a request that an edge thread read, and its answer, as the server of the main thread knows them.
 import { IncomingMessage, type OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { plainBodyBytes } from '../edge/direct/direct-exchange.ts';
+import { hostsOf } from '../edge/request-head.ts';
 import type { EdgeWork } from '../edge/route.ts';
-import type { WholeRequest } from './edge-messages.ts';
+import { edgeLimits, type WholeRequest } from './edge-messages.ts';
 
 export class EdgeMessage extends IncomingMessage {
-  readonly work: EdgeWork;
+  /** Undefined for one that another node read. */
+  readonly work: EdgeWork | undefined;
 
-  constructor({ url, headers, address }: WholeRequest, body: Buffer, work: EdgeWork) {
+  constructor(
+    { url, headers, address }: Pick<WholeRequest, 'url' | 'headers' | 'address'>,
+    body: Buffer,
+    work?: EdgeWork,
+  ) {
     super({ remoteAddress: address } as Socket);
     this.work = work;
     this.method = 'POST';
@@ -20,6 +27,20 @@ export class EdgeMessage extends IncomingMessage {
     this.push(body);
     this.push(null);
   }
+}
+
+const capturePath = '/v3/capture';
+/** As its endpoint says; the contract would take memory in every thread. */
+const captureRoute = { jsonOfAnyType: true } as const;
+
+/** The length of the body of a capture that is read before it is handed on; undefined for every other request. */
+export function wholeCaptureBytes(request: IncomingMessage): number | undefined {
+  const { method, url = '', httpVersion, headers } = request;
+  if (method !== 'POST' || httpVersion !== '1.1' || headers.expect !== undefined) return undefined;
+  if (!url.startsWith(capturePath) || url.charAt(capturePath.length) !== '?') return undefined;
+  if (hostsOf(request.rawHeaders) !== 1) return undefined;
+  const bytes = plainBodyBytes(request, captureRoute);
+  return bytes !== undefined && bytes > 0 && bytes <= edgeLimits.bodyBytesMax ? bytes : undefined;
 }
 
 type Head = readonly (OutgoingHttpHeader | undefined)[];
@@ -62,6 +83,13 @@ export class EdgeResponse extends ServerResponse {
     this.emit('finish');
     this.emit('close');
     return this;
+  }
+
+  /** What cannot be answered at all ends a connection; here, only this request. */
+  override destroy(error?: Error): this {
+    if (!this.finished) this.#answer(500, ['content-length', '0'], '');
+    this.finished = true;
+    return super.destroy(error);
   }
 
   #setHead(): string[] {

@@ -10,15 +10,15 @@ import { captureRequestOf } from '../../transports/http/capture-request.ts';
 import { decoderEvent } from '../../uplinks/decode/decode-uplink.ts';
 import type { LocalScripts } from '../../scripting/local-scripts.ts';
 import { missing } from '../../structures/missing.ts';
-import { plainBodyBytes, readBody } from '../edge/direct/direct-exchange.ts';
-import { hostsOf, idempotencyKeyOf, requestIdOf } from '../edge/request-head.ts';
+import { readBody } from '../edge/direct/direct-exchange.ts';
+import { idempotencyKeyOf, requestIdOf } from '../edge/request-head.ts';
 import { httpOptions, refuseBrokenRequest, tlsOptions } from '../edge/server-options.ts';
 import { divideConnections, RequestsElsewhere } from './edge-connections.ts';
+import { wholeCaptureBytes } from './edge-exchange.ts';
 import {
   type AnswerWord,
   answerWords,
   type DecoderRunHere,
-  edgeLimits,
   type EdgeStart,
   type FromEdge,
   pushRequest,
@@ -92,7 +92,7 @@ function sendTogether(requests: readonly Arrived[]): void {
 const capturePath = '/v3/capture';
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
-  const bodyBytes = wholeBytes(request);
+  const bodyBytes = wholeCaptureBytes(request);
   if (bodyBytes === undefined) return elsewhere.send(request, response);
   const body = readBody(request, bodyBytes);
   if (!(body instanceof Promise)) return take(request, response, body);
@@ -102,19 +102,6 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
     () => response.destroy(),
   );
 }
-
-/** The length of the body of a capture that is read here; undefined for every other request. */
-function wholeBytes(request: IncomingMessage): number | undefined {
-  const { method, url = '', httpVersion, headers } = request;
-  if (method !== 'POST' || httpVersion !== '1.1' || headers.expect !== undefined) return undefined;
-  if (!url.startsWith(capturePath) || url.charAt(capturePath.length) !== '?') return undefined;
-  if (hostsOf(request.rawHeaders) !== 1) return undefined;
-  const bytes = plainBodyBytes(request, captureRoute);
-  return bytes !== undefined && bytes > 0 && bytes <= edgeLimits.bodyBytesMax ? bytes : undefined;
-}
-
-/** As its endpoint says; the contract would take memory in every thread. */
-const captureRoute = { jsonOfAnyType: true } as const;
 
 function take(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
   const { headers } = request;
