@@ -10,7 +10,7 @@ import {
   endlessSource,
 } from '../model/alarm.ts';
 import { Problem, problem } from '../model/problem.ts';
-import type { Rule } from '../model/rule.ts';
+import type { BlockWaits, Rule } from '../model/rule.ts';
 import type { Records } from '../storage/records/records.ts';
 import {
   findAlarms,
@@ -196,8 +196,12 @@ async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]
     const rule = ruleOf.get(ruleId);
     if (rule === undefined) continue;
     const { activation } = rule;
-    const state = states.get(name) ?? { ruleId, deviceId, activation, holds: '' };
-    states.set(name, { ...state, holds: withoutOutput(state.holds, rule, connectorId) });
+    const state = states.get(name) ?? { ruleId, deviceId, activation, holds: '', waits: null };
+    states.set(name, {
+      ...state,
+      holds: withoutOutput(state.holds, rule, connectorId),
+      waits: waitsWithoutOutput(state.waits, rule, connectorId),
+    });
   }
   await saveConditionStates(db, [...states.values()]);
   for (const { ruleId, deviceId } of states.values())
@@ -216,4 +220,16 @@ function withoutOutput(holds: string, { logic }: Rule, connectorId: string): str
     .split('')
     .map((holdsThen, i) => (blocks[i]?.actionIds.includes(connectorId) ? '0' : holdsThen))
     .join('');
+}
+
+/** What a logic block of the output waits for begins anew too. */
+function waitsWithoutOutput(
+  waits: BlockWaits | null,
+  { logic }: Rule,
+  connectorId: string,
+): BlockWaits | null {
+  const blocks = logic.logicBlocks ?? [];
+  return (
+    waits?.map((wait, i) => (blocks[i]?.actionIds.includes(connectorId) ? null : wait)) ?? null
+  );
 }

@@ -92,6 +92,7 @@ export async function composeRules(
     outlets,
     waiting,
     evaluated,
+    timersSet: () => timers.changed(),
     ...(shared !== undefined && { shared }),
   });
   const { runDue, handle } = follower;
@@ -226,7 +227,8 @@ async function composeRuleFollower(
   {
     evaluated,
     ...effects
-  }: Pick<RuleFollowerParts, 'outlets' | 'waiting' | 'shared'> & Pick<RuleLaneParts, 'evaluated'>,
+  }: Pick<RuleFollowerParts, 'outlets' | 'waiting' | 'timersSet' | 'shared'> &
+    Pick<RuleLaneParts, 'evaluated'>,
 ): Promise<RuleFollower> {
   const { records, now, newId } = parts;
   const saved = await evaluatedPositions(parts);

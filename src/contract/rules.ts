@@ -2,6 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Json } from '../model/json.ts';
 import {
+  blockDurations,
   comparisonOperators,
   logicTypes,
   ruleInputTypes,
@@ -116,6 +117,34 @@ const source = {
 };
 const property = { name: text, variableName: text, value: anything, type: valueType };
 
+const conditions = list(
+  Type.Object({
+    operandFirst: operand,
+    operator,
+    operandSecond: operand,
+    order: Type.Integer(),
+    chainOperator: orNull(chain),
+  }),
+);
+const conditionsDraft = some(
+  Type.Object({
+    operandFirst: operandDraft,
+    operator,
+    operandSecond: operandDraft,
+    order: optional(Type.Integer()),
+    chainOperator: optional(chain),
+  }),
+);
+const { min, max } = blockDurations;
+const holdsFor = Type.String({
+  description: `ISO-8601 duration, from \`${min}\` to \`${max}\`, for which the conditions must be met before the block is true: from one sample to another, or since the first was received.`,
+});
+const clearsFor = Type.String({
+  description: `ISO-8601 duration, from \`${min}\` to \`${max}\`, for which a true block must be over before it is false.`,
+});
+const clearing =
+  'A true block stays true until these conditions are met, instead of until `conditions` are not.';
+
 const logic = namedObject('RuleLogic', {
   type: oneOf(logicTypes),
   dataSources: list(
@@ -124,16 +153,11 @@ const logic = namedObject('RuleLogic', {
   logicBlocks: orNull(
     list(
       Type.Object({
-        conditions: list(
-          Type.Object({
-            operandFirst: operand,
-            operator,
-            operandSecond: operand,
-            order: Type.Integer(),
-            chainOperator: orNull(chain),
-          }),
-        ),
+        conditions,
         actionIds: ids,
+        holdsFor: Type.Optional(holdsFor),
+        clearConditions: Type.Optional({ ...conditions, description: clearing }),
+        clearsFor: Type.Optional(clearsFor),
       }),
     ),
   ),
@@ -169,16 +193,11 @@ const logicDraft = namedObject('RuleLogicDraft', {
   logicBlocks: optional(
     some(
       Type.Object({
-        conditions: some(
-          Type.Object({
-            operandFirst: operandDraft,
-            operator,
-            operandSecond: operandDraft,
-            order: optional(Type.Integer()),
-            chainOperator: optional(chain),
-          }),
-        ),
+        conditions: conditionsDraft,
         actionIds: optional(ids),
+        holdsFor: optional(holdsFor),
+        clearConditions: optional({ ...conditionsDraft, description: clearing }),
+        clearsFor: optional(clearsFor),
       }),
     ),
   ),

@@ -1,7 +1,6 @@
 // Alarm: a state that people must know of, from its first trigger to its end (contract 37).
 import type { Actor } from './actor.ts';
 import { dayMs, type EpochMs } from './instant.ts';
-import { parseIsoDuration } from './iso-duration.ts';
 import type { JsonObject } from './json.ts';
 
 /** From the least to the most severe. */
@@ -33,8 +32,6 @@ export const alarmLimits = {
   clearedKeptMs: 90 * dayMs,
   /** Devices and outputs that one alarm waits for until it is cleared by itself. */
   sourcesMax: 10_000,
-  remindEveryMsMin: 60_000,
-  remindEveryMsMax: 30 * dayMs,
   commentsMax: 100,
   commentCharactersMax: 2_000,
   reasonCharactersMax: 500,
@@ -222,19 +219,8 @@ export function severityRank(severity: AlarmSeverity): number {
   return alarmSeverities.indexOf(severity);
 }
 
-// Alarm duration: an ISO-8601 duration of fixed length in milliseconds, within the limits of alarms (contract 37).
-
-const durationMsMin = 1_000;
-const daysMax = 366;
-
-/** The milliseconds, or the reason why the text cannot be used. */
-export function durationMsOf(text: string): number | string {
-  const read = parseIsoDuration(text);
-  if ('reason' in read) return read.reason;
-  const { months, days, ms } = read.duration;
-  if (months > 0) return 'months and years are not supported because their length varies; use days';
-  const total = days * dayMs + ms;
-  if (total < durationMsMin || total > daysMax * dayMs)
-    return `must be from one second to ${daysMax} days`;
-  return total;
-}
+/** Limits of `clearAfter` and `escalateAfter`, and of `remindEvery`. */
+export const alarmDurations = {
+  after: { min: 'PT1S', max: 'P366D' },
+  every: { min: 'PT1M', max: 'P30D' },
+} as const;

@@ -1,5 +1,5 @@
 // ISO-8601 durations such as PT15M, P1D, P1M or P1DT12H, with the error and its position.
-import { hourMs, minuteMs } from './instant.ts';
+import { dayMs, hourMs, minuteMs } from './instant.ts';
 
 /**
  * A duration in the three units that cannot be converted into each other: days and months vary in
@@ -42,6 +42,31 @@ const component = /(\d+)(?:[.,](\d+))?([A-Z])/y;
 /** A length of time in seconds, `PT0.055S`. */
 export function formatDurationMs(ms: number): string {
   return `PT${ms / 1_000}S`;
+}
+
+/**
+ * The milliseconds of a duration of fixed length within the limits, which are durations too; else
+ * the reason why it cannot be used.
+ */
+export function fixedDurationMs(
+  text: string,
+  { min, max }: { readonly min: string; readonly max: string },
+): number | string {
+  const read = parseIsoDuration(text);
+  if ('reason' in read) return read.reason;
+  const { months } = read.duration;
+  if (months > 0) return 'months and years are not supported because their length varies; use days';
+  const ms = checkedDurationMs(text);
+  if (ms < checkedDurationMs(min) || ms > checkedDurationMs(max))
+    return `must be from ${min} to ${max}`;
+  return ms;
+}
+
+/** The milliseconds of a duration that `fixedDurationMs` accepted. Throws for others. */
+export function checkedDurationMs(text: string): number {
+  const read = parseIsoDuration(text);
+  if ('reason' in read) throw new Error(`Unexpected duration: ${read.reason}`);
+  return read.duration.days * dayMs + read.duration.ms;
 }
 
 /** Reads a duration; the reason says what is wrong and where, counting characters from 1. */

@@ -87,7 +87,33 @@ export interface RuleCondition {
 export interface LogicBlock {
   readonly conditions: readonly RuleCondition[];
   readonly actionIds: readonly string[];
+  /** ISO-8601 duration for which the conditions have to be true before the block is. */
+  readonly holdsFor?: string;
+  /** A true block stays true until these are true, instead of until its conditions are not. */
+  readonly clearConditions?: readonly RuleCondition[];
+  /** ISO-8601 duration for which a true block has to be over before it is false. */
+  readonly clearsFor?: string;
 }
+
+/** A block whose conditions contradict its state, until it has lasted. */
+export interface BlockWait {
+  /** Time of the first sample that contradicts. */
+  readonly since: EpochMs;
+  /** When the block changes without a further sample, by the clock of the platform. */
+  readonly due: EpochMs;
+}
+
+/** One for each logic block of a rule; null where nothing is waited for. */
+export type BlockWaits = readonly (BlockWait | null)[];
+
+/** When the next of the blocks changes without a sample; null when none waits. */
+export function nextDueOf(waits: BlockWaits): EpochMs | null {
+  const times = waits.flatMap((wait) => wait?.due ?? []);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Limits of `holdsFor` and `clearsFor`. */
+export const blockDurations = { min: 'PT1S', max: 'P7D' } as const;
 
 export interface GeoFenceLogicBlock {
   readonly address: string | null;

@@ -128,12 +128,15 @@ async function started(
   pause: () => Promise<void> = async () => undefined,
   {
     plansMax,
+    now = () => 0,
     ...on
-  }: Partial<Pick<RuleFollowerParts, 'failed' | 'lookUp'>> & { readonly plansMax?: number } = {},
+  }: Partial<Pick<RuleFollowerParts, 'failed' | 'lookUp' | 'now' | 'lanes'>> & {
+    readonly plansMax?: number;
+  } = {},
 ): Promise<Started> {
   let milliseconds = 0;
   const unreadable = (ruleId: string, error: unknown) => expect.fail(`${ruleId}: ${String(error)}`);
-  const registry = createRuleRegistry(records, store, unreadable, () => 0, plansMax);
+  const registry = createRuleRegistry(records, store, unreadable, now, plansMax);
   const log = new RunLog();
   const follower = new RuleFollower({
     db: records.db,
@@ -142,7 +145,8 @@ async function started(
     lookUp: () => undefined,
     outlets: { enqueueDeliveries: enqueue, applyAlarms: noAlarms },
     waiting: { count: () => 0, added: () => undefined },
-    now: () => 0,
+    timersSet: () => undefined,
+    now,
     newId: () => 'id',
     // Every look at the clock is the end of a slice: others have their turn between any two
     // samples.
@@ -499,4 +503,52 @@ test('review rules 1: records that cannot be read are nobody to blame: everythin
   await one.follower.handle(durable);
   expect(await delivered()).toHaveLength(fives.length);
   await cleared({ rules: [rule!] });
+});
+
+test('a block that waits does not change while a sample that may end it is stored and not evaluated', async () => {
+  const rule = ruleFor('00held');
+  const held = { ...rule.logic.logicBlocks![0]!, holdsFor: 'PT10S', actionIds: ['09again'] };
+  const rules = [
+    {
+      ...rule,
+      logic: { ...rule.logic, logicBlocks: [held] },
+      actions: [{ id: '09again', configuration: {} }],
+    },
+  ];
+  await prepared({ rules });
+  let nowMs = 0;
+  const first = nextPosition;
+  const { follower } = await started(first, undefined, {
+    now: () => nowMs,
+    lanes: {
+      saved: { evaluated: first - 1, behind: new Map() },
+      log: store,
+      evaluated: () => undefined,
+      failed: (error) => expect.fail(String(error)),
+      setTimer: () => () => undefined,
+    },
+  });
+  const sampleOf = (a: number, timestamp: number) => ({
+    deviceId: '00held',
+    topic: 'default',
+    timestamp,
+    data: { a },
+  });
+  durable = entriesOf({ samples: [sampleOf(21, 0), sampleOf(19, 1), sampleOf(21, 2)] });
+  const [hot, cold, hotAgain] = durable.map((entry) => [entry]);
+  await follower.handle(hot!);
+  nowMs = 11_000;
+  await follower.runDue();
+  expect(await delivered()).toEqual([]);
+  await follower.handle(cold!);
+  await follower.handle(hotAgain!);
+  nowMs = 20_000;
+  await follower.runDue();
+  const key = `${rule.id}:wait 00held 10000:block 0:09again`;
+  expect(await delivered()).toEqual([{ idempotencyKey: key, tries: 1 }]);
+  nowMs = 40_000;
+  await follower.runDue();
+  expect(await delivered()).toHaveLength(1);
+  await cleared({ rules });
+  await follower.close();
 });

@@ -1,14 +1,18 @@
 // Rule follower: evaluates each durable sample once and writes the effects with its journal position.
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
+import { nextDueOf } from '../model/rule.ts';
 import { latestDue, nextDue, type RuleSchedule } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { saveRulePositions } from '../storage/records/rows/positions.ts';
 import {
+  type DeviceConditionState,
+  findDueConditionStates,
   findDueRules,
   findDueScriptTimers,
   findPlannedRules,
+  moveConditionWaits,
   moveScriptTimers,
   type ScriptTimer,
 } from '../storage/records/rows/rule-state.ts';
@@ -18,11 +22,13 @@ import type { AlarmOutput } from './evaluation/alarm-outputs.ts';
 import type { AlarmSources } from './evaluation/alarm-sources.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import {
+  evaluateDue,
   evaluateSample,
   evaluateTimed,
   evaluateWithoutDevice,
   keepSample,
   type SampleVisitor,
+  type Triggered,
   type Visit,
   type VisitFailed,
 } from './evaluation/evaluation.ts';
@@ -47,6 +53,8 @@ export interface RuleFollowerParts {
   readonly outlets: RuleOutlets;
   /** Waiting script runs of a rule. `added` is called when runs were added durably. */
   readonly waiting: { count(ruleId: string): number; added(ruleIds: readonly string[]): void };
+  /** Called when logic blocks wait durably for a time. */
+  readonly timersSet: () => void;
   readonly now: () => EpochMs;
   readonly newId: () => string;
   /** Milliseconds since any fixed moment, for slices of work. */
@@ -101,6 +109,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
       write: (batch) => writeBatch(this.#parts, batch),
       workspaces: this.#parts.shared?.workspaces,
       nextPosition: (workspaceId) => this.#lanes.evaluatedOf(workspaceId) + 1,
+      durablePosition: () => this.#parts.lanes?.log.position ?? 0,
     });
     this.#laneWorker = createLaneWorker(this.#parts, this.#lanes, (lane) =>
       this.evaluate(() => this.#lanes.turnOfLane(lane)),
@@ -121,6 +130,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
     const at = this.#parts.now();
     while (await this.alone(() => this.#dueTimers.runRules(at)));
     while (await this.alone(() => this.#dueTimers.runScriptTimers(at)));
+    while (await this.alone(() => this.#dueTimers.changeWaitingBlocks(at)));
   };
 
   /** The position from which on entries are still needed. */
@@ -263,7 +273,8 @@ function evaluateStoredSample(
   const failed: VisitFailed = (compiled, places, error) =>
     failures.failed(compiled, origin, places, error);
   try {
-    evaluateSample(plan, sample, registry.memory, { visit, unjudged, failed });
+    const visitor = { visit, unjudged, failed };
+    evaluateSample(plan, sample, registry.memory, visitor, entry.receivedAt);
   } catch (error) {
     failures.sampleFailed(stored, origin.at, error);
   }
@@ -288,7 +299,7 @@ function keepStoredSample(
 }
 
 async function writeBatch(
-  { db, registry, outlets, waiting }: RuleFollowerParts,
+  { db, registry, outlets, waiting, timersSet }: RuleFollowerParts,
   { write }: RuleBatch,
 ): Promise<void> {
   const { states, last } = registry.memory;
@@ -306,14 +317,17 @@ async function writeBatch(
     throw error;
   }
   if (write.triggers.length > 0) waiting.added(write.triggers.map(({ ruleId }) => ruleId));
+  if (write.holds.some(({ waits }) => waits !== null)) timersSet();
 }
 
-// Due timers of rules: scheduled rules and the timers that scripts have set.
+// Due timers of rules: scheduled rules, timers that scripts have set, and logic blocks that wait.
 
 /** Timers per transaction. */
 const dueMax = 100;
 /** Delay until a timer is tried again whose next due time cannot be computed. */
 const brokenTimerMs = hourMs;
+/** Delay until waiting logic blocks of a workspace with samples to evaluate are looked at again. */
+const behindRetryMs = 500;
 
 interface DueTimersParts {
   readonly db: RecordsDb;
@@ -327,11 +341,15 @@ interface DueTimersParts {
   readonly workspaces: (() => readonly string[]) | undefined;
   /** Position of the next journal entry of the workspace to evaluate. */
   readonly nextPosition: (workspaceId: string) => number;
+  /** Position of the next entry to be stored. */
+  readonly durablePosition: () => number;
 }
 
 /** Both resolve when the effects are durable: to true when more may be due. */
 class DueTimers {
   readonly #parts: DueTimersParts;
+  /** By workspace, the position up to which entries have to be evaluated first. */
+  readonly #awaited = new Map<string, number>();
 
   constructor(parts: DueTimersParts) {
     this.#parts = parts;
@@ -365,7 +383,65 @@ class DueTimers {
         if (next !== undefined && next < due) await saveNextExecution(step.db, id, next);
       }
       await moveScriptTimers(step.db, { now: at, byMs }, workspaces);
+      await moveConditionWaits(step.db, { now: at, byMs }, workspaces);
     });
+    this.#parts.registry.reset();
+  }
+
+  /** Changes the logic blocks that have waited long enough, each with the last samples. */
+  async changeWaitingBlocks(at: EpochMs): Promise<boolean> {
+    const { registry } = this.#parts;
+    const workspaces = this.#parts.workspaces?.();
+    const due = await findDueConditionStates(this.#parts.db, at, dueMax, workspaces);
+    const batch = this.#parts.newBatch();
+    for (const state of due) {
+      const compiled = registry.rule(state.ruleId);
+      const isOver = compiled?.rule.activation !== state.activation;
+      if (!isOver && this.#isBehind(compiled.rule.workspaceId)) {
+        batch.write.postponed.push({ ...state, dueAt: at + behindRetryMs });
+        continue;
+      }
+      if (isOver || !(await this.#changeWaiting(compiled, state, at, batch)))
+        batch.write.ended.push(state);
+    }
+    await batch.addEffects();
+    await this.#parts.write(batch);
+    return due.length === dueMax;
+  }
+
+  /**
+   * Whether samples that were stored when it was asked first are not evaluated yet: one of them may
+   * end what is waited for.
+   */
+  #isBehind(workspaceId: string): boolean {
+    const { nextPosition, durablePosition } = this.#parts;
+    const target = this.#awaited.get(workspaceId) ?? durablePosition();
+    const isBehind = nextPosition(workspaceId) < target;
+    if (isBehind) this.#awaited.set(workspaceId, target);
+    else this.#awaited.delete(workspaceId);
+    return isBehind;
+  }
+
+  /** False when the rule does not wait for the device. */
+  async #changeWaiting(
+    compiled: CompiledRule,
+    { deviceId, waits }: DeviceConditionState,
+    at: EpochMs,
+    batch: RuleBatch,
+  ): Promise<boolean> {
+    const { registry, nextPosition, newId } = this.#parts;
+    const { id, workspaceId } = compiled.rule;
+    const devices = new Map([[deviceId, workspaceId]]);
+    await registry.prepareDevices(devices, nextPosition(workspaceId), batch.failures);
+    const planned = registry.planOf(deviceId)?.rules.find((one) => one.compiled.rule.id === id);
+    const triggered = planned && evaluateDue(planned, deviceId, registry.memory);
+    if (triggered === undefined) return false;
+    const sample = triggered.reading.samples.find((read) => read?.deviceId === deviceId);
+    const correlationId = sample?.correlationId ?? newId();
+    const key = `wait ${deviceId} ${waits && nextDueOf(waits)}`;
+    const origin = { cause: 'TIMER', key, deviceId, correlationId, hops: 0, at } as const;
+    this.#addJudged(triggered, { ...origin, ...(sample !== undefined && { sample }) }, batch);
+    return true;
   }
 
   async runScriptTimers(at: EpochMs): Promise<boolean> {
@@ -412,8 +488,13 @@ class DueTimers {
   #addTimed(compiled: CompiledRule, origin: Origin, batch: RuleBatch): void {
     const triggered = evaluateTimed(compiled, this.#parts.registry.memory);
     if (triggered === undefined) return batch.failures.aborted(compiled, origin);
-    const { reading, places, verdict } = triggered;
-    if (verdict === undefined) return batch.addTriggered(triggered, origin);
+    if (triggered.verdict === undefined) return batch.addTriggered(triggered, origin);
+    this.#addJudged(triggered, origin, batch);
+  }
+
+  #addJudged(triggered: Triggered, origin: Origin, batch: RuleBatch): void {
+    const { compiled, reading, places, verdict } = triggered;
+    if (verdict === undefined) return;
     this.#parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
     const ended = trackAlarms(
       compiled,

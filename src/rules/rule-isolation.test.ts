@@ -69,6 +69,7 @@ function started() {
       applyAlarms: async () => [],
     },
     waiting: { count: () => 0, added: () => undefined },
+    timersSet: () => undefined,
     now: () => now,
     newId: () => 'id',
     clock: () => 0,

@@ -8,7 +8,7 @@ import type { Lane, RuleLanes } from './rule-lanes.ts';
 export interface RuleLaneParts {
   /** What was saved last; not before `position`. */
   readonly saved: RulePositions;
-  readonly log: Pick<EntryLog, 'entriesFrom'>;
+  readonly log: Pick<EntryLog, 'entriesFrom' | 'position'>;
   /** Called after a turn: older entries may be needed no more. */
   readonly evaluated: () => void;
   /** Called for a turn that failed and is tried again. */

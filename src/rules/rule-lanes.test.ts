@@ -208,6 +208,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
       applyAlarms: async () => [],
     },
     waiting: { count: () => 0, added: () => undefined },
+    timersSet: () => undefined,
     now: () => 0,
     newId: () => 'id',
     clock: () => 0,

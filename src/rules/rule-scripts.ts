@@ -337,7 +337,7 @@ function fire(
   const holds = String(Number(firing.length > 0));
   if (holds !== before && !(before === '' && holds === '0')) {
     const { deviceId } = origin;
-    held.set(deviceId, { ...activationOf(compiled), deviceId, holds });
+    held.set(deviceId, { ...activationOf(compiled), deviceId, holds, waits: null });
   }
   return fired;
 }

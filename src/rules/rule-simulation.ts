@@ -2,14 +2,16 @@
 import { type EpochMs, newestUntil } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import { nextDueOf } from '../model/rule.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
-import { planDevice } from './evaluation/device-plan.ts';
+import { type DevicePlan, planDevice } from './evaluation/device-plan.ts';
 import {
+  evaluateDue,
   RuleMemory,
   evaluateSample,
   evaluateTimed,
@@ -82,12 +84,24 @@ export async function simulateRule(
     on,
   );
   const tags = await on.tagsOf(devices);
-  const memory = new RuleMemory(() => newestUntil(on.now()));
+  // Durations of logic blocks pass by the times of the samples.
+  let clock = from;
+  const memory = new RuleMemory(
+    () => newestUntil(on.now()),
+    () => clock,
+  );
+  const plans = new Map<string, DevicePlan | undefined>();
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0, from };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
+  const isHeld = compiled.logic.type === 'COMPARISON' && compiled.logic.isHeld;
   let due = compiled.schedule?.next(from - 1);
   let isCut = truncated || devices.length > simulationLimits.devicesMax;
 
+  const planOf = (deviceId: string): DevicePlan | undefined => {
+    if (!plans.has(deviceId))
+      plans.set(deviceId, planDevice(deviceId, tags.get(deviceId) ?? new Set(), [compiled]));
+    return plans.get(deviceId);
+  };
   const take = async (triggered: Triggered, origin: Origin): Promise<void> => {
     const { places, verdict } = triggered;
     if (verdict !== undefined) {
@@ -113,9 +127,35 @@ export async function simulateRule(
     }
   };
 
+  /** Changes logic blocks that wait no longer than to the moment. */
+  const changeBlocksUntil = async (until: EpochMs): Promise<void> => {
+    if (!isHeld) return;
+    for (;;) {
+      const due = [...plans].flatMap(([deviceId, plan]) =>
+        (plan?.rules ?? []).map((planned) => ({
+          deviceId,
+          planned,
+          at: nextDueOf(planned.cell?.waits ?? []),
+        })),
+      );
+      const [next] = due
+        .filter(({ at }) => at !== null && at < until)
+        .sort((a, b) => Number(a.at) - Number(b.at));
+      if (next?.at === undefined || next.at === null) return;
+      const { deviceId, planned, at } = next;
+      clock = at;
+      const triggered = evaluateDue(planned, deviceId, memory);
+      if (triggered === undefined) return;
+      const key = `wait ${at}`;
+      await take(triggered, { cause: 'TIMER', key, deviceId, correlationId: '', hops: 0, at });
+    }
+  };
+
   for (const [i, sample] of samples.entries()) {
+    await changeBlocksUntil(sample.timestamp);
     await runTimersUntil(sample.timestamp);
-    const plan = planDevice(sample.deviceId, tags.get(sample.deviceId) ?? new Set(), [compiled]);
+    clock = sample.timestamp;
+    const plan = planOf(sample.deviceId);
     if (plan === undefined) continue;
     const triggers: Triggered[] = [];
     evaluateSample(plan, sample, memory, {
@@ -135,6 +175,7 @@ export async function simulateRule(
     for (const triggered of triggers) await take(triggered, origin);
     if (i % 500 === 499) await on.pause();
   }
+  await changeBlocksUntil(to);
   await runTimersUntil(to);
   const fired = told.filter(({ run }) => run.outcome === 'FIRED').length;
   const content = told.slice(0, simulationLimits.runsToldMax).map(({ run, actions }) => ({

@@ -13,9 +13,11 @@ import {
   type ActivationRef,
   activationsOf,
   type DeviceConditionState,
+  endConditionWaits,
   insertScriptTimers,
   insertTriggers,
   type JudgedDevice,
+  postponeConditionWaits,
   removeScriptTimers,
   removeTriggers,
   saveConditionStates,
@@ -38,6 +40,10 @@ export interface RuleWrite {
   readonly fired: readonly (ActivationRef & { readonly at: EpochMs; readonly times: number })[];
   readonly notes: readonly ProcessingLogEntry[];
   readonly holds: readonly DeviceConditionState[];
+  /** States whose logic blocks wait for a rule or device that is gone. */
+  readonly ended: readonly Pick<DeviceConditionState, 'ruleId' | 'deviceId' | 'activation'>[];
+  /** States that are looked at again at `dueAt`. */
+  readonly postponed: readonly (DeviceConditionState & { readonly dueAt: EpochMs })[];
   readonly judged: readonly JudgedDevice[];
   readonly lastSamples: readonly { readonly watchId: string; readonly sample: RuleSample }[];
   readonly triggers: readonly (ActivationRef & { readonly trigger: JsonObject })[];
@@ -60,6 +66,8 @@ const nothingToWrite: RuleWrite = {
   fired: [],
   notes: [],
   holds: [],
+  ended: [],
+  postponed: [],
   judged: [],
   lastSamples: [],
   triggers: [],
@@ -123,6 +131,8 @@ async function writeAll(
   const counts = ({ ruleId, activation }: ActivationRef): boolean =>
     activations.get(ruleId) === activation;
   await saveConditionStates(db, holds.filter(counts));
+  for (const state of write.ended) await endConditionWaits(db, state);
+  for (const state of write.postponed) await postponeConditionWaits(db, state, state.dueAt);
   await saveJudgedTimes(db, write.judged);
   await saveLastSamples(
     db,

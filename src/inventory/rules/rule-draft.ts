@@ -2,14 +2,17 @@
 import type { InputDraft, RuleDraft, RuleUpdate, TimerDraft } from '../../contract/rules.ts';
 import { parseGeoFence } from '../../model/geo-fence.ts';
 import { parseInstant } from '../../model/instant.ts';
+import { fixedDurationMs } from '../../model/iso-duration.ts';
 import { problem } from '../../model/problem.ts';
 import { readSchedule } from '../../model/rule-schedule.ts';
 import {
+  blockDurations,
   comparedAs,
   converted,
   type GeoFenceLogicBlock,
   type LogicBlock,
   type RuleActionRef,
+  type RuleCondition,
   type RuleCustomLogic,
   type RuleDataSource,
   type RuleInput,
@@ -214,26 +217,47 @@ function blocksFrom(
   checkLength(field, logicBlocks, ruleLimits.logicBlocksMax);
   return logicBlocks.map((block, i) => {
     const place = `${field}.${i}`;
-    if (block.conditions.length === 0)
-      throw invalidRule(`${place}.conditions`, 'at least one condition is required');
-    checkLength(`${place}.conditions`, block.conditions, ruleLimits.conditionsMax);
-    const conditions = block.conditions.map((condition, j) => {
-      const operands = [
-        operandFrom(condition.operandFirst),
-        operandFrom(condition.operandSecond),
-      ] as const;
-      const type = comparedAs(...operands, sources);
-      checkOperand(`${place}.conditions.${j}.operandFirst`, operands[0], type, sources);
-      checkOperand(`${place}.conditions.${j}.operandSecond`, operands[1], type, sources);
-      return {
-        operandFirst: operands[0],
-        operator: condition.operator,
-        operandSecond: operands[1],
-        order: condition.order ?? j,
-        chainOperator: condition.chainOperator ?? null,
-      };
-    });
-    return { conditions, actionIds: actionIds(`${place}.actionIds`, block.actionIds) };
+    const { holdsFor, clearConditions, clearsFor } = block;
+    return {
+      conditions: conditionsFrom(`${place}.conditions`, block.conditions, sources),
+      actionIds: actionIds(`${place}.actionIds`, block.actionIds),
+      ...(holdsFor && { holdsFor: blockDuration(`${place}.holdsFor`, holdsFor) }),
+      ...(clearConditions && {
+        clearConditions: conditionsFrom(`${place}.clearConditions`, clearConditions, sources),
+      }),
+      ...(clearsFor && { clearsFor: blockDuration(`${place}.clearsFor`, clearsFor) }),
+    };
+  });
+}
+
+function blockDuration(field: string, duration: string): string {
+  const read = fixedDurationMs(duration, blockDurations);
+  if (typeof read === 'string') throw invalidRule(field, read);
+  return duration;
+}
+
+function conditionsFrom(
+  field: string,
+  sent: readonly Condition[],
+  sources: readonly RuleDataSource[],
+): RuleCondition[] {
+  if (sent.length === 0) throw invalidRule(field, 'at least one condition is required');
+  checkLength(field, sent, ruleLimits.conditionsMax);
+  return sent.map((condition, j) => {
+    const operands = [
+      operandFrom(condition.operandFirst),
+      operandFrom(condition.operandSecond),
+    ] as const;
+    const type = comparedAs(...operands, sources);
+    checkOperand(`${field}.${j}.operandFirst`, operands[0], type, sources);
+    checkOperand(`${field}.${j}.operandSecond`, operands[1], type, sources);
+    return {
+      operandFirst: operands[0],
+      operator: condition.operator,
+      operandSecond: operands[1],
+      order: condition.order ?? j,
+      chainOperator: condition.chainOperator ?? null,
+    };
   });
 }
 

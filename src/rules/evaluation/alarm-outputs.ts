@@ -1,5 +1,6 @@
 // Alarm outputs: the actions of a rule that open alarms, prepared for evaluation (contract 37).
-import { type AlarmProperties, durationMsOf } from '../../model/alarm.ts';
+import type { AlarmProperties } from '../../model/alarm.ts';
+import { checkedDurationMs } from '../../model/iso-duration.ts';
 import type { Rule } from '../../model/rule.ts';
 import { type AlarmTemplates, alarmTemplates } from '../../outputs/templates/alarm-templates.ts';
 
@@ -39,8 +40,5 @@ export function compileAlarms(
 
 /** The connector was checked when it was saved. */
 function msOrNull(duration: string | null): number | null {
-  if (duration === null) return null;
-  const ms = durationMsOf(duration);
-  if (typeof ms === 'string') throw new Error(`Alarm with an invalid duration: ${ms}`);
-  return ms;
+  return duration === null ? null : checkedDurationMs(duration);
 }

@@ -1,11 +1,13 @@
 // Compiled rule: the watches of its data sources, its logic and its actions, computed once.
 import type { AlarmProperties } from '../../model/alarm.ts';
 import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
+import { checkedDurationMs } from '../../model/iso-duration.ts';
 import type { OutputConnector } from '../../model/output-connector.ts';
 import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
-import type { CustomLogicBlock, Rule, RuleDataSource } from '../../model/rule.ts';
+import type { CustomLogicBlock, LogicBlock, Rule, RuleDataSource } from '../../model/rule.ts';
 import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
 import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
+import type { BlockHold } from './block-waits.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
 import { isWholeSample, type RuleEvaluation } from './rule-reading.ts';
 
@@ -39,7 +41,11 @@ export type CompiledLogic =
       readonly blocks: readonly {
         readonly test: BlockTest;
         readonly actionIds: readonly string[];
+        /** Undefined for a block that is what its conditions are. */
+        readonly hold: BlockHold | undefined;
       }[];
+      /** Whether a block changes later than its conditions. */
+      readonly isHeld: boolean;
       /** Reused list of missing conditions, so that no evaluation allocates one. */
       readonly absent: number[];
       /** The last verdict without a firing. It is reused, because the next one is mostly equal. */
@@ -105,6 +111,8 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
     schedule: scheduleOf(rule),
     needsLastSamples:
       sources.length > 1 ||
+      // A block that changes by the clock is about the last sample.
+      (logic.type === 'COMPARISON' && logic.isHeld) ||
       rule.timer.enabled ||
       logic.type === 'CUSTOM_LOGIC' ||
       sources.some(({ source }) => source.lastSample),
@@ -158,8 +166,11 @@ function tagCombinationOf({ type, id, tagCombination }: Rule['inputs'][number]) 
  */
 function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch {
   const operands = (logicBlocks ?? [])
-    .flatMap(({ conditions }) =>
-      conditions.flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond]),
+    .flatMap(({ conditions, clearConditions = [] }) =>
+      [...conditions, ...clearConditions].flatMap(({ operandFirst, operandSecond }) => [
+        operandFirst,
+        operandSecond,
+      ]),
     )
     .filter((operand) => operand.type === 'DATA_SOURCE' && operand.dataSourceId === source.id);
   const named = new Set(operands.map(({ dataKey }) => dataKey || source.dataKey));
@@ -169,18 +180,34 @@ function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch 
   return { id: [source.dataTopic, ...watched].join('\n'), topic: source.dataTopic, keys: watched };
 }
 
+function holdOf(
+  { holdsFor, clearConditions, clearsFor }: LogicBlock,
+  sources: readonly RuleDataSource[],
+): BlockHold | undefined {
+  if (holdsFor === undefined && clearConditions === undefined && clearsFor === undefined)
+    return undefined;
+  return {
+    holdsForMs: holdsFor === undefined ? 0 : checkedDurationMs(holdsFor),
+    clearTest: clearConditions && compileBlock(clearConditions, sources),
+    clearsForMs: clearsFor === undefined ? 0 : checkedDurationMs(clearsFor),
+  };
+}
+
 function compileLogic(
   { logic }: Rule,
   { customLogic: blocks }: RuleParts,
 ): CompiledLogic | undefined {
   const { dataSources, logicBlocks, geoFenceLogicBlock, customLogic } = logic;
   if (logic.type === 'COMPARISON') {
+    const blocks = (logicBlocks ?? []).map((block) => ({
+      test: compileBlock(block.conditions, dataSources),
+      actionIds: block.actionIds,
+      hold: holdOf(block, dataSources),
+    }));
     return {
       type: 'COMPARISON',
-      blocks: (logicBlocks ?? []).map(({ conditions, actionIds }) => ({
-        test: compileBlock(conditions, dataSources),
-        actionIds,
-      })),
+      blocks,
+      isHeld: blocks.some(({ hold }) => hold !== undefined),
       absent: [],
       quiet: undefined,
     };

@@ -1,5 +1,8 @@
 // Condition states: the result of the last evaluation by device and rule, in cells that plans keep.
 
+import type { BlockWaits } from '../../model/rule.ts';
+import { equalWaits } from './block-waits.ts';
+
 /** The conditions of one rule that are true for one device. */
 export interface ConditionState {
   readonly ruleId: string;
@@ -7,6 +10,8 @@ export interface ConditionState {
   readonly deviceId: string;
   /** One character per condition; empty when unknown. Change it only through `change`. */
   holds: string;
+  /** Logic blocks that are about to change; null for most. Change it only through `change`. */
+  waits: BlockWaits | null;
   /** Identifies the states it belongs to, and their version; see `isCurrent`. */
   readonly epoch: object;
 }
@@ -31,6 +36,7 @@ export class ConditionStates {
         ruleId,
         deviceId,
         holds: '',
+        waits: null,
         epoch: this.#epoch,
       }
     );
@@ -42,25 +48,24 @@ export class ConditionStates {
   }
 
   /** Stores the result of an evaluation. */
-  change(cell: ConditionState, holds: string): void {
+  change(cell: ConditionState, holds: string, sent?: BlockWaits): void {
+    const waits = sent?.some((wait) => wait !== null) === true ? sent : null;
+    const isEqual = equalWaits(cell.waits, waits);
     // Unknown is the same as no true condition.
-    if (cell.holds === holds || (cell.holds === '' && !holds.includes('1'))) return;
+    if (isEqual && (cell.holds === holds || (cell.holds === '' && !holds.includes('1')))) return;
     if (cell.holds === '') this.#keep(cell);
     cell.holds = holds;
+    cell.waits = waits;
     this.#changed.add(cell);
   }
 
   /** Call before the first `cell` of the rule and device. */
-  load(ruleId: string, deviceId: string, holds: string): void {
-    this.#keep({ ruleId, deviceId, holds, epoch: this.#epoch });
+  load({ ruleId, deviceId, holds, waits }: Omit<ConditionState, 'epoch'>): void {
+    this.#keep({ ruleId, deviceId, holds, waits, epoch: this.#epoch });
   }
 
   /** Returns the changes since the last call, and marks them as saved. */
-  takeChanged(): readonly {
-    readonly ruleId: string;
-    readonly deviceId: string;
-    readonly holds: string;
-  }[] {
+  takeChanged(): readonly Omit<ConditionState, 'epoch'>[] {
     const taken = [...this.#changed].map(savedState);
     this.#changed.clear();
     return taken;
@@ -89,6 +94,6 @@ export class ConditionStates {
   }
 }
 
-function savedState({ ruleId, deviceId, holds }: ConditionState) {
-  return { ruleId, deviceId, holds };
+function savedState({ ruleId, deviceId, holds, waits }: ConditionState) {
+  return { ruleId, deviceId, holds, waits };
 }

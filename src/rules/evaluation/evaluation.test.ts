@@ -31,7 +31,10 @@ function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
 }
 
 function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[] {
-  const memory: RuleMemory = new RuleMemory(() => Infinity);
+  const memory: RuleMemory = new RuleMemory(
+    () => Infinity,
+    () => 0,
+  );
   const made = rules.map((rule) => compiled(rule, consecutive));
   const plans = new Map<string, DevicePlan>();
   const fired: string[] = [];
@@ -164,7 +167,10 @@ describe('contract 13: timed runs', () => {
     schedule: 'PT1H',
   } as const;
   const memoryWith = (rule: Rule, samples: readonly ReferenceSample[]): RuleMemory => {
-    const memory: RuleMemory = new RuleMemory(() => Infinity);
+    const memory: RuleMemory = new RuleMemory(
+      () => Infinity,
+      () => 0,
+    );
     const plan = planDevice('02a', new Set(), [compiled(rule, { '09a': false })])!;
     const visit = () => {
       throw new Error('an uplink triggered a timed rule');
@@ -195,7 +201,15 @@ describe('contract 13: timed runs', () => {
     const inputs = [{ ...ruleFor('02a').inputs[0]!, id: '71a', type: 'ASSET_TAG' as const }];
     const logic = { ...ruleFor('02a').logic, dataSources: [sourceFor('s', '71a')] };
     const rule = compiled(ruleFor('02a', { timer, inputs, logic }), {});
-    expect(evaluateTimed(rule, new RuleMemory(() => Infinity))).toBeUndefined();
+    expect(
+      evaluateTimed(
+        rule,
+        new RuleMemory(
+          () => Infinity,
+          () => 0,
+        ),
+      ),
+    ).toBeUndefined();
   });
 });
 

@@ -2,9 +2,10 @@
 import { isInside } from '../../model/geo-fence.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject } from '../../model/json.ts';
-import { converted } from '../../model/rule.ts';
+import { type BlockWait, converted } from '../../model/rule.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
-import { ConditionStates } from './condition-states.ts';
+import { heldBlock, type Moment } from './block-waits.ts';
+import { type ConditionState, ConditionStates } from './condition-states.ts';
 import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
 import { LastSamples } from './last-samples.ts';
 import {
@@ -19,13 +20,16 @@ import {
 export class RuleMemory {
   /** Samples dated later than this are not for rules. */
   readonly newestUntil: () => EpochMs;
+  readonly now: () => EpochMs;
   readonly states: ConditionStates;
   /** Plans whose rules judged newer samples since they were saved. */
   readonly judged: Set<DevicePlan>;
   readonly #last: LastSamples;
 
-  constructor(newestUntil: () => EpochMs) {
+  /** `now` is the clock that logic blocks wait by. */
+  constructor(newestUntil: () => EpochMs, now: () => EpochMs) {
     this.newestUntil = newestUntil;
+    this.now = now;
     this.#last = new LastSamples(newestUntil);
     this.states = new ConditionStates();
     this.judged = new Set();
@@ -88,19 +92,21 @@ export interface SampleVisitor {
 
 /**
  * Calls `visit` for every rule that the sample triggers, then keeps the sample. Rules judge in the
- * order of time: of a data source, none that is older than the newest judged one. Throws when the
- * sample cannot be matched.
+ * order of time: of a data source, none that is older than the newest judged one. Logic blocks wait
+ * from `receivedAt` on. Throws when the sample cannot be matched.
  */
 export function evaluateSample(
   plan: DevicePlan,
   sample: RuleSample,
   memory: RuleMemory,
   { visit, unjudged, failed = rethrow }: SampleVisitor,
+  receivedAt: EpochMs = memory.now(),
 ): void {
   const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
   const until = memory.newestUntil();
   const isFuture = sample.timestamp > until;
   const alone = new Reading([sample]);
+  const moment = { time: sample.timestamp, now: receivedAt };
   for (const { planned, places, triggers } of uses) {
     if (!triggers) continue;
     const { compiled } = planned;
@@ -118,7 +124,12 @@ export function evaluateSample(
     try {
       let reading = alone;
       if (compiled.needsLastSamples) reading = readingFor(planned, fresh, sample, memory.last);
-      visit(compiled, reading, fresh, verdictFor(planned, reading, sample.deviceId, memory.states));
+      visit(
+        compiled,
+        reading,
+        fresh,
+        verdictFor(planned, reading, sample.deviceId, memory, moment),
+      );
     } catch (error) {
       failed(compiled, fresh, error);
     }
@@ -142,8 +153,9 @@ function firedLate(
     ? readingFor(planned, places, sample, last)
     : new Reading([sample]);
   // Against its own conditions nothing begins to hold, so that only consecutive alerts fire.
-  const { holds } = evaluateRule(compiled, reading, '');
-  const verdict = evaluateRule(compiled, reading, holds);
+  const moment = { time: sample.timestamp, now: sample.timestamp };
+  const { holds } = evaluateRule(compiled, reading, stateless, moment);
+  const verdict = evaluateRule(compiled, reading, { holds, waits: null }, moment);
   const firings = verdict.firings.filter(({ actionId }) => !compiled.alarms.has(actionId));
   if (firings.length === 0) return undefined;
   return { compiled, reading, places, verdict: { ...verdict, firings } };
@@ -195,7 +207,8 @@ export function evaluateWithoutDevice(compiled: CompiledRule, memory: RuleMemory
     newest(memory.last, deviceIds, watch.id),
   );
   const reading = new Reading(samples);
-  const verdict = verdictFor({ compiled }, reading, '', memory.states);
+  const now = memory.now();
+  const verdict = verdictFor({ compiled }, reading, '', memory, { time: now, now });
   return { compiled, reading, places: [], verdict };
 }
 
@@ -203,18 +216,63 @@ function verdictFor(
   planned: Pick<PlannedRule, 'compiled' | 'cell'>,
   reading: Reading,
   deviceId: string,
-  holds: ConditionStates,
+  memory: RuleMemory,
+  moment: Moment,
 ): RuleEvaluation | undefined {
   const { compiled } = planned;
   if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
+  const { states } = memory;
+  const cell = cellOf(planned, deviceId, states);
+  const verdict = evaluateRule(compiled, reading, cell, moment);
+  if (verdict.holds !== cell.holds || verdict.waits !== undefined)
+    states.change(cell, verdict.holds, verdict.waits);
+  return verdict;
+}
+
+function cellOf(
+  planned: Pick<PlannedRule, 'compiled' | 'cell'>,
+  deviceId: string,
+  states: ConditionStates,
+): ConditionState {
   let { cell } = planned;
-  if (cell === undefined || !holds.isCurrent(cell)) {
-    cell = holds.cell(compiled.rule.id, deviceId);
+  if (cell === undefined || !states.isCurrent(cell)) {
+    cell = states.cell(planned.compiled.rule.id, deviceId);
     planned.cell = cell;
   }
-  const verdict = evaluateRule(compiled, reading, cell.holds);
-  if (verdict.holds !== cell.holds) holds.change(cell, verdict.holds);
-  return verdict;
+  return cell;
+}
+
+/**
+ * Changes the logic blocks of the rule that have waited long enough for the device, without a
+ * further sample. Undefined when none has.
+ */
+export function evaluateDue(
+  planned: PlannedRule,
+  deviceId: string,
+  memory: RuleMemory,
+): Triggered | undefined {
+  const { compiled } = planned;
+  const { logic, consecutive } = compiled;
+  if (logic.type !== 'COMPARISON') return undefined;
+  const cell = cellOf(planned, deviceId, memory.states);
+  const now = memory.now();
+  const isDue = cell.waits?.map((wait) => wait !== null && wait.due <= now) ?? [];
+  if (!isDue.includes(true)) return undefined;
+  const samples = readSamples(planned, [], deviceId, memory.last);
+  const firings: Firing[] = [];
+  let holds = '';
+  for (const [i, { actionIds }] of logic.blocks.entries()) {
+    const before = cell.holds[i] === '1';
+    const isTrue = before !== (isDue[i] === true);
+    holds += Number(isTrue);
+    if (!isTrue || before) continue;
+    for (const actionId of actionIds)
+      if (consecutive.has(actionId)) firings.push({ actionId, cause: `block ${i}` });
+  }
+  const waits = cell.waits?.map((wait, i) => (isDue[i] === true ? null : wait)) ?? [];
+  memory.states.change(cell, holds, waits);
+  const verdict = { holds, firings, suppressed: false, missing: nothing, waits };
+  return { compiled, reading: new Reading(samples), places: [], verdict };
 }
 
 /**
@@ -223,17 +281,26 @@ function verdictFor(
  * reads the newest sample of the devices it names.
  */
 function readingFor(
-  { compiled, contains }: PlannedRule,
+  planned: PlannedRule,
   places: readonly number[],
   sample: RuleSample,
   last: LastSamples,
 ): Reading {
-  const samples = compiled.sources.map(({ source, watch, deviceIds }, place) => {
+  return new Reading(readSamples(planned, places, sample.deviceId, last, sample));
+}
+
+function readSamples(
+  { compiled, contains }: PlannedRule,
+  places: readonly number[],
+  deviceId: string,
+  last: LastSamples,
+  sample?: RuleSample,
+): (RuleSample | undefined)[] {
+  return compiled.sources.map(({ source, watch, deviceIds }, place) => {
     if (places.includes(place) && !source.lastSample) return sample;
-    if (contains[place]) return last.get(sample.deviceId, watch.id);
+    if (contains[place]) return last.get(deviceId, watch.id);
     return newest(last, deviceIds, watch.id);
   });
-  return new Reading(samples);
 }
 
 function newest(
@@ -260,14 +327,22 @@ export function ruleSampleFrom(value: unknown): RuleSample | undefined {
 
 const nothing: readonly never[] = [];
 
-/**
- * Evaluates a comparison or a geofence. `before`: the conditions of the last verdict for the
- * device; empty at first.
- */
-function evaluateRule(compiled: CompiledRule, reading: Reading, before: string): RuleEvaluation {
+/** The state of a rule that has judged nothing of a device. */
+const stateless: BlockStates = { holds: '', waits: null };
+
+type BlockStates = Pick<ConditionState, 'holds' | 'waits'>;
+
+/** Evaluates a comparison or a geofence. `before` is the state that the last verdict left. */
+function evaluateRule(
+  compiled: CompiledRule,
+  reading: Reading,
+  before: BlockStates,
+  moment: Moment,
+): RuleEvaluation {
   const { logic, consecutive } = compiled;
-  if (logic.type === 'COMPARISON') return evaluateBlocks(logic, consecutive, reading, before);
-  if (logic.type === 'GEO_FENCE') return evaluateFence(compiled, logic, reading, before);
+  if (logic.type === 'COMPARISON')
+    return evaluateBlocks(logic, consecutive, reading, before, moment);
+  if (logic.type === 'GEO_FENCE') return evaluateFence(compiled, logic, reading, before.holds);
   throw new Error('Custom logic is evaluated by its script');
 }
 
@@ -275,24 +350,41 @@ function evaluateBlocks(
   logic: Extract<CompiledLogic, { type: 'COMPARISON' }>,
   consecutive: ReadonlyMap<string, boolean>,
   reading: Reading,
-  before: string,
+  before: BlockStates,
+  moment: Moment,
 ): RuleEvaluation {
-  const { blocks, absent } = logic;
+  const { blocks, absent, isHeld } = logic;
+  const waits: (BlockWait | null)[] = [];
   let holds = '';
   let firings: Firing[] | undefined;
   let missing: string[] | undefined;
   let suppressed = false;
-  for (const { test, actionIds } of blocks) {
+  for (const { test, actionIds, hold } of blocks) {
     const i = holds.length;
-    const isTrue = test(reading, absent);
+    const isNew = before.holds[i] !== '1';
+    const endTest = isNew ? undefined : hold?.clearTest;
+    let isTrue = endTest === undefined ? test(reading, absent) : !endTest(reading, absent);
+    let isEnding = false;
+    if (isHeld) {
+      const wait = before.waits?.[i] ?? null;
+      let step = { isTrue, wait };
+      if (hold !== undefined) {
+        // A condition without a value neither begins nor ends a block that waits.
+        const isUnknown = absent.length > 0;
+        step = isUnknown ? { isTrue: !isNew, wait } : heldBlock(hold, !isNew, wait, isTrue, moment);
+      }
+      isTrue = step.isTrue;
+      waits.push(step.wait);
+      isEnding = isTrue && step.wait !== null;
+    }
     if (absent.length > 0) {
       for (const condition of absent)
         (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`);
       absent.length = 0;
     }
     holds += Number(isTrue);
-    if (!isTrue) continue;
-    const isNew = before[i] !== '1';
+    // A sample that is about the end of the block does not fire it again.
+    if (!isTrue || isEnding) continue;
     for (const actionId of actionIds) {
       const again = consecutive.get(actionId);
       if (again === undefined) continue;
@@ -300,6 +392,8 @@ function evaluateBlocks(
       else suppressed = true;
     }
   }
+  if (isHeld)
+    return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing, waits };
   if (firings !== undefined || missing !== undefined) {
     return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing };
   }

@@ -2,6 +2,7 @@
 import { dataValue } from '../../model/data-value.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import type { BlockWaits } from '../../model/rule.ts';
 
 /** A sample as rules keep it. */
 export interface RuleSample {
@@ -67,4 +68,6 @@ export interface RuleEvaluation {
   readonly suppressed: boolean;
   /** The conditions without a value. */
   readonly missing: readonly string[];
+  /** Logic blocks that change later than their conditions; absent for a rule without them. */
+  readonly waits?: BlockWaits;
 }

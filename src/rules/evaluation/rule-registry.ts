@@ -56,6 +56,12 @@ export interface RuleRegistry extends ChangeFollower {
    * next.
    */
   prepare(entries: readonly DurableEntry[], failures: PreparationFailures): Promise<void>;
+  /** The same for devices that no entry is about, each with its workspace. */
+  prepareDevices(
+    devices: ReadonlyMap<string, string>,
+    next: number,
+    failures: PreparationFailures,
+  ): Promise<void>;
   /**
    * Loads the last samples that a timed run of the rule needs, of entries before the position
    * `next`.
@@ -90,7 +96,7 @@ export function createRuleRegistry(
   now: () => EpochMs,
   plansMax: number = planLimits.plansMax,
 ): RuleRegistry {
-  const memory = new RuleMemory(() => newestUntil(now()));
+  const memory = new RuleMemory(() => newestUntil(now()), now);
   const alarmSources = new AlarmSources();
   const index = new RuleIndex();
   const plans = new Plans((id) => forgetDevice(memory, id), plansMax);
@@ -120,7 +126,20 @@ export function createRuleRegistry(
         throw error;
       }
     },
-    prepare: (entries, failures) => prepareEntries(state, entries, failures),
+    prepare: (entries, failures) =>
+      prepareDevices(
+        state,
+        devicesOf(entries),
+        { batch: entries, next: entries[0]?.position ?? 0 },
+        failures,
+      ),
+    prepareDevices: (devices, next, failures) =>
+      prepareDevices(
+        state,
+        new Map([...devices].map(([id, workspaceId]) => [id, { workspaceId, before: Infinity }])),
+        { batch: [], next },
+        failures,
+      ),
     async prepareRule({ sources, rule: { workspaceId } }, next, failures) {
       const ids = sources.flatMap(({ deviceIds }) => deviceIds);
       await loadLastSamples(
@@ -216,9 +235,9 @@ async function loadStates(
   { db, index, memory }: RegistryState,
   of: readonly { readonly ruleId: string; readonly deviceId: string }[],
 ): Promise<void> {
-  for (const { ruleId, deviceId, activation, holds } of await findConditionStates(db, of)) {
-    const isCurrent = index.rule(ruleId)?.rule.activation === activation;
-    if (isCurrent) memory.states.load(ruleId, deviceId, holds);
+  for (const saved of await findConditionStates(db, of)) {
+    const isCurrent = index.rule(saved.ruleId)?.rule.activation === saved.activation;
+    if (isCurrent) memory.states.load(saved);
   }
 }
 
@@ -236,19 +255,18 @@ function forgetDevice({ last, states }: RuleMemory, deviceId: string): void {
   states.forgetDevice(deviceId);
 }
 
-async function prepareEntries(
+async function prepareDevices(
   state: RegistryState,
-  entries: readonly DurableEntry[],
+  devices: Devices,
+  evaluated: Pick<Parameters<typeof loadLastSamples>[1], 'batch' | 'next'>,
   failures: PreparationFailures,
 ): Promise<void> {
-  const devices = devicesOf(entries);
   await makePlans(state, devices, failures);
   await loadLastSamples(
     { ...state, last: state.memory.last, until: state.memory.newestUntil() },
     {
       wanted: devicesToLoad(state.plans, devices),
-      batch: entries,
-      next: entries[0]?.position ?? 0,
+      ...evaluated,
       uncertain: failures.lastSampleUncertain,
     },
   );

@@ -47,10 +47,12 @@ export interface EvaluatedRun {
 /** Returns the complete run. */
 export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedRun): RuleRun {
   const { at, cause, deviceId, correlationId } = origin;
-  const { firings, suppressed, missing, holds } = verdict;
+  const { firings, suppressed } = verdict;
   const base = { at, cause, deviceId, correlationId, samples, places };
   if (firings.length > 0) {
-    const reason = [...new Set(firings.map((firing) => reasonOf(firing.cause)))].join(', ');
+    const reason = [...new Set(firings.map((firing) => reasonOf(firing.cause, compiled)))].join(
+      ', ',
+    );
     return {
       ...base,
       outcome: 'FIRED',
@@ -62,7 +64,7 @@ export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedR
     const reason = 'still true; actions fire only when it becomes true';
     return { ...base, outcome: 'SUPPRESSED', reason, actionIds: [] };
   }
-  const reason = reasonNotFired(compiled, holds, missing);
+  const reason = reasonNotFired(compiled, verdict);
   return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
 }
 
@@ -97,20 +99,29 @@ const fenceReasons: Readonly<Record<string, string>> & { readonly '0': string } 
 };
 
 function reasonNotFired(
-  { logic }: CompiledRule,
-  holds: string,
-  missing: readonly string[],
+  { logic, rule }: CompiledRule,
+  { holds, missing, waits }: RuleEvaluation,
 ): string {
   if (missing.length > 0) return `no value for ${missing.join('; ')}`;
   if (logic.type !== 'COMPARISON') return fenceReasons[holds] ?? fenceReasons['0'];
+  const place = waits?.findIndex((wait) => wait !== null) ?? -1;
+  const wait = waits?.[place];
+  if (wait) {
+    const { holdsFor, clearsFor } = rule.logic.logicBlocks?.[place] ?? {};
+    const since = formatInstant(wait.since);
+    return holds[place] === '1'
+      ? `logic block ${place + 1} is not met since ${since}; it is false after ${clearsFor}`
+      : `logic block ${place + 1} is met since ${since}; it is true after ${holdsFor}`;
+  }
   if (holds.includes('1')) return 'true, but no action is configured';
   return 'no condition was met';
 }
 
-function reasonOf(cause: string): string {
+function reasonOf(cause: string, { rule }: CompiledRule): string {
   const block = /^block (\d+)$/.exec(cause);
   if (block === null) return `${cause} the geofence`;
-  return `logic block ${Number(block[1]) + 1} was true`;
+  const { holdsFor } = rule.logic.logicBlocks?.[Number(block[1])] ?? {};
+  return `logic block ${Number(block[1]) + 1} was true${holdsFor === undefined ? '' : ` for ${holdsFor}`}`;
 }
 
 /** A run as answers show it. */

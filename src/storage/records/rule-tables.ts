@@ -37,7 +37,15 @@ export interface RuleTables {
   ruleReferences: { ruleId: string; kind: string; referenceId: string };
   ruleScriptStates: { ruleId: string; activation: number; state: JsonText };
   /** Which logic blocks of the rule hold for the device; `deviceId` is empty for timed runs. */
-  ruleDeviceStates: { ruleId: string; deviceId: string; activation: number; holds: string };
+  ruleDeviceStates: {
+    ruleId: string;
+    deviceId: string;
+    activation: number;
+    holds: string;
+    /** Logic blocks that are about to change, and when the next of them does. */
+    waits: JsonText | null;
+    dueAt: number | null;
+  };
   /** Of each rule of the device, its activation and the newest judged time of each data source. */
   ruleJudgedTimes: { deviceId: string; times: JsonText };
   ruleLastSamples: { deviceId: string; topic: string; dataKey: string; sample: JsonText };

@@ -1,14 +1,15 @@
 // Alarm: opens an alarm, as the action of a rule (contract 37).
 import Type from 'typebox';
 import {
+  alarmDurations,
   alarmLimits,
   type AlarmNotification,
   type AlarmProperties,
   alarmSeverities,
   defaultAlarmKey,
-  durationMsOf,
   notifiedChanges,
 } from '../../../model/alarm.ts';
+import { fixedDurationMs } from '../../../model/iso-duration.ts';
 import { isJsonObject, type Json } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
 import { alarmTemplates, renderAlarm } from '../../templates/alarm-templates.ts';
@@ -58,30 +59,21 @@ function parseAlarm(reader: AlarmReader): AlarmProperties {
     key: reader.text('key') || defaultAlarmKey,
     severity: reader.oneOf('severity', alarmSeverities, 'MAJOR'),
     clearWhen: reader.oneOf('clearWhen', clearings, 'RULE_FALSE'),
-    clearAfter: parseDuration(reader, 'clearAfter'),
-    escalateAfter: parseDuration(reader, 'escalateAfter'),
-    remindEvery: parseReminder(reader),
+    clearAfter: parseDuration(reader, 'clearAfter', alarmDurations.after),
+    escalateAfter: parseDuration(reader, 'escalateAfter', alarmDurations.after),
+    remindEvery: parseDuration(reader, 'remindEvery', alarmDurations.every),
     notify: parseNotifications(reader),
   };
-}
-
-function parseReminder(reader: AlarmReader): string | null {
-  const duration = parseDuration(reader, 'remindEvery');
-  if (duration === null) return null;
-  const ms = Number(durationMsOf(duration));
-  const { remindEveryMsMin, remindEveryMsMax } = alarmLimits;
-  if (ms < remindEveryMsMin || ms > remindEveryMsMax)
-    return reader.refuse('remindEvery', 'must be from PT1M to P30D');
-  return duration;
 }
 
 function parseDuration(
   reader: AlarmReader,
   member: 'clearAfter' | 'escalateAfter' | 'remindEvery',
-) {
+  limits: Parameters<typeof fixedDurationMs>[1],
+): string | null {
   const duration = reader.text(member) || null;
   if (duration === null) return null;
-  const read = durationMsOf(duration);
+  const read = fixedDurationMs(duration, limits);
   if (typeof read === 'string') return reader.refuse(member, read);
   return duration;
 }

@@ -826,8 +826,18 @@ const rulesAndAlarms: Tables = {
   },
   ruleScriptStates: { columns: { ruleId: key, activation: integer, state: text } },
   ruleDeviceStates: {
-    columns: { ruleId: text, deviceId: text, activation: integer, holds: text },
+    columns: {
+      ruleId: text,
+      deviceId: text,
+      activation: integer,
+      holds: text,
+      waits: optional(text),
+      dueAt: optional(bigint),
+    },
     primaryKey: ['ruleDeviceStatesKey', 'ruleId', 'deviceId'],
+    indexes: {
+      ruleDeviceStatesBydueAt: { columns: ['dueAt'], where: '"dueAt" is not null' },
+    },
   },
   ruleJudgedTimes: { columns: { deviceId: key, times: text } },
   ruleLastSamples: {

@@ -416,6 +416,7 @@ const nullsInIndexes = new Set([
   'escalateAt',
   'remindAt',
   'clearedAt',
+  'dueAt',
   'nextExecution',
   'batteryLevel',
   'onlineUntil',

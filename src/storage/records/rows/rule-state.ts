@@ -1,7 +1,8 @@
 // Rule state between runs and the queue of script runs, written after the journal with the effects of the runs.
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Json, JsonObject } from '../../../model/json.ts';
+import { type BlockWaits, nextDueOf } from '../../../model/rule.ts';
 import {
   fromJsonText,
   fromJsonTextOrNull,
@@ -13,6 +14,7 @@ import {
 import { commitOrder, type CommitPlace } from '../commit-order.ts';
 import { engineSql } from '../engine.ts';
 import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
 
 // One statement writes this many rows: few enough for every engine's parameter limit.
 const rowsPerStatement = 100;
@@ -90,6 +92,8 @@ export interface DeviceConditionState extends ActivationRef {
   readonly deviceId: string;
   /** One character for each thing that can hold. */
   readonly holds: string;
+  /** Of a rule whose logic blocks wait before they change. */
+  readonly waits: BlockWaits | null;
 }
 
 /** Those of the rules and devices that have one; `activation` is that of the state. */
@@ -104,9 +108,84 @@ export async function findConditionStates(
       .selectFrom('ruleDeviceStates')
       .selectAll()
       .where(sql<boolean>`("ruleId", "deviceId") in (values ${sql.join(rows)})`);
-    found.push(...(await query.execute()));
+    for (const row of await query.execute()) found.push(stateOfRow(row));
   }
   return found;
+}
+
+function stateOfRow({ dueAt: _, waits, ...row }: Selectable<RecordTables['ruleDeviceStates']>) {
+  return { ...row, waits: fromJsonTextOrNull<BlockWaits>(waits) };
+}
+
+/** States with a logic block that changes by the moment, the earliest first. */
+export async function findDueConditionStates(
+  db: RecordsDb,
+  now: EpochMs,
+  max: number,
+  workspaces?: readonly string[],
+): Promise<DeviceConditionState[]> {
+  let query = db.selectFrom('ruleDeviceStates').selectAll().where('dueAt', '<=', now);
+  if (workspaces !== undefined) query = query.where('ruleId', 'in', rulesOf(db, workspaces));
+  return (await query.orderBy('dueAt').limit(max).execute()).map(stateOfRow);
+}
+
+/** Nothing is waited for any longer by this activation of the rule. */
+export async function endConditionWaits(
+  step: RecordsDb,
+  state: Pick<DeviceConditionState, 'ruleId' | 'deviceId' | 'activation'>,
+): Promise<void> {
+  await step
+    .updateTable('ruleDeviceStates')
+    .set({ waits: null, dueAt: null })
+    .where('ruleId', '=', state.ruleId)
+    .where('deviceId', '=', state.deviceId)
+    .where('activation', '=', state.activation)
+    .execute();
+}
+
+/** The state is due again at the moment; what its blocks wait for stays. */
+export async function postponeConditionWaits(
+  step: RecordsDb,
+  { ruleId, deviceId }: DeviceConditionState,
+  dueAt: EpochMs,
+): Promise<void> {
+  await step
+    .updateTable('ruleDeviceStates')
+    .set({ dueAt })
+    .where('ruleId', '=', ruleId)
+    .where('deviceId', '=', deviceId)
+    .where('dueAt', 'is not', null)
+    .execute();
+}
+
+/** Blocks wait as long as before, although the clock was set back. */
+export async function moveConditionWaits(
+  step: RecordsDb,
+  { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
+  workspaces?: readonly string[],
+): Promise<void> {
+  let [ruleId, deviceId] = ['', ''];
+  for (;;) {
+    let query = step
+      .selectFrom('ruleDeviceStates')
+      .selectAll()
+      .where('dueAt', '>', now)
+      .where(sql<boolean>`("ruleId", "deviceId") > (${ruleId}, ${deviceId})`);
+    if (workspaces !== undefined) query = query.where('ruleId', 'in', rulesOf(step, workspaces));
+    const rows = await query
+      .orderBy('ruleId')
+      .orderBy('deviceId')
+      .limit(rowsPerStatement)
+      .execute();
+    const moved = rows.map(stateOfRow).map((state) => ({
+      ...state,
+      waits: state.waits?.map((wait) => wait && { ...wait, due: wait.due - byMs }) ?? null,
+    }));
+    await saveConditionStates(step, moved);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < rowsPerStatement) return;
+    ({ ruleId, deviceId } = last);
+  }
 }
 
 export async function saveConditionStates(
@@ -117,11 +196,19 @@ export async function saveConditionStates(
   for (const rows of chunks(last)) {
     await step
       .insertInto('ruleDeviceStates')
-      .values([...rows])
+      .values(
+        rows.map(({ waits, ...row }) => ({
+          ...row,
+          waits: toJsonTextOrNull(waits),
+          dueAt: waits && nextDueOf(waits),
+        })),
+      )
       .onConflict((conflict) =>
         conflict.columns(['ruleId', 'deviceId']).doUpdateSet((eb) => ({
           activation: eb.ref('excluded.activation'),
           holds: eb.ref('excluded.holds'),
+          waits: eb.ref('excluded.waits'),
+          dueAt: eb.ref('excluded.dueAt'),
         })),
       )
       .execute();
@@ -303,7 +390,12 @@ export async function nextRuleTime(
   let scripts = db.selectFrom('ruleTimers').select((eb) => eb.fn.min('runAt').as('at'));
   if (workspaces !== undefined) scripts = scripts.where('ruleId', 'in', rulesOf(db, workspaces));
   const script = await scripts.executeTakeFirst();
-  const times = [rule?.at, script?.at].filter((at) => at !== null && at !== undefined).map(Number);
+  let states = db.selectFrom('ruleDeviceStates').select((eb) => eb.fn.min('dueAt').as('at'));
+  if (workspaces !== undefined) states = states.where('ruleId', 'in', rulesOf(db, workspaces));
+  const state = await states.where('dueAt', 'is not', null).executeTakeFirst();
+  const times = [rule?.at, script?.at, state?.at]
+    .filter((at) => at !== null && at !== undefined)
+    .map(Number);
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
