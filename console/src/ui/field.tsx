@@ -1,5 +1,6 @@
 // Fields: a label, a control of the browser, a hint, and what was wrong with the value.
 import { type ComponentProps, type ReactNode, useId } from 'react';
+import { secondsOfIso } from '../words/formats.ts';
 import styles from './field.module.css';
 
 interface Around {
@@ -15,6 +16,27 @@ export function TextField({ label, hint, error, ...input }: Around & ComponentPr
     <FieldFrame label={label} hint={hint} error={error} ids={ids}>
       <input className={styles['input']} {...input} {...ids.control} />
     </FieldFrame>
+  );
+}
+
+interface MinutesFieldProps extends Around {
+  /** An ISO 8601 duration; empty for none. */
+  readonly value: string;
+  readonly change: (value: string) => void;
+}
+
+/** A duration as a number of minutes. */
+export function MinutesField({ value, change, ...around }: MinutesFieldProps) {
+  const seconds = secondsOfIso(value);
+  return (
+    <TextField
+      {...around}
+      type="number"
+      min={1}
+      step={1}
+      value={seconds === undefined ? '' : String(seconds / 60)}
+      onChange={({ currentTarget: { value: typed } }) => change(typed === '' ? '' : `PT${typed}M`)}
+    />
   );
 }
 

@@ -154,7 +154,8 @@ function agoOf(relative: Intl.RelativeTimeFormat, seconds: number): string {
   return relative.format(Math.round(seconds / secondsOf.day), 'day');
 }
 
-function duration(seconds: number): string {
+/** The same in every language: `1 h 30 min`, two units at most. */
+export function duration(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / secondsOf.day), 'd'],
     [Math.floor((seconds % secondsOf.day) / secondsOf.hour), 'h'],

@@ -6,8 +6,7 @@ import { ask, platform } from '../../api/platform.ts';
 import { useDevicesById } from '../../api/workspace-records.ts';
 import { Button } from '../../ui/button.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
-import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx';
-import { secondsOfIso } from '../../words/formats.ts';
+import { CheckField, MinutesField, SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { formWords, wordAt } from './form-words.ts';
 import { alarmMail, MailInPlace } from './mail-in-place.tsx';
@@ -56,18 +55,7 @@ export function PropertyField(props: PropertyFieldProps) {
     case 'device':
       return <DeviceField {...props} />;
     case 'minutes':
-      return (
-        <TextField
-          {...around}
-          type="number"
-          min={1}
-          step={1}
-          value={minutesOf(text)}
-          onChange={({ currentTarget: { value: typed } }) =>
-            change(typed === '' ? '' : `PT${typed}M`)
-          }
-        />
-      );
+      return <MinutesField {...around} value={text} change={change} />;
     case 'notify':
       return <NotifyField value={value} workspaceId={sample.workspaceId} change={change} />;
     default:
@@ -81,12 +69,6 @@ export function PropertyField(props: PropertyFieldProps) {
         />
       );
   }
-}
-
-/** Minutes of a stored duration; empty without one. */
-function minutesOf(iso: string): string {
-  const seconds = secondsOfIso(iso);
-  return seconds === undefined ? '' : String(seconds / 60);
 }
 
 function ChoiceField(

@@ -5,7 +5,14 @@ import { useState } from 'react';
 import { tagsOf } from '../../api/workspace-records.ts';
 import { Button } from '../../ui/button.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
-import { CheckField, SelectField, TextArea, TextField, toggled } from '../../ui/field.tsx';
+import {
+  CheckField,
+  MinutesField,
+  SelectField,
+  TextArea,
+  TextField,
+  toggled,
+} from '../../ui/field.tsx';
 import {
   AddButton,
   AddForm,
@@ -20,12 +27,16 @@ import { ConditionForm } from './condition-form.tsx';
 import { editorWords } from './editor-words.ts';
 import {
   blocksOf,
+  clearLimitOf,
+  clearOperatorOf,
   type LaneProps,
   type RuleBlock,
   type RuleDraft,
   type RuleInput,
   withBlock,
+  withClearLimit,
   withCondition,
+  withDuration,
   withInput,
   withNewBlock,
   withoutBlock,
@@ -138,6 +149,7 @@ function BlockCard(props: BlockProps) {
           {words.addCondition}
         </Button>
       </span>
+      <Lasting {...props} />
       {rule.actions.length > 0 && hasOthers && <Fires {...props} />}
     </NodeCard>
   );
@@ -161,6 +173,47 @@ function Said({ rule, block }: BlockProps) {
       </span>
     );
   });
+}
+
+/** How long the block has to be met and over, and the value at which it ends. */
+function Lasting({ rule, change, block, at }: BlockProps) {
+  const words = useWords(editorWords);
+  const operator = clearOperatorOf(rule, block);
+  const limit = clearLimitOf(block);
+  const isOther = block.clearConditions !== undefined && limit === undefined;
+  return (
+    <div className={styles['fields']}>
+      <MinutesField
+        label={words.holdsFor}
+        hint={words.holdsForHint}
+        value={block.holdsFor ?? ''}
+        change={(typed) => change(withDuration(rule, at, 'holdsFor', typed))}
+      />
+      {operator !== undefined && !isOther && (
+        <TextField
+          label={words.until(words.operators[operator])}
+          hint={words.untilHint}
+          type="number"
+          step="any"
+          defaultValue={limit ?? ''}
+          onChange={({ currentTarget: { valueAsNumber } }) =>
+            change(withClearLimit(rule, at, finite(valueAsNumber)))
+          }
+        />
+      )}
+      {isOther && <p className="mute">{words.endsOther}</p>}
+      <MinutesField
+        label={words.clearsFor}
+        hint={words.clearsForHint}
+        value={block.clearsFor ?? ''}
+        change={(typed) => change(withDuration(rule, at, 'clearsFor', typed))}
+      />
+    </div>
+  );
+}
+
+function finite(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined;
 }
 
 /** Which actions this block fires; asked for only when there are several blocks. */

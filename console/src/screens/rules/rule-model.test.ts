@@ -7,7 +7,9 @@ import {
   newRule,
   type RuleInput,
   withAction,
+  withClearLimit,
   withCondition,
+  withDuration,
   withInput,
   withNewBlock,
   withoutAction,
@@ -39,6 +41,26 @@ test('the rule is said in one sentence', () => {
 
 test('names without a common start share nothing', () => {
   expect(commonStart(['Room 1', 'Tracker'])).toBe('');
+});
+
+test('durations and the value that ends a rule are said, and follow its comparison', () => {
+  const { en } = editorWords;
+  const cold = editCondition(one, 0, 0, { source: { dataKey: 'temperature' }, value: 8 });
+  const held = withClearLimit(withDuration(cold, 0, 'holdsFor', 'PT15M'), 0, 6);
+  const begin = 'When Leak Detector Boiler Room reports that temperature is';
+  expect(sentenceOf(withAction(held, alarm), en)).toBe(
+    `${begin} above 8 for 15 min (until it is below 6), raise an alarm.`,
+  );
+  const below = editCondition(held, 0, 0, { operator: 'LT', value: 2 });
+  expect(sentenceOf(withAction(below, alarm), en)).toBe(
+    `${begin} below 2 for 15 min (until it is above 6), raise an alarm.`,
+  );
+  expect(bodyOf(below).logic.dataSources).toHaveLength(1);
+  const plain = withClearLimit(withDuration(below, 0, 'holdsFor', ''), 0, undefined);
+  expect(Object.keys(plain.logic.logicBlocks?.[0] ?? {}).sort()).toEqual([
+    'actionIds',
+    'conditions',
+  ]);
 });
 
 test('every source reads every input, and a second time changes nothing', () => {

@@ -189,7 +189,60 @@ export function editCondition(
   const operator = valueType === 'NUMERICAL' ? condition.operator : equality(condition.operator);
   const changed = { ...condition, operator, operandSecond: second, ...edit };
   const conditions = block.conditions.with(place, changed);
-  return withBlock(withLogic(draft, { dataSources }), at, { ...block, conditions });
+  const edited = withBlock(withLogic(draft, { dataSources }), at, { ...block, conditions });
+  const limit = clearLimitOf(block);
+  return limit === undefined ? edited : withClearLimit(edited, at, limit);
+}
+
+/** Comparisons of numbers, each with the one that ends it. */
+const opposites: Partial<Record<Operator, Operator>> = { GT: 'LT', GTE: 'LT', LT: 'GT', LTE: 'GT' };
+
+/** How a block can end at another value: only if it compares one number with a constant. */
+export function clearOperatorOf(draft: RuleDraft, block: RuleBlock): Operator | undefined {
+  const [only, ...others] = block.conditions;
+  if (only === undefined || others.length > 0) return undefined;
+  const { operandFirst, operandSecond, operator } = only;
+  if (operandFirst.type !== 'DATA_SOURCE' || operandSecond.type !== 'CONSTANT') return undefined;
+  if (sourceOf(draft, operandFirst)?.valueType !== 'NUMERICAL') return undefined;
+  return opposites[operator];
+}
+
+/** The value at which a block ends; undefined without one, or with conditions of another form. */
+export function clearLimitOf({ conditions, clearConditions }: RuleBlock): number | undefined {
+  const [only, ...others] = clearConditions ?? [];
+  const [own, ...more] = conditions;
+  if (only === undefined || own === undefined || others.length + more.length > 0) return undefined;
+  const { operandFirst, operandSecond, operator } = only;
+  const isOwn = operandFirst.dataSourceId === own.operandFirst.dataSourceId;
+  const isOpposite = Object.values(opposites).includes(operator);
+  const { value } = operandSecond;
+  return isOwn && isOpposite && typeof value === 'number' ? value : undefined;
+}
+
+export function withClearLimit(draft: RuleDraft, at: number, limit: number | undefined): RuleDraft {
+  const block = blocksOf(draft)[at];
+  if (block === undefined) return draft;
+  const { clearConditions: _, ...plain } = block;
+  const operator = clearOperatorOf(draft, block);
+  const [own] = block.conditions;
+  if (limit === undefined || operator === undefined || own === undefined)
+    return withBlock(draft, at, plain);
+  const operandSecond = constant(limit, 'NUMERICAL');
+  const clearConditions = [{ ...own, operator, operandSecond, order: 0, chainOperator: null }];
+  return withBlock(draft, at, { ...block, clearConditions });
+}
+
+/** An empty duration is none. */
+export function withDuration(
+  draft: RuleDraft,
+  at: number,
+  member: 'holdsFor' | 'clearsFor',
+  duration: string,
+): RuleDraft {
+  const block = blocksOf(draft)[at];
+  if (block === undefined) return draft;
+  const { [member]: _, ...plain } = block;
+  return withBlock(draft, at, duration === '' ? plain : { ...block, [member]: duration });
 }
 
 /** Only numbers have an order. */
@@ -253,8 +306,11 @@ export function withoutAction(draft: RuleDraft, actionId: string): RuleDraft {
 /** Sources that no condition reads are omitted. */
 function withUsedSources(draft: RuleDraft): RuleDraft {
   const used = new Set(
-    blocksOf(draft).flatMap(({ conditions }) =>
-      conditions.flatMap((one) => [one.operandFirst.dataSourceId, one.operandSecond.dataSourceId]),
+    blocksOf(draft).flatMap(({ conditions, clearConditions = [] }) =>
+      [...conditions, ...clearConditions].flatMap((one) => [
+        one.operandFirst.dataSourceId,
+        one.operandSecond.dataSourceId,
+      ]),
     ),
   );
   return withLogic(draft, {

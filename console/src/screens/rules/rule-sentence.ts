@@ -1,7 +1,9 @@
 // Rule sentence: the whole rule said as one, so that it is read before it is studied.
+import { duration, secondsOfIso } from '../../words/formats.ts';
 import type { EditorWords } from './editor-words.ts';
 import {
   blocksOf,
+  clearLimitOf,
   type RuleBlock,
   type RuleCondition,
   type RuleDraft,
@@ -53,14 +55,27 @@ function conditionSaid(rule: RuleDraft, words: EditorWords): string {
 }
 
 /** A block's conditions, as in `leak is true and battery is below 20`. */
-function blockSaid(rule: RuleDraft, { conditions }: RuleBlock, words: EditorWords): string {
-  return conditions
+function blockSaid(rule: RuleDraft, block: RuleBlock, words: EditorWords): string {
+  const said = block.conditions
     .map((condition) => {
       const { key, operator, value } = partsOf(rule, condition, words);
       const chain =
         condition.chainOperator === null ? '' : ` ${words.chains[condition.chainOperator]} `;
       return `${key} ${operator} ${value}${chain}`;
     })
+    .join('');
+  const { holdsFor, clearConditions, clearsFor } = block;
+  const limit = clearLimitOf(block);
+  const [end] = clearConditions ?? [];
+  const seconds = (iso: string) => duration(secondsOfIso(iso) ?? 0);
+  return [
+    said,
+    holdsFor && words.saidFor(seconds(holdsFor)),
+    limit !== undefined && end && words.saidUntil(`${words.operators[end.operator]} ${limit}`),
+    limit === undefined && end && words.saidUntilOther,
+    clearsFor && words.saidClear(seconds(clearsFor)),
+  ]
+    .filter(Boolean)
     .join('');
 }
 
