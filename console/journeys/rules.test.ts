@@ -101,4 +101,26 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await page.getByText('Leaks at home disabled').waitFor();
     await page.getByRole('switch', { name: /^Enable Leaks/, checked: false }).waitFor();
   });
+
+  test('a condition that has to last is set in its card, said, and seen waiting', async () => {
+    const { page, world } = stage;
+    await stage.visit('rules');
+    const device = await world.device({ name: 'Cold room' });
+    await alarmRules(world).hotRule(device, [[8, await alarmRules(world).output()]]);
+    await page.reload();
+    await page.getByRole('link', { name: 'Too hot' }).click();
+    await page.getByRole('link', { name: 'Edit' }).first().click();
+    await page.getByRole('button', { name: /temperature is above 8/ }).click();
+    await page.getByLabel('For (minutes)').fill('15');
+    await page.getByLabel('Until it is below').fill('6');
+    await page.getByLabel('End after (minutes)').fill('1');
+    expect(await axeFindings(page)).toEqual([]);
+    const said = 'temperature is above 8 for 15 min (until it is below 6) (over after 1 min)';
+    await page.getByText(`When Cold room reports that ${said}, raise an alarm.`).waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved').first().waitFor();
+    await world.capture(device, { temperature: 9 });
+    await page.getByText('condition 1 is met, but not for 15 min yet').waitFor();
+    expect(await alarmRules(world).of(device)).toEqual([]);
+  });
 });

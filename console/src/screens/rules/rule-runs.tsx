@@ -7,6 +7,7 @@ import { Card } from '../../ui/card.tsx';
 import { Chip, Dot, type Tone } from '../../ui/chip.tsx';
 import { Pager } from '../../ui/paged-list.tsx';
 import { Answered, Bone, Empty } from '../../ui/states.tsx';
+import { duration, secondsOfIso } from '../../words/formats.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { RuleFrame } from './rule-frame.tsx';
 import { type RuleRun, runsKey, runsOf } from './rule-requests.ts';
@@ -74,9 +75,15 @@ function seenIn({ inputs }: RuleRun): string {
 type RunWords = typeof rulesWords.en;
 
 /** What the platform says in English of a run, in the words of the console. */
-const reasons: readonly (readonly [RegExp, (words: RunWords, part: string) => string])[] = [
+const reasons: readonly (readonly [
+  RegExp,
+  (words: RunWords, part: string, time: string) => string,
+])[] = [
   [/^no condition was met$/, (words) => words.noBlock],
   [/^logic block (\d+) was true$/, (words, place) => words.block(place)],
+  [/^logic block (\d+) was true for (.+)$/, (words, place, time) => words.held(place, time)],
+  [/^logic block (\d+) is met .* after (.+)$/, (words, place, time) => words.holds(place, time)],
+  [/^logic block (\d+) is not met .* after (.+)$/, (words, place, time) => words.ends(place, time)],
   [/^true, but no action is configured$/, (words) => words.noAction],
   [/^no value for (.+)$/, (words, names) => words.noValue(names)],
   [/^inside the geofence$/, (words) => words.inside],
@@ -91,7 +98,9 @@ const reasons: readonly (readonly [RegExp, (words: RunWords, part: string) => st
 function reasonOf({ reason }: Pick<RuleRun, 'reason'>, words: RunWords): string {
   for (const [pattern, said] of reasons) {
     const found = pattern.exec(reason);
-    if (found !== null) return said(words, found[1] ?? '');
+    if (found === null) continue;
+    const [, part = '', iso = ''] = found;
+    return said(words, part, duration(secondsOfIso(iso) ?? 0));
   }
   return reason;
 }

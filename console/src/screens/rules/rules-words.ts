@@ -45,6 +45,9 @@ export const rulesWords = wordSet(
     },
     noBlock: 'no condition is met',
     block: (place: string) => `condition ${place} is met`,
+    held: (place: string, time: string) => `condition ${place} was met for ${time}`,
+    holds: (place: string, time: string) => `condition ${place} is met, but not for ${time} yet`,
+    ends: (place: string, time: string) => `condition ${place} is over, but not for ${time} yet`,
     noAction: 'met, but no action is set for it',
     noValue: (names: string) => `no value for ${names}`,
     inside: 'inside the geofence',
@@ -113,6 +116,11 @@ export const rulesWords = wordSet(
     },
     noBlock: 'keine Bedingung erfüllt',
     block: (place: string) => `Bedingung ${place} erfüllt`,
+    held: (place: string, time: string) => `Bedingung ${place} seit ${time} erfüllt`,
+    holds: (place: string, time: string) =>
+      `Bedingung ${place} erfüllt, aber noch keine ${time} lang`,
+    ends: (place: string, time: string) =>
+      `Bedingung ${place} vorbei, aber noch keine ${time} lang`,
     noAction: 'erfüllt, aber ohne Aktion',
     noValue: (names: string) => `kein Wert für ${names}`,
     inside: 'innerhalb des Geozauns',
