@@ -19,6 +19,9 @@ export const errorSchema = namedObject('Error', {
   ),
   duplicates: Type.Optional(Type.Integer({ description: 'Backfill only: number of duplicates.' })),
   rejected: Type.Optional(rejectedSamples),
+  position: Type.Optional(
+    Type.Integer({ description: 'Expressions only: number of characters before the error.' }),
+  ),
   limitName: Type.Optional(Type.String({ description: 'Name of the limit.' })),
   limitMax: Type.Optional(Type.Number({ description: 'Maximum of the limit.' })),
 });

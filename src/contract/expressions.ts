@@ -7,11 +7,11 @@ import { oneOf } from './record-fields.ts';
 /** Longer ones are refused with the place, as other invalid ones. */
 const bodyTextMax = 20_000;
 
-const expressionText = Type.String({
+export const expressionText = Type.String({
   minLength: 1,
   maxLength: bodyTextMax,
   description:
-    'Formula over data keys, such as `temperature * 9 / 5 + 32`. At most 2,000 characters, 200 parts, and 30 levels.',
+    'Formula over data keys, such as `temperature * 9 / 5 + 32`, computed for each sample of the topic. Replaces `dataKey` in queries. At most 2,000 characters, 200 parts, and 30 levels.',
 });
 
 const expressionCheck = namedObject('ExpressionCheck', {

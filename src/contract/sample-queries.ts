@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { accumulatorNames, lastAlias, quantilePattern } from '../query/summaries/accumulators.ts';
 import { foldNames } from '../query/summaries/folds.ts';
 import { endpoint } from './endpoint.ts';
+import { expressionText } from './expressions.ts';
 import { filterExpression } from './filter-expression.ts';
 import { pageParameters } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
@@ -23,7 +24,7 @@ export const topic = Type.String({
   maxLength: textMax,
   description: 'Topic of the samples.',
 });
-export const dataKey = Type.String({
+const dataKey = Type.String({
   minLength: 1,
   maxLength: textMax,
   description:
@@ -99,6 +100,12 @@ export const accumulation = {
   timeZone,
   ...orderMembers,
 };
+/** What a request reads of each sample: exactly one of the two. */
+export const asked = {
+  dataKey: Type.Optional(dataKey),
+  expression: orNull(expressionText),
+};
+const askedAccumulation = { ...accumulation, ...asked };
 export const bucketInterval = orNull(
   Type.String({
     maxLength: textMax,
@@ -258,16 +265,16 @@ const latestSamplesPage = Type.Unsafe<Static<typeof latestPage> & { incomplete?:
   },
 });
 
-export const kpiBody = namedObject('KpiBody', accumulation);
+export const kpiBody = namedObject('KpiBody', askedAccumulation);
 const deviceIds = Type.Array(Type.String({ maxLength: textMax }), {
   minItems: 1,
   maxItems: deviceIdsMax,
   description: 'Service device IDs. Unknown IDs are omitted from the response.',
 });
-export const batchKpiBody = namedObject('BatchKpiBody', { ...accumulation, deviceIds });
-export const seriesBody = namedObject('SeriesBody', { ...accumulation, bucketInterval });
+export const batchKpiBody = namedObject('BatchKpiBody', { ...askedAccumulation, deviceIds });
+export const seriesBody = namedObject('SeriesBody', { ...askedAccumulation, bucketInterval });
 export const batchSeriesBody = namedObject('BatchSeriesBody', {
-  ...accumulation,
+  ...askedAccumulation,
   bucketInterval,
   deviceIds,
 });

@@ -5,11 +5,11 @@ import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
 import {
   accumulation,
+  asked,
   aggregationBody,
   aggregationSchema,
   batchSeriesBody,
   bucketInterval,
-  dataKey,
   deviceParams,
   kpiPageQuery,
   orderMembers,
@@ -28,11 +28,21 @@ import { list, oneOf, optional } from './record-fields.ts';
 /** Series of one request. */
 const seriesMax = 1_000;
 const accumulatorsMax = 12;
+const calculationsMax = 100;
 
 const wantedSeries = namedObject('WantedSeries', {
   deviceId: Type.String({ maxLength: 200, description: 'Service ID of the device.' }),
   topic,
-  dataKey,
+  ...asked,
+  ref: optional(
+    Type.String({
+      pattern: '^[A-Za-z_][A-Za-z0-9_]{0,39}$',
+      description: 'Name of the series in the expressions of `calculations`.',
+    }),
+  ),
+  hidden: optional(
+    Type.Boolean({ description: 'Omits the series from the response. For `calculations`.' }),
+  ),
   accumulators: Type.Array(accumulation.accumulator, {
     minItems: 1,
     maxItems: accumulatorsMax,
@@ -52,14 +62,34 @@ const manySeriesBody = namedObject('ManySeriesBody', {
   bucketInterval: Type.Optional(bucketInterval),
   timeZone: Type.Optional(timeZone),
   source: optional(oneOf(['raw', 'hourly'])),
+  calculations: optional(
+    Type.Array(
+      namedObject('SeriesCalculation', {
+        as: Type.String({ minLength: 1, maxLength: 100, description: 'Name of the result.' }),
+        expression: Type.String({
+          minLength: 1,
+          maxLength: 20_000,
+          description:
+            'Formula over the values of a bucket, such as `a - b` or `a.MAX / 2`. A `ref` alone is the first accumulator of its series.',
+        }),
+      }),
+      { maxItems: calculationsMax, description: 'Formulas over series with a `ref`.' },
+    ),
+  ),
 });
 
 const point = Type.Union([Type.Number(), Type.Null()]);
 
 const metricSeriesSchema = namedObject('MetricSeries', {
-  deviceId: Type.String(),
-  topic: Type.String(),
-  dataKey: Type.String(),
+  deviceId: Type.Optional(Type.String()),
+  topic: Type.Optional(Type.String()),
+  dataKey: Type.Optional(Type.String({ description: 'Data key, or the text of the expression.' })),
+  ref: Type.Optional(Type.String({ description: 'The `ref` of the request.' })),
+  as: Type.Optional(
+    Type.String({
+      description: 'Name of a calculation, which has the points `VALUE` and no device.',
+    }),
+  ),
   timestamps: list(Type.String({ format: 'date-time', description: 'Start time of each bucket.' })),
   dataPoints: Type.Unsafe<Readonly<Record<string, readonly (number | null)[]>>>(
     Type.Record(Type.String(), Type.Array(point), {

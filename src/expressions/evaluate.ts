@@ -366,6 +366,52 @@ export function vectorValue({ kind, values, texts, kinds }: Vector, row: number)
   return kindHere === 'boolean' ? value !== 0 : value;
 }
 
+/** Writes the values of rows, each at most once; the others are null. */
+export class VectorWriter {
+  readonly #values: Float64Array;
+  readonly #kinds: Uint8Array;
+  readonly #texts: string[] = [];
+  readonly #idOfText = new Map<string, number>();
+  #seen = 0;
+
+  constructor(length: number) {
+    this.#values = new Float64Array(length).fill(Number.NaN);
+    this.#kinds = new Uint8Array(length);
+  }
+
+  put(row: number, value: Value): void {
+    if (value === null) return;
+    if (typeof value === 'string') {
+      let id = this.#idOfText.get(value);
+      if (id === undefined) this.#idOfText.set(value, (id = this.#texts.push(value) - 1));
+      this.#values[row] = id;
+      this.#kinds[row] = 2;
+      this.#seen |= 4;
+    } else {
+      const isBoolean = typeof value === 'boolean';
+      this.#values[row] = Number(value);
+      this.#kinds[row] = Number(isBoolean);
+      this.#seen |= isBoolean ? 2 : 1;
+    }
+  }
+
+  vector(): Vector {
+    return vectorOfKinds(this.#seen, this.#values, this.#texts, this.#kinds);
+  }
+}
+
+/** `seen` has a bit for each kind of `vectorKinds`. */
+function vectorOfKinds(
+  seen: number,
+  values: Float64Array,
+  texts: readonly string[],
+  kinds: Uint8Array,
+): Vector {
+  if (seen === 0 || seen === 1) return { kind: 'number', values, texts: [] };
+  if (seen === 2) return { kind: 'boolean', values, texts: [] };
+  return seen === 4 ? { kind: 'string', values, texts } : { kind: 'mixed', values, texts, kinds };
+}
+
 /** Of each row the value of the vector that `from` names. */
 function picked(vectors: readonly Vector[], from: Uint8Array, length: number): Vector {
   const values = new Float64Array(length);
@@ -386,7 +432,5 @@ function picked(vectors: readonly Vector[], from: Uint8Array, length: number): V
     kinds[i] = kind;
     if (!Number.isNaN(value)) seen |= 1 << kind;
   }
-  if (seen === 0 || seen === 1) return { kind: 'number', values, texts: [] };
-  if (seen === 2) return { kind: 'boolean', values, texts: [] };
-  return seen === 4 ? { kind: 'string', values, texts } : { kind: 'mixed', values, texts, kinds };
+  return vectorOfKinds(seen, values, texts, kinds);
 }

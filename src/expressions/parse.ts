@@ -80,6 +80,10 @@ export interface Expression {
   readonly tree: Tree;
   /** Each once. */
   readonly inputs: readonly Input[];
+  /** Where each input stands first: characters before it. */
+  readonly positions: readonly number[];
+  /** Whether the zone of the hours and days counts. */
+  readonly isLocal: boolean;
 }
 
 interface Typed {
@@ -97,7 +101,8 @@ export function parseExpression(text: string): Expression {
   }
   const parser = new Parser(text);
   const { tree, type } = parser.read(syntaxOf(text), 1);
-  return { text, type: type === 'null' ? 'any' : type, tree, inputs: parser.inputs };
+  const { inputs, positions, isLocal } = parser;
+  return { text, type: type === 'null' ? 'any' : type, tree, inputs, positions, isLocal };
 }
 
 function syntaxOf(text: string): acorn.Node {
@@ -155,9 +160,13 @@ const unsupported: Readonly<Record<string, string>> = {
 
 class Parser {
   readonly inputs: Input[] = [];
+  readonly positions: number[] = [];
+  isLocal = false;
   readonly #text: string;
   readonly #inputAt = new Map<string, number>();
   #nodes = 0;
+  /** Start of the part that is being read. */
+  #at = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -167,6 +176,7 @@ class Parser {
     this.#nodes++;
     if (this.#nodes > nodesMax)
       throw new ExpressionError(`The expression has more than ${nodesMax} parts`, node.start);
+    this.#at = node.start;
     if (depth > depthMax) throw new ExpressionError(tooDeep, node.start);
     const expression = node as acorn.Expression;
     switch (expression.type) {
@@ -323,6 +333,7 @@ class Parser {
     if (found === undefined) throw new ExpressionError(`Unknown function ${name}`, callee.start);
     this.#checkArity(node, name, found.arity);
     const operands = node.arguments.map((argument) => this.#number(argument, depth + 1));
+    if (found.local === true) this.isLocal = true;
     if (found.local === true && operands.length === 0)
       operands.push(this.#input({ kind: 'timestamp' }).tree);
     return { tree: { kind: 'called', function: found, operands }, type: found.result };
@@ -421,6 +432,7 @@ class Parser {
     let index = this.#inputAt.get(text);
     if (index === undefined) {
       index = this.inputs.push(input) - 1;
+      this.positions.push(this.#at);
       this.#inputAt.set(text, index);
     }
     return { tree: { kind: 'input', index }, type };

@@ -57,6 +57,12 @@ export const queryProblems = {
       `The interval contains ${d.values} values; ${d.accumulator} reads at most ${d.valuesMax} in one request. ` +
       'Query fewer devices or a shorter interval.',
   },
+  invalidExpression: {
+    status: 400,
+    code: '40038_INVALID_EXPRESSION',
+    message: (d: { where: string; reason: string; position: number }) =>
+      `Invalid ${d.where} at character ${d.position + 1}: ${d.reason}`,
+  },
   noSample: {
     status: 404,
     code: '40430_NO_SAMPLE',

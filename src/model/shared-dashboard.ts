@@ -19,6 +19,12 @@ const defaultTopic = 'default';
 /** What a map tile reads of each of its devices besides. */
 const placeKeys = ['latitude', 'longitude'];
 
+/** What a series reads: its data key, or an expression under a name that no data key has. */
+export function sharedKey(dataKey: unknown, expression: unknown): string | undefined {
+  if (typeof dataKey === 'string') return dataKey;
+  return typeof expression === 'string' ? `\u0000${expression}` : undefined;
+}
+
 /** The series in the tiles of a configuration: objects with a data key and a device or tag. */
 export function seriesOfTiles(configuration: JsonObject): SharedSeries {
   const series = new Map<string, Map<string, Set<string>>>();
@@ -48,10 +54,11 @@ function* seriesIn(tile: Json): Iterable<TileSeries> {
     if (typeof value !== 'object' || value === null) continue;
     left.push(...Object.values(value));
     if (!isObject(value)) continue;
-    const { deviceId, tagId, topic = defaultTopic, dataKey } = value;
+    const { deviceId, tagId, topic = defaultTopic } = value;
+    const dataKey = sharedKey(value['dataKey'], value['expression']);
     // As the console: the device, if a series names both.
     const id = deviceId ?? tagId;
-    if (typeof id !== 'string' || typeof dataKey !== 'string') continue;
+    if (typeof id !== 'string' || dataKey === undefined) continue;
     yield { id, dataKey, topic: typeof topic === 'string' ? topic : defaultTopic };
   }
 }

@@ -1,5 +1,7 @@
 // Series of many metrics: devices, topics, keys and accumulators of one request over the same buckets (contract 37).
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { columnFunction, vectorValue } from '../expressions/evaluate.ts';
+import type { Expression } from '../expressions/parse.ts';
 import { instantsJson } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';
@@ -25,6 +27,7 @@ import {
   type BucketAnswers,
   bucketRequest,
 } from './bucket-answers.ts';
+import { offsetsOf, readExpression } from './expression-reads.ts';
 import { type QueryParts, slotsFor } from './kpi.ts';
 import { pointsOfPlaces } from './time-series.ts';
 
@@ -38,13 +41,24 @@ interface ManySeriesBody {
   readonly interval: { readonly from: string; readonly to: string };
   readonly bucketInterval?: string | null | undefined;
   readonly timeZone?: string | null | undefined;
+  readonly calculations?: readonly Calculation[] | null | undefined;
 }
 
 interface WantedSeries extends OrderBody {
   readonly deviceId: string;
   readonly topic: string;
+  /** Data key, or the text of the expression. */
   readonly dataKey: string;
+  readonly expression?: string | null | undefined;
   readonly accumulators: readonly string[];
+  readonly ref?: string | null | undefined;
+  readonly hidden?: boolean | null | undefined;
+}
+
+/** A formula over the points of series with a ref. */
+interface Calculation {
+  readonly as: string;
+  readonly expression: string;
 }
 
 interface ManySeriesQuery {
@@ -57,6 +71,7 @@ interface ManySeriesQuery {
 
 /** One wanted series, checked, with the buckets of its device. */
 interface Planned {
+  readonly wanted: WantedSeries;
   readonly device: QueriedDevice;
   readonly accumulations: readonly Accumulation[];
   readonly buckets: Buckets;
@@ -88,18 +103,126 @@ export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts):
     await nextTurn();
   }
   await fillInOrder(planned, query.now, parts);
-  const texts = planned.map(({ device, accumulations, buckets, ...found }) => {
-    const [{ topic, dataKey } = { topic: '', dataKey: '' }] = accumulations;
-    const names = JSON.stringify({ deviceId: device.id, topic, dataKey }).slice(0, -1);
+  const shown = planned.filter(({ wanted }) => wanted.hidden !== true);
+  const texts = shown.map(({ wanted, device, buckets, ...found }) => {
+    const { topic, dataKey, ref } = wanted;
     const { dataPoints, coverage, approximate } = found;
-    const points = JSON.stringify({
+    const names = { deviceId: device.id, topic, dataKey, ...(ref && { ref }) };
+    return itemText(names, buckets, {
       dataPoints,
       ...(Object.keys(coverage).length > 0 && { coverage }),
       ...(approximate.length > 0 && { approximate }),
     });
-    return `${names},"timestamps":${buckets.timestamps},${points.slice(1)}`;
   });
-  return `[${texts.join(',')}]`;
+  const calculated = await calculatedItems(query, planned, parts);
+  return `[${[...texts, ...calculated].join(',')}]`;
+}
+
+function itemText(names: object, { timestamps }: Buckets, points: object): string {
+  const text = JSON.stringify(names).slice(0, -1);
+  return `${text},"timestamps":${timestamps},${JSON.stringify(points).slice(1)}`;
+}
+
+/** The data key that stands for the expression of a series; no data key has it. */
+function keyOf({ dataKey, expression }: WantedSeries): string {
+  return expression === undefined || expression === null ? dataKey : `\u0000${expression}`;
+}
+
+/** The expressions of the series by the data keys that stand for them. Throws Problem 400. */
+export function expressionsOf({ series }: ManySeriesBody): Map<string, Expression> {
+  const expressions = new Map<string, Expression>();
+  for (const [i, wanted] of series.entries()) {
+    const { expression } = wanted;
+    if (expression === undefined || expression === null || expressions.has(keyOf(wanted))) continue;
+    expressions.set(keyOf(wanted), readExpression(expression, `series.${i}.expression`));
+  }
+  return expressions;
+}
+
+// Calculations: formulas over the points of the series of one request.
+
+async function calculatedItems(
+  { body, devices }: ManySeriesQuery,
+  planned: readonly Planned[],
+  parts: QueryParts,
+): Promise<string[]> {
+  const [device] = devices;
+  const calculations = body.calculations ?? [];
+  if (calculations.length === 0 || device === undefined) return [];
+  const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
+  const refs = new Set(body.series.flatMap(({ ref }) => ref ?? []));
+  const items: string[] = [];
+  for (const [i, { as, expression: text }] of calculations.entries()) {
+    const expression = readExpression(text, `calculations.${i}.expression`);
+    checkInputs(expression, refs, i);
+    const used = planned.filter(({ wanted }) =>
+      expression.inputs.some(
+        (input) => 'source' in input && refOf(input.source.key) === wanted.ref,
+      ),
+    );
+    const { buckets } = used[0] ?? planned[0] ?? {};
+    if (buckets === undefined) continue;
+    if (used.some((one) => one.buckets !== buckets))
+      throw problem('invalidRequest', {
+        reason: `body calculations.${i}: the series have buckets of different time zones; set timeZone`,
+      });
+    const { starts } = buckets.plan;
+    const vectors = expression.inputs.map((input) => {
+      const key = 'source' in input ? input.source.key : undefined;
+      const values = key === undefined ? starts : pointsOfRef(key, planned, starts.length);
+      return { kind: 'number' as const, values: Float64Array.from(values, nanIfNull), texts: [] };
+    });
+    const result = columnFunction(expression, offsetsOf(zone))(vectors, starts.length);
+    const points = starts.map((_, at) => {
+      const value = vectorValue(result, at);
+      return typeof value === 'boolean' ? Number(value) : typeof value === 'number' ? value : null;
+    });
+    items.push(itemText({ as }, buckets, { dataPoints: { VALUE: points } }));
+    await nextTurn();
+  }
+  return items;
+}
+
+/** `a` and `a.MAX` name the series `a`. */
+function refOf(key: string): string {
+  return key.split('.', 1)[0] ?? key;
+}
+
+function nanIfNull(value: number | null): number {
+  return value ?? Number.NaN;
+}
+
+/** Refuses (400) names that are no refs, and what points do not have. */
+function checkInputs(
+  { inputs, positions }: Expression,
+  refs: ReadonlySet<string>,
+  index: number,
+): void {
+  for (const [i, input] of inputs.entries()) {
+    if (input.kind === 'timestamp') continue;
+    const known = input.kind === 'key' && refs.has(refOf(input.source.key));
+    if (known) continue;
+    const reason =
+      input.kind === 'key'
+        ? `no series has the ref ${refOf(input.source.key)}`
+        : 'calculations read the points of series only';
+    const where = `calculations.${index}.expression`;
+    throw problem('invalidExpression', { where, reason, position: positions[i] ?? 0 });
+  }
+}
+
+/** Nulls for a series that the caller does not read. */
+function pointsOfRef(
+  key: string,
+  planned: readonly Planned[],
+  length: number,
+): readonly (number | null)[] {
+  const found = planned.find(({ wanted }) => wanted.ref === refOf(key));
+  const [first] = found?.accumulations ?? [];
+  const name = key.includes('.')
+    ? key.slice(key.indexOf('.') + 1).toUpperCase()
+    : first?.accumulator;
+  return found?.dataPoints[name ?? ''] ?? Array.from({ length }, () => null);
 }
 
 async function plannedSeries(
@@ -111,8 +234,10 @@ async function plannedSeries(
   const byWorkspace = new Map<string, Buckets>();
   const planned: Planned[] = [];
   let points = 0;
-  for (const { deviceId, accumulators: names, ...wanted } of series) {
-    const common = { ...wanted, interval, timeZone: timeZone ?? null };
+  for (const wantedSeries of series) {
+    const { deviceId, accumulators: names, ...wanted } = wantedSeries;
+    const own = { ...wanted, dataKey: keyOf(wantedSeries) };
+    const common = { ...own, interval, timeZone: timeZone ?? null };
     const accumulations = names.map((accumulator) =>
       readAccumulation({ ...common, accumulator }, parts.openZone),
     );
@@ -128,7 +253,15 @@ async function plannedSeries(
       byWorkspace.set(device.workspaceId, buckets);
     }
     points += buckets.plan.starts.length * accumulations.length;
-    planned.push({ device, accumulations, buckets, dataPoints: {}, coverage: {}, approximate: [] });
+    planned.push({
+      wanted: wantedSeries,
+      device,
+      accumulations,
+      buckets,
+      dataPoints: {},
+      coverage: {},
+      approximate: [],
+    });
   }
   if (points > manyPointsMax)
     throw problem('tooManyPoints', {

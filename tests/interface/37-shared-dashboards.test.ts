@@ -50,6 +50,7 @@ beforeAll(async () => {
     configuration: {
       tiles: [
         { kind: 'value', series: [{ deviceId: shown.id, dataKey: 'a' }] },
+        { kind: 'value', series: [{ deviceId: shown.id, expression: formulaOf() }] },
         {
           kind: 'line',
           series: [
@@ -77,6 +78,19 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => at.close());
 
+/** It shows a device that no tile names. */
+const formulaOf = () => `a * 2 + device("${hidden.id}", "a")`;
+
+test('the formula of a tile is computed, and no other one', async () => {
+  const path = `/v3/devices/${shown.id}/query/raw/kpi`;
+  const { dataKey: _, ...common } = metric;
+  const ask = (expression: string) => reader.call('POST', path, { ...common, expression });
+  expect((await ask(formulaOf())).body).toMatchObject({ kpi: 3 });
+  expect((await ask('a')).status).toBe(403);
+  expect((await ask(`device("${hidden.id}", "a")`)).status).toBe(403);
+  expect((await reader.call('POST', path, { ...metric, dataKey: formulaOf() })).status).toBe(403);
+});
+
 const queriesOf = (id: string): [string, string, object?][] => [
   ['POST', `/v3/devices/${id}/query`, { topic: 'default' }],
   ['GET', `/v3/devices/${id}/query`],
@@ -100,7 +114,7 @@ const queriesOf = (id: string): [string, string, object?][] => [
 describe('reads', () => {
   test('the dashboard and the data of its devices and tags', async () => {
     const { configuration } = await reader.must('GET', `/v3/dashboards/${dashboard.id}`);
-    expect(configuration.tiles[1].series[2].tagId).toBe(own.tag);
+    expect(configuration.tiles[2].series[2].tagId).toBe(own.tag);
     for (const [method, path, body] of queriesOf(shown.id))
       expect((await reader.call(method, path, body)).status, path).toBe(200);
     const byTag = await reader.must('POST', `/v3/tags/${own.tag}/query/raw/kpi`, metric);

@@ -7,7 +7,7 @@ import type { Scope, Verb } from '../../model/permission.ts';
 import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
-import { type SharedDashboard, sharedKeys } from '../../model/shared-dashboard.ts';
+import { type SharedDashboard, sharedKey, sharedKeys } from '../../model/shared-dashboard.ts';
 import type { EdgeReply, EdgeRequest, RequestTurns } from './exchange.ts';
 import { listOf } from './list-query.ts';
 import type { Route } from './route.ts';
@@ -237,6 +237,7 @@ interface AskedSeries {
   readonly deviceId?: string;
   readonly topic?: string | undefined;
   readonly dataKey?: string | undefined;
+  readonly expression?: string | null | undefined;
 }
 
 /**
@@ -263,13 +264,17 @@ export function refuseUnshared(
 ): void {
   if (takesShares !== 'series') return;
   const { deviceIds = [], series, data } = body ?? {};
-  const one = { topic: data?.topic ?? body?.topic, dataKey: data?.key ?? body?.dataKey };
+  const { expression } = body ?? {};
+  const dataKey = data?.key ?? body?.dataKey;
+  const one = { topic: data?.topic ?? body?.topic, dataKey, expression };
   const ids = [params?.deviceId ?? params?.tagId ?? [], deviceIds].flat();
   const asked: readonly AskedSeries[] = series ?? ids.map((id) => ({ ...one, deviceId: id }));
   if (asked.length === 0) throw problem('permissionDenied');
-  for (const { deviceId = '', topic = '', dataKey = '' } of asked)
-    if (share.series.has(deviceId) && !sharedKeys(share, deviceId, topic)?.has(dataKey))
+  for (const { deviceId = '', topic = '', ...read } of asked) {
+    const key = sharedKey(read.dataKey, read.expression) ?? '';
+    if (share.series.has(deviceId) && !sharedKeys(share, deviceId, topic)?.has(key))
       throw problem('permissionDenied');
+  }
 }
 
 // Named resources: they decide in which organization a user of several acts (contract 36).

@@ -27,7 +27,14 @@ export interface ErrorBody {
 }
 
 /** Details of a refusal that its body carries for programs to read. */
-const shownDetails = ['accepted', 'duplicates', 'rejected', 'limitName', 'limitMax'] as const;
+const shownDetails = [
+  'accepted',
+  'duplicates',
+  'rejected',
+  'limitName',
+  'limitMax',
+  'position',
+] as const;
 
 export function errorBody(
   failure: Problem,

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import type { deviceParams, tagParams } from '../../contract/sample-queries.ts';
+import type { JsonObject } from '../../model/json.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -14,6 +15,8 @@ const shownIdsMax = 200;
 export interface DeviceAccess {
   /** Where a device lives, by service device id; throws Problem `notFound`. */
   readonly placeOfDevice: (deviceId: string) => Place | Promise<Place>;
+  /** Custom field name to value; throws Problem `notFound`. */
+  readonly fieldsOfDevice: (deviceId: string) => JsonObject | Promise<JsonObject>;
   /** Where a tag lives; throws Problem `notFound`. */
   readonly placeOfTag: (tagId: string) => Place | Promise<Place>;
   /** All devices that carry the tag, in order of name, then id. */

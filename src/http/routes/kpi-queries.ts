@@ -1,22 +1,18 @@
 // Routes of KPIs: per device, per tag and for lists of devices (interface 4.4, 4.5, contract 21).
 import type { Static } from 'typebox';
 import { batchKpi, hourlyKpis, type KpiEndpoints, sampleKpis } from '../../contract/kpi-queries.ts';
-import type { kpiPageQuery } from '../../contract/sample-queries.ts';
+import type { kpiBody, kpiPageQuery } from '../../contract/sample-queries.ts';
 import { type Page, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';
-import { accumulatedKpi, deviceKpis, type QueryParts } from '../../query/kpi.ts';
+import { accumulatedKpi, type DeviceKpi, deviceKpis } from '../../query/kpi.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import {
-  type DeviceAccess,
-  deviceInPath,
-  queriedDevice,
-  readableDevices,
-  tagInPath,
-} from './device-access.ts';
+import { deviceInPath, queriedDevice, readableDevices, tagInPath } from './device-access.ts';
+import { type AskedParts, askedValues } from './expressions.ts';
 
-export interface KpiQueryParts extends QueryParts, DeviceAccess {
+export interface KpiQueryParts extends AskedParts {
   readonly now: () => number;
 }
 
@@ -35,25 +31,28 @@ export function kpiQueryRoutes(parts: KpiQueryParts): Route[] {
 function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryParts): Route[] {
   const tagged = tagInPath(parts);
   return [
-    resourceRoute(endpoints.device, deviceInPath(parts), async ({ params, body }) => {
+    resourceRoute(endpoints.device, deviceInPath(parts), async ({ params, body }, principal) => {
       const device = await queriedDevice(params.deviceId, parts);
-      const [kpi] = await deviceKpis({ devices: [device], source, body, now: parts.now() }, parts);
+      const [kpi] = await kpisOf([device], source, body, principal, parts);
       return kpi;
     }),
-    resourceRoute(endpoints.tag, tagged, async ({ params: { tagId }, query, body }) =>
+    resourceRoute(endpoints.tag, tagged, async ({ params: { tagId }, query, body }, principal) =>
       devicePage(await parts.devicesOfTag(tagId), query, (shown) =>
-        deviceKpis({ devices: shown, source, body, now: parts.now() }, parts),
+        kpisOf(shown, source, body, principal, parts),
       ),
     ),
-    resourceRoute(endpoints.tagAccumulated, tagged, async ({ params: { tagId }, body }) => {
-      const devices = await parts.devicesOfTag(tagId);
-      const kpi = await accumulatedKpi({ devices, source, body, now: parts.now() }, parts);
-      return { ...kpi, tagId };
-    }),
+    resourceRoute(
+      endpoints.tagAccumulated,
+      tagged,
+      async ({ params: { tagId }, body }, principal) => {
+        const devices = await parts.devicesOfTag(tagId);
+        return { ...(await totalOf(devices, source, body, principal, parts)), tagId };
+      },
+    ),
     batchRoute(endpoints.batch, source, parts),
     route(endpoints.batchAccumulated, async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
-      const kpi = await accumulatedKpi({ devices, source, body, now: parts.now() }, parts);
+      const kpi = await totalOf(devices, source, body, principal, parts);
       return { ...kpi, deviceIds: devices.map(({ id }) => id) };
     }),
   ];
@@ -62,9 +61,31 @@ function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryPa
 function batchRoute(endpoint: KpiEndpoints['batch'], source: Source, parts: KpiQueryParts): Route {
   return route(endpoint, async ({ query, body }, principal) =>
     devicePage(await readableDevices(body.deviceIds, principal, parts), query, (shown) =>
-      deviceKpis({ devices: shown, source, body, now: parts.now() }, parts),
+      kpisOf(shown, source, body, principal, parts),
     ),
   );
+}
+
+async function kpisOf(
+  devices: readonly QueriedDevice[],
+  source: Source,
+  body: Static<typeof kpiBody>,
+  principal: Principal,
+  parts: KpiQueryParts,
+): Promise<DeviceKpi[]> {
+  const asked = await askedValues(body, devices, principal, parts);
+  return deviceKpis({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
+}
+
+async function totalOf(
+  devices: readonly QueriedDevice[],
+  source: Source,
+  body: Static<typeof kpiBody>,
+  principal: Principal,
+  parts: KpiQueryParts,
+): ReturnType<typeof accumulatedKpi> {
+  const asked = await askedValues(body, devices, principal, parts);
+  return accumulatedKpi({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
 }
 
 /** One item per device, computed for the devices of the page only. */

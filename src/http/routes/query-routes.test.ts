@@ -64,6 +64,7 @@ beforeAll(async () => {
     publicHolidays: openPublicHolidays(),
     now: () => noon + 86_400_000,
     placeOfDevice,
+    fieldsOfDevice: () => ({}),
     calendarOf: () => calendar,
     placeOfTag: (id: string): Place => {
       if (id !== 'office') throw problem('notFound', { what: 'tag', id });

@@ -1,5 +1,9 @@
 // Routes of time series: the present form and the two older ones (interface 4.4, contract 21).
 import { Readable } from 'node:stream';
+import type { Static } from 'typebox';
+import type { seriesBody } from '../../contract/sample-queries.ts';
+import type { Principal } from '../../model/principal.ts';
+import { missing } from '../../structures/missing.ts';
 import {
   hourlySeries,
   metricSeries,
@@ -9,16 +13,17 @@ import {
 } from '../../contract/series-queries.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
-import { manySeriesJson } from '../../query/many-series.ts';
-import type { ReadingStore } from '../../query/accumulation.ts';
+import { expressionsOf, manySeriesJson } from '../../query/many-series.ts';
+import type { QueriedDevice, ReadingStore } from '../../query/accumulation.ts';
 import {
-  deviceSeries,
   seriesJson,
   seriesListJson,
   seriesOfDevices,
+  type TimeSeries,
 } from '../../query/time-series.ts';
 import { Answer, resourceRoute, type Route, route, writtenAnswer } from '../edge/route.ts';
 import { deviceInPath, queriedDevice, readableDevices, tagInPath } from './device-access.ts';
+import { askedKey, askedValues, expressionReads } from './expressions.ts';
 import { devicePage, type KpiQueryParts } from './kpi-queries.ts';
 
 export interface SeriesQueryParts extends KpiQueryParts {
@@ -37,8 +42,20 @@ export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
       const ids = body.series.map(({ deviceId }) => deviceId);
       const devices = await readableDevices(ids, principal, parts);
       const source: Source = body.source === 'hourly' ? 'hours' : 'raw';
-      const query = { devices, source, body, now: parts.now() };
-      return writtenAnswer(await manySeriesJson(query, parts));
+      const series = body.series.map((one, i) => ({
+        ...one,
+        dataKey: askedKey(one, `body series.${i}`),
+        expression: one.dataKey === undefined ? one.expression : undefined,
+      }));
+      const query = { devices, source, body: { ...body, series }, now: parts.now() };
+      const reads = await expressionReads(
+        expressionsOf(query.body),
+        body.timeZone,
+        devices,
+        principal,
+        parts,
+      );
+      return writtenAnswer(await manySeriesJson(query, { ...parts, store: reads }));
     }),
     resourceRoute(olderSeries.values, inPath, async ({ params: { deviceId }, body, signal }) => {
       const series = await rawSeries(deviceId, body, parts.store, { signal });
@@ -58,23 +75,41 @@ function sourceRoutes(
   parts: SeriesQueryParts,
 ): Route[] {
   return [
-    resourceRoute(endpoints.device, deviceInPath(parts), async ({ params: { deviceId }, body }) => {
-      const device = await queriedDevice(deviceId, parts);
-      const series = await deviceSeries(device, { source, body, now: parts.now() }, parts);
-      return writtenAnswer(seriesJson(series));
-    }),
+    resourceRoute(
+      endpoints.device,
+      deviceInPath(parts),
+      async ({ params: { deviceId }, body }, principal) => {
+        const device = await queriedDevice(deviceId, parts);
+        const [series] = await seriesOf([device], source, body, principal, parts);
+        return writtenAnswer(seriesJson(series ?? missing('series of a device')));
+      },
+    ),
     route(endpoints.batch, async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
-      const query = { devices, source, body, now: parts.now() };
-      return writtenAnswer(seriesListJson(await seriesOfDevices(query, parts)));
+      return writtenAnswer(seriesListJson(await seriesOf(devices, source, body, principal, parts)));
     }),
-    resourceRoute(endpoints.tag, tagInPath(parts), async ({ params: { tagId }, query, body }) => {
-      const devices = await parts.devicesOfTag(tagId);
-      const { content, ...page } = await devicePage(devices, query, (shown) =>
-        seriesOfDevices({ devices: shown, source, body, now: parts.now() }, parts),
-      );
-      const rest = JSON.stringify(page).slice(1);
-      return writtenAnswer(`{"content":${seriesListJson(content)},${rest}`);
-    }),
+    resourceRoute(
+      endpoints.tag,
+      tagInPath(parts),
+      async ({ params: { tagId }, query, body }, principal) => {
+        const devices = await parts.devicesOfTag(tagId);
+        const { content, ...page } = await devicePage(devices, query, (shown) =>
+          seriesOf(shown, source, body, principal, parts),
+        );
+        const rest = JSON.stringify(page).slice(1);
+        return writtenAnswer(`{"content":${seriesListJson(content)},${rest}`);
+      },
+    ),
   ];
+}
+
+async function seriesOf(
+  devices: readonly QueriedDevice[],
+  source: Source,
+  body: Static<typeof seriesBody>,
+  principal: Principal,
+  parts: SeriesQueryParts,
+): Promise<TimeSeries[]> {
+  const asked = await askedValues(body, devices, principal, parts);
+  return seriesOfDevices({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
 }

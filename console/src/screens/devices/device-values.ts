@@ -248,7 +248,9 @@ async function fetchLines(series: readonly WantedLine[], signal: AbortSignal) {
   };
   const path = '/v3/devices/query/batch/time-series';
   const lines = await ask(platform.POST(path, { signal, body }));
-  return lines.map(({ deviceId, dataPoints }) => [deviceId, dataPoints['AVG'] ?? []] as const);
+  return lines.map(
+    ({ deviceId, dataPoints }) => [deviceId ?? '', dataPoints['AVG'] ?? []] as const,
+  );
 }
 
 interface Answered<T> {

@@ -107,7 +107,12 @@ function accumulatorsOf(tile: Tile, accumulator: string): readonly string[] {
 const drawn: ReadonlySet<Tile['kind']> = new Set(['value', 'line', 'bar']);
 const newest: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'table', 'map']);
 
-type SeriesName = Pick<DeviceSeries, 'deviceId' | 'topic' | 'dataKey' | 'bucketInterval'>;
+interface SeriesName {
+  readonly deviceId?: string;
+  readonly topic?: string;
+  readonly dataKey?: string;
+  readonly bucketInterval: string;
+}
 
 export const seriesKey = ({ deviceId, topic, dataKey, bucketInterval }: SeriesName) =>
   JSON.stringify([deviceId, topic, dataKey, bucketInterval]);

@@ -165,7 +165,7 @@ function useLines(deviceId: string, keys: readonly DataKey[]): ReadonlyMap<strin
     const found = lines.data?.series ?? [];
     return new Map(
       found.map(({ dataKey, dataPoints }) => [
-        dataKey,
+        dataKey ?? '',
         {
           average: dataPoints['AVG'] ?? [],
           last: dataPoints['LAST']?.findLast((point) => point !== null) ?? undefined,
