@@ -7,7 +7,7 @@ import { startCutProxy } from '../../../../tests/faults/cut-proxy.ts';
 import { clickhouse, startClickHouse } from '../../../../tests/servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { describeSampleStoreMaintenance } from '../conformance/maintenance.conformance.ts';
-import { describeRandomStream } from '../conformance/random-streams.conformance.ts';
+import { describeRandomStream, valueRows } from '../conformance/random-streams.conformance.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { keepAll } from '../conformance/retention-times.ts';
 import { describeSampleStore } from '../conformance/sample-store.conformance.ts';
@@ -81,6 +81,20 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
       );
     expect(store.damage).toEqual([]);
     expect(store.failures).toEqual([]);
+  });
+
+  test('values are read once each while they are shipped', { timeout }, async () => {
+    const store = await open();
+    const request = { deviceId: 'd1', topic: 'default', keys: ['n'], before: true, after: true };
+    for (let i = 0; i < 15; i++) {
+      const at = i * 100;
+      const rows = Array.from({ length: 100 }, (_, k) => ({ at: at + k, data: { n: at + k } }));
+      await store.append(entryOf('d1', rows));
+      const shipped = store.store.flush();
+      const found = await valueRows(store, { ...request, from: at + 1, to: at + 99 });
+      expect(found.map(([time]) => time)).toEqual(rows.map((row) => row.at));
+      await shipped;
+    }
   });
 
   test('contract 20: samples identical to shipped ones are found after opening again', async () => {

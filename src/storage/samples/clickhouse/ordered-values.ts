@@ -36,22 +36,24 @@ export async function* orderedValues(
     to: request.after ? undefined : to,
   };
   const parts = await readPartsOf(store, asked);
-  const openIn = (first: EpochMs, end: EpochMs) =>
-    openPlacesIn(deviceId, { topics, from: first, to: end }, parts);
-  const open = openIn(from, to);
-  const openBefore = request.before ? openIn(-Infinity, from) : [];
-  const openAfter = request.after ? openIn(to, Infinity) : [];
+  const placesIn = (first: EpochMs, end: EpochMs): Places => ({
+    open: openPlacesIn(deviceId, { topics, from: first, to: end }, parts),
+    where: whereOf(request, parts, first, end),
+  });
+  // Open rows and where ClickHouse ends, of one moment: rows may be shipped while this reads.
+  const inside = placesIn(from, to);
+  const earlier = request.before ? placesIn(-Infinity, from) : undefined;
+  const later = request.after ? placesIn(to, Infinity) : undefined;
   const shapes = createShapeInterner();
   const batches = new ValueBatches(keys);
   function* add(samples: readonly Sample[]): Generator<ValueBatch> {
     for (const run of runsOfSamples(samples, shapes)) yield* batches.add(run);
   }
-  if (request.before)
-    yield* add(await outermost(openBefore, { ...request, isBefore: true }, parts));
-  const after = request.after
-    ? await outermost(openAfter, { ...request, isBefore: false }, parts)
-    : [];
-  for await (const samples of rowsInOrder(request, open, parts)) yield* add(samples);
+  if (earlier !== undefined)
+    yield* add(await outermost(earlier, { ...request, isBefore: true }, parts));
+  const after =
+    later === undefined ? [] : await outermost(later, { ...request, isBefore: false }, parts);
+  for await (const samples of rowsInOrder(request, inside, parts)) yield* add(samples);
   yield* add(after);
   yield* batches.rest();
 }
@@ -59,11 +61,9 @@ export async function* orderedValues(
 /** Partition by partition, so that the server never sorts the whole history of a device. */
 async function* rowsInOrder(
   request: ValuesRequest,
-  open: readonly OpenPlace[],
+  { open, where }: Places,
   parts: ReadParts,
 ): AsyncGenerator<readonly Sample[]> {
-  const { from, to } = request;
-  const where = `${whereOf(request, parts, from)} and ts >= ${int64(from)} and ts < ${int64(to)}`;
   let batch: Sample[] = [];
   let next = 0;
   for await (const rows of partitionsOf(where, request, parts, 'oldest'))
@@ -96,12 +96,22 @@ async function* partitionsOf(
     );
 }
 
+/** What a read sees of a range of times. */
+interface Places {
+  /** In the order of reading. */
+  readonly open: readonly OpenPlace[];
+  /** The condition of the rows in ClickHouse. */
+  readonly where: string;
+}
+
 function whereOf(
   { deviceId, topic }: ValuesRequest,
   { visible, others }: ReadParts,
-  from?: EpochMs,
+  from: EpochMs,
+  to: EpochMs,
 ): string {
-  return `device = ${quoted(deviceId)} and topic = ${quoted(topic)}${visible.condition([deviceId], from, others.shipped)}`;
+  const visibility = visible.condition([deviceId], from, others.shipped);
+  return `device = ${quoted(deviceId)} and topic = ${quoted(topic)} and ts >= ${int64(from)} and ts < ${int64(to)}${visibility}`;
 }
 
 function sampleOf({ ts, data }: StoredRow, { deviceId, topic }: ValuesRequest): Sample {
@@ -119,11 +129,11 @@ interface Candidate extends PlacedRow {
 
 /** The rows of the outermost value of each key, those of one instant that were stored last, in the order of time. */
 async function outermost(
-  open: readonly OpenPlace[],
+  { open, where }: Places,
   outer: Outer,
   parts: ReadParts,
 ): Promise<readonly Sample[]> {
-  const { keys, isBefore, from, to, numeric = false } = outer;
+  const { keys, isBefore, numeric = false } = outer;
   const best = new Map<string, Candidate>();
   const isFurther = (row: PlacedRow, known: PlacedRow): boolean => {
     const byTime = isBefore ? row.ts - known.ts : known.ts - row.ts;
@@ -137,8 +147,6 @@ async function outermost(
     }
   }
   for (const place of open) offer(place, sampleOfRow(place.row));
-  const edge = isBefore ? `ts < ${int64(from)}` : `ts >= ${int64(to)}`;
-  const where = `${whereOf(outer, parts, isBefore ? undefined : to)} and ${edge}`;
   const instants = await instantsOf(where, outer, parts);
   const condition = instants === undefined ? where : `${where} and ts in (${instants.join(',')})`;
   const stored =
