@@ -1,5 +1,5 @@
 // Facet `ranks`: numbers by rank, for quantiles; booleans count as 0 and 1. Exact up to a size, then a DDSketch.
-import { type Facet, isNumeric, numberOf, type Tally } from '../facet.ts';
+import { type ColumnValues, type Facet, isNumeric, numberOf, type Tally } from '../facet.ts';
 
 /** Up to so many values quantiles are exact; beyond, they are within 0.5 % of a value of that rank. */
 export const rankedExactMax = 20_000;
@@ -27,7 +27,7 @@ export const ranks: Facet<RanksTally> = {
   start: () => ({ count: 0, length: 0, numbers: new Float64Array(0), sketch: undefined }),
   add: (tally, value) => {
     const number = numberOf(value);
-    if (!Number.isNaN(number)) addNumbers(tally, [number], 0, 1);
+    if (!Number.isNaN(number)) addNumbers(tally, Float64Array.of(number), 0, 1);
   },
   merge: (into, from) => {
     addNumbers(into, from.numbers, 0, from.length);
@@ -59,7 +59,12 @@ export function isApproximate({ sketch }: RanksTally): boolean {
   return sketch !== undefined;
 }
 
-function addNumbers(tally: RanksTally, values: ArrayLike<number>, from: number, to: number): void {
+function addNumbers(
+  tally: RanksTally,
+  values: ColumnValues['values'],
+  from: number,
+  to: number,
+): void {
   if (tally.sketch === undefined && tally.length + to - from <= rankedExactMax) {
     const length = tally.length + to - from;
     if (length > tally.numbers.length) {

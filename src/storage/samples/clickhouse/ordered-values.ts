@@ -36,25 +36,22 @@ export async function* orderedValues(
     to: request.after ? undefined : to,
   };
   const parts = await readPartsOf(store, asked);
-  const placesIn = (first: EpochMs, end: EpochMs): Places => ({
-    open: openPlacesIn(deviceId, { topics, from: first, to: end }, parts),
-    where: whereOf(request, parts, first, end),
+  const placesIn = (begin: EpochMs, end: EpochMs): Places => ({
+    open: openPlacesIn(deviceId, { topics, from: begin, to: end }, parts),
+    where: whereOf(request, parts, begin, end),
   });
   // Open rows and where ClickHouse ends, of one moment: rows may be shipped while this reads.
   const inside = placesIn(from, to);
-  const earlier = request.before ? placesIn(-Infinity, from) : undefined;
-  const later = request.after ? placesIn(to, Infinity) : undefined;
+  const [earlier, later] = [placesIn(-Infinity, from), placesIn(to, Infinity)];
   const shapes = createShapeInterner();
   const batches = new ValueBatches(keys);
   function* add(samples: readonly Sample[]): Generator<ValueBatch> {
     for (const run of runsOfSamples(samples, shapes)) yield* batches.add(run);
   }
-  if (earlier !== undefined)
-    yield* add(await outermost(earlier, { ...request, isBefore: true }, parts));
-  const after =
-    later === undefined ? [] : await outermost(later, { ...request, isBefore: false }, parts);
+  if (request.before) yield* add(await outermost(earlier, { ...request, ...last }, parts));
+  const after = request.after && (await outermost(later, { ...request, ...first }, parts));
   for await (const samples of rowsInOrder(request, inside, parts)) yield* add(samples);
-  yield* add(after);
+  if (after) yield* add(after);
   yield* batches.rest();
 }
 
@@ -66,7 +63,7 @@ async function* rowsInOrder(
 ): AsyncGenerator<readonly Sample[]> {
   let batch: Sample[] = [];
   let next = 0;
-  for await (const rows of partitionsOf(where, request, parts, 'oldest'))
+  for await (const rows of partitionsOf(where, request, parts, first))
     for (const row of rows) {
       for (let place = open[next]; place && compareRows(place, row) < 0; place = open[++next])
         batch.push(sampleOfRow(place.row));
@@ -83,12 +80,11 @@ async function* partitionsOf(
   where: string,
   { deviceId }: ValuesRequest,
   { shards }: ReadParts,
-  direction: 'oldest' | 'newest',
+  { suffix, rowOrder }: Direction,
 ): AsyncGenerator<readonly StoredRow[]> {
   const shard = shardOf(deviceId, shards);
-  const [order, rowOrder] = direction === 'oldest' ? ['', oldestFirst] : [' desc', newestFirst];
   const partitions = await shard.select<{ number: number }>(
-    `select intDiv(ts, ${partitionMs}) as number from samples where ${where} group by number order by number${order}`,
+    `select intDiv(ts, ${partitionMs}) as number from samples where ${where} group by number order by number${suffix}`,
   );
   for (const { number } of partitions)
     yield* shard.stream<StoredRow>(
@@ -118,10 +114,18 @@ function sampleOf({ ts, data }: StoredRow, { deviceId, topic }: ValuesRequest): 
   return { deviceId, topic, timestamp: ts, data: JSON.parse(data) as JsonObject };
 }
 
-interface Outer extends ValuesRequest {
-  /** Whether the last values before `from` are wanted, else the first at or behind `to`. */
-  readonly isBefore: boolean;
+/** In which order rows are read, and which of them is the outermost: the one with the largest time times `sign`. */
+interface Direction {
+  readonly sign: 1 | -1;
+  readonly outermostTime: 'max' | 'min';
+  readonly suffix: string;
+  readonly rowOrder: string;
 }
+
+const first: Direction = { sign: -1, outermostTime: 'min', suffix: '', rowOrder: oldestFirst };
+const last: Direction = { sign: 1, outermostTime: 'max', suffix: ' desc', rowOrder: newestFirst };
+
+type Outer = ValuesRequest & Direction;
 
 interface Candidate extends PlacedRow {
   readonly sample: Sample;
@@ -133,11 +137,11 @@ async function outermost(
   outer: Outer,
   parts: ReadParts,
 ): Promise<readonly Sample[]> {
-  const { keys, isBefore, numeric = false } = outer;
+  const { keys, sign, numeric = false } = outer;
   const best = new Map<string, Candidate>();
   const isFurther = (row: PlacedRow, known: PlacedRow): boolean => {
-    const byTime = isBefore ? row.ts - known.ts : known.ts - row.ts;
-    return byTime === 0 ? compareRows(row, known) > 0 : byTime > 0;
+    if (row.ts === known.ts) return compareRows(row, known) > 0;
+    return sign * (row.ts - known.ts) > 0;
   };
   function offer(row: PlacedRow, sample: Sample): void {
     for (const key of keys) {
@@ -148,17 +152,14 @@ async function outermost(
   }
   for (const place of open) offer(place, sampleOfRow(place.row));
   const instants = await instantsOf(where, outer, parts);
-  const condition = instants === undefined ? where : `${where} and ts in (${instants.join(',')})`;
-  const stored =
-    instants?.length === 0
-      ? []
-      : partitionsOf(condition, outer, parts, isBefore ? 'newest' : 'oldest');
+  const among = instants && ` and ts in (${instants.join(',')})`;
+  const isNone = instants?.length === 0;
+  const stored = isNone ? [] : partitionsOf(`${where}${among ?? ''}`, outer, parts, outer);
   for await (const rows of stored) {
     for (const row of rows) offer(row, sampleOf(row, outer));
     // What follows lies further away.
-    const last = rows.at(-1);
-    const isDone = ({ ts }: Candidate): boolean =>
-      last !== undefined && (isBefore ? last.ts < ts : last.ts > ts);
+    const end = rows.at(-1);
+    const isDone = ({ ts }: Candidate): boolean => end !== undefined && sign * (ts - end.ts) > 0;
     if (best.size === keys.length && [...best.values()].every(isDone)) break;
   }
   const rows = new Map([...best.values()].map((row) => [placeName(row), row]));
@@ -172,15 +173,15 @@ function placeName({ ts, storedAt, journal, position, idx }: PlacedRow): string 
 /** When the outermost values were measured, by their points; undefined where points do not tell. */
 async function instantsOf(
   where: string,
-  { deviceId, keys, isBefore, numeric }: Outer,
+  { deviceId, keys, outermostTime, numeric = false }: Outer,
   { shards }: ReadParts,
 ): Promise<readonly string[] | undefined> {
   if (keys.some(mayNameElement)) return undefined;
   const names = ['', ...keys.map((key) => JSON.stringify(key))];
   const { number, boolean, opaque } = pointKinds;
-  const ofKinds = numeric === true ? ` and kind in (${number},${boolean},${opaque})` : '';
+  const ofKinds = numeric && ` and kind in (${number},${boolean},${opaque})`;
   const rows = await shardOf(deviceId, shards).select<{ key: string; at: EpochMs }>(
-    `select key, ${isBefore ? 'max' : 'min'}(ts) as at from points where ${where} and key in (${names.map(quoted).join(',')})${ofKinds} group by key`,
+    `select key, ${outermostTime}(ts) as at from points where ${where} and key in (${names.map(quoted).join(',')})${ofKinds || ''} group by key`,
   );
   return rows.some(({ key }) => key === '') ? undefined : rows.map(({ at }) => int64(at));
 }

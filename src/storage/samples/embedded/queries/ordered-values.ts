@@ -36,17 +36,23 @@ export async function* orderedValues(
   const decode = (rows: Rows) => readKeys(rows, keys);
   // Taken in one turn: rows that are sealed later would be missed or found twice.
   const walk = new RowWalk({ ...range, direction: 'oldest', reader, build: (sample) => sample });
-  const earlier = request.before ? reader.groupsBetween(topic, -Infinity, from) : [];
-  const later = request.after ? reader.groupsBetween(topic, to, Infinity) : [];
-  const before = await outermost(earlier, { ...request, isBefore: true }, slices);
-  const after = await outermost(later, { ...request, isBefore: false }, slices);
-  lost.report({
-    deviceId,
-    topic,
-    from: request.before ? (before[0]?.at ?? -Infinity) : from,
-    to: request.after ? (after.at(-1)?.at ?? Infinity) : to,
-    unreadable: refuseUnreadable,
-  });
+  const earlier = { ...request, first: -Infinity, end: from, sign: 1 } as const;
+  const later = { ...request, first: to, end: Infinity, sign: -1 } as const;
+  const groupsOf = (outer: Outer, isWanted: boolean): TopicGroup[] => {
+    if (!isWanted) return [];
+    return reader.groupsBetween(topic, outer.first, outer.end);
+  };
+  const [groupsBefore, groupsAfter] = [
+    groupsOf(earlier, request.before),
+    groupsOf(later, request.after),
+  ];
+  const before = await outermost(groupsBefore, earlier, slices);
+  const after = await outermost(groupsAfter, later, slices);
+  // Values that are lost may have been nearer.
+  const reported = { ...range, unreadable: refuseUnreadable };
+  lost.report(reported);
+  if (request.before) lost.report({ ...reported, from: before[0]?.at ?? -Infinity, to: from });
+  if (request.after) lost.report({ ...reported, from: to, to: after.at(-1)?.at ?? Infinity });
   const batches = new ValueBatches(keys);
   for (const { sorted, place } of before)
     yield* batches.add({ sorted, from: place, to: place + 1 });
@@ -88,8 +94,11 @@ interface Outermost {
 }
 
 interface Outer extends ValuesRequest {
-  /** Whether the last values before `from` are wanted, else the first at or behind `to`. */
-  readonly isBefore: boolean;
+  /** The range of times that is looked into. */
+  readonly first: EpochMs;
+  readonly end: EpochMs;
+  /** 1 when the last value of the range is wanted, -1 for the first. */
+  readonly sign: 1 | -1;
 }
 
 /** The rows of the outermost value of each key, those of one instant that were stored last, in the order of time. */
@@ -98,19 +107,16 @@ async function outermost(
   outer: Outer,
   slices: Slices,
 ): Promise<readonly Outermost[]> {
-  const { keys, isBefore } = outer;
-  groups.sort((a, b) =>
-    isBefore ? b.group.newest - a.group.newest : a.group.oldest - b.group.oldest,
-  );
+  const { keys, sign } = outer;
+  const edgeOf = ({ group }: TopicGroup): EpochMs => (sign > 0 ? group.newest : group.oldest);
+  groups.sort((a, b) => sign * (edgeOf(b) - edgeOf(a)));
   const best = new Map<string, Outermost>();
   let sliceEnds = slices.clock() + sliceMs;
   for (const found of groups) {
-    const { group } = found;
-    const isReached = ({ at }: Outermost): boolean =>
-      isBefore ? at > group.newest : at < group.oldest;
+    const edge = edgeOf(found);
     const open = keys.filter((key) => {
       const known = best.get(key);
-      return known === undefined || !isReached(known);
+      return known === undefined || sign * (known.at - edge) <= 0;
     });
     if (open.length === 0) break;
     lookInto(found, open, outer, best);
@@ -135,11 +141,8 @@ function lookInto(
     sorted !== undefined &&
     guarded(group, () => {
       readKeys(sorted.rows, keys);
-      const low = placeOf(
-        sorted,
-        Math.max(group.visibleFrom, outer.isBefore ? -Infinity : outer.to),
-      );
-      const high = outer.isBefore ? placeOf(sorted, outer.from) : sorted.length;
+      const low = placeOf(sorted, Math.max(group.visibleFrom, outer.first));
+      const high = placeOf(sorted, outer.end);
       for (const key of keys) {
         const row = outermostIn(sorted, key, outer, low, high);
         const known = best.get(key);
@@ -151,15 +154,15 @@ function lookInto(
   if (isRead !== true) refuseUnreadable(unreadableSamples(outer.deviceId, topic, group));
 }
 
-function isFurther(row: Outermost, known: Outermost, { isBefore }: Outer): boolean {
+function isFurther(row: Outermost, known: Outermost, { sign }: Outer): boolean {
   if (row.at === known.at) return row.order > known.order;
-  return isBefore ? row.at > known.at : row.at < known.at;
+  return sign * (row.at - known.at) > 0;
 }
 
 function outermostIn(
   sorted: SortedRows,
   key: string,
-  { isBefore, numeric = false }: Outer,
+  { sign, numeric = false }: Outer,
   low: number,
   high: number,
 ): Outermost | undefined {
@@ -167,13 +170,12 @@ function outermostIn(
   const found: KeyColumns = columnsOfShapes(rows.shapes, rows.shapeColumns, key);
   if (found?.length === 0) return undefined;
   const isIn = (place: number): boolean => hasValue(sorted, found, place, { key, numeric });
-  let place = isBefore ? high - 1 : low;
-  while (place >= low && place < high && !isIn(place)) place += isBefore ? -1 : 1;
+  let place = sign > 0 ? high - 1 : low;
+  while (place >= low && place < high && !isIn(place)) place -= sign;
   if (place < low || place >= high) return undefined;
   const at = timestamps[place]!;
   // Of one instant the last stored counts.
-  if (!isBefore)
-    for (let next = place + 1; next < high && timestamps[next] === at; next++)
-      if (isIn(next)) place = next;
+  for (let next = place + 1; next < high && timestamps[next] === at; next++)
+    if (isIn(next)) place = next;
   return { at, order: orders[place]!, sorted, place };
 }
