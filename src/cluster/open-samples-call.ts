@@ -119,8 +119,8 @@ export function openSamplesReceiver({
     const { ranges, leases, after } = given as unknown as OpenRequest;
     try {
       const notHeld = leases.filter((lease) => !holds(lease));
-      const { journal, shipped, isClean, samples } = openHere({ ranges, after });
-      const state = { journal, shipped, isClean, notHeld, formerOwners: formerOwners() };
+      const { journal, shipped, isClean, removed, samples } = openHere({ ranges, after });
+      const state = { journal, shipped, isClean, removed, notHeld, formerOwners: formerOwners() };
       const answer: OpenAnswer = { ...state, ...pageOf(samples()) };
       return answer as unknown as Json;
     } catch (error) {

@@ -170,8 +170,8 @@ async function askAll(
   return { answers, silent, isComplete: !isOwnerless && silent === undefined && areHeld };
 }
 
-function journalOf({ journal, shipped, samples }: OpenOfNode): OpenOfJournal {
-  return { journal, shipped, samples };
+function journalOf({ journal, shipped, samples, removed }: OpenOfNode): OpenOfJournal {
+  return { journal, shipped, samples, removed };
 }
 
 /** What each node is asked: owners for their devices, former owners for all. */

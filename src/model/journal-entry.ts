@@ -2,6 +2,7 @@
 import type { EntryTrace, ProcessingLogEntry } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
+import type { Replacement } from './replacement.ts';
 import type { SampleEntry, StoredSample } from './sample.ts';
 import type { UplinkMetrics } from './uplink-metrics.ts';
 
@@ -15,6 +16,8 @@ export interface JournalEntry {
   /** Absent for backfills, which are not uplinks. */
   readonly metrics?: UplinkMetrics;
   readonly trace?: EntryTrace;
+  /** Samples of the device that the entry removes. */
+  readonly replaces?: Replacement;
 }
 
 /** An entry after its fsync. `samples` holds only those that were not stored already. */
@@ -79,12 +82,13 @@ export function sampleCountOf(entry: JournalEntry | DurableEntry): number {
  * the position of the one that comes next.
  */
 export function isWritten(entry: JournalEntry | DurableEntry): boolean {
-  const { notes, state, metrics, trace } = entry;
+  const { notes, state, metrics, trace, replaces } = entry;
   return (
     sampleCountOf(entry) > 0 ||
     notes.length > 0 ||
     state !== undefined ||
     metrics !== undefined ||
-    trace !== undefined
+    trace !== undefined ||
+    replaces !== undefined
   );
 }

@@ -68,6 +68,17 @@ export const queryProblems = {
     code: '40430_NO_SAMPLE',
     message: (d: { deviceId: string }) => `Device ${d.deviceId} has no samples`,
   },
+  tooManyRemovals: {
+    status: 409,
+    code: '40994_TOO_MANY_REMOVALS',
+    message: 'Earlier deletions and corrections are still being written. Retry in a minute.',
+  },
+  tooManySamples: {
+    status: 409,
+    code: '40995_MORE_SAMPLES',
+    message: (d: { samples: number; samplesMax: number }) =>
+      `The request selects ${d.samples} samples, more than samplesMax ${d.samplesMax}. Run it with dryRun and confirm the new count.`,
+  },
   cursorTooOld: {
     status: 410,
     code: '41000_CURSOR_TOO_OLD',

@@ -4,6 +4,7 @@ import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { Replacement } from '../../model/replacement.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { ByteReader } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
@@ -55,12 +56,19 @@ export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
     logged: (kept) => {
       // Many entries are given to the store together, most of which have few values.
       if (shared.length >= sharedValuesMax) shared = new LeafValues();
-      const { deviceId, firstOrder, rows } = decode(kept, shared);
+      const { deviceId, firstOrder, rows, replaces } = decode(kept, shared);
       const { position, storedAt, payload } = kept;
-      return { position, storedAt, deviceId, firstOrder, rows, bytes: payload.length };
+      const bytes = payload.length;
+      return { position, storedAt, deviceId, firstOrder, rows, bytes, ...replaces };
     },
     duplicateKey: ({ payload, definitions }) => duplicateKeyOf(payload, definitions, kindOf),
   };
+}
+
+type ReadReplacement = Pick<JournalEntry, 'replaces'> | false;
+
+function readReplacement(from: ByteReader): ReadReplacement {
+  return { replaces: readJson(from) as unknown as Replacement };
 }
 
 /** Steps over rows and metrics; most entries that have rows by the thousand have no trace at all. */
@@ -74,6 +82,7 @@ function duplicateKeyOf(
   const { flags, deviceId, receivedAt, shared } = head;
   if ((flags & entryFlags.trace) === 0) return undefined;
   const correlationId = skipRows(from, head, definitions.map(kindOf)) ?? shared;
+  if ((flags & entryFlags.replaces) !== 0) readReplacement(from);
   const context = { deviceId, receivedAt, correlationId, data: undefined };
   if ((flags & entryFlags.metrics) !== 0) metricsCodec.read(from, context);
   const duplicateKey = readDuplicateKey(from);
@@ -110,12 +119,14 @@ function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafVal
   const { flags, deviceId, receivedAt, duplicates, firstOrder } = head;
   const rows = readRows(from, { ...head, kinds, values });
   const correlationId = rows.samples[0]?.correlationId;
+  const replaces = (flags & entryFlags.replaces) !== 0 && readReplacement(from);
   return {
     deviceId,
     receivedAt,
     duplicates,
     firstOrder,
     rows,
+    replaces,
     rest: (data) => readRest(from, flags, { deviceId, receivedAt, correlationId, data }),
   };
 }
@@ -206,7 +217,7 @@ function readRest(from: ByteReader, flags: number, context: EntryContext): Entry
 
 function durableEntryOf(
   { position, storedAt }: KeptEntry,
-  { deviceId, receivedAt, duplicates, rows, rest }: DecodedEntry,
+  { deviceId, receivedAt, duplicates, rows, rest, replaces }: DecodedEntry,
 ): DurableEntry {
   const samples: StoredSample[] = [];
   for (const data of dataOfRows(rows)) {
@@ -214,7 +225,8 @@ function durableEntryOf(
     const cursor = cursorAt(position, samples.length + 1);
     samples.push({ deviceId, data, ...sample, storedAt, cursor });
   }
-  return { deviceId, receivedAt, ...rest(samples[0]?.data), position, samples, duplicates };
+  const all = { deviceId, receivedAt, ...rest(samples[0]?.data), position, samples, duplicates };
+  return { ...all, ...replaces };
 }
 
 // Decoded entry: what both formats of entries have in common when they are read.
@@ -239,6 +251,7 @@ interface DecodedEntry {
   readonly duplicates: number;
   readonly firstOrder: number;
   readonly rows: DecodedRows;
+  readonly replaces: ReadReplacement;
   /** `data` is that of the first row. To be called once. */
   readonly rest: (data: JsonObject | undefined) => EntryRest;
 }

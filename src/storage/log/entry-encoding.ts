@@ -1,6 +1,6 @@
 // An entry as bytes: ids and times packed, what rows have in common as references to definitions of the block.
 // Layout: flags, device id, time of receipt, duplicates varint, first order varint, rows varint,
-// [correlation id], rows, [metrics], [trace], [notes JSON], [state JSON].
+// [correlation id], rows, [replaces JSON], [metrics], [trace], [notes JSON], [state JSON].
 // A row is: [kind varint], time after the row before, [correlation id], [meta], then its leaf
 // values: numbers f64, booleans u8, strings.
 import type { EpochMs } from '../../model/instant.ts';
@@ -44,6 +44,7 @@ export const entryFlags = {
   kinds: 16,
   /** Rows have several correlation ids, and each has its own. */
   correlations: 32,
+  replaces: 64,
 } as const;
 
 /** A larger buffer is not kept for the next entry. */
@@ -168,7 +169,7 @@ function severalKindsOf(
 }
 
 function flagsOf(
-  { metrics, trace, notes, state }: JournalEntry,
+  { metrics, trace, notes, state, replaces }: JournalEntry,
   { samples }: EntryRows,
   { indexes }: UsedKinds,
 ): number {
@@ -177,6 +178,7 @@ function flagsOf(
   if (trace !== undefined) flags |= entryFlags.trace;
   if (notes.length > 0) flags |= entryFlags.notes;
   if (state !== undefined) flags |= entryFlags.state;
+  if (replaces !== undefined) flags |= entryFlags.replaces;
   if (indexes !== undefined) flags |= entryFlags.kinds;
   const correlationId = samples[0]?.correlationId;
   for (const sample of samples)
@@ -217,7 +219,8 @@ function writeRows(
 }
 
 function writeRest(to: ByteWriter, entry: JournalEntry, first: EntrySample | undefined): void {
-  const { deviceId, receivedAt, metrics, trace, notes, state } = entry;
+  const { deviceId, receivedAt, metrics, trace, notes, state, replaces } = entry;
+  if (replaces !== undefined) writeJson(to, replaces);
   if (metrics !== undefined || trace !== undefined) {
     const context: EntryContext = {
       deviceId,

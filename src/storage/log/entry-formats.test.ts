@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
+import type { Replacement } from '../../model/replacement.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { Random, randomStream } from '../samples/conformance/random-entries.ts';
 import { collect, entryOf } from '../samples/conformance/sample-entries.ts';
@@ -113,6 +114,12 @@ const randomId = (random: Random): string =>
 const randomNumber = (random: Random): number =>
   random.pick([0, 1, -1, 63, -64, 300, 1.5, -2.25, 2 ** 31, 2 ** 40, -(2 ** 49), 2 ** 52, 1e200]);
 
+function randomReplacement(random: Random): Replacement {
+  const range = { topics: random.pick([null, [], ['a', 'ü']]), from: -5, to: randomNumber(random) };
+  const before = random.below(2) === 0 && { before: { order: 3, position: 2 ** 40 } };
+  return { cause: 'DELETED', ranges: [range], ...before };
+}
+
 function randomEntry(random: Random): JournalEntry {
   const deviceId = randomId(random);
   const [given = []] = randomStream(random, 1);
@@ -154,6 +161,7 @@ function randomEntry(random: Random): JournalEntry {
       trace: someOf(random, trace),
     }),
     ...(random.below(4) === 0 && { state: randomObject(random) }),
+    ...(random.below(4) === 0 && { replaces: randomReplacement(random) }),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { EntryTrace } from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { Replacement } from '../../model/replacement.ts';
 import type { SampleEntry } from '../../model/sample.ts';
 import { missing } from '../../structures/missing.ts';
 import { dataOf, type DataShape, leafKinds } from './data-shape.ts';
@@ -57,6 +58,7 @@ export interface LoggedEntry {
   readonly rows: LoggedRows | RowColumns;
   /** Bytes that the entry takes in the log. */
   readonly bytes: number;
+  readonly replaces?: Replacement;
 }
 
 /** An entry as it is read from the log. */

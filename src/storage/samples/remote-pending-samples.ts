@@ -1,5 +1,6 @@
 // Open elsewhere: samples that nodes have in their journals and not yet in the store that all nodes share.
 import type { EpochMs } from '../../model/instant.ts';
+import type { RemovedRange } from '../../model/replacement.ts';
 import type { Sample } from '../../model/sample.ts';
 
 /** Which open samples a read needs. */
@@ -30,7 +31,18 @@ export interface OpenOfJournal {
   /** Everything before this position is in the shared store; what is behind is in `samples`. */
   readonly shipped: number;
   readonly samples: readonly OpenSample[];
+  /** What the node has removed of the devices and the shared store still has. */
+  readonly removed: readonly RemovedOfDevice[];
 }
+
+/** Rows of the journal before the position count no more, and those of other journals that were stored until then. */
+export interface RemovalOfJournal extends RemovedRange {
+  readonly journal: number;
+  readonly position: number;
+  readonly storedAt: EpochMs;
+}
+
+export type RemovedOfDevice = readonly [deviceId: string, removals: readonly RemovalOfJournal[]];
 
 /**
  * The open samples of other nodes that a read must merge; empty when this node has all. Throws
@@ -60,7 +72,9 @@ export interface Elsewhere {
 export interface OpenHere {
   readonly journal: number;
   readonly shipped: number;
-  /** Whether everything that was stored before devices moved away is shipped. */
+  /** See `OpenOfJournal.removed`. */
+  readonly removed: readonly RemovedOfDevice[];
+  /** Whether everything that was stored or removed before devices moved away is shipped or gone. */
   readonly isClean: boolean;
   /** In the order of positions and indexes. */
   samples(): Iterable<OpenSample>;

@@ -5,6 +5,7 @@ import type { DataShape, LeafKind } from '../log/data-shape.ts';
 import type { LoggedEntry } from '../log/logged-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { RemovedRange, StoredEnd } from '../../model/replacement.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { AccumulatorName } from '../../query/summaries/accumulators.ts';
 import type { Tally } from '../../query/summaries/facet.ts';
@@ -21,7 +22,9 @@ export interface SampleStore {
   /**
    * Resolves when the samples of the entries can be read. Calls come in the order of positions, the
    * next one maybe before the last has resolved. `replayed` entries come after a restart and before
-   * all new ones; what was written of them before changes nothing.
+   * all new ones; what was written of them before changes nothing. An entry with `replaces` removes
+   * the samples of its ranges, all copies included (latest, hours, keys): no later read has them, also after
+   * a restart. Its own rows stay. Files may have the removed rows for a while.
    */
   write(entries: readonly (LoggedEntry | RowRange)[], origin: 'new' | 'replayed'): Promise<void>;
 
@@ -109,11 +112,31 @@ export interface SampleStore {
    */
   retain(rules: RetentionTimes): Promise<DroppedSamples>;
 
+  /** How many samples of the device the ranges have, by topic; topics without any are left out. */
+  count(deviceId: string, ranges: readonly RemovedRange[]): Promise<readonly CountedTopic[]>;
+
+  /** Where the visible rows of the device end, for `Replacement.before`. Resolves as `compare` does. */
+  endOf(deviceId: string): Promise<StoredEnd>;
+
+  /** Whether replacements may remove this number of ranges now. */
+  takesRanges(deviceId: string, count: number): boolean;
+
+  /** Resolves when removed rows are out of files and their ranges free again, or that has failed for now. */
+  rewritten(): Promise<void>;
+
   /** Drops every sample of the device that was logged before the position. */
   dropDevice(deviceId: string, before: number): Promise<DroppedSamples>;
 
   /** Makes durable what was written and closes; afterwards every call rejects. */
   close(): Promise<void>;
+}
+
+export interface CountedTopic {
+  readonly topic: string;
+  readonly samples: number;
+  /** Times of the first and the last of them. */
+  readonly oldest: EpochMs;
+  readonly newest: EpochMs;
 }
 
 export interface NumberedDevices {

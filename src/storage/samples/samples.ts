@@ -42,6 +42,10 @@ export interface Samples
       | 'usage'
       | 'previewExpiry'
       | 'retain'
+      | 'count'
+      | 'endOf'
+      | 'takesRanges'
+      | 'rewritten'
     > {
   /**
    * Makes the entry durable and its samples visible to every later read, without samples
@@ -49,7 +53,9 @@ export interface Samples
    * refuses (`storageFull`) or writing has stopped. Many calls in flight share one fsync. An entry
    * of which nothing is left (all samples identical to stored ones, no note, no state, no metrics,
    * no trace) is not written: its answer has no samples and the position that the next entry will
-   * get.
+   * get. An entry with `replaces` removes stored samples of its device, those of entries in progress
+   * included, and its own samples are compared with none. Rejects with `tooManyRemovals` where the store has as many
+   * removed ranges as it takes, until `rewritten`.
    */
   append(entry: JournalEntry): Promise<DurableEntry>;
 
@@ -161,6 +167,9 @@ function joined(
       // An async function would create one more promise for every entry.
       if (closed) return Promise.reject(problem('stopping'));
       if (!hasRoom()) return Promise.reject(problem('storageFull'));
+      const { replaces, deviceId } = entry;
+      if (replaces !== undefined && !store.takesRanges(deviceId, replaces.ranges.length))
+        return Promise.reject(problem('tooManyRemovals'));
       return intake.append(entry);
     },
     async appendColumns(entries) {
@@ -176,6 +185,10 @@ function joined(
     values: (request) => store.values(request),
     measuredKeys: (deviceId, topicsMax) => store.measuredKeys(deviceId, topicsMax),
     usage: () => store.usage(),
+    count: (deviceId, ranges) => store.count(deviceId, ranges),
+    endOf: (deviceId) => store.endOf(deviceId),
+    takesRanges: (deviceId, count) => store.takesRanges(deviceId, count),
+    rewritten: () => store.rewritten(),
     previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
     retain: (rules) => store.retain(rules),
     dropDevice(deviceId) {
@@ -334,6 +347,8 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   readonly #groups: EntryGroups;
   readonly #singles: SingleRows;
   readonly #rowsOf: RowSplitter;
+  /** Replacements of devices that are not visible yet: what comes now must not be compared with what they remove. */
+  readonly #replacing = new Map<string, Promise<void>>();
 
   constructor(
     log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>,
@@ -366,7 +381,9 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   }
 
   /** See `Samples.appendColumns`. */
-  appendColumns(rows: readonly RowColumns[], receivedAt: EpochMs): Promise<PlacedColumns> {
+  async appendColumns(rows: readonly RowColumns[], receivedAt: EpochMs): Promise<PlacedColumns> {
+    if (this.#replacing.size > 0)
+      for (const { deviceId } of rows) await this.#replacing.get(deviceId);
     return placeColumns(rows, {
       store: this.#store,
       entries: this.#entries,
@@ -378,14 +395,36 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
 
   /** See `Samples.append`. */
   append(entry: JournalEntry): Promise<DurableEntry> {
+    const { deviceId } = entry;
+    const replacing = this.#replacing.size === 0 ? undefined : this.#replacing.get(deviceId);
+    if (replacing !== undefined) return replacing.then(() => this.append(entry));
+    if (entry.replaces !== undefined) return this.#replace(entry);
     const single = this.#singles.append(entry);
     if (single !== undefined) return single;
-    this.#singles.makePending(entry.deviceId);
+    this.#singles.makePending(deviceId);
     const pending = this.#entries.reserve(entry);
     return new Promise((resolve, reject) => this.#start(entry, { pending, resolve, reject }));
   }
 
-  #compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
+  #replace(entry: JournalEntry): Promise<DurableEntry> {
+    const { deviceId } = entry;
+    this.#singles.makePending(deviceId);
+    this.#entries.forget(deviceId);
+    const pending = this.#entries.reserve(entry);
+    const stored = new Promise<DurableEntry>((resolve, reject) =>
+      this.#start(entry, { pending, resolve, reject }),
+    );
+    const settled = (): void => void this.#replacing.delete(deviceId);
+    this.#replacing.set(deviceId, stored.then(settled, settled));
+    return stored;
+  }
+
+  #compare(
+    { deviceId, replaces }: JournalEntry,
+    { fresh }: PendingEntry,
+  ): ReturnType<SampleStore['compare']> {
+    const isReplacement = replaces !== undefined;
+    if (isReplacement) return this.#store.compare(deviceId, []);
     return fresh.length === 0 ? none : this.#store.compare(deviceId, fresh);
   }
 
@@ -410,7 +449,8 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
     const added = this.#log.append({ entry, rows, duplicates, firstOrder });
     const { position, storedAt, bytes } = added;
     const placed = { position, deviceId, firstOrder, rows, bytes, entry, duplicates, storedAt };
-    this.#place(this.#groups.of(added.durable), { ...placed, ...settling });
+    const replaces = entry.replaces !== undefined && { replaces: entry.replaces };
+    this.#place(this.#groups.of(added.durable), { ...placed, ...settling, ...replaces });
   }
 
   #place(group: EntryGroup, append: LoggedAppend): void {
@@ -432,7 +472,7 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
 
   #start(entry: JournalEntry, settling: Settling): void {
     try {
-      const compared = this.#compare(entry.deviceId, settling.pending);
+      const compared = this.#compare(entry, settling.pending);
       // Most comparisons wait for nothing.
       if (!(compared instanceof Promise)) this.#appendFresh(entry, compared, settling);
       else

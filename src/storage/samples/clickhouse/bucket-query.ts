@@ -40,7 +40,7 @@ import {
 } from './hour-partials.ts';
 import type { KnownHours } from './hours.ts';
 import { talliesInMemory } from './kept-reads.ts';
-import type { OtherHours } from './other-hours.ts';
+import { endText, type OtherHours } from './other-hours.ts';
 import {
   afterHours,
   type Aggregate,
@@ -116,7 +116,9 @@ async function queryHours(
     const inMemory = talliesInMemory(plan);
     if (inMemory !== undefined) return request.deviceIds.map((id) => talliesOf(inMemory, id, plan));
     const known = parts.hours.known();
-    if (known === undefined || !isBehind(others, parts)) return undefined;
+    // Hours contain what was removed until it is deleted.
+    const isRemoving = request.deviceIds.some((id) => parts.visible.removed.has(id));
+    if (known === undefined || isRemoving || !isBehind(others, parts)) return undefined;
     const [found, isComplete] = await Promise.all([
       readHours({ aggregate, plan, known, others, found: new Map(), inexact: new Set() }),
       parts.otherHours.isComplete(others),
@@ -257,10 +259,6 @@ function isContained({ known, others, plan }: HourRead): string {
   );
   const late = `(late = 1${open.join('')})`;
   return `if(journal = ${journal}, ${own}, ${late} or position < ${endText(others)})`;
-}
-
-function endText({ ends }: OtherHours): string {
-  return `transform(journal, [${[...ends.keys()].join(',')}], [${[...ends.values()].join(',')}], toUInt64(0))`;
 }
 
 /** What is read from points: the hour in which a rule ends, and what other journals have since. */

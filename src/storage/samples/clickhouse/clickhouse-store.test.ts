@@ -69,6 +69,7 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
           store: () => store,
           disturb: async (random) => {
             const kind = random.below(3);
+            if (random.below(4) === 0) await store.store.rewritten();
             clock.now += random.below(3_000);
             if (kind === 0) await store.store.flush();
             if (kind > 0) return;

@@ -32,6 +32,7 @@ import { type KeptLimits, KeptRows } from './kept-rows.ts';
 import { dataOfRow, type OpenRow } from './open-row.ts';
 import { createOpenRows, type OpenRows } from './open-rows.ts';
 import { OtherHoursReader } from './other-hours.ts';
+import { removalsOf } from './removals.ts';
 import { SampleCounts } from './sample-counts.ts';
 import { orderedValues } from './ordered-values.ts';
 import { createSampleReads } from './sample-reads.ts';
@@ -158,7 +159,8 @@ async function identicalSamples(
     const name = nameOf(topic, timestamp);
     if (!known.has(name)) known.set(name, new DataSet());
   }
-  for (const row of openRows.rowsOf(deviceId)) note(row.topic, row.timestamp, () => dataOfRow(row));
+  for (const row of openRows.rowsOf(deviceId))
+    if (!visible.isRemoved(row)) note(row.topic, row.timestamp, () => dataOfRow(row));
   const condition = visible.storedCondition([deviceId]);
   const topics = [...new Set(wanted.map(({ topic }) => topic))];
   const instants = [...new Set(wanted.map(({ timestamp }) => timestamp))];
@@ -297,7 +299,7 @@ export async function openClickHouseStore(
     newShapes,
     failed,
     shipped: (block) => {
-      kept.shipped(block);
+      kept.shipped({ rows: block.rows.filter((row) => !visible.isRemoved(row)) });
       counts.shipped(block);
       hours.shipped(block);
       release.shipped(block.to);
@@ -351,9 +353,23 @@ export async function openClickHouseStore(
     return { identical, nextOrder: openRows.nextOrder() };
   }
 
+  function remove(entry: LoggedEntry): void {
+    const { deviceId, position } = entry;
+    if (position < (visible.dropped.get(deviceId) ?? gone(deviceId))) return;
+    const { journal } = file.state;
+    const added = removalsOf(entry, journal);
+    const known = visible.removed.get(deviceId) ?? [];
+    visible.removed.set(deviceId, [...known, ...added]);
+    kept.drop(deviceId);
+    // Every later state of the file says so too, and a crash before repeats the entry.
+    void file.update({ removed: [...visible.removed] }).catch(failed);
+    counts.recount();
+  }
+
   function add(entry: LoggedEntry | RowRange): void {
     // No device has a number.
     if (entry instanceof RowRange) throw new Error('The store takes no rows in ranges');
+    if (entry.replaces !== undefined) remove(entry);
     const isDropped =
       entry.position < (visible.dropped.get(entry.deviceId) ?? gone(entry.deviceId));
     for (const { deviceId, timestamp } of openRows.add(entry, isDropped))
@@ -391,6 +407,10 @@ export async function openClickHouseStore(
     exportSamples: (range) => answeredBatches(reads.exportSamples(range)),
     exportColumns: (range) => answeredBatches(reads.exportColumns(range)),
     topics: (deviceId) => answered(() => reads.topics(deviceId)),
+    count: (deviceId, ranges) => answered(() => reads.count(deviceId, ranges)),
+    endOf: async () => ({ order: openRows.nextOrder(), position: openRows.position() }),
+    takesRanges: deletion.takesRanges,
+    rewritten: () => answered(deletion.rewritten),
     latest: (request) => answered(() => reads.latest(request)),
     measuredKeys: (deviceId, max) => answered(() => reads.measuredKeys(deviceId, max)),
     buckets: (request) => answered(() => queryBuckets(request, parts)),
@@ -542,7 +562,11 @@ function openHere(
   return {
     journal: file.state.journal,
     shipped: openRows.from(),
-    isClean: openRows.from() >= movedAt,
+    isClean: openRows.from() >= movedAt && visible.removed.size === 0,
+    removed: [...new Set(ranges.flatMap(({ deviceIds }) => deviceIds))].flatMap((deviceId) => {
+      const removals = visible.removed.get(deviceId);
+      return removals === undefined ? [] : [[deviceId, removals] as const];
+    }),
     samples: () => samplesOf(sorted),
   };
 }

@@ -1,11 +1,16 @@
 // Deletion: hidden rows leave ClickHouse by partition, or with one statement for many.
 import { setTimeout as delay } from 'node:timers/promises';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
+import { computeHours } from './hour-inserts.ts';
+import { hourOf } from './hour-partials.ts';
+import { type Removal, removedText } from './removals.ts';
+import { shapesLeft } from './sample-reads.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import { dayMs } from '../../../model/instant.ts';
+import { dayMs, hourMs } from '../../../model/instant.ts';
 import { createSerialQueue } from '../../../structures/serial-queue.ts';
 import type { DroppedSamples, RetentionTimes, SampleStore } from '../sample-store.ts';
-import { hourAtText } from './point-aggregates.ts';
+import { endText } from './other-hours.ts';
+import { hourAtText, isPunctualText } from './point-aggregates.ts';
 import { isOpenExpired } from './visible-rows.ts';
 import type { SampleCounts } from './sample-counts.ts';
 import { partitionMs } from './sample-tables.ts';
@@ -21,6 +26,11 @@ const deletionLimits = {
   /** How long a call waits for the servers, which continue afterwards. */
   waitMsMax: 30_000,
   lookEveryMs: 50,
+  /** Ranges that are hidden and not deleted yet. */
+  removalsPerDevice: 1_000,
+  removalsMax: 100_000,
+  /** Devices of which hours are computed again in one turn. */
+  removedDevicesMax: 100,
 } as const;
 
 export interface DeletionParts extends StoreParts {
@@ -31,7 +41,10 @@ export interface DeletionParts extends StoreParts {
   readonly isReplicated: boolean;
 }
 
-export type Deletion = Pick<SampleStore, 'retain' | 'dropDevice' | 'previewExpiry'>;
+export type Deletion = Pick<
+  SampleStore,
+  'retain' | 'dropDevice' | 'previewExpiry' | 'rewritten' | 'takesRanges'
+>;
 
 const nothing: DroppedSamples = { samples: 0, bytes: 0 };
 
@@ -62,9 +75,26 @@ export function createDeletion(parts: DeletionParts): Deletion {
       if (visible.setRules(rules) === 'looser') kept.clear();
       return turns.run(async () => {
         await deleteDropped(parts);
+        await deleteRemoved(parts);
         return await deleteExpired();
       });
     },
+    takesRanges: (deviceId, count) => {
+      const { removed } = visible;
+      let all = count;
+      for (const removals of removed.values()) all += removals.length;
+      const ofDevice = (removed.get(deviceId)?.length ?? 0) + count;
+      return ofDevice <= deletionLimits.removalsPerDevice && all <= deletionLimits.removalsMax;
+    },
+    rewritten: () =>
+      turns.run(async () => {
+        try {
+          await deleteRemoved(parts);
+        } catch (error) {
+          // What is removed stays hidden, and is deleted with the next turn.
+          if (samplesError(error) === error) throw error;
+        }
+      }),
     dropDevice: (deviceId, before) => dropDevice(parts, deviceId, before),
     previewExpiry: async (workspaceId, rules) => {
       const samples = await countExpired(parts, workspaceId, rules);
@@ -83,6 +113,7 @@ async function dropDevice(
   const condition = visible.storedCondition([deviceId]);
   const { journal } = file.state;
   visible.dropped.set(deviceId, before);
+  visible.removed.delete(deviceId);
   newShapes.forget(deviceId);
   parts.kept.drop(deviceId);
   const open = openRows.drop(deviceId, before);
@@ -121,6 +152,85 @@ async function deleteDropped(parts: DeletionParts): Promise<void> {
   const gone = parts.isReplicated ? [...(file.state.gone ?? []), ...some] : [];
   await file.update({ dropped: [...visible.dropped], gone });
   counts.recount();
+}
+
+/**
+ * Rows, then the hours that had them: until both are done, hours of the devices are not read. A crash in
+ * between repeats all of it.
+ */
+async function deleteRemoved(parts: DeletionParts): Promise<void> {
+  const { visible } = parts;
+  while (visible.removed.size > 0) {
+    const some = [...visible.removed].slice(0, deletionLimits.removedDevicesMax);
+    if (!(await deleteRanges(some, parts))) return;
+  }
+}
+
+/** Returns whether the servers have ended within the time. */
+async function deleteRanges(
+  some: readonly (readonly [string, readonly Removal[]])[],
+  parts: DeletionParts,
+): Promise<boolean> {
+  const { visible, file, shipper, hours, counts, openRows, shards } = parts;
+  await shipper.flush();
+  await hours.flush();
+  const { journal } = file.state;
+  const others = await parts.otherHours.read();
+  if (others === undefined) return false;
+  const shipped = openRows.from();
+  const isOwn = `(journal != ${journal} or position < ${shipped})`;
+  // Of other journals, hours have what came late, and the blocks that are inserted.
+  const isInHours = `if(journal = ${journal}, position < ${shipped}, not (${isPunctualText}) or position < ${endText(others)})`;
+  const removed = some.map(([deviceId, removals]) => removedText(deviceId, removals)).join(' or ');
+  if (!(await deleteRows(parts, ['samples', 'points'], removed))) return false;
+  const touched = some.map(([deviceId, removals]) => {
+    const from = hourOf(Math.min(...removals.map((removal) => removal.from)));
+    const to = hourOf(Math.max(...removals.map((removal) => removal.to)) - 1) + hourMs;
+    return { deviceId, from, to };
+  });
+  const ofHours = touched
+    .map(
+      ({ deviceId, from, to }) =>
+        `(device = ${quoted(deviceId)} and hourAt >= ${int64(from)} and hourAt < ${int64(to)} and ${isOwn})`,
+    )
+    .join(' or ');
+  if (!(await deleteRows(parts, ['hours'], ofHours))) return false;
+  for (const { deviceId, from, to } of touched) {
+    const shard = shardOf(deviceId, shards);
+    await computeHours(shard, {
+      where: `device = ${quoted(deviceId)} and ${isInHours}`,
+      from,
+      to,
+    });
+    await deleteShapes(deviceId, shard, parts);
+  }
+  for (const [deviceId, removals] of some) {
+    const left = visible.removed.get(deviceId)?.filter((removal) => !removals.includes(removal));
+    if (left === undefined || left.length === 0) visible.removed.delete(deviceId);
+    else visible.removed.set(deviceId, left);
+  }
+  await file.update({ removed: [...visible.removed] });
+  counts.recount();
+  return true;
+}
+
+/** Shapes with keys that no sample has any more. */
+async function deleteShapes(
+  deviceId: string,
+  shard: Shard,
+  parts: Parameters<typeof shapesLeft>[1] & Pick<DeletionParts, 'newShapes'>,
+): Promise<void> {
+  const isLeft = await shapesLeft(deviceId, parts);
+  const known = await shard.select<{ topic: string; shape: string }>(
+    `select distinct topic, shape from shapes where device = ${quoted(deviceId)}`,
+  );
+  const gone = known.filter(({ topic, shape }) => !isLeft(topic, shape));
+  if (gone.length === 0) return;
+  const pairs = gone.map(({ topic, shape }) => `(${quoted(topic)},${quoted(shape)})`).join(',');
+  await shard.command(
+    `alter table shapes delete where device = ${quoted(deviceId)} and (topic, shape) in (${pairs})`,
+  );
+  parts.newShapes.forget(deviceId);
 }
 
 async function countRows({ shards }: DeletionParts, condition: string): Promise<number> {

@@ -1,8 +1,9 @@
 // Hour inserts: rows of the table of hours, from partials in memory or computed by ClickHouse from points.
+import { randomUUID } from 'node:crypto';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { partitionOf } from '../../../model/node-messages.ts';
 import { type BlockInsert, insertEnded, insertOfRows } from '../../clickhouse/block-insert.ts';
-import { RowBinary } from '../../clickhouse/statement-values.ts';
+import { int64, RowBinary } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { columnNames } from '../../clickhouse/table.ts';
 import type { HourBlock } from './hour-blocks.ts';
@@ -170,6 +171,26 @@ function computedHours(block: HourBlock, journal: number, hidden: string): Block
       }
     },
   };
+}
+
+/** Computes hours of one device again, as rows of a block that begins at position 0 of their journal. */
+export async function computeHours(
+  shard: Shard,
+  { where, ...hour }: { readonly where: string; readonly from: EpochMs; readonly to: EpochMs },
+): Promise<void> {
+  const origin = `part, device, topic, key, ${hourAtText('ts')} as hour, journal, 0 as start, 0 as isLate, workspace, flow`;
+  for (const partition of await partitionsFrom(shard, hour.from)) {
+    const from = Math.max(hour.from, partition * partitionMs);
+    const to = Math.min(hour.to, (partition + 1) * partitionMs);
+    if (from >= to) continue;
+    await shard.insert({
+      table: 'hours',
+      columns: columnNames(hoursTable),
+      select: `select ${origin}, ${computed} from points where ${where} and ts >= ${int64(from)} and ts < ${int64(to)} group by part, device, topic, key, hour, journal, workspace, flow`,
+      queryId: `heliograph-hours-${randomUUID()}`,
+      timeoutMs: selectMsMax,
+    });
+  }
 }
 
 /** Stretches of the length of a partition that may have points from this time on. */

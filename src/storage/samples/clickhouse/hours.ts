@@ -137,7 +137,7 @@ function createHourShipper(
         hourInserts(block, {
           journal: file.state.journal,
           shards,
-          hidden: visible.droppedCondition([...visible.dropped.keys()]),
+          hidden: visible.hiddenPoints(),
         }),
       end: async ({ to, storedTo }) => {
         await file.update({ hours: { to, storedFrom: storedTo, blockTo: null } });

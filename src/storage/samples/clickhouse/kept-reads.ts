@@ -48,7 +48,7 @@ export function scanInMemory(scan: SampleScan, parts: ReadParts): OpenPlace[] | 
   return [...places, ...open].sort((a, b) => compareRows(b, a)).slice(skip, rows);
 }
 
-/** Other nodes may have rows that are not kept here. */
+/** Other nodes may have rows, and removals, that are not known here. */
 function isAllHere({ others }: ReadParts): boolean {
   return others.shipped.size === 0;
 }

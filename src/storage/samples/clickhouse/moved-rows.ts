@@ -5,6 +5,7 @@ import { listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { missing } from '../../../structures/missing.ts';
 import { digestText, type MovedSample, type PartSum, type PartSums } from '../moved-samples.ts';
 import { partitionMs } from './sample-tables.ts';
+import { removedText } from './removals.ts';
 import { oldestFirst, sampleOfSealed, sealedColumns, type SealedRow } from './sealed-rows.ts';
 import type { ShippingState } from './shipping-state.ts';
 
@@ -25,13 +26,17 @@ interface MovedRow extends SealedRow {
 }
 
 /** What is deleted or hidden with its device, as a condition that begins with `and`. */
-export function keptCondition({ dropped, journal }: ShippingState) {
-  return dropped
+export function keptCondition({ dropped, journal, removed = [] }: ShippingState) {
+  const ranges = removed.map(
+    ([deviceId, removals]) => ` and not ${removedText(deviceId, removals)}`,
+  );
+  const devices = dropped
     .map(
       ([deviceId, before]) =>
         ` and not (device = ${quoted(deviceId)} and (journal != ${journal} or position < ${before}))`,
     )
     .join('');
+  return `${devices}${ranges.join('')}`;
 }
 
 /**

@@ -16,6 +16,12 @@ export interface OtherHours {
   readonly journals: number;
 }
 
+/** The position before which hours contain the journal of a row, as an expression. */
+export function endText({ ends }: OtherHours): string {
+  if (ends.size === 0) return 'toUInt64(0)';
+  return `transform(journal, [${[...ends.keys()].join(',')}], [${[...ends.values()].join(',')}], toUInt64(0))`;
+}
+
 export class OtherHoursReader {
   readonly #shards: readonly Shard[];
   readonly #journal: number;

@@ -38,7 +38,9 @@ export async function readPartsOf(parts: StoreParts, range: OpenRange): Promise<
       places.push(placeOf(rowOfSample(sample, parts.shapes), journal));
     }
   const shipped = new Map(found.map((each: OpenOfJournal) => [each.journal, each.shipped]));
-  return { ...parts, others: { shipped, rowsOf: (deviceId) => byDevice.get(deviceId) ?? none } };
+  const removed = found.flatMap((each) => each.removed);
+  const others = { shipped, rowsOf: (deviceId: string) => byDevice.get(deviceId) ?? none };
+  return { ...parts, visible: parts.visible.including(new Map(removed)), others };
 }
 
 /** Visible open rows of the device, in the order of reading. */
@@ -54,7 +56,7 @@ export function openPlacesIn(
   for (const row of openRows.rowsOf(deviceId))
     if (isWanted(row) && visible.isVisible(row)) places.push(placeOf(row, journal));
   for (const place of others.rowsOf(deviceId))
-    if (isWanted(place.row) && visible.isKept(place.row)) places.push(place);
+    if (isWanted(place.row) && visible.isVisibleOf(place.row, place.journal)) places.push(place);
   return places.sort(compareRows);
 }
 

@@ -93,7 +93,7 @@ export class SampleCounts {
 
 /** Counts what ClickHouse has of each journal. */
 async function addStored(counts: SealedCounts, { shards, visible }: StoreParts): Promise<void> {
-  const condition = visible.storedCondition([...visible.dropped.keys()]);
+  const condition = visible.storedCondition([...visible.dropped.keys(), ...visible.removed.keys()]);
   for (const shard of shards) {
     const rows = await shard.select<{ journal: number; workspace: string; n: number }>(
       `select journal, workspace, count() as n from samples where 1${condition} group by journal, workspace`,

@@ -1,11 +1,13 @@
 // Sample reads: rows of ClickHouse below the shipped position, merged with the open rows of the same moment.
 import type { EpochMs } from '../../../model/instant.ts';
+import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
 import type { Sample } from '../../../model/sample.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { createShapeInterner } from '../../log/data-shape.ts';
 import { keysOfShapes } from '../measured-keys.ts';
 import { runsOfSamples } from '../sample-runs.ts';
 import type {
+  CountedTopic,
   FoundSamples,
   LatestRequest,
   MeasuredTopic,
@@ -18,6 +20,7 @@ import { scanInMemory } from './kept-reads.ts';
 import { type OpenPlace, sampleOfRow } from './open-row.ts';
 import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
 import { partitionMs } from './sample-tables.ts';
+import { pointsOfShape } from './shape-points.ts';
 import {
   compareRows,
   newestFirst,
@@ -37,7 +40,7 @@ const shapesMax = 20_000;
 
 export type SampleReads = Pick<
   SampleStore,
-  'samples' | 'exportSamples' | 'exportColumns' | 'topics' | 'latest' | 'measuredKeys'
+  'samples' | 'exportSamples' | 'exportColumns' | 'topics' | 'count' | 'latest' | 'measuredKeys'
 >;
 
 export function createSampleReads(parts: StoreParts): SampleReads {
@@ -50,6 +53,7 @@ export function createSampleReads(parts: StoreParts): SampleReads {
         yield { runs: runsOfSamples(samples, shapes), unreadable };
     },
     topics: (deviceId) => topicsOf(deviceId, parts),
+    count: (deviceId, ranges) => countRows(deviceId, ranges, parts),
     latest: async (request) => ({ samples: await findLatest(request, parts), unreadable: [] }),
     measuredKeys: (deviceId, topicsMax) => findKeys(deviceId, topicsMax, parts),
   };
@@ -173,6 +177,41 @@ async function topicsAmong(
     .sort((a, b) => b.newest - a.newest || (a.topic < b.topic ? -1 : 1));
 }
 
+async function countRows(
+  deviceId: string,
+  ranges: readonly RemovedRange[],
+  store: StoreParts,
+): Promise<readonly CountedTopic[]> {
+  const from = Math.min(...ranges.map((range) => range.from));
+  const to = Math.max(...ranges.map((range) => range.to));
+  const { open, parts } = await openIn({ deviceId, from, to }, store);
+  const where = `device = ${quoted(deviceId)}${parts.visible.condition([deviceId], from, parts.others.shipped)}`;
+  const isWanted = ranges.map(({ topics, ...times }) => {
+    const ofTopics = topics === null ? '' : ` and topic in ${listOf(topics)}`;
+    return `(ts >= ${int64(times.from)} and ts < ${int64(times.to)}${ofTopics})`;
+  });
+  const stored = await shardOf(deviceId, parts.shards).select<CountedTopic>(
+    `select topic, count() as samples, min(ts) as oldest, max(ts) as newest from samples where ${where} and (${isWanted.join(' or ')}) group by topic`,
+  );
+  const counted = new Map(stored.map((row) => [row.topic, row]));
+  for (const { row } of open) {
+    const { topic, timestamp } = row;
+    if (!ranges.some((range) => isInRange(range, topic, timestamp))) continue;
+    const { samples, oldest, newest } = counted.get(topic) ?? {
+      samples: 0,
+      oldest: timestamp,
+      newest: timestamp,
+    };
+    counted.set(topic, {
+      topic,
+      samples: samples + 1,
+      oldest: Math.min(oldest, timestamp),
+      newest: Math.max(newest, timestamp),
+    });
+  }
+  return [...counted.values()].sort((a, b) => (a.topic < b.topic ? -1 : 1));
+}
+
 interface Candidate extends PlacedRow {
   readonly sample: () => Sample;
 }
@@ -235,6 +274,20 @@ function latestStatement(
   return `select ${sealedColumns} from samples where ${where} and (device, topic, ts) in (select device, topic, if(min(ts) <= ${int64(until)}, maxIf(ts, ts <= ${int64(until)}), max(ts)) from samples where ${where} group by device, topic)`;
 }
 
+/** Says of a shape whether every key of it is in some visible point of the topic. */
+export async function shapesLeft(
+  deviceId: string,
+  { shards, visible, shapes }: Pick<StoreParts, 'shards' | 'visible' | 'shapes'>,
+): Promise<(topic: string, shape: string) => boolean> {
+  const condition = visible.condition([deviceId]);
+  const rows = await shardOf(deviceId, shards).select<{ topic: string; key: string }>(
+    `select distinct topic, key from points where device = ${quoted(deviceId)}${condition}`,
+  );
+  const left = new Set(rows.map(({ topic, key }) => `${key} ${topic}`));
+  return (topic, shape) =>
+    pointsOfShape(shapes.fromText(shape)).every(({ key }) => left.has(`${key} ${topic}`));
+}
+
 async function findKeys(
   deviceId: string,
   topicsMax = topicsStandard,
@@ -247,13 +300,16 @@ async function findKeys(
   };
   const { open, parts } = await openIn({ deviceId }, store);
   for (const { row } of open) note(row.topic, row.shape.text);
-  const condition = parts.visible.storedCondition([deviceId], parts.others.shipped);
+  const condition = parts.visible.deviceCondition([deviceId], parts.others.shipped);
   const topics = (await topicsAmong(deviceId, open, parts)).slice(0, topicsMax);
   if (topics.length === 0) return [];
   const stored = await shardOf(deviceId, parts.shards).select<{ topic: string; shape: string }>(
     `select distinct topic, shape from shapes where device = ${quoted(deviceId)} and topic in ${listOf(topics.map(({ topic }) => topic))}${condition} limit ${shapesMax}`,
   );
-  for (const { topic, shape } of stored) note(topic, shape);
+  const isLeft = parts.visible.removed.has(deviceId)
+    ? await shapesLeft(deviceId, parts)
+    : () => true;
+  for (const { topic, shape } of stored) if (isLeft(topic, shape)) note(topic, shape);
   return topics.map(({ topic }) => ({
     topic,
     keys: keysOfShapes([...(shapes.get(topic) ?? [])].map(parts.shapes.fromText)),

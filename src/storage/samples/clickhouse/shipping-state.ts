@@ -1,6 +1,7 @@
 // Shipping state: how far the journal of the folder is in ClickHouse, kept in one small file.
 import type { EpochMs } from '../../../model/instant.ts';
 import { readChecked, replaceChecked } from '../../log/durable-file.ts';
+import type { Removal } from './removals.ts';
 
 /** In the folder of the samples. */
 export const shippingFile = 'shipping.json';
@@ -19,6 +20,8 @@ export interface ShippingState {
   readonly hours: ShippedHours;
   /** Devices that were dropped, with the position before which their rows are deleted. */
   readonly dropped: readonly (readonly [deviceId: string, before: number])[];
+  /** Ranges of devices of which ClickHouse still has rows. */
+  readonly removed?: readonly (readonly [deviceId: string, removals: readonly Removal[]])[];
   /** Those whose rows are deleted, while the journal may have their entries and gives them again. */
   readonly gone?: readonly (readonly [deviceId: string, before: number])[];
 }

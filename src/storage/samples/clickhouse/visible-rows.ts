@@ -4,6 +4,7 @@ import { arrayOf, int64, quoted } from '../../clickhouse/statement-values.ts';
 import type { RetentionTimes } from '../sample-store.ts';
 import type { OpenRow } from './open-row.ts';
 import type { OpenRows } from './open-rows.ts';
+import { isRemoved, type Removal, type RemovalsByDevice, removedText } from './removals.ts';
 import type { StateFile } from './shipping-state.ts';
 
 /** By journal. */
@@ -16,6 +17,7 @@ export class VisibleRows {
   readonly #file: StateFile;
   readonly #openRows: OpenRows;
   readonly #dropped: Map<string, number>;
+  readonly #removed: Map<string, readonly Removal[]>;
   #rules = noRules;
   #latest = Number.NEGATIVE_INFINITY;
 
@@ -23,11 +25,31 @@ export class VisibleRows {
     this.#file = file;
     this.#openRows = openRows;
     this.#dropped = new Map(file.state.dropped);
+    this.#removed = new Map(file.state.removed);
   }
 
   /** Deleted devices whose rows are in ClickHouse still, with the position that ends them. */
   get dropped(): Map<string, number> {
     return this.#dropped;
+  }
+
+  /** Ranges of devices that replacements removed and ClickHouse still has. */
+  get removed(): Map<string, readonly Removal[]> {
+    return this.#removed;
+  }
+
+  /** The same with what other nodes have removed. */
+  including(others: RemovalsByDevice): VisibleRows {
+    if (others.size === 0) return this;
+    const all = new VisibleRows(this.#file, this.#openRows);
+    all.#rules = this.#rules;
+    all.#latest = this.#latest;
+    all.#dropped.clear();
+    for (const [deviceId, before] of this.#dropped) all.#dropped.set(deviceId, before);
+    all.#removed.clear();
+    for (const [deviceId, removals] of [...this.#removed, ...others])
+      all.#removed.set(deviceId, [...(all.#removed.get(deviceId) ?? []), ...removals]);
+    return all;
   }
 
   /** Whether rows may be hidden. */
@@ -45,7 +67,9 @@ export class VisibleRows {
 
   isVisible(row: OpenRow): boolean {
     return (
-      !isOpenExpired(row, this.#rules) && row.position >= (this.#dropped.get(row.deviceId) ?? 0)
+      !isOpenExpired(row, this.#rules) &&
+      row.position >= (this.#dropped.get(row.deviceId) ?? 0) &&
+      !this.isRemoved(row)
     );
   }
 
@@ -63,13 +87,45 @@ export class VisibleRows {
     return `${this.storedCondition(deviceIds, others)}${keep === undefined ? '' : ` and ts >= ${keep}`}`;
   }
 
+  /** Whether an open row of another journal, which that shows, is visible here too. */
+  isVisibleOf(row: OpenRow, journal: number): boolean {
+    return this.isKept(row) && !this.isRemoved(row, journal);
+  }
+
   /** The same without rules of retention. */
   storedCondition(deviceIds: readonly string[], others: JournalPositions = noPositions): string {
+    return `${this.deviceCondition(deviceIds, others)}${this.#removedCondition(deviceIds)}`;
+  }
+
+  /** The same for rows without times: those of removed ranges meet it. */
+  deviceCondition(deviceIds: readonly string[], others: JournalPositions = noPositions): string {
     const ends = [[this.#file.state.journal, this.#openRows.from()], ...others];
     const isShipped = ends.map(
       ([journal, to]) => ` and (journal != ${journal} or position < ${to})`,
     );
     return `${isShipped.join('')}${this.droppedCondition(deviceIds)}`;
+  }
+
+  /** A condition for points that are in no hour because they are deleted, beginning with `and`. */
+  hiddenPoints(): string {
+    const removed = this.#removedCondition([...this.#removed.keys()]);
+    return `${this.droppedCondition([...this.#dropped.keys()])}${removed}`;
+  }
+
+  #removedCondition(deviceIds: readonly string[]): string {
+    if (this.#removed.size === 0) return '';
+    return deviceIds
+      .map((deviceId) => {
+        const removals = this.#removed.get(deviceId);
+        return removals === undefined ? '' : ` and not ${removedText(deviceId, removals)}`;
+      })
+      .join('');
+  }
+
+  /** Of this journal without one. */
+  isRemoved(row: OpenRow, journal = this.#file.state.journal): boolean {
+    const removals = this.#removed.size === 0 ? undefined : this.#removed.get(row.deviceId);
+    return removals !== undefined && isRemoved(removals, row, journal);
   }
 
   /** A condition for rows of devices that were not deleted, beginning with `and`. */

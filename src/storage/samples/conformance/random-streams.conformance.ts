@@ -8,11 +8,12 @@ import {
 import type { CountedSlots } from '../../../query/summaries/occupied-slots.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
 import { columnValueAt } from '../../../query/summaries/ordered-values.ts';
+import type { Replacement } from '../../../model/replacement.ts';
 import type { Samples } from '../samples.ts';
 import type { ValuesRequest } from '../sample-store.ts';
 import { Random, randomStream, streamKeys, streamStart, streamTopics } from './random-entries.ts';
 import { ReferenceStore, type ValueRow } from './reference-store.ts';
-import { allSamples, entryOf, samplesOfRuns } from './sample-entries.ts';
+import { allSamples, entryOf, type Given, samplesOfRuns } from './sample-entries.ts';
 import { hourMs } from '../../../model/instant.ts';
 
 const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
@@ -37,8 +38,15 @@ export async function describeRandomStream(
     // Some entries in flight at a time: they share their fsync and see each other's samples before
     // those are durable.
     const together = stream.slice(i, i + 1 + random.below(12));
-    for (const entry of together) reference.add(entry);
-    await Promise.all(together.map((entry) => target.store().append(entryOf(deviceId, entry))));
+    const appends = together.map((samples) => {
+      const replaces = random.below(25) === 0 ? randomReplacement(random, samples) : undefined;
+      if (replaces === undefined) reference.add(samples);
+      else reference.replace(replaces.ranges, unlike(samples));
+      return replaces === undefined
+        ? entryOf(deviceId, samples)
+        : entryOf(deviceId, unlike(samples), { replaces });
+    });
+    await Promise.all(appends.map((entry) => target.store().append(entry)));
     i += together.length;
     if (random.below(5) === 0) await target.disturb(random);
   }
@@ -62,6 +70,11 @@ export async function describeRandomStream(
       wanted.map((s) => JSON.stringify(s.data)),
     );
   }
+  const byTopic = (a: { topic: string }, b: { topic: string }) => (a.topic < b.topic ? -1 : 1);
+  const topics = await target.store().topics(deviceId);
+  expect(topics.toSorted(byTopic)).toEqual(reference.topics().sort(byTopic));
+  const counted = [{ topics: null, from: streamStart, to: streamStart + 20 * hourMs }];
+  expect(await target.store().count(deviceId, counted)).toEqual(reference.count(counted));
   const [latest = []] = await target.store().latest({ deviceIds: [deviceId] });
   const newest = streamTopics.flatMap((topic) => reference.newestFirst(topic).slice(0, 1));
   expect(new Map(latest.map((s) => [s.topic, JSON.stringify([s.timestamp, s.data])]))).toEqual(
@@ -119,6 +132,26 @@ export async function valueRows(
     }
   }
   return rows;
+}
+
+/** Around the samples, or everything. */
+function randomReplacement(random: Random, samples: readonly Given[]): Replacement {
+  const at = samples[0]?.at ?? streamStart;
+  const step = random.pick([1, hourMs, 20 * hourMs, 1_000 * hourMs]);
+  const topics = random.pick([null, ['default'], ['side'], ['default', 'side']]);
+  const range = { topics, from: at - step, to: at + 1 + random.below(step) };
+  const other = { topics: ['side'], from: at - 2 * step, to: at - step };
+  return { cause: 'CORRECTED', ranges: random.below(3) === 0 ? [range, other] : [range] };
+}
+
+/** Each once: samples that come in the place of others are not compared with each other's repetitions. */
+function unlike(samples: readonly Given[]): Given[] {
+  const known = new Map(
+    samples
+      .filter(({ stored }) => stored !== false)
+      .map((sample) => [JSON.stringify([sample.topic, sample.at]), sample]),
+  );
+  return [...known.values()];
 }
 
 function randomEdges(random: Random, last: number): number[] {

@@ -2,25 +2,52 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { accumulatorOf, addValue } from '../../../query/summaries/accumulators.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
-import type { BucketRequest, ValuesRequest } from '../sample-store.ts';
+import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
+import type { BucketRequest, CountedTopic, ValuesRequest } from '../sample-store.ts';
 import type { Given } from './sample-entries.ts';
 
 export class ReferenceStore {
-  readonly #rows: Given[] = [];
+  #rows: Given[] = [];
   readonly #known = new Set<string>();
 
   add(samples: readonly Given[]): void {
     for (const sample of samples) {
       if (sample.stored === false) continue;
-      const identity = JSON.stringify([
-        sample.topic ?? 'default',
-        sample.at,
-        canonical(sample.data),
-      ]);
+      const identity = identityOf(sample);
       if (this.#known.has(identity)) continue;
       this.#known.add(identity);
       this.#rows.push(sample);
     }
+  }
+
+  /** Removes what is in the ranges; the samples come behind all that is left. */
+  replace(ranges: readonly RemovedRange[], samples: readonly Given[]): void {
+    const isGone = (sample: Given): boolean =>
+      ranges.some((range) => isInRange(range, sample.topic ?? 'default', sample.at));
+    for (const sample of this.#rows) if (isGone(sample)) this.#known.delete(identityOf(sample));
+    this.#rows = this.#rows.filter((sample) => !isGone(sample));
+    for (const sample of samples) this.#known.add(identityOf(sample));
+    this.#rows.push(...samples);
+  }
+
+  count(ranges: readonly RemovedRange[]): CountedTopic[] {
+    const found = this.#rows.filter((sample) =>
+      ranges.some((range) => isInRange(range, sample.topic ?? 'default', sample.at)),
+    );
+    return [...Map.groupBy(found, ({ topic = 'default' }) => topic)]
+      .map(([topic, rows]) => {
+        const times = rows.map(({ at }) => at);
+        const oldest = Math.min(...times);
+        return { topic, samples: rows.length, oldest, newest: Math.max(...times) };
+      })
+      .sort((a, b) => (a.topic < b.topic ? -1 : 1));
+  }
+
+  /** The topics that have samples, newest first. */
+  topics(): { topic: string; newest: number }[] {
+    return [...Map.groupBy(this.#rows, ({ topic = 'default' }) => topic)]
+      .map(([topic, rows]) => ({ topic, newest: Math.max(...rows.map(({ at }) => at)) }))
+      .sort((a, b) => b.newest - a.newest);
   }
 
   /** Newest first, those of one instant in reverse order of storing. */
@@ -96,6 +123,10 @@ export class ReferenceStore {
 
 /** What a row of ordered values says: its time, and the value of each key. */
 export type ValueRow = readonly [at: number, ...values: (Json | undefined)[]];
+
+function identityOf({ topic = 'default', at, data }: Given): string {
+  return JSON.stringify([topic, at, canonical(data)]);
+}
 
 /**
  * The keys of the streams in words of their own: a key as it stands, else step by step through

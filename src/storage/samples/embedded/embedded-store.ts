@@ -1,12 +1,16 @@
 // Embedded store: samples as columns, in memory and in the files of one folder of one process.
 import { join } from 'node:path';
+import type { DataShape } from '../../log/data-shape.ts';
 import { isDiskFull } from '../../log/disk.ts';
 import { makeFolder } from '../../log/durable-file.ts';
+import type { EpochMs } from '../../../model/instant.ts';
 import { problem } from '../../../model/problem.ts';
+import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
 import type { Sample } from '../../../model/sample.ts';
 import type { MovedBatch, MovedSample } from '../moved-samples.ts';
 import type {
   BucketRequest,
+  CountedTopic,
   FoundLatest,
   FoundRuns,
   FoundSamples,
@@ -45,9 +49,12 @@ import {
 } from './queries/row-scan.ts';
 import { mergeSome } from './retention/compaction.ts';
 import { previewExpiry } from './retention/expiry-preview.ts';
+import { RemovalWork } from './retention/removing.ts';
 import { dropDevice, dropExpired, type RetentionParts } from './retention/retention.ts';
-import { measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
+import { guarded, type Removals, withoutRemoved } from './rows/removals.ts';
+import { keysOfTopics, measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
 import type { Origin } from './rows/origin.ts';
+import { placeOf, type RowGroup, rowAt } from './rows/rows.ts';
 import { createSeriesRegistry, type SeriesRegistry } from './rows/series-registry.ts';
 import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
 import { RunMakers } from './runs/run-makers.ts';
@@ -102,12 +109,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const segments = createSegmentSet({
     directory,
     ...opened,
+    removals: registry.removals,
     deadRows: (added) => deadRowsOf(tables, added),
     whenUnread,
   });
   const { schemas } = interners;
   const committed = () => options.committed(segments.manifest().replayFrom);
-  const state = { closed: false };
+  const state = { closed: false, isRemovalNew: registry.removals.count > 0 };
   const writer = new EntryWriter({
     registry,
     tables,
@@ -117,6 +125,12 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     afterWrite: () => {
       sealer.wake();
       tableSealer.wake();
+      if (state.isRemovalNew) removing.wake();
+      state.isRemovalNew = false;
+    },
+    removed: (deviceId) => {
+      newest.forget(deviceId);
+      state.isRemovalNew = true;
     },
     room: () => sealer.roomForRows() ?? tableSealer.room(),
   });
@@ -167,6 +181,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     ofTables: { tables, sealer: tableSealer, merger },
     replayFrom: () => Math.min(sealer.oldestUnsealed(), tablesFrom()),
   };
+  const removing = new RemovalWork(changing, failed);
 
   function deviceOf(id: string): Device | undefined {
     if (state.closed) throw problem('stopping');
@@ -185,6 +200,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     deviceOf,
     tables,
     decoded,
+    removals: registry.removals,
     newest,
     lost: new LostSegments(opened.manifest),
     readers,
@@ -192,6 +208,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   });
 
   async function idle(): Promise<void> {
+    await removing.idle();
     await tableSealer.idle();
     await merger.idle();
     await sealer.idle();
@@ -219,6 +236,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     previewExpiry: (workspaceId, rules) =>
       previewExpiry({ registry, tables, sealer, segments, slices }, workspaceId, rules),
     retain: (rules) => {
+      removing.wake();
       const dropped = dropExpired(changing, rules);
       // The rules count from now on, and those that keep more than before show rows that were hidden.
       newest.clear();
@@ -230,9 +248,21 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       newest.forget(deviceId);
       return dropped;
     },
+    endOf: async (deviceId) => {
+      const { nextOrders } = await writer.ends([deviceId]);
+      return { order: nextOrders[0] ?? 0, position: writer.visiblePosition() };
+    },
+    takesRanges: (deviceId, count) =>
+      (registry.removals.of(deviceId)?.length ?? 0) + count <= limits.removalsPerDevice &&
+      registry.removals.count + count <= limits.removalsMax,
+    rewritten: () => {
+      removing.wake();
+      return removing.idle();
+    },
     close: async () => {
       if (state.closed) return;
       state.closed = true;
+      await removing.close();
       try {
         await sealAtEnd(sealAll, failed);
         await merger.idle();
@@ -280,6 +310,7 @@ const samplesPerSlice = 1_000;
 const cellsPerSlice = 65_536;
 const runsPerSlice = 1_000;
 const skippedPerSlice = 50_000;
+const groupsPerSlice = 64;
 
 type StoreReads = Pick<
   SampleStore,
@@ -287,6 +318,7 @@ type StoreReads = Pick<
   | 'exportSamples'
   | 'exportColumns'
   | 'topics'
+  | 'count'
   | 'latest'
   | 'buckets'
   | 'values'
@@ -301,6 +333,7 @@ interface StoreReadsParts {
   readonly deviceOf: (id: string) => Device | undefined;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
+  readonly removals: Removals;
   readonly newest: NewestSamples;
   readonly lost: LostSegments;
   readonly readers: ActiveReads;
@@ -321,16 +354,20 @@ function createStoreReads(parts: StoreReadsParts): StoreReads {
       const report = (samples: UnreadableSamples) => void unreadable.push(samples);
       return { samples: await findSamples({ ...scan, unreadable: report }, parts), unreadable };
     },
-    topics: async (deviceId) =>
-      topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)).map(({ topic, newest }) => ({
-        topic,
-        newest,
-      })),
+    topics: async (deviceId) => {
+      const left = topicsLeft(deviceId, parts);
+      const topics = left ?? topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId));
+      return topics.map(({ topic, newest }) => ({ topic, newest }));
+    },
+    count: (deviceId, ranges) => countRows(deviceId, ranges, parts),
     latest: (request) => findLatest(request, parts),
     buckets: (request) => findBuckets(request, parts),
     values: (request) => findValues(request, parts),
-    measuredKeys: async (deviceId, topicsMax) =>
-      measuredKeys(topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)), topicsMax),
+    measuredKeys: async (deviceId, topicsMax) => {
+      const left = topicsLeft(deviceId, parts);
+      if (left !== undefined) return keysOfTopics(left, topicsMax);
+      return measuredKeys(topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)), topicsMax);
+    },
   };
 }
 
@@ -535,7 +572,7 @@ async function* findValues(
 /** A reader that reports what it leaves out, once each. */
 function readerOf(
   { deviceId, unreadable }: ReportedRange,
-  { deviceOf, tables, decoded }: StoreReadsParts,
+  { deviceOf, tables, decoded, removals: all }: StoreReadsParts,
 ): RowReader {
   const reported = new Set<string>();
   const device = deviceOf(deviceId);
@@ -544,7 +581,12 @@ function readerOf(
       const found = tables.groupsOf(deviceId, wanted, [from, to]);
       for (const { topic, series } of matchingSeries(device, wanted))
         for (const group of groupsBetween(series, from, to, decoded)) found.push({ topic, group });
-      return found;
+      const removals = all.of(deviceId);
+      if (removals === undefined) return found;
+      return found.flatMap(({ topic, group }) => {
+        const left = withoutRemoved(group, topic, removals);
+        return left === undefined ? [] : [{ topic, group: left }];
+      });
     },
     left: (topic, group) => {
       const place = `${topic} ${group.sealed?.place} ${group.oldest}`;
@@ -553,6 +595,98 @@ function readerOf(
       unreadable(unreadableSamples(deviceId, topic, group));
     },
   };
+}
+
+interface TopicLeft {
+  readonly topic: string;
+  newest: EpochMs;
+  readonly shapes: Set<DataShape>;
+}
+
+/**
+ * The topics of a device with removals, newest first: what is known of chunks and runs counts removed rows, so
+ * that rows are read. Undefined for a device without removals.
+ */
+function topicsLeft(deviceId: string, parts: StoreReadsParts): readonly TopicLeft[] | undefined {
+  if (parts.removals.of(deviceId) === undefined) return undefined;
+  const found = new Map<string, TopicLeft>();
+  const reader = readerOf({ deviceId, unreadable: () => undefined }, parts);
+  for (const { topic, group } of reader.groupsBetween(undefined, -Infinity, Infinity)) {
+    const known = found.get(topic) ?? { topic, newest: group.newest, shapes: new Set() };
+    found.set(topic, known);
+    known.newest = Math.max(known.newest, group.newest);
+    guarded(group, () => {
+      const sorted = group.sorted();
+      if (sorted === undefined) return;
+      const { shapes, shapeIds } = sorted.rows;
+      for (let place = 0; place < sorted.length; place++) {
+        const shape = shapes[shapeIds?.[rowAt(sorted, place)] ?? 0];
+        if (shape !== undefined) known.shapes.add(shape);
+        if (shapeIds === undefined) break;
+      }
+    });
+  }
+  return [...found.values()].sort((a, b) => b.newest - a.newest);
+}
+
+async function countRows(
+  deviceId: string,
+  ranges: readonly RemovedRange[],
+  parts: StoreReadsParts,
+): Promise<readonly CountedTopic[]> {
+  const { readers, slices } = parts;
+  const found = new Map<string, CountedTopic>();
+  const reader = readerOf({ deviceId, unreadable: () => undefined }, parts);
+  const from = Math.min(...ranges.map((range) => range.from));
+  const to = Math.max(...ranges.map((range) => range.to));
+  const end = readers.begin();
+  try {
+    let looked = 0;
+    for (const { topic, group } of reader.groupsBetween(undefined, from, to)) {
+      if (++looked % groupsPerSlice === 0) await slices.pause();
+      const wanted = ranges.filter(({ topics }) => topics?.includes(topic) !== false);
+      const counted = wanted.length === 0 ? undefined : countedIn(group, topic, wanted);
+      if (counted === undefined || counted.samples === 0) continue;
+      const known = found.get(topic) ?? counted;
+      found.set(topic, {
+        topic,
+        samples: known === counted ? counted.samples : known.samples + counted.samples,
+        oldest: Math.min(known.oldest, counted.oldest),
+        newest: Math.max(known.newest, counted.newest),
+      });
+    }
+  } finally {
+    end();
+  }
+  return [...found.values()].sort((a, b) => (a.topic < b.topic ? -1 : 1));
+}
+
+/** Undefined when the group cannot be read. */
+function countedIn(
+  group: RowGroup,
+  topic: string,
+  ranges: readonly RemovedRange[],
+): CountedTopic | undefined {
+  const { oldest, newest, length: samples } = group;
+  const isWhole =
+    ranges.some(({ from, to }) => from <= oldest && newest < to) &&
+    guarded(group, () => group.visibleFrom <= oldest) === true;
+  if (isWhole) return { topic, samples, oldest, newest };
+  const sorted = group.sorted();
+  return (
+    sorted &&
+    guarded(group, () => {
+      const counted = { topic, samples: 0, oldest: Infinity, newest: -Infinity };
+      for (let place = placeOf(sorted, group.visibleFrom); place < sorted.length; place++) {
+        const timestamp = sorted.timestamps[place]!;
+        if (!ranges.some((range) => isInRange(range, topic, timestamp))) continue;
+        counted.samples++;
+        counted.oldest = Math.min(counted.oldest, timestamp);
+        counted.newest = Math.max(counted.newest, timestamp);
+      }
+      return counted;
+    })
+  );
 }
 
 /** Reports what is known to be damaged in the range. */

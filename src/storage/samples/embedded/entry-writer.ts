@@ -9,6 +9,7 @@ import {
   type RowColumns,
 } from '../../log/logged-entry.ts';
 import type { RowKind } from '../../log/row-kind.ts';
+import type { Replacement } from '../../../model/replacement.ts';
 import { RowRange } from '../row-block.ts';
 import type {
   ComparedSample,
@@ -21,6 +22,7 @@ import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
+import { isRemoved, type Removal } from './rows/removals.ts';
 import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -101,6 +103,23 @@ function addToSeries(series: Series, row: PlacedRow, { registry }: RowPlacing): 
   series.crowds?.get(row.timestamp)?.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
 }
 
+/** The rows count no more. Further rows of the device are numbered behind them. */
+function noteRemovals(
+  deviceId: string,
+  removals: readonly Removal[],
+  { registry, tables }: Pick<RowPlacing, 'registry' | 'tables'>,
+): void {
+  registry.removals.add(deviceId, removals);
+  const next = Math.max(...removals.map(({ order }) => order));
+  const number = tables.numbers.numberOf(deviceId);
+  if (number !== undefined) tables.marks.raise(number, next);
+  const device =
+    number === undefined ? registry.deviceOf(deviceId) : registry.devices.get(deviceId);
+  if (device === undefined) return;
+  device.nextOrder = Math.max(device.nextOrder, next);
+  for (const series of device.topics.values()) series.crowds = undefined;
+}
+
 /** Series number their rows on; tables have marks. */
 function noteOrders(deviceId: string, next: number, { devices }: SeriesRegistry): void {
   const device = devices.size() === 0 ? undefined : devices.get(deviceId);
@@ -155,14 +174,17 @@ function comparison(
 ): Comparison {
   const device = registry.devices.get(deviceId);
   const number = tables.numbers.numberOf(deviceId);
+  const removals = registry.removals.of(deviceId);
   let identical: Set<number> | undefined;
   if (device !== undefined || number !== undefined)
     for (const i of byInstant(samples)) {
       const sample = samples[i] ?? missing('sample');
       const series = device?.topics.get(sample.topic);
+      const { topic, timestamp } = sample;
+      const isGone = removals && ((order: number) => isRemoved(removals, topic, timestamp, order));
       const isFound =
-        (series !== undefined && isStored(series, sample.timestamp, sample.data, decoded)) ||
-        (number !== undefined && tables.has(number, sample));
+        (series !== undefined && isStored(series, timestamp, sample.data, { decoded, removals })) ||
+        (number !== undefined && tables.has(number, sample, isGone));
       if (!isFound) continue;
       identical ??= new Set();
       identical.add(i);
@@ -235,6 +257,8 @@ export interface EntryWriterParts {
   readonly manifest: Manifest;
   /** Called after the rows of new entries became visible. */
   readonly afterWrite: () => void;
+  /** Called when rows of the device count no more. */
+  readonly removed: (deviceId: string) => void;
   /** Undefined when further rows have room in memory, else resolves when that may have changed. */
   readonly room: () => Promise<void> | undefined;
 }
@@ -253,6 +277,8 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
     this.#visiblePosition = manifest.replayFrom;
     for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
       this.#parts.registry.dropped.set(deviceId, position);
+    for (const [deviceId, removals] of Object.entries(manifest.removals))
+      noteRemovals(deviceId, removals, parts);
     this.numbered = numberedOf(parts);
   }
 
@@ -301,9 +327,18 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
     if (
       this.#parts.registry.dropped.size === 0 ||
       position >= (this.#parts.registry.dropped.get(deviceId) ?? 0)
-    )
+    ) {
+      if (entry.replaces !== undefined) this.#remove(entry, entry.replaces);
       addEntry(entry, isReplayed ? this.#replaying : this.#parts);
+    }
     this.#written(entry.bytes, position + 1);
+  }
+
+  #remove({ deviceId, firstOrder }: LoggedEntry, { ranges, before }: Replacement): void {
+    const order = before?.order ?? firstOrder;
+    const removals = ranges.map((range) => ({ ...range, order }));
+    noteRemovals(deviceId, removals, this.#parts);
+    this.#parts.removed(deviceId);
   }
 
   #addRows(range: RowRange): void {

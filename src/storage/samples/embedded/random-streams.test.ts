@@ -40,6 +40,7 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
   let store = await open();
   async function disturb(random: Random): Promise<void> {
     const kind = random.below(4);
+    if (random.below(4) === 0) await store.rewritten();
     if (kind === 0) await store.sealAll();
     else if (kind === 1) {
       await store.close();

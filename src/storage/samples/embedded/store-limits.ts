@@ -67,6 +67,9 @@ export const storeLimits = {
   sectionCacheBytes: 48 * 1024 * 1024,
   /** Hours and values of chunks that are kept, decoded, for further reads. */
   keptChunkBytes: 64 * 1024 * 1024,
+  /** Removed ranges of one device, and of all, of which files still have rows. */
+  removalsPerDevice: 1_000,
+  removalsMax: 100_000,
   /** The newest samples of devices that were asked for. */
   newestSampleBytes: 32 * 1024 * 1024,
 } as const;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { DeviceMarks } from './memtables/device-watermarks.ts';
-import { openDeviceNumbers } from './memtables/device-numbers.ts';
+import { type DeviceNumbers, openDeviceNumbers } from './memtables/device-numbers.ts';
 import { createShapeTables, type ShapeTables } from './memtables/shape-tables.ts';
 import { checksumOf, TableRuns } from './memtables/table-runs.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
@@ -54,8 +54,11 @@ function addToCatalogue(
   registry: SeriesRegistry,
 ): Segment {
   const number = segmentNumber(file.name);
+  const deadChunks = [...(manifest.deadChunks[file.name] ?? [])];
+  const dead = new Set(deadChunks);
   const counted = placed.filter(
-    ({ deviceId }) => number >= (manifest.droppedDevices[deviceId]?.segment ?? 0),
+    ({ deviceId, chunk }) =>
+      number >= (manifest.droppedDevices[deviceId]?.segment ?? 0) && !dead.has(chunk.offset),
   );
   const members = counted.map(({ deviceId, topic, chunk }) => {
     const series = seriesOf(registry.deviceOf(deviceId), topic);
@@ -64,7 +67,8 @@ function addToCatalogue(
   });
   const bytes = (of: OpenedSegment['placed']) =>
     of.reduce((sum, { chunk }) => sum + chunk.length, 0);
-  return { file, isRun: run !== undefined, members, deadBytes: bytes(placed) - bytes(counted) };
+  const deadBytes = bytes(placed) - bytes(counted);
+  return { file, isRun: run !== undefined, members, deadBytes, deadChunks };
 }
 
 /** The two copies of the numbers of the devices that the runs have. */
@@ -105,6 +109,7 @@ export function openTables(
     needed: devicesOf(runs),
     damaged: (path, reason) => damaged({ kind: 'devices', path, reason }),
   });
+  for (const number of manifest.retiring) retire(numbers, number);
   const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
   const marks = new DeviceMarks(numbers.count(), maxOrder + 1);
   const tables = createShapeTables(numbers, marks, limits, whenUnread);
@@ -130,4 +135,10 @@ export function openTables(
     );
   }
   return { tables, tableRuns };
+}
+
+/** A crash may have come between a commit and the file of the numbers. */
+function retire({ idOf, numberOf, retire: take }: DeviceNumbers, number: number): void {
+  const deviceId = idOf(number);
+  if (deviceId !== undefined && numberOf(deviceId) === number) take(deviceId);
 }

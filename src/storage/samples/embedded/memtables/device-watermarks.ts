@@ -40,6 +40,13 @@ export class DeviceMarks {
     if (order >= this.#orders[device]!) this.#orders[device] = order + 1;
   }
 
+  /** Further rows of the device have this place or a larger one. */
+  raise(device: number, nextOrder: number): void {
+    if (device >= this.#newest.length) this.#grow(device);
+    if (device >= this.#noted) this.#noted = device + 1;
+    if (nextOrder > this.#orders[device]!) this.#orders[device] = nextOrder;
+  }
+
   /** Rows were dropped: the newest times are no longer known. */
   forgetTimes(): void {
     this.#newest.fill(unknown, 0, this.#noted);

@@ -138,17 +138,27 @@ export class ShapeTable implements TableName {
     );
   }
 
-  /** Whether a row with that time and data is here. */
-  hasData(device: number, timestamp: EpochMs, data: JsonObject): boolean {
+  /** Whether a row with that time and data is here. `isGone` says of which places rows count no more. */
+  hasData(
+    device: number,
+    timestamp: EpochMs,
+    data: JsonObject,
+    isGone?: (order: number) => boolean,
+  ): boolean {
     for (const memtable of this.memtables()) {
       const rows = memtable.rowsAt(device, timestamp);
       const columns = rows.length > 0 ? memtable.rows(rows) : undefined;
       for (const row of rows)
-        if (columns !== undefined && sameData(dataAt(columns, row), data)) return true;
+        if (
+          columns !== undefined &&
+          sameData(dataAt(columns, row), data) &&
+          isGone?.(columns.orders[row]!) !== true
+        )
+          return true;
     }
     for (const { reader } of this.runs)
       for (const group of reader.groupsOf(device, timestamp, timestamp + 1))
-        if (groupHas(group, timestamp, data)) return true;
+        if (groupHas(group, timestamp, data, isGone)) return true;
     return false;
   }
 }
@@ -157,7 +167,12 @@ function addGroup(groups: RowGroup[], group: RowGroup | undefined): void {
   if (group !== undefined) groups.push(group);
 }
 
-function groupHas(group: RowGroup, timestamp: EpochMs, data: JsonObject): boolean {
+function groupHas(
+  group: RowGroup,
+  timestamp: EpochMs,
+  data: JsonObject,
+  isGone?: (order: number) => boolean,
+): boolean {
   const sorted = group.sorted();
   if (sorted === undefined) return false;
   for (
@@ -166,7 +181,8 @@ function groupHas(group: RowGroup, timestamp: EpochMs, data: JsonObject): boolea
     place++
   ) {
     const row = rowAt(sorted, place);
-    const isSame = (): boolean => sameData(dataAt(sorted.rows, row), data);
+    const isSame = (): boolean =>
+      sameData(dataAt(sorted.rows, row), data) && isGone?.(sorted.orders[place]!) !== true;
     if (group.sealed === undefined ? isSame() : group.sealed.guarded(isSame) === true) return true;
   }
   return false;

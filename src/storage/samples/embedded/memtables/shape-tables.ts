@@ -69,8 +69,12 @@ export interface ShapeTables {
   readonly withRowsOf: (device: number) => Iterable<ShapeTable>;
   /** The tables that have rows of the device. */
   readonly tablesOf: (deviceId: string) => DeviceTable[];
-  /** Whether a sample identical to that of the device is stored. */
-  readonly has: (device: number, sample: ComparedSample) => boolean;
+  /** Whether a sample identical to that of the device is stored. `isGone` as for `ShapeTable.hasData`. */
+  readonly has: (
+    device: number,
+    sample: ComparedSample,
+    isGone?: (order: number) => boolean,
+  ) => boolean;
   /** Time of the newest row of the device; -Infinity without any. */
   readonly newestOf: (device: number) => EpochMs;
   /** The oldest position of an entry with a row that is in no run, except those of one memtable. */
@@ -220,11 +224,11 @@ export function createShapeTables(
         .filter(({ newest }) => newest !== Number.NEGATIVE_INFINITY);
     },
     newestOf: (device) => marks.newestOf(device, findNewest),
-    has: (device, { topic, timestamp, data }) => {
+    has: (device, { topic, timestamp, data }, isGone) => {
       if (timestamp > marks.newestOf(device, findNewest)) return false;
       // The order of keys does not matter, so the row may be of another shape.
       for (const table of ofDevices.of(device))
-        if (table.topic === topic && table.hasData(device, timestamp, data)) return true;
+        if (table.topic === topic && table.hasData(device, timestamp, data, isGone)) return true;
       return false;
     },
     replayFrom: (except) => {

@@ -38,6 +38,8 @@ export interface TableSealer {
   readonly wake: () => void;
   /** Seals the closed memtables; rejects when the disk refuses. Returns how many rows had expired. */
   readonly sealClosed: () => Promise<number>;
+  /** Runs the work while no memtable is being sealed. */
+  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
   /** Seals everything; rejects when the disk refuses. */
   readonly sealAll: () => Promise<void>;
   /** Undefined when waiting memtables have room, else resolves when they may have. */
@@ -86,12 +88,14 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     return expired;
   }
 
-  /** One sealing after the other. */
-  function sealClosed(): Promise<number> {
-    const done = queue.then(sealEach);
+  function exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = queue.then(work);
     queue = done.catch(() => undefined);
     return done;
   }
+
+  /** One sealing after the other. */
+  const sealClosed = (): Promise<number> => exclusive(sealEach);
 
   async function work(): Promise<void> {
     while (tables.hasClosed()) {
@@ -102,6 +106,7 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
 
   return {
     sealClosed,
+    exclusive,
     wake: () => {
       if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
       if (tables.hasClosed()) sealing.start();

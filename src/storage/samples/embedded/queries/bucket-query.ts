@@ -13,6 +13,7 @@ import type { DeviceNumbers } from '../memtables/device-numbers.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { ShapeTables } from '../memtables/shape-tables.ts';
 import { visibleFrom } from '../rows/origin.ts';
+import { type Removal, type Removals, removalsWithin, withoutRemoved } from '../rows/removals.ts';
 import type { RowGroup } from '../rows/rows.ts';
 import {
   chunksBetween,
@@ -61,6 +62,7 @@ export interface BucketSources {
   readonly deviceOf: (id: string) => Device | undefined;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
+  readonly removals: Removals;
   readonly slices: Slices;
 }
 
@@ -124,21 +126,44 @@ function partsOf(
   deviceId: string,
   topic: string,
   { tallies, plan, runs }: { tallies: Tallies; plan: BucketPlan; runs: RunTallies },
-  { deviceOf, tables }: BucketSources,
+  { deviceOf, tables, removals: allRemovals, decoded }: BucketSources,
 ): Part[] {
   const { from, to } = plan;
+  const removals = allRemovals.of(deviceId);
   const groups: RowGroup[] = [];
   const device = tables.numbers.numberOf(deviceId);
   if (device !== undefined)
     for (const table of tables.withRowsOf(device)) {
       if (table.topic !== topic) continue;
+      if (removals !== undefined) {
+        groups.push(...remaining(table.groupsOf(device, from, to), topic, removals));
+        continue;
+      }
       groups.push(...runs.add(tallies, table, device));
       groups.push(...table.unsealedGroupsOf(device, from, to));
     }
   const series = deviceOf(deviceId)?.topics.get(topic);
   if (series === undefined) return inHelpfulOrder(groups, plan);
+  if (removals !== undefined) {
+    const chunks = chunksBetween(series, from, to).flatMap((chunk): Part[] =>
+      removalsWithin(removals, topic, chunk.oldest, chunk.newest).length === 0
+        ? [chunk]
+        : remaining([groupOfChunk(chunk, decoded)], topic, removals),
+    );
+    const unsealed = remaining(unsealedBetween(series, from, to), topic, removals);
+    return [...groups, ...chunks, ...unsealed];
+  }
   const chunks = inHelpfulOrder(chunksBetween(series, from, to), plan);
   return [...chunks, ...unsealedBetween(series, from, to), ...inHelpfulOrder(groups, plan)];
+}
+
+/** Statistics and hours of a group count removed rows, so that its rows are read. */
+function remaining(
+  groups: readonly RowGroup[],
+  topic: string,
+  removals: readonly Removal[],
+): RowGroup[] {
+  return groups.flatMap((group) => withoutRemoved(group, topic, removals) ?? []);
 }
 
 const onePlace = Uint32Array.of(0);
@@ -164,13 +189,13 @@ type PartSources = ChunkRows & Pick<BucketSources, 'decoded'>;
 function addPart(tallies: Tallies, part: Part, plan: BucketPlan, sources: PartSources): boolean {
   if (isChunk(part)) return addSealedChunk(tallies, part, plan, sources);
   if (part.sealed === undefined) {
-    addUnsealed(tallies, part, plan);
-    return true;
+    return addUnsealed(tallies, part, plan);
   }
   const isRead = part.sealed.guarded(() => {
     const visible = planFrom(plan, part.oldest, part.visibleFrom);
     if (visible === undefined) return true;
-    return part instanceof Slice && addSlice(tallies, part, visible);
+    if (part instanceof Slice) return addSlice(tallies, part, visible);
+    return addUnsealed(tallies, part, visible);
   });
   return isRead === true;
 }
@@ -190,12 +215,15 @@ function addSealedChunk(
   return isRead === true;
 }
 
-function addUnsealed(tallies: Tallies, group: RowGroup, plan: BucketPlan): void {
+/** Rows in memory, or what is left of a group; returns whether they can be read. */
+function addUnsealed(tallies: Tallies, group: RowGroup, plan: BucketPlan): boolean {
   const visible = planFrom(plan, group.oldest, group.visibleFrom);
-  const sorted = visible === undefined ? undefined : group.sorted();
-  if (visible === undefined || sorted === undefined) return;
+  if (visible === undefined) return true;
+  const sorted = group.sorted();
+  if (sorted === undefined) return false;
   const { shapes, shapeColumns } = sorted.rows;
   addRows(tallies, sorted, visible, columnsOfShapes(shapes, shapeColumns, plan.dataKey));
+  return true;
 }
 
 /**

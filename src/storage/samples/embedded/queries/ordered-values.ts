@@ -15,7 +15,8 @@ import { placeOf, type Rows, type SortedRows } from '../rows/rows.ts';
 import { unreadableSamples } from '../rows/series.ts';
 import type { LostSegments } from '../segments/manifest.ts';
 import type { Slices } from './bucket-query.ts';
-import { guarded, readColumn, readColumns, type RowReader, RowWalk } from './row-scan.ts';
+import { guarded } from '../rows/removals.ts';
+import { readColumn, readColumns, type RowReader, RowWalk } from './row-scan.ts';
 
 /** Rows are passed on for so long before others get their turn. */
 const sliceMs = 8;

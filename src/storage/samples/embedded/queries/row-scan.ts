@@ -4,6 +4,7 @@ import type { Sample } from '../../../../model/sample.ts';
 import type { SampleRange, SampleRun } from '../../sample-store.ts';
 import { isNumeric } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
+import { guarded } from '../rows/removals.ts';
 import {
   type Column,
   dataAt,
@@ -282,11 +283,6 @@ export function readColumn(column: Column): void {
 function isWhollyVisible(group: RowGroup, from: EpochMs): boolean {
   if (group.sealed?.damaged === true || group.oldest < from) return false;
   return guarded(group, () => group.oldest >= group.visibleFrom) === true;
-}
-
-/** What the reading of the group gives; undefined when it meets damage. */
-export function guarded<T>({ sealed }: RowGroup, read: () => T): T | undefined {
-  return sealed === undefined ? read() : sealed.guarded(read);
 }
 
 export function matchingSeries(

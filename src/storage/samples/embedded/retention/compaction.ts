@@ -7,9 +7,10 @@ import { sealInChunks } from '../chunks/chunk-cuts.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { OpenRows } from '../rows/open-rows.ts';
-import { rowValuesAt, type SortedRows } from '../rows/rows.ts';
+import { guarded } from '../rows/removals.ts';
+import { type RowGroup, rowAt, rowValuesAt, type SortedRows } from '../rows/rows.ts';
 import type { Member, Segment, SegmentSet } from '../segments/segment-set.ts';
-import { exchangeChunks, type Series } from '../rows/series.ts';
+import { exchangeChunks, groupOfChunk, type Series } from '../rows/series.ts';
 
 const sliceMs = 4;
 
@@ -143,22 +144,35 @@ function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][]
  */
 function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] | undefined {
   const { decoded, limits, schemas } = parts;
-  const sources: { chunk: Chunk; sorted: SortedRows; at: number }[] = [];
-  for (const chunk of chunks) {
-    const sorted = decoded.sorted(chunk);
+  const rows = mergedRows(chunks.map((chunk) => groupOfChunk(chunk, decoded)));
+  if (rows === undefined) return undefined;
+  return [...sealInChunks(rows.sorted(), Number.NEGATIVE_INFINITY, schemas, limits)];
+}
+
+interface MergeSource {
+  readonly group: RowGroup;
+  readonly sorted: SortedRows;
+  at: number;
+}
+
+/** The rows of the groups in the order of time; undefined when some of them cannot be read. */
+export function mergedRows(
+  groups: readonly RowGroup[],
+  from: Pick<OpenRows, 'firstPosition' | 'firstBytes'> = { firstPosition: 0, firstBytes: 0 },
+): OpenRows | undefined {
+  const sources: MergeSource[] = [];
+  for (const group of groups.toSorted((a, b) => a.oldest - b.oldest)) {
+    const sorted = group.sealed?.damaged === true ? undefined : group.sorted();
     if (sorted === undefined) return undefined;
-    sources.push({ chunk, sorted, at: 0 });
+    sources.push({ group, sorted, at: 0 });
   }
-  const rows = new OpenRows(0, 0, 1_024);
+  const rows = new OpenRows(from.firstPosition, from.firstBytes, 1_024);
   const values = new LeafValues();
-  for (;;) {
-    let next: (typeof sources)[number] | undefined;
-    for (const source of sources)
-      if (source.at < source.sorted.length && (next === undefined || isBefore(source, next)))
-        next = source;
+  for (let first = 0; first < sources.length; ) {
+    const next = earliestOf(sources, first);
     if (next === undefined) break;
-    const { chunk, sorted, at } = next;
-    const row = decoded.guarded(chunk, () => rowValuesAt(sorted.rows, at, values));
+    const { group, sorted, at } = next;
+    const row = guarded(group, () => rowValuesAt(sorted.rows, rowAt(sorted, at), values));
     if (row === undefined) return undefined;
     rows.append({
       timestamp: sorted.timestamps[at]!,
@@ -167,15 +181,25 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
       ...row,
     });
     next.at++;
+    while (first < sources.length && isAtEnd(sources[first]!)) first++;
   }
-  const sorted = rows.sorted();
-  return [...sealInChunks(sorted, Number.NEGATIVE_INFINITY, schemas, limits)];
+  return rows;
 }
 
-function isBefore(
-  a: { sorted: SortedRows; at: number },
-  b: { sorted: SortedRows; at: number },
-): boolean {
+const isAtEnd = ({ at, sorted }: MergeSource): boolean => at === sorted.length;
+
+/** The source with the row that comes next, among those from a place on; they are in the order of their oldest row. */
+function earliestOf(sources: readonly MergeSource[], first: number): MergeSource | undefined {
+  let next: MergeSource | undefined;
+  for (let i = first; i < sources.length; i++) {
+    const source = sources[i]!;
+    if (next !== undefined && source.group.oldest > next.sorted.timestamps[next.at]!) break;
+    if (!isAtEnd(source) && (next === undefined || isBefore(source, next))) next = source;
+  }
+  return next;
+}
+
+function isBefore(a: MergeSource, b: MergeSource): boolean {
   const timeA = a.sorted.timestamps[a.at]!;
   const timeB = b.sorted.timestamps[b.at]!;
   return timeA < timeB || (timeA === timeB && a.sorted.orders[a.at]! < b.sorted.orders[b.at]!);

@@ -83,6 +83,7 @@ export async function dropDevice(
   // way is left out when it comes.
   const device = registry.devices.get(deviceId);
   registry.dropped.set(deviceId, before);
+  registry.removals.forget(deviceId);
   registry.devices.delete(deviceId);
   if (device !== undefined) endCounting(device);
   const rowsOfTables = dropDeviceRows(tables, deviceId);

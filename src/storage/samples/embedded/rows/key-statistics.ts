@@ -46,15 +46,24 @@ export function measuredKeys(
   topics: readonly DeviceTopic[],
   topicsMax = topicsStandard,
 ): MeasuredTopic[] {
-  return topics.slice(0, topicsMax).map(({ topic, series, tables }) => ({
+  const measured = topics.slice(0, topicsMax).map(({ topic, series, tables }) => ({
     topic,
-    keys: keysOfShapes(
-      new Set([
-        ...(series === undefined ? [] : shapesOf(series)),
-        ...tables.map(({ shape }) => shape),
-      ]),
-    ),
+    shapes: new Set([
+      ...(series === undefined ? [] : shapesOf(series)),
+      ...tables.map(({ shape }) => shape),
+    ]),
   }));
+  return keysOfTopics(measured, topicsMax);
+}
+
+/** See the port. */
+export function keysOfTopics(
+  topics: readonly { readonly topic: string; readonly shapes: ReadonlySet<DataShape> }[],
+  topicsMax = topicsStandard,
+): MeasuredTopic[] {
+  return topics
+    .slice(0, topicsMax)
+    .map(({ topic, shapes }) => ({ topic, keys: keysOfShapes(shapes) }));
 }
 
 /** Each shape once; chunks of the same shapes share their schema. */

@@ -5,6 +5,7 @@ import type { RetentionTimes } from '../../sample-store.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { type ColumnsToAdd, OpenRows, type RowToAdd } from './open-rows.ts';
 import { keepFromOf, type Origin } from './origin.ts';
+import { Removals } from './removals.ts';
 import { ChunkUsage, type Device, newDevice, type Series } from './series.ts';
 
 /**
@@ -28,6 +29,7 @@ export interface SeriesRegistry {
    * come.
    */
   readonly dropped: Map<string, number>;
+  readonly removals: Removals;
   /** Devices that are dropped in memory only, because the disk refused. */
   readonly notDropped: Set<string>;
   /** The device is being dropped until the returned function is called. */
@@ -56,6 +58,12 @@ export interface SeriesRegistry {
   /** What they take in memory. */
   readonly closedBytes: () => number;
   readonly close: (series: Series) => void;
+  /** Unsealed rows of the series make room for others; undefined adds or removes. */
+  readonly exchangeRows: (
+    series: Series,
+    gone: OpenRows | undefined,
+    added: OpenRows | undefined,
+  ) => void;
   /** Forgets that the series has unsealed rows when it has none. */
   readonly settle: (series: Series) => void;
 }
@@ -94,6 +102,7 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     devices,
     chunkUsage,
     dropped: new Map(),
+    removals: new Removals(),
     notDropped: new Set(),
     beginDropping: (id) => {
       const device = { id };
@@ -110,6 +119,18 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     closedCount: () => closed.length,
     closedBytes: () => closedBytes,
     close,
+    exchangeRows: (series, gone, added) => {
+      if (gone !== undefined && series.open === gone) series.open = added;
+      else {
+        series.closing = series.closing.filter((rows) => rows !== gone);
+        if (added !== undefined) {
+          series.closing.push(added);
+          closed.push({ series, rows: added, bytes: added.bytes });
+          closedBytes += added.bytes;
+        }
+      }
+      if (added !== undefined) unsealed.add(series);
+    },
     deviceOf: (id) => {
       let device = devices.get(id);
       if (device === undefined) {

@@ -8,6 +8,7 @@ import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
+import { isRemoved, type Removal } from './removals.ts';
 import {
   dataAt,
   placeOf,
@@ -255,17 +256,23 @@ export function isInChunks(series: Series, order: number, decoded: DecodedChunks
   });
 }
 
+interface StoredIn {
+  readonly decoded: DecodedChunks;
+  /** Of the device. */
+  readonly removals: readonly Removal[] | undefined;
+}
+
 /** Whether an identical sample is stored. */
 export function isStored(
   series: Series,
   timestamp: EpochMs,
   data: JsonObject,
-  decoded: DecodedChunks,
+  { decoded, removals }: StoredIn,
 ): boolean {
   if (timestamp > series.newest) return false;
   const crowd = series.crowds?.get(timestamp);
   if (crowd !== undefined) return crowd.has(data);
-  const stored = dataAtInstant(series, timestamp, decoded);
+  const stored = dataAtInstant(series, timestamp, { decoded, removals });
   if (stored.some((other) => sameData(other, data))) return true;
   if (stored.length > crowdMin) {
     const added = new DataSet();
@@ -279,10 +286,17 @@ export function isStored(
 }
 
 /** The data of every visible sample of exactly that time. */
-function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunks): JsonObject[] {
+function dataAtInstant(
+  series: Series,
+  timestamp: EpochMs,
+  { decoded, removals }: StoredIn,
+): JsonObject[] {
   const found: JsonObject[] = [];
+  const isGone = (order: number): boolean =>
+    removals !== undefined && isRemoved(removals, series.topic, timestamp, order);
   for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
-    for (const row of rows.rowsAt(timestamp)) found.push(dataAt(rows, row));
+    for (const row of rows.rowsAt(timestamp))
+      if (!isGone(rows.orders[row]!)) found.push(dataAt(rows, row));
   for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
     const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
     if (sorted === undefined) continue;
@@ -291,6 +305,7 @@ function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunk
       place < sorted.length && sorted.timestamps[place] === timestamp;
       place++
     ) {
+      if (isGone(sorted.orders[place]!)) continue;
       const data = decoded.guarded(chunk, () => dataAt(sorted.rows, rowAt(sorted, place)));
       if (data !== undefined) found.push(data);
     }

@@ -6,6 +6,7 @@ import { missing } from '../../../../structures/missing.ts';
 import { readChecked, replaceChecked } from '../../../log/durable-file.ts';
 import type { SampleRange, UnreadableSamples } from '../../sample-store.ts';
 import type { Chunk } from '../chunks/chunk.ts';
+import type { PendingRemovals } from '../rows/removals.ts';
 
 /** The format of this file and of what it names. */
 const manifestFormat = 2;
@@ -18,6 +19,12 @@ export interface Manifest {
   /** Every row of earlier entries is in a segment, or was dropped. */
   readonly replayFrom: number;
   readonly droppedDevices: DroppedDevices;
+  /** Ranges of devices of which files may still have rows. */
+  readonly removals: PendingRemovals;
+  /** For each segment the places of chunks that count no more, because others have what is left of them. */
+  readonly deadChunks: Readonly<Record<string, readonly number[]>>;
+  /** Devices whose rows in runs are in chunks now, by numbers that may not be retired in their file yet. */
+  readonly retiring: readonly number[];
   /**
    * Names of segments that count but cannot be read: named until their files are back, so that the
    * loss stays known.
@@ -79,6 +86,9 @@ export const emptyManifest: Manifest = {
   segments: [],
   replayFrom: 0,
   droppedDevices: {},
+  removals: {},
+  deadChunks: {},
+  retiring: [],
   lost: [],
   times: {},
   deadRows: {},
@@ -107,7 +117,8 @@ export async function readManifest(directory: string): Promise<Manifest | 'missi
   if (found === 'damaged') return found;
   const { format, ...manifest } = JSON.parse(found.text) as Manifest & { readonly format?: number };
   refuseOtherFormat(manifestPath(directory), format, manifestFormat);
-  return manifest;
+  // Earlier versions removed no ranges.
+  return { ...emptyManifest, ...manifest };
 }
 
 // Segments that count and cannot be read, known by the times of their samples alone: any answer that reaches into those may lack some.

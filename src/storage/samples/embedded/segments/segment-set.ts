@@ -16,6 +16,7 @@ import {
 import { SegmentFile } from './segment-file.ts';
 import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
 import type { Series } from '../rows/series.ts';
+import type { Removal, Removals } from '../rows/removals.ts';
 import type { RunIndex } from '../runs/run-index.ts';
 import { missing } from '../../../../structures/missing.ts';
 
@@ -36,6 +37,8 @@ export interface Segment {
   members: Member[];
   /** What chunks that count no more still take of the file. */
   deadBytes: number;
+  /** Where those of them are whose device was not dropped. */
+  deadChunks: number[];
 }
 
 /** A run under the name that it had while it was written. */
@@ -55,6 +58,12 @@ export interface SegmentChange {
   /** Called when the manifest is made, so that what it says is of that moment. */
   readonly replayFrom: () => number;
   readonly droppedDevices?: Readonly<Record<string, number>>;
+  /** Chunks that count no more, while their segments stay. */
+  readonly dead?: readonly Member[];
+  /** Numbers of devices that count no more in runs; see `numbersSaved`. */
+  readonly retire?: readonly number[];
+  /** By device: no segment has rows of these any more. */
+  readonly settled?: ReadonlyMap<string, readonly Removal[]>;
   /**
    * Called when the change counts, before the removed files go: nobody may come upon their chunks
    * afterwards. With the file of the new segment.
@@ -73,6 +82,8 @@ export interface SegmentSet {
    */
   readonly commit: (change: SegmentChange) => Promise<void>;
   readonly bytes: () => number;
+  /** The file of the numbers says now that those of all commits are retired. */
+  readonly numbersSaved: () => void;
   /** A path that no other file has, for a file that is written before it is committed. */
   readonly newPath: () => string;
   readonly close: () => void;
@@ -89,6 +100,7 @@ export function createSegmentSet(options: {
   readonly directory: string;
   readonly manifest: Manifest;
   readonly segments: Segment[];
+  readonly removals: Removals;
   /** See the manifest; of this moment. */
   readonly deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
   /** Calls back when no read in progress can need the removed files any more. */
@@ -102,6 +114,7 @@ export function createSegmentSet(options: {
   let left = [...manifest.removed];
   /** Those of them that cannot come back once the folder is synced. */
   let unlinked = new Set<string>();
+  let retiring = [...manifest.retiring];
   let queue: Promise<unknown> = Promise.resolve();
 
   async function commit(change: SegmentChange): Promise<void> {
@@ -111,6 +124,8 @@ export function createSegmentSet(options: {
     const added = await addSegment(join(directory, name), change);
     const kept = segments.filter((segment) => !remove.includes(segment));
     const next = added === undefined ? kept : [...kept, added.segment];
+    const dead = Map.groupBy(change.dead ?? [], ({ chunk }) => chunk.file.name);
+    const retired = [...retiring, ...(change.retire ?? [])];
     manifest = await writeWithReserve(directory, () => {
       const replayFrom = change.replayFrom();
       const names = next.map(({ file }) => file.name);
@@ -126,6 +141,9 @@ export function createSegmentSet(options: {
         replayFrom,
         // A lost segment may come back, with what was dropped meanwhile.
         droppedDevices: stillNeeded(dropped, [...namesOfChunks(next), ...lost], replayFrom),
+        removals: options.removals.pending(change.settled),
+        deadChunks: deadChunksOf(next, dead),
+        retiring: retired,
         lost,
         times,
         ...options.deadRows(change.addRun),
@@ -133,6 +151,8 @@ export function createSegmentSet(options: {
       };
     });
     segments = next;
+    retiring = retired;
+    for (const segment of segments) noteDead(segment, dead.get(segment.file.name) ?? []);
     if (added !== undefined) moveInto(added, change.add ?? []);
     change.counts?.(added?.segment.file);
     // Writing the manifest synced the folder.
@@ -152,6 +172,9 @@ export function createSegmentSet(options: {
     commit,
     segments: () => segments,
     manifest: () => manifest,
+    numbersSaved: () => {
+      retiring = [];
+    },
     newPath: () => join(directory, `.${nameOf(nextSegment++)}.new`),
     bytes: () => segments.reduce((sum, { file }) => sum + file.bytes, 0),
     exclusive: (work) => {
@@ -181,19 +204,42 @@ async function addSegment(
   const places = await writeSegment(path, placed, replaces);
   const members = add.map(({ series, chunk }) => ({ series, chunk }));
   const file = new SegmentFile(path);
-  return { segment: { file, isRun: false, members, deadBytes: 0 }, times: timesOf(add), places };
+  const segment = { file, isRun: false, members, deadBytes: 0, deadChunks: [] };
+  return { segment, times: timesOf(add), places };
 }
 
 async function addRunSegment(path: string, run: WrittenRun): Promise<AddedSegment> {
   const { oldest, newest } = run.index.head;
   await rename(run.path, path);
   await syncDirectory(dirname(path));
-  const segment = { file: new SegmentFile(path), isRun: true, members: [], deadBytes: 0 };
+  const file = new SegmentFile(path);
+  const segment = { file, isRun: true, members: [], deadBytes: 0, deadChunks: [] };
   return { segment, times: [oldest, newest], places: [] };
 }
 
 function nameOf(number: number): string {
   return `${String(number).padStart(10, '0')}.segment`;
+}
+
+function deadChunksOf(
+  segments: readonly Segment[],
+  dead: ReadonlyMap<string, readonly Member[]>,
+): Record<string, readonly number[]> {
+  const places = segments.map(({ file: { name }, deadChunks }) => {
+    const further = dead.get(name)?.map(({ chunk }) => chunk.offset) ?? [];
+    return [name, [...deadChunks, ...further]] as const;
+  });
+  return Object.fromEntries(places.filter(([, offsets]) => offsets.length > 0));
+}
+
+function noteDead(segment: Segment, dead: readonly Member[]): void {
+  if (dead.length === 0) return;
+  const chunks = new Set(dead.map(({ chunk }) => chunk));
+  segment.members = segment.members.filter(({ chunk }) => !chunks.has(chunk));
+  for (const { offset, length } of chunks) {
+    segment.deadChunks.push(offset);
+    segment.deadBytes += length;
+  }
 }
 
 function namesOfChunks(segments: readonly Segment[]): string[] {

@@ -1,0 +1,43 @@
+// Replacement: the removal of samples of one device by topic and time, with others in their place (contract 38).
+import type { EpochMs } from './instant.ts';
+
+/** Times are half-open, `from` to `to`. */
+export interface RemovedRange {
+  /** All topics when null. */
+  readonly topics: readonly string[] | null;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+export type ReplacementCause = 'DELETED' | 'CORRECTED' | 'RECALCULATED';
+
+/**
+ * What a journal entry removes: everything of its device in the ranges that was stored before `before`.
+ * The samples of the entry come in its place; they are stored without a comparison, also where they equal
+ * what is removed. Rules, outputs and live samples skip them.
+ */
+export interface Replacement {
+  readonly cause: ReplacementCause;
+  readonly ranges: readonly RemovedRange[];
+  /**
+   * Where the samples ended that the caller has read: later ones stay. The entry itself when absent. Whoever
+   * writes samples again that it read must pass it, or samples that come meanwhile are lost.
+   */
+  readonly before?: StoredEnd;
+}
+
+/** Where the visible samples of a device end: those that come later have these numbers or larger ones. */
+export interface StoredEnd {
+  /** Place among the rows of the device in the order of storing. */
+  readonly order: number;
+  /** Position in the journal. */
+  readonly position: number;
+}
+
+export function isInRange(
+  { topics, from, to }: RemovedRange,
+  topic: string,
+  timestamp: EpochMs,
+): boolean {
+  return timestamp >= from && timestamp < to && topics?.includes(topic) !== false;
+}
