@@ -56,9 +56,15 @@ export function composeMqttNodes(parts: Parts, sources: MqttNodesSources): MqttN
     knownAgain: () => {
       for (const listener of knownAgain) listener();
     },
-    async store({ id, topic, key, isRepeated, at }, { payload }) {
+    async store({ id, topic, key, isRepeated, at }, { payload, properties }) {
       const route = await directory.byDevice(id);
-      const received = { topic, payload, isRepeated, ...(key !== null && { duplicateKey: key }) };
+      const received = {
+        topic,
+        payload,
+        properties,
+        isRepeated,
+        ...(key !== null && { duplicateKey: key }),
+      };
       const from = { ...stages, handleUplink: takeOwnUplink, now: () => at };
       await handleMqttPayload(route, received, from);
     },

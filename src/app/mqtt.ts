@@ -2,7 +2,6 @@
 import type { Server } from 'node:http';
 import { Attempts, networkOf, secretLimits } from '../access/sign-in-throttle.ts';
 import { createConfigurationPush, pushOnConnect } from '../downlinks/configuration-push.ts';
-import { parseReadingsBody } from '../http/edge/json-body.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
@@ -170,12 +169,11 @@ async function nodesOf(
 
 function uplinkStagesOf(
   { telemetry, now, newId }: Parts,
-  { handleUplink, appendEntry }: Uplinks,
+  { handleUplink }: Uplinks,
   duplicates: DuplicateFilter,
 ): MqttUplinkStages {
   const { mqttRepeated: repeated } = telemetry;
-  const parseJson = parseReadingsBody;
-  return { handleUplink, appendEntry, duplicates, repeated, newId, now, parseJson };
+  return { handleUplink, duplicates, repeated, newId, now };
 }
 
 interface BrokerSources {

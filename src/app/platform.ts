@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 import { Console } from '../http/edge/console.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { createCoapErrors } from '../http/edge/error-body.ts';
-import { parseReadingsBody } from '../http/edge/json-body.ts';
+import { declaredEncoding } from '../model/payload.ts';
 import type { Route } from '../http/edge/route.ts';
 import { addDocsPolicy } from '../http/edge/security-headers.ts';
 import { createServer, renewCertificate, stopServer } from '../http/edge/server.ts';
@@ -473,7 +473,7 @@ async function composeCoap(
       },
       organizationOf: ({ device }) => device.organizationId,
       capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
-      parseJson: parseReadingsBody,
+      encodingOf: declaredEncoding,
       errorBody: createCoapErrors(telemetry, now),
       refused: refusedCoap(parts),
       now,

@@ -9,7 +9,7 @@ import { assetRoutes } from '../http/routes/assets.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
 import { captureRoute } from '../http/routes/capture.ts';
-import { wantsVendorNames } from '../http/routes/connector-view-options.ts';
+import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { customFieldRoutes } from '../http/routes/custom-fields.ts';
 import { dashboardGroupRoutes, dashboardRoutes } from '../http/routes/dashboards.ts';
 import { dataFlowRoutes } from '../http/routes/data-flows.ts';
@@ -252,11 +252,13 @@ function recordRoutes(
     ...viewRoutes(parts),
     searchRoute(parts),
     deviceTypeImportRoute(parts),
-    ...deviceTypeRoutes({ ...parts, settled: all.devices }),
-    ...deviceConnectorRoutes(parts),
+    ...withVendorEncodings(showing, [
+      ...deviceTypeRoutes({ ...showing, settled: all.devices }),
+      ...deviceConnectorRoutes(showing),
+      ...dataFlowRoutes({ ...showing, settled: all.devices }),
+    ]),
     ...refusalRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
-    ...dataFlowRoutes({ ...showing, settled: all.devices }),
     ...customLogicRoutes(parts),
     ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.

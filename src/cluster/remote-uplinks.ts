@@ -38,7 +38,7 @@ export async function sendUplink(
   const answer = await messages.toOwner(uplink.device.id, {
     kind: uplinkMessage,
     request: sent as unknown as Json,
-    bytes: uplink.bodyBytes + overheadBytes,
+    bytes: (uplink.inflatedBytes ?? uplink.bodyBytes) + overheadBytes,
     // Without a key, a repetition would not be recognized.
     ...(uplink.duplicateKey !== undefined && {
       again: { ...sent, isRepeated: true } as unknown as Json,

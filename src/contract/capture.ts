@@ -1,12 +1,11 @@
 // Endpoints that take payloads of devices and messages of network servers (contract 18, 35).
 import Type from 'typebox';
-import type { Json, JsonObject } from '../model/json.ts';
+import { type Payload, payloadBytesMax } from '../model/payload.ts';
 import { endpoint } from './endpoint.ts';
 import { notStoredSamples } from './kept-samples.ts';
 import { namedObject } from './named.ts';
 
 const tag = 'Capture';
-const captureBytesMax = 1024 * 1024;
 
 /** The answer once a payload is durable. */
 export const receiptSchema = namedObject('UplinkReceipt', {
@@ -31,7 +30,8 @@ const topic = Type.Optional(
   Type.String({ description: 'Topic of the samples. Defaults to `default`.' }),
 );
 
-const payload = Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] });
+const json = Type.Unsafe<Payload>({ type: ['object', 'array'] });
+const bytes = Type.Unsafe<Payload>({ type: 'string', format: 'binary' });
 
 export const capture = {
   payload: endpoint({
@@ -39,7 +39,7 @@ export const capture = {
     path: '/v3/capture',
     summary: 'Ingest an uplink',
     description:
-      'Decodes the payload, stores its samples durably, and returns 201 once they are on disk.',
+      'Decodes the payload, stores its samples durably, and returns 201 once they are on disk. Accepts JSON, text, CBOR, forms, SenML, and any other bytes.',
     tag,
     access: {
       open: 'Authenticated by the uplink secret of the device connector.',
@@ -57,18 +57,27 @@ export const capture = {
             'ISO-8601 time of measurement, or epoch milliseconds. Defaults to the time of receipt.',
         }),
       ),
+      port: Type.Optional(
+        Type.String({
+          description:
+            'Port of a payload of text or bytes, 0 to 255. Can also be sent in the `x-port` header.',
+        }),
+      ),
     }),
-    body: payload,
+    body: json,
     bodyTypes: {
-      'application/json': payload,
-      'application/senml+json': payload,
-      'application/senml+cbor': Type.Unsafe({ type: 'string', format: 'binary' }),
+      'application/json': json,
+      'application/octet-stream': bytes,
+      'application/cbor': bytes,
+      'text/plain': Type.String(),
+      'application/x-www-form-urlencoded': Type.Unsafe({ type: 'object' }),
+      'application/senml+json': json,
+      'application/senml+cbor': bytes,
     },
     status: 201,
-    bodyBytesMax: captureBytesMax,
-    jsonOfAnyType: true,
+    bodyBytesMax: payloadBytesMax,
+    payload: true,
     readings: true,
-    senml: true,
     response: receiptSchema,
   }),
   webhook: endpoint({
@@ -92,9 +101,10 @@ export const capture = {
         Type.String({ description: 'Event type, for servers that send it as a parameter.' }),
       ),
     }),
-    body: Type.Unsafe<JsonObject>({ type: 'object' }),
+    body: Type.Unsafe<Payload>({ type: 'object' }),
     status: 201,
-    bodyBytesMax: captureBytesMax,
+    bodyBytesMax: payloadBytesMax,
+    payload: true,
     response: receiptSchema,
   }),
 } as const;

@@ -1,5 +1,6 @@
 // Schemas and endpoints of device connectors (contract 8).
 import Type, { type Static } from 'typebox';
+import { payloadEncodings } from '../model/device-type.ts';
 import { connectivities, connectorAuthTypes } from '../model/connector.ts';
 import { carriers, decodingTypes } from '../model/integration.ts';
 import { lineProtocolLimits } from '../model/connector-mappings.ts';
@@ -70,6 +71,7 @@ export const deviceConnectorSchema = namedObject('DeviceConnector', {
     Type.String({ description: 'Returned only to callers with `dataFlow` `update`.' }),
   ),
   decodingType: oneOf(decodingTypes),
+  encoding: orNull(oneOf(payloadEncodings)),
   pushConfigurationAutomatically: Type.Boolean(),
   lineProtocol: orNull(lineProtocolSchema),
   sparkplug: orNull(sparkplugSchema),
@@ -79,6 +81,12 @@ export const deviceConnectorSchema = namedObject('DeviceConnector', {
 
 const draftFields = {
   description: optional(text),
+  encoding: Type.Optional(
+    Type.Union([oneOf(payloadEncodings), Type.Null()], {
+      description:
+        'How payloads are read where the device type does not say it. Null: by content type, else by content.',
+    }),
+  ),
   pushConfigurationAutomatically: optional(Type.Boolean()),
   lineProtocol: optional(lineProtocolDraft),
   sparkplug: optional(sparkplugDraft),

@@ -116,17 +116,16 @@ export interface Endpoint {
   /** Whether a streamed body may be of any content type; else it must be JSON or NDJSON. */
   readonly anyBodyType?: true;
   /**
-   * Whether JSON is also accepted without a content type, as plain text, or with the type of a form,
-   * as simple clients send it.
+   * Whether the body is a payload of any content type, read as the sender's device type or device
+   * connector declares: declare `body` as `Type.Unsafe<Payload>(...)`, whose schema then only
+   * documents it.
    */
-  readonly jsonOfAnyType?: true;
+  readonly payload?: true;
   /**
    * Whether the body has readings of devices: integers that a number does not hold exactly arrive as
    * their text.
    */
   readonly readings?: true;
-  /** Whether SenML packs in CBOR are accepted too, as their JSON form. */
-  readonly senml?: true;
   /**
    * Whether the body is a form (`application/x-www-form-urlencoded`), passed on as text; other
    * endpoints reject forms.

@@ -1,6 +1,8 @@
 // Schemas and endpoints of raw uplinks and the dry run of a decoder (contract 35).
 import Type from 'typebox';
+import { payloadEncodings } from '../model/device-type.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { readEncodings } from '../model/payload.ts';
 import { endpoint } from './endpoint.ts';
 import { listParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
@@ -27,6 +29,8 @@ const rawUplinkFields = {
   sentTimestamp: orNull(time),
   size: Type.Integer(),
   payload: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
+  encoding: oneOf(readEncodings),
+  payloadHex: orNull(Type.String()),
 } as const;
 
 const rawUplinkSchema = namedObject('RawUplink', rawUplinkFields);
@@ -44,6 +48,12 @@ export const replayRequest = namedObject('ReplayRequest', {
     Type.Array(id, {
       maxItems: devicesMax,
       description: 'Defaults to up to 50 devices of the type.',
+    }),
+  ),
+  encoding: Type.Optional(
+    Type.Union([oneOf(payloadEncodings), Type.Null()], {
+      description:
+        'Reads the bytes of the uplinks again with this encoding. Payloads that were read as JSON or as a form stay as they are.',
     }),
   ),
   from: optional(Type.String()),

@@ -1,4 +1,5 @@
 // Device connectors: transport, authentication and decoding of the uplinks of a data flow (contract 8).
+import type { PayloadEncoding } from './device-type.ts';
 import type { Carrier, DecodingType } from './integration.ts';
 import type { LineProtocolMapping, SparkplugMapping } from './connector-mappings.ts';
 import type { AuditFields } from './record.ts';
@@ -29,6 +30,8 @@ export interface DeviceConnector extends AuditFields {
   /** Null unless `authType` is BASIC. */
   readonly uplinkSecret: string | null;
   readonly decodingType: DecodingType;
+  /** How payloads are read, where the device type does not say it (contract 38). */
+  readonly encoding: PayloadEncoding | null;
   readonly pushConfigurationAutomatically: boolean;
   /** Null unless senders of InfluxDB line protocol write to it. */
   readonly lineProtocol: LineProtocolMapping | null;

@@ -5,8 +5,23 @@ import type { AuditFields } from './record.ts';
 export const deviceTypeKinds = ['manual', 'library'] as const;
 export type DeviceTypeKind = (typeof deviceTypeKinds)[number];
 
-export const payloadEncodings = ['HEX', 'JSON'] as const;
+/** How payloads of devices are read, when that is declared (contract 38). */
+export const payloadEncodings = ['HEX', 'JSON', 'BYTES', 'TEXT', 'CBOR'] as const;
 export type PayloadEncoding = (typeof payloadEncodings)[number];
+
+/** To clients of the vendor, which know no others, the newer encodings are HEX. */
+export function vendorEncoding(encoding: PayloadEncoding | null): PayloadEncoding | null {
+  return encoding === null || encoding === 'JSON' ? encoding : 'HEX';
+}
+
+/** The encoding after an update. A client of the vendor sends back the HEX that it read. */
+export function sentEncoding(
+  sent: PayloadEncoding | null,
+  current: PayloadEncoding | null,
+  isVendor: boolean,
+): PayloadEncoding | null {
+  return isVendor && sent === 'HEX' && vendorEncoding(current) === 'HEX' ? current : sent;
+}
 
 export interface Script {
   readonly code: string;

@@ -1,18 +1,17 @@
 // Entry trace: the origin, the processing and the notes of the samples of a journal entry, for its followers (contract 27).
 import type { EpochMs } from './instant.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+import type { KeptPayload } from './payload.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 
 /**
  * A payload as it came from the device; kept for a while, so that a changed decoder can be tried on
  * it.
  */
-export interface RawPayload {
+export interface RawPayload extends KeptPayload {
   /** What the transport said, when it did. */
   readonly topic: string | null;
   readonly timestamp: EpochMs | null;
-  readonly body: JsonObject | readonly Json[];
-  readonly bodyBytes: number;
   /** What the network told of it. */
   readonly metrics?: RadioMetrics;
 }

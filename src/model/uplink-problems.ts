@@ -16,7 +16,7 @@ export const uplinkProblems = {
   captureBodyInvalid: {
     status: 400,
     code: '40004_CAPTURE_BODY_INVALID',
-    message: 'The body must be a JSON object or array',
+    message: (d: { reason: string }) => d.reason,
   },
   nameTooLong: {
     status: 400,
@@ -111,12 +111,6 @@ export const transportProblems = {
     status: 408,
     code: '40870_BLOCKS_INCOMPLETE',
     message: 'A block is missing. Send the body again from the first block.',
-  },
-  coapFormatUnsupported: {
-    status: 415,
-    code: '41570_CONTENT_FORMAT_UNSUPPORTED',
-    message: (d: { contentFormat: number }) =>
-      `Content-Format ${d.contentFormat} is not supported. Use 50 (application/json), 60 (application/cbor), 110, or 112 (SenML).`,
   },
   coapAcceptUnsupported: {
     status: 406,

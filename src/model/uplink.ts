@@ -3,6 +3,7 @@ import type { Note, RawPayload } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { DurableEntry } from './journal-entry.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { ReadEncoding } from './payload.ts';
 import type { Sample } from './sample.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 
@@ -56,12 +57,19 @@ export interface Uplink {
   readonly body: JsonObject | readonly Json[];
   /** Bytes of the payload as received. */
   readonly bodyBytes: number;
+  /** Bytes of a payload that was compressed. */
+  readonly inflatedBytes?: number;
+  /** What the payload was read as; absent for JSON. */
+  readonly encoding?: ReadEncoding;
+  /** Its bytes as hexadecimal digits, where the body does not contain them. */
+  readonly payloadHex?: string;
   /** Of a body that is understood without a decoder. */
   readonly samples?: readonly Sample[];
   /** On what of that body could not be stored. */
   readonly notes?: readonly Note[];
   /**
-   * Present when there is nothing to decode: a sign of life with a note. Its body is not kept.
+   * Present when there is nothing to decode: a sign of life with a note. Its body is kept only if it
+   * has an `encoding`, which a payload has that could not be read.
    */
   readonly onlyNote?: Note;
   /** Present when rules must not see its samples, because they are old. */

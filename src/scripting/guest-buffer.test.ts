@@ -225,7 +225,7 @@ test('behaviour 17: Buffer agrees with Node where codecs use it', async () => {
 
 test('behaviour 17: a script may declare, replace or remove Buffer', async () => {
   const value = async (source: string): Promise<Json> =>
-    (await runScript(machine, { tenant: 'tenant', source, event: { data: {} } }))[0]!.event;
+    (await runScript(machine, { tenant: 'tenant', source, event: {} }))[0]!.event;
   expect(
     await value('const Buffer = { own: 1 }; function consume() { emit("log", Buffer); }'),
   ).toEqual({ own: 1 });

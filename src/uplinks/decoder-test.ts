@@ -1,11 +1,14 @@
 // Decoder test: runs a decoder on raw uplinks of devices, in order and with state. Nothing is stored.
+import type { PayloadEncoding } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';
 import { formatInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
+import { keptPayload, payloadHexOf } from '../model/payload.ts';
+import { Problem, problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import type { RawUplink, Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
+import { readPayload } from '../transports/payload-reader.ts';
 import {
   intervalOf,
   type RawUplinkView,
@@ -27,6 +30,8 @@ export const replayLimits = {
 export interface ReplayRequest extends UplinkInterval {
   /** Null for a type without a decoder: the payload is the data. */
   readonly code: string | null;
+  /** How the payloads are read again; null for as they were read. */
+  readonly encoding: PayloadEncoding | null;
   /** Devices whose uplinks are replayed. */
   readonly deviceIds: readonly string[];
   /** Limit on the newest ones of all devices together. */
@@ -92,7 +97,7 @@ export async function replayUplinks(
   const replayed: ReplayedUplink[] = [];
   for (const [deviceId, uplinks] of wanted) {
     const device = await on.deviceOf(deviceId);
-    replayed.push(...(await replayDevice(device, uplinks, request.code, isTimeUp, on)));
+    replayed.push(...(await replayDevice(device, uplinks, request, isTimeUp, on)));
   }
   const count = (verdict: RuleEvaluation): number =>
     replayed.filter((one) => one.verdict === verdict).length;
@@ -118,10 +123,10 @@ export async function replayUplinks(
 
 /** The newest uplinks of all devices together, by device, each oldest first. */
 async function newestUplinks(
-  { deviceIds, limit, ...interval }: ReplayRequest,
+  { deviceIds, limit, from, to }: ReplayRequest,
   on: ReplayStages,
 ): Promise<Map<string, RawUplink[]>> {
-  const range = { ...intervalOf(interval), skip: 0, limit };
+  const range = { ...intervalOf({ from, to }), skip: 0, limit };
   const all: RawUplink[] = [];
   for (const deviceId of new Set(deviceIds))
     all.push(...(await on.list({ ...range, deviceId })).uplinks);
@@ -132,7 +137,7 @@ async function newestUplinks(
 async function replayDevice(
   device: UplinkDevice /** Oldest first. */,
   uplinks: readonly RawUplink[],
-  code: string | null,
+  { code, encoding }: ReplayRequest,
   isTimeUp: () => boolean,
   on: ReplayStages,
 ): Promise<ReplayedUplink[]> {
@@ -142,14 +147,17 @@ async function replayDevice(
   let state = await stateBefore(first, on);
   for (const raw of uplinks) {
     if (isTimeUp()) break;
-    const decoded = await on.decode(uplinkOf(raw, device, code), state);
+    const read = readAgain(raw, encoding);
+    const decoded: Decoded = read.refusal
+      ? { samples: [], notes: [read.refusal] }
+      : await on.decode(uplinkOf(read.uplink, device, code), state);
     state = decoded.state ?? state;
     const validated = decoded.samples.map(on.validate);
     const samples = validated.map(({ sample }) => sample);
     const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
     const failed = notes.some(({ level }) => level === 'ERROR');
     replayed.push({
-      ...rawUplinkView(raw),
+      ...rawUplinkView(read.uplink),
       verdict: verdictOf({ old: raw.samples, duplicates: raw.duplicates, new: samples, failed }),
       oldSamples: raw.samples?.map(sampleView) ?? null,
       newSamples: samples.map(sampleView),
@@ -157,6 +165,27 @@ async function replayDevice(
     });
   }
   return replayed;
+}
+
+interface ReadAgain {
+  readonly uplink: RawUplink;
+  /** Present when its bytes cannot be read in the encoding. */
+  readonly refusal?: Note;
+}
+
+function readAgain(uplink: RawUplink, encoding: PayloadEncoding | null): ReadAgain {
+  const payloadHex = payloadHexOf(uplink.payload);
+  if (encoding === null || payloadHex === null) return { uplink };
+  const { encoding: _, payloadHex: __, body, ...rest } = uplink.payload;
+  const port = isJsonObject(body) && typeof body['port'] === 'number' ? String(body['port']) : '';
+  try {
+    const read = readPayload(Buffer.from(payloadHex, 'hex'), { encoding, port });
+    const { inflatedBytes: ___, ...payload } = keptPayload(read, rest.bodyBytes);
+    return { uplink: { ...uplink, payload: { ...rest, ...payload } } };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { uplink, refusal: { level: 'ERROR', source: 'UPLINK', message: error.message } };
+  }
 }
 
 /** The state that the run of this uplink began with, as far as uplinks before it tell. */

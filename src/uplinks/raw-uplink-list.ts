@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { formatInstant, parseInstant, restorePlus } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, pageOf, type PageRequest } from '../model/page.ts';
+import { payloadHexOf, type ReadEncoding } from '../model/payload.ts';
 import { problem } from '../model/problem.ts';
 import type { RawUplink } from '../model/uplink.ts';
 import { refuseUnknownFields } from '../model/sort-order.ts';
@@ -24,6 +25,10 @@ export interface RawUplinkView {
   /** Bytes of the payload as received. */
   readonly size: number;
   readonly payload: JsonObject | readonly Json[];
+  /** What it was read as. */
+  readonly encoding: ReadEncoding;
+  /** Its bytes as hexadecimal digits; null for JSON and forms. */
+  readonly payloadHex: string | null;
 }
 
 export interface UplinkInterval {
@@ -77,7 +82,7 @@ async function oldestFirst(
 const triesOldestFirst = 3;
 
 export function rawUplinkView({ id, deviceId, receivedAt, payload }: RawUplink): RawUplinkView {
-  const { topic, timestamp, body, bodyBytes } = payload;
+  const { topic, timestamp, body, bodyBytes, encoding = 'JSON' } = payload;
   return {
     id,
     correlationId: id,
@@ -87,6 +92,8 @@ export function rawUplinkView({ id, deviceId, receivedAt, payload }: RawUplink):
     sentTimestamp: timestamp === null ? null : formatInstant(timestamp),
     size: bodyBytes,
     payload: body,
+    encoding,
+    payloadHex: payloadHexOf(payload),
   };
 }
 

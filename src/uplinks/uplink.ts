@@ -4,6 +4,7 @@ import {
   type Note,
   type ProcessingLogEntry,
   type ProcessingTimes,
+  type RawPayload,
   rememberBodyJson,
 } from '../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
@@ -78,7 +79,7 @@ export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableE
   return on.intake.run(
     uplink.device.organizationId,
     uplink.device.id,
-    uplink.bodyBytes,
+    uplink.inflatedBytes ?? uplink.bodyBytes,
     () => inTurn(uplink, on),
     (entry) => storeEntry(entry, uplink.device, on),
   );
@@ -136,7 +137,8 @@ function decodedEntryOf(
   times: StartTimes,
   on: UplinkStages,
 ): JournalEntry | Promise<JournalEntry> {
-  if (uplink.bodyBytes > largeWorkLimits.bytesMin && on.turns !== undefined)
+  const { bodyBytes, inflatedBytes = bodyBytes } = uplink;
+  if (inflatedBytes > largeWorkLimits.bytesMin && on.turns !== undefined)
     return largeEntryOf(uplink, decoded, times, on, on.turns);
   const checked = on.admit(uplink.device.id, decoded.samples.map(on.validate));
   const finished = (samples: readonly Validated[]) =>
@@ -209,13 +211,18 @@ interface ValidatedSamples {
 }
 
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
-  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics, rulesSkipped, onlyNote } =
-    uplink;
-  const payload = { topic, timestamp, body, bodyBytes };
-  const raw = metrics === undefined ? payload : { ...payload, metrics };
-  const kept = onlyNote === undefined ? { raw } : {};
+  const { duplicateKey, rulesSkipped, onlyNote, encoding } = uplink;
+  const kept = onlyNote === undefined || encoding !== undefined ? { raw: rawOf(uplink) } : {};
   const trace = { ...kept, times, ...(rulesSkipped && { rulesSkipped }) };
   return duplicateKey === undefined ? trace : { duplicateKey, ...trace };
+}
+
+function rawOf(uplink: Uplink): RawPayload {
+  const { topic, timestamp, body, bodyBytes, metrics, encoding, payloadHex } = uplink;
+  const payload = { topic, timestamp, body, bodyBytes };
+  const raw = metrics === undefined ? payload : { ...payload, metrics };
+  if (encoding === undefined) return raw;
+  return payloadHex === undefined ? { ...raw, encoding } : { ...raw, encoding, payloadHex };
 }
 
 async function storeEntry(

@@ -88,6 +88,16 @@ const requests: Record<string, (query: string) => readonly string[]> = {
   'no UTF-8': (query) => [post(query, '{"a":"\u00ff"}')],
   'an empty body': (query) => [post(query, '')],
   'another type': (query) => [post(query, 'a: 1').replace('application/json', 'text/yaml')],
+  text: (query) => [post(query, 'on').replace('application/json', 'text/plain')],
+  bytes: (query) => [post(query, '\u0001\u0002').replace('application/json', 'x/y')],
+  'a port': (query) => [
+    post(`${query}&port=7`, '\u0001', 'X-Port: 8').replace('application/json', 'x/y'),
+  ],
+  'a wrong port': (query) => [post(`${query}&port=256`, '\u0001').replace('application/', 'x/')],
+  CBOR: (query) => [post(query, '\u0081\u0001').replace('application/json', 'application/cbor')],
+  'a form': (query) => [
+    post(query, 'a=1').replace('application/json', 'application/x-www-form-urlencoded'),
+  ],
   SenML: (query) => [
     post(query, '[{"n":"a","v":1}]').replace('application/json', 'application/senml+json'),
   ],
@@ -150,15 +160,16 @@ describe('the same bytes come back', () => {
 const devices = new Agent({ keepAlive: true, maxSockets: 8 });
 
 /** Resolves with the status. Rejects when the connection ends without an answer. */
-function send(device: TestDevice, body: object): Promise<number> {
+function send(device: TestDevice, body: object | Buffer): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const url = `${edged.base}/v3/capture?secret=${device.secret}&deviceId=${device.deviceId}`;
-  const headers = { 'content-type': 'application/json' };
+  const isBytes = Buffer.isBuffer(body);
+  const headers = { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' };
   const call = request(url, { agent: devices, method: 'POST', headers }, (answer) => {
     answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
   });
   call.once('error', reject);
-  call.end(JSON.stringify(body));
+  call.end(isBytes ? body : JSON.stringify(body));
   return promise;
 }
 
@@ -193,6 +204,21 @@ describe('decoders in edges', () => {
     expect(samples).toHaveLength(sent);
     for (const { data } of samples) expect(data).toEqual(samples[0]!.data);
     expect(samples[0]!.data).toMatchObject({ twice: 42, port: 7 });
+  });
+
+  test('contract 38: bytes are decoded there as they are declared', async () => {
+    const device = await edged.device({
+      script: 'function consume(e) { emit("sample", { data: { got: e.data, as: e.encoding } }); }',
+    });
+    await untilInEdges(device, Buffer.from([1, 255]));
+    const newest = async () => (await samplesOf(device))[0]!.data;
+    expect(await newest()).toEqual({ got: { payloadHex: '01ff' }, as: 'BYTES' });
+    const path = `/v3/device-types/${device.deviceTypeId}`;
+    await edged.must('PUT', path, { meta: { encoding: 'TEXT' } });
+    expect(await send(device, Buffer.from('7'))).toBe(201);
+    expect(await newest()).toEqual({ got: { text: '7', payloadHex: '37', value: 7 }, as: 'TEXT' });
+    await untilInEdges(device, Buffer.from('8'));
+    expect(await newest()).toEqual({ got: { text: '8', payloadHex: '38', value: 8 }, as: 'TEXT' });
   });
 
   test('who saw the answer of a change never meets the decoder before it', async () => {

@@ -56,6 +56,8 @@ describe('GET /v3/devices/{id}/uplinks', () => {
             sentTimestamp: '2026-01-01T00:00:00.000Z',
             size: 18,
             payload: { t: 4, factor: 2 },
+            encoding: 'JSON',
+            payloadHex: null,
           },
           expect.objectContaining({
             topic: null,

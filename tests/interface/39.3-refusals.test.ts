@@ -100,17 +100,17 @@ describe('console H6: HTTP', () => {
       ({ deviceId }) => ({ reason: 'INVALID_BODY', status: 400, deviceId, payload: '{"t":' }),
     ],
     [
-      'a scalar',
-      ({ secret, deviceId }) => post({ secret, deviceId }, '21.5'),
-      ({ deviceId }) => ({ reason: 'INVALID_BODY', status: 400, deviceId, payload: '21.5' }),
+      'null',
+      ({ secret, deviceId }) => post({ secret, deviceId }, 'null'),
+      ({ deviceId }) => ({ reason: 'INVALID_BODY', status: 400, deviceId, payload: 'null' }),
     ],
     [
-      'a content type that is not understood, and bytes that are no text',
+      'CBOR that is none, and bytes that are no text',
       ({ secret, deviceId }) =>
-        post({ secret, deviceId }, Buffer.from([0xff, 0]), { 'content-type': 'image/png' }),
+        post({ secret, deviceId }, Buffer.from([0xff, 0]), { 'content-type': 'application/cbor' }),
       ({ deviceId }) => ({
-        reason: 'UNSUPPORTED_TYPE',
-        status: 415,
+        reason: 'INVALID_BODY',
+        status: 400,
         deviceId,
         payload: 'ff00',
         payloadForm: 'HEX',

@@ -43,7 +43,7 @@ const words = (text: string) => text.split(/\s+/).sort();
 
 const audit = 'created updated version';
 const connectorKeys = `id ${audit} name description workspaceId readOnly global connectivity carrier provider integrationId
-  integrationDeleted authType uplinkSecret decodingType pushConfigurationAutomatically lineProtocol sparkplug yanziProperties spacetiProperties`;
+  integrationDeleted authType uplinkSecret decodingType encoding pushConfigurationAutomatically lineProtocol sparkplug yanziProperties spacetiProperties`;
 const typeKeys = `id name description type organizationId ${audit} meta libraryPath pictureUrl`;
 const typeDetailKeys = `${typeKeys} schemas typedSchemas sampleData uplinkScript downlinkScript`;
 const outputKeys = `id ${audit} name workspaceId deleted global scope type sendConsecutiveAlerts invokeRuleEngine useCustomPayload

@@ -30,6 +30,7 @@ export const guideGroups: readonly GuideGroup[] = [
     pages: [
       { source: 'docs/guide/http.md', slug: 'http', title: 'HTTP' },
       { source: 'docs/guide/mqtt.md', slug: 'mqtt', title: 'MQTT' },
+      { source: 'docs/guide/payloads.md', slug: 'payloads', title: 'Payloads' },
       { source: 'docs/devices.md', slug: 'devices', title: 'All transports' },
       { source: 'docs/line-protocol.md', slug: 'line-protocol', title: 'InfluxDB line protocol' },
       { source: 'docs/sparkplug.md', slug: 'sparkplug', title: 'Sparkplug B' },

@@ -1,10 +1,11 @@
-// Body parsers: JSON, SenML and forms, by the content type and the endpoint.
+// Body parsers: JSON, forms and payloads of devices, by the content type and the endpoint.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Json } from '../../model/json.ts';
+import type { Payload, PayloadHints } from '../../model/payload.ts';
 import { problem } from '../../model/problem.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
-import { parseSenmlCbor } from '../../transports/senml/senml-cbor.ts';
+import { isJsonDocument, jsonPayload, readPayload } from '../../transports/payload-reader.ts';
 import { charged, type EdgeRequest, endLarge, routeOf, stateOf, turnOf } from './exchange.ts';
 import {
   parseJsonBody,
@@ -18,14 +19,10 @@ import { bodyBytesMaxDefault, type Route } from './route.ts';
 const jsonType = /^application\/(?:[\w.-]+\+)?json$/;
 /** Values of JSON, one a line. */
 const ndjsonType = 'application/x-ndjson';
-const senmlType = /^application\/sens?ml\+(?:json|cbor)$/;
-const senmlCborType = /^application\/sens?ml\+cbor$/;
 const formType = 'application/x-www-form-urlencoded';
-/** What modems, agents and simple libraries name JSON; without a name it is the empty text. */
-const simpleTypes: ReadonlySet<string> = new Set(['', 'text/plain', 'text/json', '*/*']);
 
 /** How a body is read. */
-type BodyForm = 'json' | 'senmlCbor' | 'form' | 'formOrJson' | 'stream';
+type BodyForm = 'json' | 'payload' | 'form' | 'stream';
 
 /** Replaces the parsers of the framework, which decide by the type alone. */
 export function addBodyParsers(app: FastifyInstance): void {
@@ -45,56 +42,42 @@ async function parsedBody(request: EdgeRequest): Promise<unknown> {
   const form = bodyForm(route, request.headers);
   if (form === 'stream') return undefined;
   const { bodyBytesMax = bodyBytesMaxDefault } = route;
-  const bytes = await bytesOf(bodyChunks(request.raw, bodyBytesMax));
-  stateOf(request).bodyBytes = bytes.length;
+  const received = { bytes: 0 };
+  const bytes = await bytesOf(bodyChunks(request.raw, bodyBytesMax, received));
+  stateOf(request).bodyBytes = received.bytes;
   await turnOf(request, bytes.length);
   try {
-    return await valueOf(request, bytes, { form, bodyBytesMax });
+    if (form === 'form') return bytes.toString('utf8');
+    if (form === 'payload') return await payloadOf(request, bytes);
+    return await (bodyBytesMax > bodyBytesMaxDefault
+      ? largeJsonOf(bytes)
+      : jsonBodyOf(request, bytes));
   } catch (error) {
     endLarge(request);
     throw error;
   }
 }
 
-function valueOf(
-  request: EdgeRequest,
-  bytes: Buffer,
-  { form, bodyBytesMax }: { readonly form: BodyForm; readonly bodyBytesMax: number },
-): unknown {
-  if (form === 'form') return bytes.toString('utf8');
-  if (form === 'senmlCbor') return understood(request, bytes, () => parseSenmlCbor(bytes));
-  if (form === 'formOrJson' && !/^\s*[[{]/.test(bytes.toString('latin1', 0, startLength)))
-    throw problem('unsupportedMediaType', { contentType: formType });
-  return bodyBytesMax > bodyBytesMaxDefault ? largeJsonOf(bytes) : jsonBodyOf(request, bytes);
-}
-
-/** Of a body in which the first character of JSON is looked for. */
-const startLength = 1_024;
-
 /** Throws Problem 415 for a type that the endpoint does not take. */
 function bodyForm(route: Route, headers: IncomingHttpHeaders): BodyForm {
   const type = typeOf(headers);
-  const { form, senml, streamedBody, anyBodyType, jsonOfAnyType } = route;
+  const { form, payload, streamedBody, anyBodyType } = route;
+  if (payload) return 'payload';
   if (streamedBody) {
     if (anyBodyType || jsonType.test(type) || type === ndjsonType) return 'stream';
   } else if (form) {
     if (type === formType) return 'form';
     if (jsonType.test(type)) throw problem('formExpected');
-  } else {
-    if (jsonType.test(type) || (jsonOfAnyType && simpleTypes.has(type))) return 'json';
-    if (senml && senmlCborType.test(type)) return 'senmlCbor';
-    if (jsonOfAnyType && type === formType) return 'formOrJson';
-  }
+  } else if (jsonType.test(type)) return 'json';
   throw problem('unsupportedMediaType', { contentType: type === '' ? 'none' : type.slice(0, 100) });
 }
 
-/** Whether the route takes the body as JSON, for the type that is named. */
-export function isTakenAsJson(
-  { jsonOfAnyType }: Pick<Route, 'jsonOfAnyType'>,
+/** Whether the body is read whole by the route, for the type that is named. */
+export function isReadWhole(
+  { payload }: Pick<Route, 'payload'>,
   headers: IncomingHttpHeaders,
 ): boolean {
-  const type = typeOf(headers);
-  return jsonType.test(type) || (jsonOfAnyType === true && simpleTypes.has(type));
+  return payload === true || jsonType.test(typeOf(headers));
 }
 
 /** Without its parameters; empty when none is named. */
@@ -107,23 +90,37 @@ export function isNdjson(headers: IncomingHttpHeaders): boolean {
   return typeOf(headers) === ndjsonType;
 }
 
-/** Whether the body is a SenML pack, in JSON or CBOR. */
-export function isSenml(headers: IncomingHttpHeaders): boolean {
-  return senmlType.test(typeOf(headers));
-}
-
 const escapedNul = '\\u0000';
 const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payload']);
 
 /** Bodies of readings above this are parsed in turns. */
 const wholeReadingsMax = 256 * 1024;
 
+/** Of a route of payloads. Throws the problems of `readPayload`. */
+export function payloadOf(request: EdgeRequest, bytes: Buffer): Payload | Promise<Payload> {
+  const hints = routeOf(request)?.payloadHints?.(
+    stateOf(request).found as never,
+    request.headers,
+  ) ?? { encoding: null };
+  const read = (known: PayloadHints) => hintedPayloadOf(request, bytes, known);
+  return hints instanceof Promise ? hints.then(read) : read(hints);
+}
+
+function hintedPayloadOf(
+  request: EdgeRequest,
+  bytes: Buffer,
+  hints: PayloadHints,
+): Payload | Promise<Payload> {
+  if (bytes.length > wholeReadingsMax && isJsonDocument(bytes, hints))
+    return largeReadingsOf(request, bytes).then((value) => jsonPayload(value, bytes.length));
+  return understood(request, bytes, () => charged(request, () => readPayload(bytes, hints)));
+}
+
 /** The value of a body; undefined for an empty one. Throws Problem `invalidJson` or `notUtf8`. */
 export function jsonBodyOf(
   request: EdgeRequest,
   bytes: Buffer,
 ): Json | undefined | Promise<Json | undefined> {
-  stateOf(request).bodyBytes = bytes.length;
   if (bytes.length > wholeReadingsMax && routeOf(request)?.readings)
     return largeReadingsOf(request, bytes);
   const parse = routeOf(request)?.readings ? parseReadingsBody : parseJsonBody;

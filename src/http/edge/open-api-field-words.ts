@@ -366,6 +366,8 @@ export const ownFieldWords: Words = {
   'ConnectorTest.durationMs': 'Duration in milliseconds.',
 
   'DeviceConnector.integrationDeleted': 'Whether the integration of the connector was deleted.',
+  'DeviceConnector.encoding':
+    'How payloads are read where the device type does not say it. Null: by content type, else by content.',
   'DeviceConnector.yanziProperties': 'Always null.',
   'DeviceConnector.spacetiProperties': 'Always null.',
   'LineProtocolMapping.device': 'Templates of the device ID.',
@@ -385,7 +387,8 @@ export const ownFieldWords: Words = {
   'DeviceTypeMeta.url': 'URL of the product.',
   'DeviceTypeMeta.author': 'Author of the device type.',
   'DeviceTypeMeta.firmwareVersion': 'Firmware version that the decoder is made for.',
-  'DeviceTypeMeta.encoding': 'Encoding of the payload. Null: `JSON`.',
+  'DeviceTypeMeta.encoding':
+    'How payloads are read. Null: as the device connector says, else by content type, else by content.',
   'DeviceTypeMeta.availableSensors': 'Sensors of the device.',
   'DeviceTypeMeta.outputTopics': 'Topics that the decoder emits.',
   'DeviceType.type': '`manual` for types of an organization, `library` for types of a library.',
@@ -594,9 +597,13 @@ export const ownFieldWords: Words = {
   'RawUplink.topic': 'Topic that the sender named. Null without one.',
   'RawUplink.sentTimestamp': 'Time that the sender named. Null without one.',
   'RawUplink.payload': 'Payload as the decoder receives it.',
+  'RawUplink.encoding': 'What the payload was read as.',
+  'RawUplink.payloadHex': 'Bytes of the payload as hexadecimal digits. Null for JSON and forms.',
   'uplinks.size': 'Size of the payload in bytes.',
   'uplinks.timestamp': 'Time of receipt.',
   'uplinks.topic': 'Topic that the sender named. Null without one.',
+  'uplinks.encoding': 'What the payload was read as.',
+  'uplinks.payloadHex': 'Bytes of the payload as hexadecimal digits. Null for JSON and forms.',
   'uplinks.sentTimestamp': 'Time that the sender named. Null without one.',
   'uplinks.payload': 'Payload as the decoder receives it.',
   'uplinks.verdict': 'Result of the comparison. `UNKNOWN` if the stored samples are not available.',

@@ -14,16 +14,17 @@ export const acceptedCodings = 'gzip, deflate, br';
  * The body as its sender wrote it, chunk by chunk. Throws Problem 415 for an unknown coding, 400 for
  * a compressed body that is not valid, and 413: for a body that says its length before anything is
  * read, else with the chunk that passes the limit after inflating. A body that breaks off throws an
- * error with status 400.
+ * error with status 400. `received` counts the bytes before inflating.
  */
 export async function* bodyChunks(
   message: IncomingMessage,
   bytesMax: number,
+  received?: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
   if (Number(message.headers['content-length'] ?? 0) > bytesMax)
     throw problem('payloadTooLarge', { bytesMax });
   let bytes = 0;
-  for await (const chunk of inflated(receivedChunks(message), codingOf(message))) {
+  for await (const chunk of inflated(receivedChunks(message, received), codingOf(message))) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) throw problem('payloadTooLarge', { bytesMax });
     yield chunk;
@@ -70,10 +71,16 @@ function codingOf({ headers }: IncomingMessage): Coding {
   return coding;
 }
 
-async function* receivedChunks(message: IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* receivedChunks(
+  message: IncomingMessage,
+  received = { bytes: 0 },
+): AsyncGenerator<Uint8Array> {
   try {
     // The socket must outlive a reader that stops early: the answer goes back on it.
-    yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+      received.bytes += (chunk as Uint8Array).length;
+      yield chunk as Uint8Array;
+    }
   } catch (error) {
     throw Object.assign(error as Error, { statusCode: 400 });
   }

@@ -1,6 +1,7 @@
 // Answers: the output of a handler, or the error body of a request that failed.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { type Payload, payloadHexOf } from '../../model/payload.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { type EdgeReply, type EdgeRequest, routeOf, stateOf } from './exchange.ts';
@@ -142,8 +143,18 @@ async function bodyStart(request: EdgeRequest, bytesMax: number): Promise<Buffer
   if (refusedBody !== undefined) return Buffer.from(refusedBody.subarray(0, bytesMax));
   // It was read and understood, and refused for what it says.
   if (bodyBytes > rewrittenBytesMax) return Buffer.alloc(0);
-  if (bodyBytes > 0) return Buffer.from(JSON.stringify(request.body ?? null)).subarray(0, bytesMax);
+  if (bodyBytes > 0) return bytesAgain(request).subarray(0, bytesMax);
   return unreadStart(request.raw, bytesMax);
+}
+
+function bytesAgain(request: EdgeRequest): Buffer {
+  const { body = null } = request;
+  if (!routeOf(request)?.payload || body === null) return Buffer.from(JSON.stringify(body));
+  const payload = body as Payload;
+  const payloadHex = payloadHexOf(payload);
+  return payloadHex === null
+    ? Buffer.from(JSON.stringify(payload.body))
+    : Buffer.from(payloadHex, 'hex');
 }
 
 /** Reads the rest too, as the server does with a body that nobody reads. */

@@ -9,6 +9,7 @@ import type {
   PermissionAccess,
 } from '../../contract/endpoint.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import type { PayloadHints } from '../../model/payload.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { type Problem, problem } from '../../model/problem.ts';
@@ -92,6 +93,11 @@ export interface Route extends Endpoint {
   readonly findResource?: (named: never, principal: never) => Place | Promise<Place>;
   /** For open routes: runs before the body is read, with the query as it was sent. */
   readonly admit?: (headers: IncomingHttpHeaders, query: never) => unknown;
+  /** For routes of payloads: what is known of one besides its bytes, of what `admit` returned. */
+  readonly payloadHints?: (
+    found: never,
+    headers: IncomingHttpHeaders,
+  ) => PayloadHints | Promise<PayloadHints>;
   /** For open routes: told of every request that was refused, before its answer. */
   readonly refused?: (request: RefusedRequest) => void;
   /** Body of errors where clients expect another one than that of interface 7. */

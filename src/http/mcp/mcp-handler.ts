@@ -1,4 +1,5 @@
 // MCP handler: serves the tools to assistants over streamable HTTP, without sessions, in both generations of the protocol.
+import { scriptPayload } from '../../contract/run-script.ts';
 import {
   createMcpHandler as createHandler,
   fromJsonSchema,
@@ -272,10 +273,12 @@ const runDecoder = tool({
         description:
           'What consume gets, such as {"data": {"payloadHex": "01a4", "port": 1}, "state": {}}',
       }),
+      payload: Type.Optional(scriptPayload),
     },
     { additionalProperties: false },
   ),
-  run: ({ ask }, { script, event }) => ask('POST', '/v3/run-script', { script, event }),
+  run: ({ ask }, { script, event, payload }) =>
+    ask('POST', '/v3/run-script', { script, event, ...(payload !== undefined && { payload }) }),
 });
 
 const runsShown = 20;

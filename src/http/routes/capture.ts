@@ -1,22 +1,23 @@
 // POST /v3/capture: payloads of devices and webhooks of network servers; the answer comes when they are durable (contract 18, 35, 39.3).
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import { capture, type receiptSchema } from '../../contract/capture.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
+import { declaredEncoding, type PayloadHints } from '../../model/payload.ts';
 import { problem, type Problem } from '../../model/problem.ts';
 import { refusalLimits, refusalReasonOf } from '../../model/refused-uplink.ts';
 import {
-  captureBodyOf,
   captureDeviceIdOf,
   type CaptureQuery,
   captureSecretOf,
   webhookBodyOf,
 } from '../../transports/http/capture-request.ts';
+import { isSenmlPack } from '../../transports/payload-reader.ts';
 import type { CaptureSenders } from '../../uplinks/capture/capture-senders.ts';
 import type { Capture, CaptureReceipt } from '../../uplinks/capture/capture.ts';
 import type { Webhook } from '../../uplinks/capture/network-server-capture.ts';
 import type { Refusals } from '../../uplinks/refusals.ts';
-import { isSenml } from '../edge/body-parsers.ts';
 import { idempotencyKeyOf } from '../edge/request-head.ts';
 import { admittedRoute, type RefusedRequest, type Route } from '../edge/route.ts';
 
@@ -52,19 +53,19 @@ export function captureRoute(parts: CaptureParts): Route {
       const sender = await found.current();
       if (sender.kind === 'networkServer') {
         const { connector } = sender;
-        const webhook = { connector, body: webhookBodyOf(body), bodyBytes, query };
+        const webhook = { connector, body: webhookBodyOf(body.body), bodyBytes, query };
         return receiptView(await parts.captureWebhook(webhook));
       }
       const { route, topic, timestamp } = sender;
       edge?.found(route);
       // A pack is an array. An object of this type was taken as it is before packs were understood.
-      const isPack = isSenml(headers) && Array.isArray(body);
+      const isPack = Array.isArray(body.body) && isSenmlPack(hintsOf(sender, headers));
       const take = isPack ? parts.captureSenml : parts.capture;
       const done = await take({
         route,
         topic,
         timestamp,
-        body: captureBodyOf(body),
+        payload: body,
         bodyBytes,
         idempotencyKey: idempotencyKeyOf(headers),
         run: edge?.run,
@@ -72,7 +73,30 @@ export function captureRoute(parts: CaptureParts): Route {
       return receiptView(done);
     },
   );
-  return { ...route, refused: refusedCaptures(parts) };
+  return { ...route, payloadHints: hintsOfFound, refused: refusedCaptures(parts) };
+}
+
+type FoundSender = Awaited<ReturnType<CaptureParts['findSender']>>;
+type Sender = Awaited<ReturnType<FoundSender['current']>>;
+
+function hintsOfFound(
+  found: FoundSender,
+  headers: IncomingHttpHeaders,
+): PayloadHints | Promise<PayloadHints> {
+  const sender = found.current();
+  return sender instanceof Promise
+    ? sender.then((known) => hintsOf(known, headers))
+    : hintsOf(sender, headers);
+}
+
+const webhookHints: PayloadHints = { encoding: 'JSON' };
+
+function hintsOf(
+  sender: Sender,
+  { 'content-type': contentType }: IncomingHttpHeaders,
+): PayloadHints {
+  if (sender.kind === 'networkServer') return webhookHints;
+  return { encoding: declaredEncoding(sender.route), contentType, port: sender.port };
 }
 
 // POST /v3/capture/lora/:integrationId: the webhook of a LoRaWAN network server (contract 35).
@@ -91,11 +115,11 @@ export function webhookRoute(parts: WebhookParts): Route {
       if (connector.integrationId !== params.integrationId)
         throw problem('secretNotOfIntegration', { integrationId: params.integrationId });
       return receiptView(
-        await parts.captureWebhook({ connector, body: webhookBodyOf(body), bodyBytes, query }),
+        await parts.captureWebhook({ connector, body: webhookBodyOf(body.body), bodyBytes, query }),
       );
     },
   );
-  return { ...route, refused: refusedCaptures(parts) };
+  return { ...route, payloadHints: () => webhookHints, refused: refusedCaptures(parts) };
 }
 
 // Refused captures: the owner of the connector finds what was wrong, and the start of the payload (contract 39.3).

@@ -12,11 +12,14 @@ import {
 } from '../../inventory/data-flows/device-connectors.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
+import type { ViewOptionsParts } from './connector-view-options.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export function deviceConnectorRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
+export function deviceConnectorRoutes(
+  parts: RecordParts & Pick<ViewOptionsParts, 'aliased'>,
+): Route[] {
+  const { records, aliased } = parts;
   return recordRoutes(parts, deviceConnectors, {
     kind: 'deviceConnector',
     list: ({ query }, principal) =>
@@ -28,7 +31,8 @@ export function deviceConnectorRoutes(parts: RecordParts): Route[] {
       ),
     create: (step, { body }, principal) => createDeviceConnector(step, principal, body),
     read: (id, _input, principal) => readDeviceConnector(records, principal, id),
-    update: (id, { body }, principal) => updateDeviceConnector(records, principal, id, body),
+    update: (id, { body, headers }, principal) =>
+      updateDeviceConnector(records, principal, id, body, aliased(headers)),
     remove: (id) => deleteDeviceConnector(records, id),
   });
 }

@@ -13,11 +13,14 @@ import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
+import type { ViewOptionsParts } from './connector-view-options.ts';
 import { byOrganization, type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export function deviceTypeRoutes(parts: RecordParts & FlowHealthParts): Route[] {
-  const { records, now } = parts;
+export function deviceTypeRoutes(
+  parts: RecordParts & FlowHealthParts & Pick<ViewOptionsParts, 'aliased'>,
+): Route[] {
+  const { records, now, aliased } = parts;
   return recordRoutes(parts, deviceTypes, {
     kind: 'deviceType',
     createIn: byOrganization,
@@ -28,7 +31,7 @@ export function deviceTypeRoutes(parts: RecordParts & FlowHealthParts): Route[] 
     },
     create: (step, { body }) => createDeviceType(step, body, now()),
     read: (id) => readDeviceType(records, id),
-    update: (id, { body }) => updateDeviceType(records, id, body, now()),
+    update: (id, { body, headers }) => updateDeviceType(records, id, body, now(), aliased(headers)),
     remove: (id) => deleteDeviceType(records, id),
   });
 }

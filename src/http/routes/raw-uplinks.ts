@@ -31,13 +31,13 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
           await codeOf(parts, params.id, body),
           await devicesOf(parts, params.id, body, principal),
         ];
-        const { from, to, limit } = body;
+        const { from, to, limit, encoding = null } = body;
         const uplinks = {
           from: from ?? undefined,
           to: to ?? undefined,
           limit: limit ?? replayLimits.uplinksDefault,
         };
-        return parts.replay({ code, deviceIds, ...uplinks });
+        return parts.replay({ code, deviceIds, encoding, ...uplinks });
       },
     ),
   ];

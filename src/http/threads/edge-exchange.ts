@@ -31,7 +31,7 @@ export class EdgeMessage extends IncomingMessage {
 
 const capturePath = '/v3/capture';
 /** As its endpoint says; the contract would take memory in every thread. */
-const captureRoute = { jsonOfAnyType: true } as const;
+const captureRoute = { payload: true } as const;
 
 /** The length of the body of a capture that is read before it is handed on; undefined for every other request. */
 export function wholeCaptureBytes(request: IncomingMessage): number | undefined {

@@ -1,4 +1,5 @@
 // What an edge thread and the main thread tell each other. Requests and answers travel as flat lists, many in one message: copying those is cheapest.
+import type { PayloadEncoding } from '../../model/device-type.ts';
 import type { UplinkDevice } from '../../model/uplink.ts';
 import type { LocalScriptsStart } from '../../scripting/local-scripts.ts';
 import type { ScriptRegistration } from '../../scripting/worker-messages.ts';
@@ -29,6 +30,8 @@ export interface Ticket {
   /** See `ticketKey`; a ticket replaces the one before with the same key. */
   readonly key: string;
   readonly device: UplinkDevice;
+  /** How its payloads are read. */
+  readonly encoding: PayloadEncoding | null;
   readonly script: number;
 }
 

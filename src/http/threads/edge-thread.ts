@@ -5,8 +5,9 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo, Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { parse as parseQuery } from 'fast-querystring';
-import { parseReadings } from '../../model/exact-json.ts';
-import { captureRequestOf } from '../../transports/http/capture-request.ts';
+import { keptPayload } from '../../model/payload.ts';
+import { type CaptureRequest, captureRequestOf } from '../../transports/http/capture-request.ts';
+import { readPayload } from '../../transports/payload-reader.ts';
 import { decoderEvent } from '../../uplinks/decode/decode-uplink.ts';
 import type { LocalScripts } from '../../scripting/local-scripts.ts';
 import { missing } from '../../structures/missing.ts';
@@ -122,7 +123,7 @@ function runOf({ url = '', headers }: IncomingMessage, body: Buffer): DecoderRun
     const query = parseQuery(url.slice(capturePath.length + 1));
     const sent = captureRequestOf(query, headers);
     const ticket = tickets.get(ticketKey(sent.secret, sent.deviceId));
-    return ticket && ranFor(ticket, sent, body);
+    return ticket && ranFor(ticket, sent, body, headers['content-type']);
   } catch {
     // What is wrong with it is said by the main thread.
     return undefined;
@@ -133,13 +134,13 @@ function runOf({ url = '', headers }: IncomingMessage, body: Buffer): DecoderRun
 const maxEventBody = 4 * 1024;
 
 function ranFor(
-  { id: ticket, device, script }: Ticket,
-  { topic, timestamp }: { readonly topic: string | null; readonly timestamp: number | null },
+  { id: ticket, device, encoding, script }: Ticket,
+  { topic, timestamp, port: sentPort }: CaptureRequest,
   bytes: Buffer,
+  contentType: string | undefined,
 ): DecoderRunHere | undefined {
   const receivedAt = Date.now();
-  const body = parseReadings(bytes.toString('utf8'));
-  if (typeof body !== 'object' || body === null) return undefined;
+  const payload = readPayload(bytes, { encoding, contentType, port: sentPort });
   const correlationId = randomUUID();
   const event = decoderEvent(
     {
@@ -148,8 +149,7 @@ function ranFor(
       receivedAt,
       topic,
       timestamp,
-      body,
-      bodyBytes: bytes.length,
+      ...keptPayload(payload, bytes.length),
     },
     {},
   );

@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
+import { declaredEncoding } from '../../model/payload.ts';
 import type { UplinkScript } from '../../model/uplink.ts';
 import {
   type LocalScriptsStart,
@@ -352,7 +353,13 @@ class Edge {
     this.#scripts.set(registration.id, script);
     this.send({
       kind: 'ticket',
-      ticket: { id, key, device: uplinkDeviceOf(route), script: registration.id },
+      ticket: {
+        id,
+        key,
+        device: uplinkDeviceOf(route),
+        encoding: declaredEncoding(route),
+        script: registration.id,
+      },
       instead,
       script: isKnown ? undefined : registration,
     });

@@ -5,6 +5,7 @@ import type {
 } from '../../contract/device-connectors.ts';
 import { randomBytes } from 'node:crypto';
 import type { DeviceConnector } from '../../model/connector.ts';
+import { sentEncoding } from '../../model/device-type.ts';
 import { formatInstant } from '../../model/instant.ts';
 import {
   lineProtocolDefaults,
@@ -26,7 +27,7 @@ import {
   removeRefusals,
 } from '../../storage/records/rows/payload-notes.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { auditView, usersNamedMax } from '../record-change.ts';
+import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 
 const crud = new Crud<DeviceConnector>('deviceConnector', 'device connector', (sealer) =>
@@ -88,6 +89,7 @@ export async function createDeviceConnector(
     authType,
     uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
     decodingType,
+    encoding: draft.encoding ?? null,
     lineProtocol: lineProtocolFrom(draft.lineProtocol ?? null, receiver, principal),
     sparkplug: sparkplugFrom(draft.sparkplug ?? null, receiver, principal),
     pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
@@ -127,10 +129,12 @@ export async function updateDeviceConnector(
   principal: Principal,
   id: string,
   sent: DeviceConnectorUpdate,
+  isVendor = false,
 ) {
   const saved = await crud.update(records, id, sent, (current) => ({
     pushConfigurationAutomatically:
       sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
+    encoding: sentEncoding(orCurrent(sent.encoding, current.encoding), current.encoding, isVendor),
     ...(sent.lineProtocol !== undefined && {
       lineProtocol: lineProtocolFrom(sent.lineProtocol, current, principal),
     }),

@@ -1,11 +1,11 @@
 // Device types: create, read, list, update, delete (contract 7).
 import type { DeviceTypeDraft, DeviceTypeUpdate } from '../../contract/device-types.ts';
-import type {
-  DeviceType,
-  DeviceTypeKind,
-  DeviceTypeMeta,
-  PayloadEncoding,
-  Script,
+import {
+  type DeviceType,
+  type DeviceTypeKind,
+  type DeviceTypeMeta,
+  type Script,
+  sentEncoding,
 } from '../../model/device-type.ts';
 import { newId } from '../../model/ids.ts';
 import { parsedJson } from '../../model/json-keys.ts';
@@ -45,20 +45,18 @@ const emptyMeta: DeviceTypeMeta = {
   outputTopics: null,
 };
 
-function metaFrom(current: DeviceTypeMeta, sent: DeviceTypeUpdate['meta']): DeviceTypeMeta {
+function metaFrom(
+  current: DeviceTypeMeta,
+  sent: DeviceTypeUpdate['meta'],
+  isVendor = false,
+): DeviceTypeMeta {
   if (sent === undefined) return current;
   const meta = { ...current };
   for (const name of Object.keys(emptyMeta) as (keyof DeviceTypeMeta)[]) {
     const value = sent === null ? null : sent[name];
     if (value !== undefined) Object.assign(meta, { [name]: value });
   }
-  const { encoding } = meta;
-  if (encoding !== null && !(['HEX', 'JSON'] satisfies PayloadEncoding[]).includes(encoding)) {
-    throw problem('invalidRequest', {
-      reason: `body meta.encoding: must be HEX or JSON, got ${encoding}`,
-    });
-  }
-  return meta;
+  return { ...meta, encoding: sentEncoding(meta.encoding, current.encoding, isVendor) };
 }
 
 /** Schemas are kept as strings; objects are accepted as well (contract 7). */
@@ -181,6 +179,7 @@ export async function updateDeviceType(
   id: string,
   sent: DeviceTypeUpdate,
   now: number,
+  isVendor = false,
 ) {
   const saved = await change(records, async (step) => {
     const current = found(await deviceTypeRows.find(step.db, id), 'device type', id);
@@ -188,7 +187,7 @@ export async function updateDeviceType(
       ...current,
       name: orCurrent(sent.name, current.name),
       description: orCurrent(sent.description, current.description),
-      meta: metaFrom(current.meta, sent.meta),
+      meta: metaFrom(current.meta, sent.meta, isVendor),
       schemas: sent.schemas === undefined ? current.schemas : schemasFrom(sent.schemas),
       sampleData: sent.sampleData === undefined ? current.sampleData : sent.sampleData,
       uplinkScript: scriptFrom(current.uplinkScript, sent.uplinkScript, 'uplinkScript'),

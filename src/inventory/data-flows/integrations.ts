@@ -164,6 +164,7 @@ function connectorOf(integration: Integration): DeviceConnector {
     authType: 'BASIC',
     uplinkSecret: newUplinkSecret(),
     decodingType: 'NONE',
+    encoding: null,
     pushConfigurationAutomatically: false,
     lineProtocol: null,
     sparkplug: null,

@@ -1,7 +1,12 @@
 // Device type library import: creates or updates types by their path, all in one transaction (contract 7).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Blob } from '../../model/blob.ts';
-import type { DeviceType, PayloadEncoding, Script } from '../../model/device-type.ts';
+import {
+  type DeviceType,
+  type PayloadEncoding,
+  payloadEncodings,
+  type Script,
+} from '../../model/device-type.ts';
 import { errorMessage } from '../../model/errors.ts';
 import { newId } from '../../model/ids.ts';
 import { parsedJson } from '../../model/json-keys.ts';
@@ -225,8 +230,9 @@ function propertiesIn(meta: JsonObject): JsonObject {
 }
 
 function encodingNamed(name: string): PayloadEncoding {
-  if (name === 'HEX' || name === 'JSON') return name;
-  throw new Error(`encoding ${name} must be HEX or JSON`);
+  const encoding = payloadEncodings.find((known) => known === name);
+  if (encoding !== undefined) return encoding;
+  throw new Error(`encoding ${name} must be one of ${payloadEncodings.join(', ')}`);
 }
 
 function textIn(meta: JsonObject, name: string): string | null {

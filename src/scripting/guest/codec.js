@@ -101,8 +101,12 @@
     decodeUplink: {
       input(event) {
         const data = event.data || {};
+        if (event.data && typeof data.payloadHex !== 'string') {
+          api.fail('decodeUplink needs bytes, and event.data has no payloadHex; declare the encoding Bytes', '', 0);
+          return undefined;
+        }
         const recvTime = event.timestamp === undefined ? new Date() : new Date(event.timestamp);
-        return { bytes: bytesOf(data.payloadHex), fPort: data.port, recvTime, variables: variablesOf(event) };
+        return { bytes: bytesOf(data.payloadHex), fPort: data.port ?? 1, recvTime, variables: variablesOf(event) };
       },
       output(output) {
         api.emit('sample', { data: output.data });
@@ -188,7 +192,9 @@
       return undefined;
     }
     const { input, output, then } = entries[entry];
-    return whenDone(codec(input(event)), function (value) {
+    const given = input(event);
+    if (given === undefined) return undefined;
+    return whenDone(codec(given), function (value) {
       if (!succeeded(value, entry)) return undefined;
       output(value, event);
       return then && then(find, value);

@@ -7,6 +7,7 @@ import {
 } from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import type { ReadEncoding } from '../../model/payload.ts';
 import type { RadioMetrics, UplinkMetrics } from '../../model/uplink-metrics.ts';
 import type { ByteReader, ByteWriter } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
@@ -257,6 +258,8 @@ const rawCodec = recordOf<RawPayload>({
   body: bodyCodec,
   bodyBytes: numberCodec,
   metrics: recordOf<RadioMetrics>(radioFields),
+  encoding: textCodec as Codec<ReadEncoding>,
+  payloadHex: textCodec,
 });
 
 export const traceCodec = recordOf<EntryTrace>({

@@ -1,7 +1,8 @@
 // A raw uplink as one line of JSON: the form in which every store keeps it, and by which two stores are compared.
 import { hash } from 'node:crypto';
-import { bodyJsonOf } from '../../model/entry-trace.ts';
+import { bodyJsonOf, type RawPayload } from '../../model/entry-trace.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import type { ReadEncoding } from '../../model/payload.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { RadioMetrics } from '../../model/uplink-metrics.ts';
 import type { RawUplink } from '../../model/uplink.ts';
@@ -24,7 +25,9 @@ type Line = readonly [
   duplicates: number,
   samples: readonly SampleItem[] | null,
   state: JsonObject | null,
-  metrics?: RadioMetrics,
+  metrics?: RadioMetrics | null,
+  encoding?: ReadEncoding,
+  payloadHex?: string,
 ];
 type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, meta?: JsonObject];
 
@@ -33,7 +36,7 @@ type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, 
  */
 export function lineOf(uplink: RawUplink, bytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
-  const { topic, timestamp, body, bodyBytes, metrics } = payload;
+  const { topic, timestamp, body, bodyBytes } = payload;
   const bodyJson = bodyJsonOf(body);
   const ids = `${JSON.stringify(deviceId)},${JSON.stringify(id)},${position},${receivedAt}`;
   const sent = `${JSON.stringify(topic)},${timestamp},${bodyBytes},${bodyJson}`;
@@ -41,8 +44,14 @@ export function lineOf(uplink: RawUplink, bytesMax: number): string {
   const items = outcome === undefined || outcome.length > bytesMax ? 'null' : outcome;
   const left = state === undefined ? 'null' : JSON.stringify(state);
   const keptState = left.length <= bytesMax ? left : 'null';
-  const radio = metrics === undefined ? '' : `,${JSON.stringify(metrics)}`;
-  return `[${ids},${sent},${duplicates},${items},${keptState}${radio}]`;
+  return `[${ids},${sent},${duplicates},${items},${keptState}${lastItems(payload)}]`;
+}
+
+/** What few uplinks have, from the first that is absent on without the rest. */
+function lastItems({ metrics, encoding, payloadHex }: RawPayload): string {
+  const items: unknown[] = [metrics ?? null, encoding, payloadHex];
+  while (items.length > 0 && (items.at(-1) ?? null) === null) items.pop();
+  return items.map((item) => `,${JSON.stringify(item)}`).join('');
 }
 
 /**
@@ -95,6 +104,8 @@ export function uplinkOf(line: string): RawUplink {
     items,
     state,
     metrics,
+    encoding,
+    payloadHex,
   ] = JSON.parse(line) as Line;
   const samples = items?.map(([of, at, data, meta]) => ({
     deviceId,
@@ -108,7 +119,15 @@ export function uplinkOf(line: string): RawUplink {
     deviceId,
     position,
     receivedAt,
-    payload: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
+    payload: {
+      topic,
+      timestamp,
+      body,
+      bodyBytes,
+      ...(metrics === undefined || metrics === null ? {} : { metrics }),
+      ...(encoding === undefined ? {} : { encoding }),
+      ...(payloadHex === undefined ? {} : { payloadHex }),
+    },
     samples: samples ?? null,
     duplicates,
     ...(state === null ? {} : { state }),

@@ -129,6 +129,7 @@ export interface RecordTables
     uplinkSecret: SealedText | null;
     uplinkSecretHash: string | null;
     decodingType: string;
+    encoding: string | null;
     pushConfigurationAutomatically: Flag;
     lineProtocol: string | null;
     sparkplug: string | null;

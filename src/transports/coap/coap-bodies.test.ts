@@ -1,8 +1,7 @@
-// Bodies in blocks and in CBOR: put together, read as JSON would have said it, refused when they cannot be.
-import { encode } from 'cborg';
+// Bodies in blocks: put together, refused when they cannot be.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { blockLimits, BlockBodies, KeptAnswers, parseCborBody } from './coap-capture.ts';
+import { blockLimits, BlockBodies, KeptAnswers } from './coap-capture.ts';
 
 const block = (number: number, more: boolean, bytes = 16) => ({ number, more, bytes });
 const full = Buffer.alloc(16, 'a');
@@ -88,62 +87,5 @@ describe('RFC 7959: blocks of a body', () => {
     for (const [at, key] of ['a', 'b', 'c'].entries()) answers.keep(key, 'A', at, at);
     expect(['a', 'b', 'c'].map((key) => answers.find(key, 50))).toEqual([undefined, 1, 2]);
     expect(answers.find('c', 102)).toBeUndefined();
-  });
-});
-
-describe('CBOR bodies', () => {
-  test('what JSON can say comes out as JSON would', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
-        expect(parseCborBody(encode(value))).toEqual(JSON.parse(JSON.stringify(value)));
-      }),
-    );
-  });
-  for (const [what, hex, expected] of [
-    ['numbers as keys', 'a2010220f6', { '1': 2, '-1': null }],
-    ['byte strings', 'a1616142beef', { a: 'beef' }],
-    ['NaN and infinities', '83f97e00f97c00f9fc00', [null, null, null]],
-    ['undefined', '81f7', [null]],
-    ['a half float', '81f93e00', [1.5]],
-    ['an integer of 64 bits, exactly', '811bffffffffffffffff', ['18446744073709551615']],
-    [
-      'times with their tags',
-      '82c074323032362d30312d30315430303a30303a30305ac11a5c2aad81',
-      ['2026-01-01T00:00:00Z', 1546300801],
-    ],
-    ['indefinite lengths', 'bf61619f0102ffff', { a: [1, 2] }],
-  ] as const)
-    test(what, () => expect(parseCborBody(Buffer.from(hex, 'hex'))).toEqual(expected));
-  test('a key __proto__ stays a key', () => {
-    const body = parseCborBody(Buffer.from('a1695f5f70726f746f5f5fa1616101', 'hex'));
-    expect(Object.keys(body as object)).toEqual(['__proto__']);
-    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
-  });
-  for (const [what, body] of [
-    ['nothing', ''],
-    ['a cut text', '6548'],
-    ['two values', '0101'],
-    ['a map as key', 'a1a001'],
-    ['the same key twice', 'a2616101616102'],
-    ['an unknown tag', 'd864a0'],
-    ['65 levels and more', `${'81'.repeat(70)}01`],
-    ['a million levels', `${'81'.repeat(1_000_000)}01`],
-    ['a length of 2^60', '9b1000000000000000'],
-  ] as const)
-    test(`${what}: refused`, () =>
-      expect(() => parseCborBody(Buffer.from(body, 'hex'))).toThrow(
-        expect.objectContaining({ problem: 'invalidCbor' }),
-      ));
-  test('no bytes whatever lead to anything else than a value or a refusal', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        try {
-          JSON.stringify(parseCborBody(bytes));
-        } catch (error) {
-          expect(error).toMatchObject({ problem: 'invalidCbor' });
-        }
-      }),
-      { numRuns: 3_000 },
-    );
   });
 });

@@ -1,14 +1,12 @@
 // CoAP capture: answers POST /v3/capture, also with a body in blocks (contract 18).
-import { decode, type TagDecoder } from 'cborg';
-import { rememberExact } from '../../model/exact-json.ts';
+import type { PayloadEncoding } from '../../model/device-type.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
 import type { KeptSamples } from '../../model/kept-samples.ts';
+import { type Payload, payloadBytesMax } from '../../model/payload.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { standInName } from '../../model/outside-name.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
-import { captureBodyOf, type CaptureRequest, captureRequestOf } from '../http/capture-request.ts';
-import { parseSenmlCbor } from '../senml/senml-cbor.ts';
+import { type CaptureRequest, captureRequestOf } from '../http/capture-request.ts';
+import { inflateBody, isSenmlPack, readPayload } from '../payload-reader.ts';
 import {
   blockBytesMax,
   blockOfAnswer,
@@ -41,7 +39,7 @@ interface BlockLimits {
 }
 
 export const blockLimits: BlockLimits = {
-  bodyBytesMax: 1024 * 1024,
+  bodyBytesMax: payloadBytesMax,
   transfersMax: 1_024,
   bytesMax: 32 * 1024 * 1024,
   idleMs: 247_000,
@@ -170,82 +168,30 @@ export class KeptAnswers<A> {
   }
 }
 
-// CBOR bodies as JSON: text keys, byte strings as hex, no values that JSON does not have.
+// Content formats: those that tell how the payload is read; all others are told apart by their content.
 
-/** As deep as JSON bodies may nest. */
-const depthMax = 64;
-
-/**
- * Tags that only say how a value is meant: times as text and number, URIs, "this is CBOR". Others
- * are refused.
- */
-const plain: TagDecoder = (content) => content();
-const tags: Record<number, TagDecoder> = { 0: plain, 1: plain, 32: plain, 55799: plain };
-
-/**
- * Throws Problem `invalidCbor`. Integers beyond 2^53 become their text, as in JSON; NaN and the
- * infinities become null.
- */
-export function parseCborBody(bytes: Uint8Array): Json {
-  return jsonOf(decoded(bytes), 0);
-}
-
-function decoded(bytes: Uint8Array): unknown {
-  try {
-    // Maps, because a key `__proto__` must stay a key.
-    return decode(bytes, { useMaps: true, rejectDuplicateMapKeys: true, tags });
-  } catch (error) {
-    // A body that nests without end overflows the stack of the decoder.
-    if (error instanceof RangeError) throw tooDeep();
-    throw problem('invalidCbor', { reason: (error as Error).message });
-  }
-}
-
-function tooDeep(): Problem {
-  return problem('invalidCbor', { reason: `it exceeds the maximum nesting depth of ${depthMax}` });
-}
-
-function jsonOf(value: unknown, depth: number): Json {
-  if (depth > depthMax) throw tooDeep();
-  if (typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'bigint') return String(value);
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-  if (Array.isArray(value)) {
-    const list = value.map((item) => jsonOf(item, depth + 1));
-    for (const [at, item] of value.entries())
-      if (typeof item === 'bigint') rememberExact(list, String(at));
-    return list;
-  }
-  if (value instanceof Map) {
-    const object = Object.fromEntries(
-      [...value].map(([key, item]) => [keyOf(key), jsonOf(item, depth + 1)]),
-    );
-    for (const [key, item] of value)
-      if (typeof item === 'bigint') rememberExact(object, keyOf(key));
-    return object;
-  }
-  return null;
-}
-
-function keyOf(key: unknown): string {
-  if (typeof key === 'string') return standInName(key);
-  if (typeof key === 'number' || typeof key === 'bigint' || typeof key === 'boolean')
-    return String(key);
-  if (key instanceof Uint8Array) return standInName(Buffer.from(key).toString('hex'));
-  throw problem('invalidCbor', { reason: 'a key must be a string or a number' });
-}
-
-const { senmlJson, sensmlJson, senmlCbor, sensmlCbor } = contentFormats;
-const senmlFormats: ReadonlySet<number> = new Set([senmlJson, sensmlJson, senmlCbor, sensmlCbor]);
-const knownFormats: ReadonlySet<number> = new Set(Object.values(contentFormats));
+const { json, cbor, senmlJson, sensmlJson, senmlCbor, sensmlCbor } = contentFormats;
+const contentTypes: Readonly<Record<number, string>> = {
+  [json]: 'application/json',
+  [cbor]: 'application/cbor',
+  [senmlJson]: 'application/senml+json',
+  [sensmlJson]: 'application/sensml+json',
+  [senmlCbor]: 'application/senml+cbor',
+  [sensmlCbor]: 'application/sensml+cbor',
+  [contentFormats.deflatedJson]: 'application/json',
+  [contentFormats.deflatedCbor]: 'application/cbor',
+};
+const deflatedFormats: ReadonlySet<number | undefined> = new Set([
+  contentFormats.deflatedJson,
+  contentFormats.deflatedCbor,
+]);
 const capturePath = '/v3/capture';
 
 export interface CoapCapture<S> {
   /** What `admit` returned. */
   readonly sender: S;
   readonly request: CaptureRequest;
-  readonly body: JsonObject | readonly Json[];
+  readonly payload: Payload;
   readonly bodyBytes: number;
   /** Whether the body is a SenML pack. */
   readonly isSenml: boolean;
@@ -265,8 +211,8 @@ export interface CoapCaptureParts<S> {
   readonly capture: (
     input: CoapCapture<S>,
   ) => Promise<{ readonly id: string; readonly receivedAt: EpochMs } & Partial<KeptSamples>>;
-  /** Throws Problem `invalidJson`. Returns undefined for an empty string. */
-  readonly parseJson: (text: string) => Json | undefined;
+  /** How payloads of the sender are read, when that is declared. */
+  readonly encodingOf: (sender: S) => PayloadEncoding | null;
   /** Returns the error body of interface 7; an error that is not a Problem is an internal error. */
   readonly errorBody: (error: unknown, path: string, sender: string) => { readonly status: number };
   /** Called for each capture that was refused. */
@@ -342,19 +288,20 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
   const owner = parts.organizationOf(sender);
   const body = wholeBody(state, received, owner);
   if (body === 'more') return { ...continued(request), owner };
-  const {
-    id,
-    receivedAt,
-    stored,
-    notStored = [],
-  } = await parts.capture({
+  const { contentFormat } = request;
+  const contentType = contentTypes[contentFormat ?? -1];
+  const hints = { encoding: parts.encodingOf(sender), contentType, port: asked.port };
+  const inflated = deflatedFormats.has(contentFormat) ? inflateBody(body) : body;
+  const payload = readPayload(inflated, hints);
+  const done = await parts.capture({
     sender,
     request: asked,
-    body: captureBodyOf(parsed(body, request.contentFormat, parts.parseJson)),
+    payload,
     bodyBytes: body.length,
-    isSenml: senmlFormats.has(request.contentFormat ?? contentFormats.json),
+    isSenml: isSenmlPack(hints) && Array.isArray(payload.body),
     duplicateKey,
   });
+  const { id, receivedAt, stored, notStored = [] } = done;
   const answer = jsonAnswer(coapCodes.created, {
     id,
     timestamp: formatInstant(receivedAt),
@@ -379,17 +326,6 @@ function wholeBody<S>(
   if (body === 'tooLarge') throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
   if (body === 'incomplete') throw problem('coapBlocksIncomplete');
   return body;
-}
-
-function parsed(
-  body: Buffer,
-  contentFormat: number | undefined,
-  parseJson: CoapCaptureParts<unknown>['parseJson'],
-): Json | undefined {
-  if (contentFormat === contentFormats.cbor) return parseCborBody(body);
-  if (contentFormat === contentFormats.senmlCbor || contentFormat === contentFormats.sensmlCbor)
-    return parseSenmlCbor(body);
-  return parseJson(body.toString('utf8'));
 }
 
 function firstBlock<S>(
@@ -421,12 +357,9 @@ function furtherBlock<S>(
   return block;
 }
 
-function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureRequest {
+function checkedRequest({ query, accept }: CoapRequest): CaptureRequest {
   if (accept !== undefined && accept !== contentFormats.json)
     throw problem('coapAcceptUnsupported', { accept });
-  // Small devices omit the format; then the body is read as JSON.
-  if (contentFormat !== undefined && !knownFormats.has(contentFormat))
-    throw problem('coapFormatUnsupported', { contentFormat });
   return captureRequestOf(query, {});
 }
 

@@ -25,6 +25,8 @@ export const contentFormats = {
   sensmlJson: 111,
   senmlCbor: 112,
   sensmlCbor: 113,
+  deflatedJson: 11_050,
+  deflatedCbor: 11_060,
 } as const;
 
 /** Options that must be understood (odd numbers) and are. */

@@ -1,7 +1,7 @@
 // Capture request over HTTP: what headers and query say besides the body (contract 18).
 import type { IncomingHttpHeaders } from 'node:http';
 import { type EpochMs, restorePlus } from '../../model/instant.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { timestampOfText, timestampRefusal } from '../../model/timestamp.ts';
 
@@ -12,6 +12,8 @@ export interface CaptureRequest {
   readonly deviceId: string;
   readonly topic: string | null;
   readonly timestamp: EpochMs | null;
+  /** As it was sent; see `readPayload`. */
+  readonly port: string | undefined;
 }
 
 export type CaptureQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -33,6 +35,7 @@ export function captureRequestOf(
     deviceId,
     topic: first(query['topic'], headers['x-topic']) ?? null,
     timestamp: timestampOf(timestamp),
+    port: first(query['port'], headers['x-port']),
   };
 }
 
@@ -54,12 +57,6 @@ export function captureSecretOf(query: CaptureQuery, headers: IncomingHttpHeader
   );
   if (secret === undefined) throw problem('uplinkSecretMissing');
   return secret;
-}
-
-/** The body of a capture is an object or an array; a scalar is refused. */
-export function captureBodyOf(body: unknown): JsonObject | readonly Json[] {
-  if (typeof body === 'object' && body !== null) return body as JsonObject | readonly Json[];
-  throw problem('captureBodyInvalid');
 }
 
 /** The body of a network server's webhook is one object. */

@@ -19,6 +19,7 @@ import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
 import { MqttOutput } from './mqtt-output.ts';
+import { messageProperties } from './mqtt-properties.ts';
 import { LargePublish, MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
 import { type ConnectPacket, readConnect, UnsupportedLevel } from './mqtt-packet-reader.ts';
 import {
@@ -423,7 +424,8 @@ function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
 
 function willOf({ will }: ConnectPacket): Will | undefined {
   if (will === undefined) return undefined;
-  return { topic: will.topic, payload: ownBytes(Buffer.from(will.payload)) };
+  const payload = ownBytes(Buffer.from(will.payload));
+  return { topic: will.topic, payload, properties: messageProperties(will.properties) };
 }
 
 function silenceMaxOf(packet: ConnectPacket): number {

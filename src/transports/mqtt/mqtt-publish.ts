@@ -12,7 +12,7 @@ import type { Deliveries, OutboundMessage } from './mqtt-messages.ts';
 import type { PublishPacket } from './mqtt-packet-reader.ts';
 import { reasonCodes } from './mqtt-packet-writer.ts';
 import type { MqttPeers } from './mqtt-peers.ts';
-import { messageProperties } from './mqtt-properties.ts';
+import { type MessageProperties, messageProperties } from './mqtt-properties.ts';
 import type { RetainedSource } from './mqtt-retained.ts';
 import {
   type FindRoute,
@@ -33,6 +33,8 @@ export interface MqttPayload {
   /** Sub-topic, its levels joined with dots; null without one. */
   readonly topic: string | null;
   readonly payload: Buffer;
+  /** What a client of MQTT 5 said of it. */
+  readonly properties?: MessageProperties | undefined;
   /** Tells repetitions of one packet; absent for QoS 0, which is never repeated. */
   readonly duplicateKey?: string;
   /** The sender says that it sent the packet before. */
@@ -66,7 +68,8 @@ export interface DroppedPublish {
   readonly payload?: Buffer | undefined;
 }
 
-type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'dup' | 'messageId'>;
+type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'dup' | 'messageId'> &
+  Pick<MqttPayload, 'properties'>;
 
 /**
  * With a RefusedPublish the packet is dropped: acknowledged before MQTT 5, and answered with its
@@ -121,7 +124,8 @@ export function createPublishHandler<R extends RoutedDevice>(
       );
       return;
     }
-    const handedOn = payloadOf(session, packet, levels, payload);
+    const properties = messageProperties(packet.properties);
+    const handedOn = payloadOf(session, { ...packet, properties }, levels, payload);
     // Also while its device is looked up: its client sends it again when the connection breaks.
     recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
     const failed = (error: unknown) => {
@@ -135,7 +139,7 @@ export function createPublishHandler<R extends RoutedDevice>(
         payload,
         qos: packet.qos === 0 ? 0 : 1,
         retain: packet.retain,
-        properties: messageProperties(packet.properties),
+        properties,
       } as const;
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
@@ -263,12 +267,14 @@ function payloadOf(
   payload: Buffer,
 ): MqttPayload {
   const topic = levels.join('.') || null;
+  const { properties } = packet;
   if (packet.qos === 0 || packet.messageId === undefined)
-    return { topic, payload, isRepeated: false };
+    return { topic, payload, properties, isRepeated: false };
   const text = `${key}\n${packet.messageId}\n${packet.topic}\n${payload.toString('latin1')}`;
   return {
     topic,
     payload,
+    properties,
     duplicateKey: `mqtt ${hash('sha1', text, 'base64url')}`,
     isRepeated: packet.dup,
   };
@@ -320,13 +326,13 @@ export function createWillHandler<R extends RoutedDevice>(
         return isLasting ? 'foreign' : 'failed';
       }
     },
-    async publish(session: MqttSession, { topic, payload }: Will): Promise<void> {
+    async publish(session: MqttSession, { topic, payload, properties }: Will): Promise<void> {
       // The end of the connection is the death of an edge node, with or without a will.
       if (isSparkplugTopic(topic)) return;
       try {
         const up = upTopicOf(topic);
         const route = await routeOf(session, up, parts.findRoute);
-        const packet = { topic, payload, qos: 0, dup: false } as const;
+        const packet = { topic, payload, qos: 0, dup: false, properties } as const;
         await parts.store(route, payloadOf(session, packet, up?.levels ?? [], payload));
       } catch (error) {
         const sent = {

@@ -1,4 +1,5 @@
 // MQTT session: one connection, its identity and subscriptions, its devices by topic, and the order of its answers.
+import type { MessageProperties } from './mqtt-properties.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { SparkplugClient } from '../sparkplug/sparkplug-client.ts';
@@ -30,6 +31,7 @@ export interface DeviceSubscription {
 export interface Will {
   readonly topic: string;
   readonly payload: Buffer;
+  readonly properties: MessageProperties | undefined;
 }
 
 interface Turn {

@@ -18,6 +18,7 @@ export interface DeviceSender {
   readonly route: UplinkRoute;
   readonly topic: string | null;
   readonly timestamp: EpochMs | null;
+  readonly port: string | undefined;
 }
 
 /** A network server, which names its devices in the body. */
@@ -98,13 +99,14 @@ export class CaptureSenders {
     headers: IncomingHttpHeaders,
   ): Looked<Sender> {
     if (isWebhook(connector, query, headers)) return { kind: 'networkServer', connector };
-    const { deviceId, topic, timestamp } = captureRequestOf(query, headers);
+    const { deviceId, topic, timestamp, port } = captureRequestOf(query, headers);
     const route = this.#directory.byConnector(connector, deviceId);
     const found = (known: UplinkRoute): Sender => ({
       kind: 'device',
       route: known,
       topic,
       timestamp,
+      port,
     });
     return route instanceof Promise ? route.then(found) : found(route);
   }

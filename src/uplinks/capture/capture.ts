@@ -1,8 +1,9 @@
 // Capture journey: the device, decoder and stored topics of a request make it an uplink.
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import type { Json } from '../../model/json.ts';
 import type { KeptSamples } from '../../model/kept-samples.ts';
+import { keptPayload, type Payload } from '../../model/payload.ts';
 import type { EarlyRun, Uplink, UplinkDevice } from '../../model/uplink.ts';
 import type { Once } from '../idempotency/idempotency.ts';
 
@@ -11,7 +12,8 @@ export interface Capture {
   readonly route: UplinkRoute;
   readonly topic: string | null;
   readonly timestamp: EpochMs | null;
-  readonly body: JsonObject | readonly Json[];
+  readonly payload: Payload;
+  /** Of the payload as received. */
   readonly bodyBytes: number;
   readonly idempotencyKey: string | undefined;
   /** Identifies repetitions on the transport. */
@@ -50,15 +52,15 @@ export function capture(input: Capture, on: CaptureStages): Promise<CaptureRecei
 }
 
 async function take(
-  { route, topic, timestamp, body, bodyBytes, duplicateKey, run }: Capture,
+  { route, topic, timestamp, payload, bodyBytes, duplicateKey, run }: Capture,
   on: CaptureStages,
   firstSeenAt: EpochMs,
 ): Promise<CaptureReceipt> {
   const early = run?.route === route ? run : undefined;
   const { correlationId = on.newId(), receivedAt = firstSeenAt } = early ?? {};
   const key = duplicateKey !== undefined && { duplicateKey };
-  const payload = { topic, timestamp, body, bodyBytes, run: early, ...key };
-  const uplink = uplinkOf(payload, route, correlationId, receivedAt);
+  const sent = { topic, timestamp, ...keptPayload(payload, bodyBytes), run: early, ...key };
+  const uplink = uplinkOf(sent, route, correlationId, receivedAt);
   const kept = await on.handleUplink(uplink);
   return { id: uplink.correlationId, receivedAt, ...kept };
 }
@@ -75,7 +77,7 @@ export async function captureOnce(
     credential: `${route.connector.id} ${route.device.id}`,
     route: 'POST /v3/capture',
     key,
-    body: input.body as Json,
+    body: input.payload.body as Json,
   };
   const answer = await on.once.stored(call, async (attempt) => {
     const before = attempt.stored(wholeUplink);
@@ -96,6 +98,7 @@ export function uplinkOf(
   payload: Pick<
     Uplink,
     | ('topic' | 'timestamp' | 'body' | 'bodyBytes')
+    | ('inflatedBytes' | 'encoding' | 'payloadHex')
     | ('duplicateKey' | 'isRepeated' | 'metrics' | 'onlyNote' | 'run')
   >,
   route: UplinkRoute,

@@ -3,15 +3,17 @@ import { expect, test } from 'vitest';
 import type { CoapCapture } from '../../transports/coap/coap-capture.ts';
 import { exchangeLifetimeMs } from '../../transports/coap/coap-exchanges.ts';
 import { DuplicateFilter } from '../../transports/duplicate-filter.ts';
+import type { Payload } from '../../model/payload.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { Capture } from './capture.ts';
 import { createCoapUplinks } from './coap-uplink.ts';
 
+const payload: Payload = { body: { a: 1 }, encoding: 'JSON', bytes: 7 };
 const sender = { device: { id: 'd' } } as UplinkRoute;
 const sent: CoapCapture<UplinkRoute> = {
   sender,
-  request: { secret: 's', deviceId: 'p', topic: 't', timestamp: 3 },
-  body: { a: 1 },
+  request: { secret: 's', deviceId: 'p', topic: 't', timestamp: 3, port: undefined },
+  payload,
   bodyBytes: 7,
   isSenml: false,
   duplicateKey: 'key',
@@ -37,8 +39,8 @@ function started() {
 test('a request is captured for the sender that admission found', async () => {
   const { handle, captured } = started();
   expect(await handle(sent)).toEqual({ id: 'captured', receivedAt: 1_000 });
-  const payload = { topic: 't', timestamp: 3, body: { a: 1 }, bodyBytes: 7, duplicateKey: 'key' };
-  expect(captured).toEqual([{ route: sender, ...payload, idempotencyKey: undefined }]);
+  const expected = { topic: 't', timestamp: 3, payload, bodyBytes: 7, duplicateKey: 'key' };
+  expect(captured).toEqual([{ route: sender, ...expected, idempotencyKey: undefined }]);
 });
 
 test('a repetition of a request from before the start gets a receipt and is not captured', async () => {

@@ -20,11 +20,11 @@ export function createCoapUplinks(stages: {
 }): (sent: CoapCapture<UplinkRoute>) => Promise<CaptureReceipt> {
   const { duplicates, capture, captureSenml, newId, now } = stages;
   const startedAt = now();
-  return async ({ sender: route, request, body, bodyBytes, isSenml, duplicateKey }) => {
+  return async ({ sender: route, request, payload, bodyBytes, isSenml, duplicateKey }) => {
     const { topic, timestamp } = request;
-    const payload = { topic, timestamp, body, bodyBytes, duplicateKey };
+    const sent = { topic, timestamp, payload, bodyBytes, duplicateKey };
     const take = isSenml ? captureSenml : capture;
-    const work = () => take({ route, ...payload, idempotencyKey: undefined });
+    const work = () => take({ route, ...sent, idempotencyKey: undefined });
     if (now() - startedAt > exchangeLifetimeMs) return work();
     const once = await duplicates.once(duplicateKey, work, route.device.organizationId);
     if (once.repeated) return { id: newId(), receivedAt: now() };

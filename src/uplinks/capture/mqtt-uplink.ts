@@ -1,11 +1,11 @@
-// MQTT uplinks: repetitions are stored once, and invalid JSON becomes a note for the device's owner (contract 18).
-import { isUtf8 } from 'node:buffer';
+// MQTT uplinks: repetitions are stored once, and what cannot be read is kept with a note for the device's owner (contract 18, 38).
 import type { DuplicateFilter } from '../../transports/duplicate-filter.ts';
 import type { MqttPayload } from '../../transports/mqtt/mqtt-publish.ts';
+import { readPayload } from '../../transports/payload-reader.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
-import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
+import type { Note } from '../../model/entry-trace.ts';
+import { declaredEncoding, keptPayload, type PayloadHints } from '../../model/payload.ts';
 import { Problem } from '../../model/problem.ts';
 import type { Uplink } from '../../model/uplink.ts';
 import { uplinkOf } from './capture.ts';
@@ -16,10 +16,6 @@ const shownBytesMax = 200;
 export interface MqttUplinkStages {
   readonly duplicates: DuplicateFilter;
   readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
-  /** Resolves when an entry without a decoder run is durable. */
-  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
-  /** Throws Problem `invalidJson`. */
-  readonly parseJson: (text: string) => Json | undefined;
   readonly repeated: () => void;
   readonly newId: () => string;
   readonly now: () => EpochMs;
@@ -53,56 +49,42 @@ export async function handleMqttPayload(
 
 function store(
   route: UplinkRoute,
-  { topic, payload, duplicateKey, isRepeated }: MqttPayload,
+  { topic, payload, properties, duplicateKey, isRepeated }: MqttPayload,
   on: MqttUplinkStages,
 ) {
-  const body = bodyOf(payload, on.parseJson);
-  const key = { ...(duplicateKey !== undefined && { duplicateKey }) };
-  if (typeof body === 'string') {
-    const entry = unreadableEntryOf(route, payload, body, on);
-    return on.appendEntry({ ...entry, trace: key });
-  }
-  const input = { topic, timestamp: null, body, bodyBytes: payload.length, isRepeated, ...key };
+  const { contentType, userProperties } = properties ?? {};
+  const port = [userProperties?.['port']].flat()[0];
+  const hints = { encoding: declaredEncoding(route), contentType, port };
+  const input = {
+    topic,
+    timestamp: null,
+    isRepeated,
+    ...(duplicateKey !== undefined && { duplicateKey }),
+    ...readOrNoted(payload, hints),
+  };
   return on.handleUplink(uplinkOf(input, route, on.newId(), on.now()));
 }
 
-/** Returns the JSON object or array, or the reason why the payload is invalid. */
-function bodyOf(
-  payload: Buffer,
-  parseJson: MqttUplinkStages['parseJson'],
-): JsonObject | readonly Json[] | string {
-  if (payload.length === 0) return 'it is empty';
-  if (!isUtf8(payload)) return 'it is not valid UTF-8';
-  try {
-    const body = parseJson(payload.toString());
-    if (typeof body === 'object' && body !== null) return body;
-    return 'it is neither an object nor an array';
-  } catch (error) {
-    if (error instanceof Problem) return error.message;
-    throw error;
-  }
-}
+type Kept = ReturnType<typeof keptPayload> & { readonly onlyNote?: Note };
 
-/** An entry without samples, whose note shows the start of the payload. */
-function unreadableEntryOf(
-  { device }: UplinkRoute,
-  payload: Buffer,
-  wrong: string,
-  on: MqttUplinkStages,
-): JournalEntry {
-  const receivedAt = on.now();
-  const note = {
-    id: on.newId(),
-    deviceId: device.id,
-    timestamp: receivedAt,
-    correlationId: on.newId(),
-    level: 'ERROR',
-    source: 'UPLINK',
-    message: `The payload is not a JSON object or array and was not stored: ${wrong}`,
-    details: {
-      bytes: payload.length,
-      payloadHex: payload.subarray(0, shownBytesMax).toString('hex'),
-    },
-  } as const;
-  return { deviceId: device.id, receivedAt, samples: [], notes: [note] };
+/** What cannot be read is kept as bytes, with a note on the reason. */
+function readOrNoted(bytes: Buffer, hints: PayloadHints): Kept {
+  try {
+    return keptPayload(readPayload(bytes, hints), bytes.length);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const payloadHex = bytes.toString('hex');
+    const body = { payloadHex };
+    return {
+      body,
+      bodyBytes: bytes.length,
+      encoding: 'BYTES',
+      onlyNote: {
+        level: 'ERROR',
+        source: 'UPLINK',
+        message: `The payload could not be read and was not decoded: ${error.message}`,
+        details: { bytes: bytes.length, payloadHex: payloadHex.slice(0, 2 * shownBytesMax) },
+      },
+    };
+  }
 }

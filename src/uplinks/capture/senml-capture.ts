@@ -4,6 +4,7 @@ import type { Note } from '../../model/entry-trace.ts';
 import { type EpochMs, isWithin } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
+import { keptPayload } from '../../model/payload.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
@@ -81,7 +82,9 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
   async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
     const { organizationId } = input.route.device;
     const inTurn = <T>(work: () => T) => on.turns.run(organizationId, work);
-    const pack = await inTurn(() => resolvedPack(input.body, input.timestamp ?? receivedAt));
+    const pack = await inTurn(() =>
+      resolvedPack(input.payload.body, input.timestamp ?? receivedAt),
+    );
     const { values } = pack;
     const found = await deviceNames(values, (name) => named(name, input.route));
     const devices = await inTurn(() => byDevice(values, found));
@@ -92,9 +95,9 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
       // Of several devices, the last one is stored when all are: then the request is not repeated.
       const isLast = i === devices.length - 1;
       const key = isLast && duplicateKey !== undefined && { duplicateKey };
-      const body = devices.length === 1 ? input.body : own.map(({ of }) => recordOf(of));
-      const bodyBytes = devices.length === 1 ? input.bodyBytes : JSON.stringify(body).length;
-      const payload = { topic, timestamp: input.timestamp, body, bodyBytes, ...key };
+      const part =
+        devices.length === 1 ? wholeOf(input) : partOf(own.map(({ of }) => recordOf(of)));
+      const payload = { topic, timestamp: input.timestamp, ...part, ...key };
       const samples: Sample[] = await inTurn(() =>
         samplesOfValues(own).map(({ meta, ...sample }) => ({
           deviceId: route.device.id,
@@ -159,6 +162,14 @@ function byDevice(
     own.values.push({ key: keyBehind(of.name, prefix), of });
   }
   return [...devices.values()];
+}
+
+function wholeOf({ payload, bodyBytes }: Capture) {
+  return keptPayload(payload, bodyBytes);
+}
+
+function partOf(body: readonly Json[]) {
+  return { body, bodyBytes: JSON.stringify(body).length };
 }
 
 /** A resolved record, as the raw uplink of a device that shares a pack with others. */

@@ -63,6 +63,7 @@ describe('contract 15: the event of an uplink decoder', () => {
     );
     expect(samples[0]!.data['event']).toEqual({
       data: { port: 2, payloadHex: '00c8' },
+      encoding: 'JSON',
       device: {
         id: '0200000000000001',
         deviceId: 'ABC',

@@ -66,6 +66,7 @@ type ReceivedPayload = Pick<
   | 'body'
   | 'bodyBytes'
   | 'metrics'
+  | 'encoding'
 >;
 
 /** An array has no data keys, so it becomes one value (contract 15). */
@@ -99,6 +100,7 @@ export function decoderEvent(uplink: ReceivedPayload, state: JsonObject): JsonOb
   const { topic, timestamp } = sampleOf(uplink, data);
   return {
     data,
+    encoding: uplink.encoding ?? 'JSON',
     device: deviceEvent(uplink.device),
     uplinkMetrics: metricsEvent(uplink, data),
     topic,

@@ -4,14 +4,14 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { missing } from '../../../structures/missing.ts';
-import { isTakenAsJson } from '../body-parsers.ts';
+import { isReadWhole } from '../body-parsers.ts';
 import type { EdgeReply, EdgeRequest, RequestState } from '../exchange.ts';
 import { isPlain } from '../request-body.ts';
 import { requestIdOf } from '../request-head.ts';
 import { bodyBytesMaxDefault, type Route } from '../route.ts';
 import { setContentPolicy } from '../security-headers.ts';
 
-// Plain bodies: JSON of a known length within the limit. The framework reads every other body.
+// Plain bodies: JSON and payloads of a known length within the limit. The framework reads every other body.
 
 /** Most requests: what needs no look at its parts. */
 const jsonTypes = new Set([
@@ -25,7 +25,7 @@ const jsonTypes = new Set([
 /** The bytes of the body that follows; undefined when it is not plain. */
 export function plainBodyBytes(
   message: IncomingMessage,
-  route: Pick<Route, 'bodyBytesMax' | 'jsonOfAnyType'>,
+  route: Pick<Route, 'bodyBytesMax' | 'payload'>,
 ): number | undefined {
   const { method, headers } = message;
   const { bodyBytesMax = bodyBytesMaxDefault } = route;
@@ -35,8 +35,8 @@ export function plainBodyBytes(
   const type = headers['content-type'];
   if (method === 'GET' || method === 'HEAD') return bytes === 0 ? 0 : undefined;
   if (type === undefined && bytes === 0) return 0;
-  const isTaken = (type !== undefined && jsonTypes.has(type)) || isTakenAsJson(route, headers);
-  return isTaken && isPlain(message) ? bytes : undefined;
+  const isWhole = (type !== undefined && jsonTypes.has(type)) || isReadWhole(route, headers);
+  return isWhole && isPlain(message) ? bytes : undefined;
 }
 
 /**

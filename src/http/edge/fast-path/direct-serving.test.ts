@@ -7,6 +7,7 @@ import Type from 'typebox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endpoint } from '../../../contract/endpoint.ts';
 import { createRequestLimit } from '../../../access/token-buckets.ts';
+import type { Payload } from '../../../model/payload.ts';
 import { problem } from '../../../model/problem.ts';
 import type { Guard } from '../admission.ts';
 import {
@@ -68,9 +69,9 @@ function routes(): Route[] {
         tag,
         access: open,
         query: Type.Object({ secret: Type.Optional(Type.String()) }),
-        body: Type.Unsafe<object>({ type: ['object', 'array'] }),
+        body: Type.Unsafe<Payload>({ type: ['object', 'array'] }),
         status: 201,
-        jsonOfAnyType: true,
+        payload: true,
         response: Type.Unknown(),
       }),
       (_headers, { secret }) => {
@@ -258,6 +259,7 @@ const plain: Record<string, Sent> = {
   'an escaped query': put('/v3/things/t1?label=%C3%B6%2F&label2=1&__proto__=x'),
   'a capture': take(json),
   'a capture without a content type': take([]),
+  'a capture sent as a form': take(['content-type', 'application/x-www-form-urlencoded']),
   'no content': { method: 'DELETE', path: '/gone' },
   'no answer body': { path: '/nothing' },
   'a page': { path: '/page' },
@@ -342,7 +344,6 @@ const others: Record<string, Sent> = {
     'content-type',
     'application/x-www-form-urlencoded',
   ]),
-  'a capture sent as a form': take(['content-type', 'application/x-www-form-urlencoded']),
   'an unknown content type': put('/v3/things/t1', '{}', [...key, 'content-type', 'text/plain']),
   'a content type that is none': put('/v3/things/t1', '{}', [...key, 'content-type', ';']),
   'too many bytes': put('/v3/things/t1', JSON.stringify({ name: 'x'.repeat(1_000) })),

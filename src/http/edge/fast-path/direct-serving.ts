@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'fast-querystring';
 import type { Guard } from '../admission.ts';
-import { jsonBodyOf } from '../body-parsers.ts';
-import { endLarge, turnOf } from '../exchange.ts';
+import { jsonBodyOf, payloadOf } from '../body-parsers.ts';
+import { endLarge, routeOf, turnOf } from '../exchange.ts';
 import type { EdgeEvents, ReportAnswer } from '../reports.ts';
 import { admitRequest, handleRequest, type ServedRoute } from '../request-handling.ts';
 import { checkRequestHead, clientAddress } from '../request-head.ts';
@@ -75,7 +75,7 @@ function directRoute(served: ServedRoute): DirectRoute {
   return { method, path, served, routeOptions, isDirect: isRead(route) };
 }
 
-/** Whether the body is read whole, as JSON. */
+/** Whether the body is read whole. */
 function isRead({ streamedBody, form, bodyBytesMax = 0 }: Route): boolean {
   return streamedBody !== true && form !== true && bodyBytesMax <= bodyBytesMaxDefault;
 }
@@ -108,12 +108,12 @@ async function answerGood(parts: DirectParts, accepted: Accepted): Promise<void>
   parts.setCorsHeaders(request, reply);
   // Also when nothing is waited for: a body that came with the head is there after one turn.
   await admitRequest(served.route, { request, reply }, parts.guard);
-  if (bodyBytes > 0) await readJson(request, reply, bodyBytes);
+  if (bodyBytes > 0) await readWhole(request, reply, bodyBytes);
   await handleRequest(served, { request, reply }, parts.guard);
   if (reply.streamed !== undefined) await reply.streamed;
 }
 
-async function readJson(
+async function readWhole(
   request: DirectRequest,
   reply: DirectReply,
   bodyBytes: number,
@@ -123,7 +123,9 @@ async function readJson(
     const bytes = body instanceof Promise ? await body : body;
     const waited = turnOf(request, bodyBytes);
     if (waited !== undefined) await waited;
-    const parsed = jsonBodyOf(request, bytes);
+    request.edgeState.bodyBytes = bodyBytes;
+    const { payload } = routeOf(request) ?? {};
+    const parsed = payload ? payloadOf(request, bytes) : jsonBodyOf(request, bytes);
     request.body = parsed instanceof Promise ? await parsed : parsed;
   } catch (error) {
     // As the framework does, because the sender may send anything after it.

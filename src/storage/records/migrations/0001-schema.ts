@@ -336,6 +336,7 @@ const inventory: Tables = {
       decodingType: text,
       uplinkSecret: optional(text),
       uplinkSecretHash: optional(text),
+      encoding: optional(text),
       pushConfigurationAutomatically: integer,
       integrationId: optional(text),
       carrier: optional(text),

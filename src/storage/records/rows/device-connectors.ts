@@ -1,6 +1,7 @@
 // Device connectors and integrations with network servers in the records store; their secrets are encrypted.
 import type { Insertable, Selectable } from 'kysely';
 import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../../model/connector.ts';
+import type { PayloadEncoding } from '../../../model/device-type.ts';
 import type {
   Carrier,
   DecodingType,
@@ -46,6 +47,7 @@ function fromRow(row: Selectable<Table>, sealer: Sealer): DeviceConnector {
     authType: row.authType as ConnectorAuthType,
     decodingType: row.decodingType as DecodingType,
     carrier: row.carrier as Carrier | null,
+    encoding: row.encoding as PayloadEncoding | null,
     uplinkSecret: mapOrNull(row.uplinkSecret, (sealed) => sealer.open(sealed)),
     pushConfigurationAutomatically: fromFlag(row.pushConfigurationAutomatically),
     lineProtocol: fromJsonTextOrNull<LineProtocolMapping>(row.lineProtocol),

@@ -74,11 +74,11 @@ export function createRemotePublishes<R extends RoutedDevice>({
 
 function publishOf(
   id: string,
-  { topic, payload, duplicateKey, isRepeated }: MqttPayload,
+  { topic, payload, properties, duplicateKey, isRepeated }: MqttPayload,
   message: OutboundMessage | undefined,
   at: EpochMs,
 ): PublishRequest {
-  const sent = message ?? { levels: [], payload, qos: 0, retain: false };
+  const sent = message ?? { levels: [], payload, properties, qos: 0, retain: false };
   return {
     id,
     topic,
