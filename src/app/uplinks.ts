@@ -257,7 +257,7 @@ function uplinkStagesOf(
     decodeEarly: (uplink, { entries }) =>
       decodedOf(uplink, parsedJson(entries) as unknown as Emit[], stateBytes),
     passThrough,
-    validate: (sample) => withTimeNote(validateSample(sample), now()),
+    validate: (sample, receivedAt) => withTimeNote(validateSample(sample), now(), receivedAt),
     admit,
     append: (entry) => store.append(entry),
     announce: (entry) => {

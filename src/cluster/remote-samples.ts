@@ -176,13 +176,14 @@ function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request):
   const { correlationId } = progress;
   const devices = pieces.map((piece): DeviceMessage => {
     const { device } = piece.of;
-    const { id, origin, storedTopics, keptDays, onlineForMs } = device;
+    const { id, origin, storedTopics, keptDays, implausibleTimes, onlineForMs } = device;
     return {
       device: {
         id,
         origin,
         storedTopics: storedTopics === '*' ? '*' : [...storedTopics],
         keptDays,
+        implausibleTimes,
         ...(onlineForMs !== undefined && { onlineForMs }),
       },
       samples: piece.samples,

@@ -59,6 +59,7 @@ function sentUplinkOf({
   script: _,
   storedTopics: __,
   keptDays: ___,
+  implausibleTimes: ____,
   ...sent
 }: Uplink): SentUplink {
   const exact = exactPlacesIn(sent as unknown as Json);

@@ -1,7 +1,7 @@
 // Schemas and endpoints of workspaces, and of those that a credential may use (contract 3).
 import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
-import { lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
+import { implausibleTimes, lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { endpoint } from './endpoint.ts';
 import { listParameters } from './list-parameters.ts';
 import { namedObject, ownObject } from './named.ts';
@@ -52,6 +52,7 @@ const settingsSchema = namedObject('WorkspaceSettings', {
   holidays: orNull(holidays),
   holidayRegion: orNull(text),
   retentionDays: orNull(workspaceRetentionDays),
+  implausibleTimes: oneOf(implausibleTimes),
 });
 
 const settingsDraft = ownObject('WorkspaceSettingsDraft', {
@@ -63,6 +64,7 @@ const settingsDraft = ownObject('WorkspaceSettingsDraft', {
   holidays: optional(holidays),
   holidayRegion: optional(text),
   retentionDays: optional(workspaceRetentionDays),
+  implausibleTimes: Type.Optional(oneOf(implausibleTimes)),
 });
 
 const workspaceSchema = namedObject('Workspace', {

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { ReadEncoding } from './payload.ts';
 import type { Sample } from './sample.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
+import type { ImplausibleTimes } from './workspace.ts';
 
 /** What decoding, journal and notes need to know of the sender. */
 export interface UplinkDevice {
@@ -50,6 +51,8 @@ export interface Uplink {
   readonly storedTopics: '*' | ReadonlySet<string>;
   /** For how many days its samples are kept; null without limit. */
   readonly keptDays: number | null;
+  /** What becomes of samples with times that cannot be right. */
+  readonly implausibleTimes: ImplausibleTimes;
   readonly receivedAt: EpochMs;
   /** What the transport said, when it did. */
   readonly topic: string | null;

@@ -33,6 +33,10 @@ export interface Holiday {
   readonly name: string;
 }
 
+export const implausibleTimes = ['KEEP', 'RECEIPT'] as const;
+/** `RECEIPT` stores them with the time of receipt. */
+export type ImplausibleTimes = (typeof implausibleTimes)[number];
+
 export interface WorkspaceSettings {
   readonly lifecycleMessages: boolean;
   readonly lifecycleMessageInterval: LifecycleMessageInterval | null;
@@ -45,6 +49,8 @@ export interface WorkspaceSettings {
   readonly holidayRegion: string | null;
   /** Samples are kept for so many days, where their data flow says nothing else; null for ever. */
   readonly retentionDays: number | null;
+  /** What becomes of samples dated before 2000 or more than a day ahead (contract 38). */
+  readonly implausibleTimes: ImplausibleTimes;
 }
 
 export const defaultWorkspaceSettings: WorkspaceSettings = {
@@ -56,6 +62,7 @@ export const defaultWorkspaceSettings: WorkspaceSettings = {
   holidays: null,
   holidayRegion: null,
   retentionDays: null,
+  implausibleTimes: 'KEEP',
 };
 
 export interface Workspace extends AuditFields {

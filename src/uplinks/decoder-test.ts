@@ -152,7 +152,7 @@ async function replayDevice(
       ? { samples: [], notes: [read.refusal] }
       : await on.decode(uplinkOf(read.uplink, device, code), state);
     state = decoded.state ?? state;
-    const validated = decoded.samples.map(on.validate);
+    const validated = decoded.samples.map((sample) => on.validate(sample));
     const samples = validated.map(({ sample }) => sample);
     const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
     const failed = notes.some(({ level }) => level === 'ERROR');
@@ -210,6 +210,7 @@ function uplinkOf(raw: RawUplink, device: UplinkDevice, code: string | null): Up
     script: code === null ? null : { code, tenant: device.organizationId },
     storedTopics: '*',
     keptDays: null,
+    implausibleTimes: 'KEEP',
     receivedAt: raw.receivedAt,
     ...raw.payload,
   };

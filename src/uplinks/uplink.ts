@@ -58,7 +58,8 @@ export interface UplinkStages {
   readonly decodeEarly: (uplink: Uplink, run: EarlyRun) => Decoded;
   /** Decodes an uplink without a script. */
   readonly passThrough: (uplink: Uplink) => Decoded;
-  readonly validate: (sample: Sample) => Validated;
+  /** A sample whose time cannot be right is dated at the time of receipt, if there is one. */
+  readonly validate: (sample: Sample, receivedAt?: EpochMs) => Validated;
   /** Cuts down what is new beyond the limits of the device. */
   readonly admit: (
     deviceId: string,
@@ -140,10 +141,16 @@ function decodedEntryOf(
   const { bodyBytes, inflatedBytes = bodyBytes } = uplink;
   if (inflatedBytes > largeWorkLimits.bytesMin && on.turns !== undefined)
     return largeEntryOf(uplink, decoded, times, on, on.turns);
-  const checked = on.admit(uplink.device.id, decoded.samples.map(on.validate));
+  const validate = (sample: Sample) => on.validate(sample, replacementOf(uplink));
+  const checked = on.admit(uplink.device.id, decoded.samples.map(validate));
   const finished = (samples: readonly Validated[]) =>
     validatedEntryOf(uplink, { ...decoded, validated: samples }, times, on);
   return checked instanceof Promise ? checked.then(finished) : finished(checked);
+}
+
+/** The time of samples whose own cannot be right; undefined when they keep it. */
+function replacementOf({ implausibleTimes, receivedAt }: Uplink): EpochMs | undefined {
+  return implausibleTimes === 'RECEIPT' ? receivedAt : undefined;
 }
 
 /** A stage takes milliseconds for a large uplink, so that each has turns of its own. */
@@ -159,7 +166,9 @@ async function largeEntryOf(
   const checked: Validated[] = [];
   for (let from = 0; from < samples.length; from += samplesPerTurn) {
     const some = samples.slice(from, from + samplesPerTurn);
-    checked.push(...(await inTurns(() => some.map(on.validate))));
+    checked.push(
+      ...(await inTurns(() => some.map((one) => on.validate(one, replacementOf(uplink))))),
+    );
   }
   const validated = await inTurns(() => on.admit(id, checked, inTurns));
   const { body } = uplink;

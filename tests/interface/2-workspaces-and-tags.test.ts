@@ -17,6 +17,7 @@ const defaultSettings = {
   workingHours: null,
   holidays: null,
   holidayRegion: null,
+  implausibleTimes: 'KEEP',
   retentionDays: null,
 };
 

@@ -150,6 +150,70 @@ describe('behaviour 13: times', () => {
     expect(told[0]).toContain("Check the device's clock");
   });
 
+  describe('contract 38: a workspace may store such samples with the time of receipt', () => {
+    const workspaceWith = (settings: object) =>
+      world.must('POST', '/v3/workspaces', {
+        name: `times ${JSON.stringify(settings)}`,
+        organizationId: world.organizationId,
+        settings,
+      });
+    const replaced = (value: string) => ({
+      svcTimestamp: { message: expect.stringMatching(/^The sample timestamp .* is /), value },
+    });
+    const past = '1970-01-21T10:40:00.000Z';
+    const ahead = '2099-01-01T00:00:00.000Z';
+
+    test('by every way in, with retention too', async () => {
+      const { id: workspaceId, settings } = await workspaceWith({
+        implausibleTimes: 'RECEIPT',
+        retentionDays: 10,
+      });
+      expect(settings.implausibleTimes).toBe('RECEIPT');
+      const script = `function consume() {
+        emit('sample', { topic: 'script', timestamp: new Date('${past}'), data: { n: 1 }, meta: { own: true } });
+      }`;
+      const device = await world.device({ workspaceId });
+      const scripted = await world.device({ workspaceId, script });
+      const before = Date.now();
+      await world.capture(device, { n: 1 }, { topic: 'capture', timestamp: past });
+      await world.capture(scripted, {});
+      const one = { topic: 'one', timestamp: ahead, data: { n: 1 } };
+      await world.must('POST', `/v3/devices/${device.id}/backfill`, one);
+      const many = [1, 2, 3, 4].map((n) => ({ topic: 'many', timestamp: past, data: { n } }));
+      expect((await bulk(device, many)).body).toMatchObject({ stored: 4 });
+      const found = await query(device, '*');
+      expect(found).toHaveLength(6);
+      for (const { timestamp, topic, meta } of [...found, ...(await query(scripted, '*'))]) {
+        expect(Date.parse(timestamp)).toBeGreaterThanOrEqual(before);
+        expect(meta).toMatchObject(replaced(topic === 'one' ? ahead : past));
+      }
+      expect((await query(scripted, '*'))[0].meta.own).toBe(true);
+      const told = (await notes(device)).filter((note) => note.includes('The sample timestamp'));
+      expect(told).toHaveLength(6);
+    });
+
+    test('not by default, and no longer when the setting changes back', async () => {
+      const { id, settings } = await workspaceWith({});
+      expect(settings.implausibleTimes).toBe('KEEP');
+      const device = await world.device({ workspaceId: id });
+      const set = (implausibleTimes: string) =>
+        world.call('PUT', `/v3/workspaces/${id}`, { settings: { implausibleTimes } });
+      const times = [];
+      for (const way of ['KEEP', 'RECEIPT', 'KEEP']) {
+        expect((await set(way)).status).toBe(200);
+        const { body } = await world.capture(device, { way }, { topic: way, timestamp: past });
+        const [newest] = await query(device, way);
+        times.push([way, newest.timestamp === past, newest.timestamp === body.timestamp]);
+      }
+      expect(times).toEqual([
+        ['KEEP', true, false],
+        ['RECEIPT', false, true],
+        ['KEEP', true, false],
+      ]);
+      expect((await set('DROP')).status).toBe(400);
+    });
+  });
+
   test('what retention would remove at once is not stored, and told', async () => {
     const { id: workspaceId } = await world.must('POST', '/v3/workspaces', {
       name: 'short',

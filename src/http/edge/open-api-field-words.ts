@@ -740,6 +740,8 @@ export const ownFieldWords: Words = {
   'WorkspaceSettings.workingHours':
     'Working hours, to which occupancy is normalized. Null without any.',
   'WorkspaceSettings.holidays': 'Public holidays, on which occupancy is not counted.',
+  'WorkspaceSettings.implausibleTimes':
+    'What becomes of samples dated before 2000 or more than a day ahead. `KEEP` stores them as dated. `RECEIPT` stores them with the time of receipt and the original time in `meta.svcTimestamp`.',
   'WorkspaceSettings.holidayRegion':
     'Country or region whose public holidays apply, such as `CH-ZH`.',
   'workingHours.enabled': 'Whether occupancy is normalized to the working hours.',

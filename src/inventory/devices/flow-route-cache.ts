@@ -1,4 +1,5 @@
 // Flow route cache: data flows with their connector, device type and outputs, each shared by its devices.
+import { defaultWorkspaceSettings, type ImplausibleTimes } from '../../model/workspace.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { DataFlow } from '../../model/data-flow.ts';
 import type { DeviceType } from '../../model/device-type.ts';
@@ -21,6 +22,8 @@ export interface FlowRoute {
   readonly type: DeviceType | null;
   /** For how many days samples are kept, by the flow or else its workspace; null without limit. */
   readonly keptDays: number | null;
+  /** What becomes of samples with times that cannot be right. */
+  readonly implausibleTimes: ImplausibleTimes;
   readonly outputs: readonly { readonly connector: OpenOutputConnector; readonly topic: string }[];
 }
 
@@ -106,5 +109,6 @@ async function readFlow(records: Records, id: string): Promise<FlowRoute> {
   });
   const workspace = await workspaceRows.find(records.db, flow.workspaceId);
   const keptDays = flow.retentionDays ?? workspace?.settings.retentionDays ?? null;
-  return { flow, connector, type, outputs, keptDays };
+  const { implausibleTimes } = workspace?.settings ?? defaultWorkspaceSettings;
+  return { flow, connector, type, outputs, keptDays, implausibleTimes };
 }

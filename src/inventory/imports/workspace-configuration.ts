@@ -160,6 +160,7 @@ export async function knownSections(
       connectivity: connector.connectivity,
       authType: connector.authType,
       decodingType: connector.decodingType,
+      encoding: connector.encoding,
       pushConfigurationAutomatically: connector.pushConfigurationAutomatically,
       lineProtocol: connector.lineProtocol,
       sparkplug: connector.sparkplug,

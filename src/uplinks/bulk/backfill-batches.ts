@@ -14,8 +14,9 @@ import type { Json } from '../../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { isTooOld, type NotStored, NotStoredCounts } from '../../model/kept-samples.ts';
 import type { Sample } from '../../model/sample.ts';
+import type { ImplausibleTimes } from '../../model/workspace.ts';
 import type { DeviceNames, InTurn } from '../validate/device-names.ts';
-import type { ValidatedSample } from '../validate/sample-validation.ts';
+import { isPlausible, type ValidatedSample } from '../validate/sample-validation.ts';
 import { entryOf } from './backfill-entry.ts';
 import { storedTopicsOf } from '../capture/capture.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
@@ -41,7 +42,7 @@ export interface BackfillProgress {
 }
 
 export interface BatchStages {
-  readonly validate: (sample: Sample) => ValidatedSample<Sample>;
+  readonly validate: (sample: Sample, receivedAt?: EpochMs) => ValidatedSample<Sample>;
   /** Cuts down what is new beyond the limits of the device. */
   readonly admit: DeviceNames['admit'];
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
@@ -79,6 +80,8 @@ export interface BackfillDevice {
   readonly storedTopics: '*' | ReadonlySet<string>;
   /** For how many days samples are kept; null without limit. */
   readonly keptDays: number | null;
+  /** What becomes of samples with times that cannot be right. */
+  readonly implausibleTimes: ImplausibleTimes;
   /**
    * Of a device that sends the samples itself: how long it is online after the newest of them.
    * Undefined for samples that are brought by others.
@@ -92,7 +95,8 @@ export type FoundDevice = BackfillDevice | SampleRefusal;
 export function backfillDevice(route: UplinkRoute): BackfillDevice {
   const { id, organizationId, workspaceId } = route.device;
   const origin = { organizationId, workspaceId, dataFlowId: route.flow.id };
-  return { id, origin, storedTopics: storedTopicsOf(route), keptDays: route.keptDays };
+  const { keptDays, implausibleTimes } = route;
+  return { id, origin, storedTopics: storedTopicsOf(route), keptDays, implausibleTimes };
 }
 
 /** A device that sends its samples itself. */
@@ -202,19 +206,21 @@ function readGroup(
       byDevice.set(device.id, samples);
     }
     samples.elements.push(element);
-    samples.checked.push(validate(sampleOf(read, device.id)));
+    const replaced = device.implausibleTimes === 'RECEIPT' ? receivedAt : undefined;
+    samples.checked.push(validate(sampleOf(read, device.id), replaced));
     samples.indices.push(index);
   }
   return byDevice;
 }
 
 function readSampleOf(
-  { keptDays }: BackfillDevice,
+  { keptDays, implausibleTimes }: BackfillDevice,
   element: Json,
   receivedAt: EpochMs,
 ): BackfillSample | SampleRefusal {
   const read = readBackfillSample(element, receivedAt);
   if (isRefusal(read) || keptDays === null) return read;
+  if (implausibleTimes === 'RECEIPT' && !isPlausible(read.timestamp, receivedAt)) return read;
   return isTooOld(read.timestamp, keptDays, receivedAt)
     ? ageRefusal(read.timestamp, keptDays)
     : read;

@@ -5,7 +5,7 @@ import { KnownDevices } from './connector-devices.ts';
 
 function deviceOf(organizationId: string, id: string): BackfillDevice {
   const origin = { organizationId, workspaceId: 'w', dataFlowId: 'f' };
-  return { id, origin, storedTopics: '*', keptDays: null };
+  return { id, origin, storedTopics: '*', keptDays: null, implausibleTimes: 'KEEP' };
 }
 
 test('a device is known by its name in its organization only', () => {

@@ -126,8 +126,9 @@ export class KnownDevices {
     if (foundAt !== this.#keptAt || this.#count >= this.#max) return;
     this.#byOrganization.set(organizationId, names);
     const before = names.size;
-    const { id, storedTopics, keptDays } = device;
-    names.set(name, { id, origin: this.#sharedOrigin(device.origin), storedTopics, keptDays });
+    const { id, storedTopics, keptDays, implausibleTimes } = device;
+    const origin = this.#sharedOrigin(device.origin);
+    names.set(name, { id, origin, storedTopics, keptDays, implausibleTimes });
     this.#count += names.size - before;
   }
 

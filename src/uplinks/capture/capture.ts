@@ -111,6 +111,7 @@ export function uplinkOf(
     script: scriptOf(route),
     storedTopics: storedTopicsOf(route),
     keptDays: route.keptDays,
+    implausibleTimes: route.implausibleTimes,
     receivedAt,
     ...payload,
   };

@@ -32,6 +32,7 @@ function uplinkOf(code: string | null, more: Partial<Uplink> = {}): Uplink {
     script: code === null ? null : { code, tenant: 'o' },
     storedTopics: '*',
     keptDays: null,
+    implausibleTimes: 'KEEP',
     receivedAt,
     topic: null,
     timestamp: null,

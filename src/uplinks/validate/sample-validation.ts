@@ -147,22 +147,31 @@ export function warning(message: string, details?: JsonObject): Note {
 /** Earlier times come from clocks that were not set, or from seconds that were sent as milliseconds. */
 export const plausibleFrom: EpochMs = Date.UTC(2000, 0, 1);
 
-/** The validated sample, with a note when it is dated before 2000 or more than a day after `now`. */
+/**
+ * The validated sample, with a note when it is dated before 2000 or more than a day after `now`. With
+ * a time of receipt it is dated then, and `meta.svcTimestamp` has the time that it named.
+ */
 export function withTimeNote<S extends Sample>(
   validated: ValidatedSample<S>,
   now: EpochMs,
+  receivedAt?: EpochMs,
 ): ValidatedSample<S> {
-  const { timestamp } = validated.sample;
-  if (timestamp >= plausibleFrom && timestamp <= newestUntil(now)) return validated;
+  const { sample } = validated;
+  const { timestamp } = sample;
+  if (isPlausible(timestamp, now)) return validated;
   const at = formatInstant(timestamp);
   const isPast = timestamp < plausibleFrom;
   const when = isPast ? 'is before 2000' : 'is more than a day in the future';
   const areSeconds = isPast && isPlausible(timestamp * 1_000, now);
   const hint = areSeconds ? 'Send milliseconds, not seconds.' : "Check the device's clock.";
   const message = `The sample timestamp ${at} ${when}. ${hint}`;
-  return { ...validated, notes: [...validated.notes, warning(message, { timestamp: at })] };
+  const notes = [...validated.notes, warning(message, { timestamp: at })];
+  if (receivedAt === undefined) return { ...validated, notes };
+  const meta = { ...sample.meta, svcTimestamp: { message, value: at } };
+  return { ...validated, sample: { ...sample, timestamp: receivedAt, meta }, notes };
 }
 
-function isPlausible(timestamp: EpochMs, now: EpochMs): boolean {
+/** Whether clocks of devices can have shown the time. */
+export function isPlausible(timestamp: EpochMs, now: EpochMs): boolean {
   return timestamp >= plausibleFrom && timestamp <= newestUntil(now);
 }

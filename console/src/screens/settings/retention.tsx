@@ -22,7 +22,12 @@ export function Retention() {
   return (
     <SettingsFrame tab="retention" curl={(id) => ({ path: `/v3/workspaces/${id}` })}>
       <WithWorkspace>
-        {(workspace) => <RetentionOf key={workspace.id} workspace={workspace} />}
+        {(workspace) => (
+          <>
+            <RetentionOf key={workspace.id} workspace={workspace} />
+            <TimesOf key={`${workspace.id} times`} workspace={workspace} />
+          </>
+        )}
       </WithWorkspace>
     </SettingsFrame>
   );
@@ -82,6 +87,33 @@ function RetentionOf({ workspace }: { readonly workspace: Workspace }) {
           close={() => setAsked(false)}
         />
       )}
+    </Card>
+  );
+}
+
+function TimesOf({ workspace }: { readonly workspace: Workspace }) {
+  const words = useWords(settingsWords);
+  const editor = useWorkspaceEditor({
+    workspace,
+    part: 'implausible times',
+    saved: workspace.settings.implausibleTimes,
+    updateOf: (implausibleTimes) => ({ settings: { implausibleTimes } }),
+  });
+  return (
+    <Card title={words.times} isPadded>
+      <div className={`stack fit gap-16 ${styles['form']}`}>
+        <p className="mute">{words.timesNote}</p>
+        <Segments
+          label={words.timesStored}
+          value={editor.value}
+          choose={editor.change}
+          options={(['KEEP', 'RECEIPT'] as const).map((value) => ({
+            value,
+            label: words.timesKinds[value],
+          }))}
+        />
+        <UnsavedBar needs="workspace: update" editor={editor} isBlocked={false} />
+      </div>
     </Card>
   );
 }

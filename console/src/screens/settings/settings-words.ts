@@ -62,6 +62,11 @@ export const settingsWords = wordSet(
     removeDay: (name: string) => `Remove ${name}`,
     retentionNote:
       "Older samples are deleted within a minute and can't be restored. A data flow can override this setting.",
+    times: 'Implausible times',
+    timesNote:
+      'Samples dated before 2000 or more than a day ahead, usually because of a device clock. The original time stays in the metadata of the sample.',
+    timesStored: 'Stored time',
+    timesKinds: { KEEP: 'As sent', RECEIPT: 'Time of receipt' },
     keepFor: 'Retention',
     keepPresets: {
       '30': '30 days',
@@ -199,6 +204,11 @@ export const settingsWords = wordSet(
     removeDay: (name: string) => `${name} entfernen`,
     retentionNote:
       'Ältere Messwerte werden innerhalb einer Minute gelöscht und können nicht wiederhergestellt werden. Ein Datenfluss kann diese Einstellung überschreiben.',
+    times: 'Unplausible Zeiten',
+    timesNote:
+      'Messwerte mit einer Zeit vor 2000 oder mehr als einen Tag in der Zukunft, meist wegen der Uhr eines Geräts. Die ursprüngliche Zeit bleibt in den Metadaten des Messwerts.',
+    timesStored: 'Gespeicherte Zeit',
+    timesKinds: { KEEP: 'Wie gesendet', RECEIPT: 'Zeit des Empfangs' },
     keepFor: 'Aufbewahrung',
     keepPresets: {
       '30': '30 Tage',
