@@ -37,6 +37,7 @@ const wholeConnector = (known: object = {}) => ({
   authType: 'BASIC',
   uplinkSecret: expect.stringMatching(/^\S{16,}$/),
   decodingType: 'NONE',
+  encoding: null,
   pushConfigurationAutomatically: false,
   yanziProperties: null,
   spacetiProperties: null,

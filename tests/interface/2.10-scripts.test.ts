@@ -53,6 +53,7 @@ describe('contract 15: the uplink event', () => {
     const [{ data }] = (await stateOf(device)).samples as unknown as [{ data: { event: object } }];
     expect(data.event).toEqual({
       data: body,
+      encoding: 'JSON',
       device: {
         id: device.id,
         deviceId: device.deviceId,

@@ -255,12 +255,9 @@ test(`a client has at most ${mqttLimits.subscriptionsPerClientMax} subscriptions
 });
 
 for (const [what, payload] of [
-  ['text', 'hello'],
-  ['a number', '21.5'],
   ['null', 'null'],
   ['nothing', ''],
   ['broken JSON', '{"value":'],
-  ['bytes', Buffer.from([0xff, 0xfe, 0x00, 0x7b])],
   ['JSON that is too deep', '['.repeat(200) + ']'.repeat(200)],
 ] as const) {
   test(`contract 18: a payload that is ${what} is noted in the processing log and not stored; the connection stays`, async () => {
@@ -270,7 +267,7 @@ for (const [what, payload] of [
     expect(await world.samples(sender)).toEqual([]);
     const { content } = await world.must('GET', `/v3/devices/${sender.id}/processing-logs`);
     expect(content).toMatchObject([
-      { level: 'ERROR', source: 'UPLINK', message: expect.stringContaining('not a JSON') },
+      { level: 'ERROR', source: 'UPLINK', message: expect.stringContaining('was not decoded') },
     ]);
     await client.publishAsync(upTopic(sender), '[1,2]', { qos: 1 });
     expect(await world.samples(sender)).toMatchObject([
