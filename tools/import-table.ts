@@ -79,6 +79,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'live/sessions': [...base, 'contract'],
   inventory: [
     'contract',
+    'expressions',
     ...base,
     'storage/records',
     'storage/samples',
@@ -89,6 +90,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   access: [...base, 'storage/records'],
   uplinks: [
     ...base,
+    'expressions',
+    'query/summaries',
     ...stores,
     'telemetry',
     'scripting',

@@ -20,7 +20,7 @@ export interface RemoteStoring extends Required<Pick<BatchStages, 'storeElsewher
   readonly handlers: CallHandlers;
 }
 
-type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'validate'> &
+type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'calculate' | 'validate'> &
   Pick<RawUplinks, 'list'>;
 
 export function composeRemoteStoring(

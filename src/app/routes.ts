@@ -152,7 +152,7 @@ export function composeRoutes(
     ...accessRoutes(parts, uplinks, extras),
     ...sampleQueryRoutes({
       ...queries,
-      declaredSchemas: async (deviceId) => (await directory.byDevice(deviceId)).type?.schemas ?? {},
+      typeOfDevice: async (deviceId) => (await directory.byDevice(deviceId)).type,
     }),
     ...extras.exports.routes,
     latestSamplesRoute({ ...queries, records: parts.records }),

@@ -4,12 +4,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
 import type { CallHandlers } from '../cluster/nodes/nodes.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
+import { openTimeZones } from '../model/time-zone.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { parsedJson } from '../model/json-keys.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Uplink } from '../model/uplink.ts';
+import { calendarZone } from '../query/accumulation.ts';
+import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
 import type { Emit } from '../scripting/emit.ts';
 import { runScript } from '../scripting/run-script.ts';
@@ -91,6 +96,7 @@ import {
 } from '../uplinks/idempotency/streamed-idempotency.ts';
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
+import { type CalculatedDevice, CalculatedKeys } from '../uplinks/calculated-keys.ts';
 import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
 import { DeviceNames } from '../uplinks/validate/device-names.ts';
 import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
@@ -163,7 +169,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const intake = new Intake(intakeLimits);
   telemetry.gauge('uplinks_in_progress', 'Uplinks being processed.', () => intake.size);
   const quickScripts = new QuickScripts(() => performance.now());
-  const stages = uplinkStagesOf(parts, scripts, status, intake, quickScripts);
+  const calculated = calculatedKeysOf(parts);
+  const stages = uplinkStagesOf(parts, scripts, status, intake, quickScripts, calculated);
   const { admit, append, announce } = stages;
   const owned = createDeviceLeaseGuard(parts);
   const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
@@ -213,6 +220,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     async dropDevices(isDropped) {
       await status.settled();
       status.dropStates(isDropped);
+      calculated.forgetAll(isDropped);
     },
     scripts,
     scriptTrials: scripts.trials,
@@ -239,6 +247,7 @@ function uplinkStagesOf(
   { stateOf, isStateless, setState }: StatusFollower,
   intake: Intake,
   quickScripts: QuickScripts,
+  calculated: CalculatedKeys,
 ): UplinkStages {
   const { stateBytes } = config.quotas;
   const decode = decodeUplink(scripts, stateBytes);
@@ -259,7 +268,8 @@ function uplinkStagesOf(
     passThrough,
     validate: (sample, receivedAt) => withTimeNote(validateSample(sample), now(), receivedAt),
     admit,
-    append: (entry) => store.append(entry),
+    calculate: calculated.calculate,
+    append: (entry) => calculated.stored(entry, store.append(entry)),
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
       followers.announce(entry);
@@ -267,6 +277,27 @@ function uplinkStagesOf(
     newId,
     now,
   };
+}
+
+function calculatedKeysOf(parts: Parts): CalculatedKeys {
+  const { directory, store, records } = parts;
+  const calendars = createWorkspaceCalendars(records.db);
+  parts.followChanges(calendars);
+  const openZone = openTimeZones();
+  const known = ({ device, customFields: fields, type }: UplinkRoute): CalculatedDevice => {
+    const { id, workspaceId } = device;
+    return { id, workspaceId, fields, type };
+  };
+  return new CalculatedKeys({
+    values: (request) => store.values(request),
+    deviceOf(deviceId) {
+      const route = directory.byDevice(deviceId);
+      return route instanceof Promise ? route.then(known, () => undefined) : known(route);
+    },
+    async offsetsOf(workspaceId) {
+      return offsetsOf(calendarZone(await calendars.calendarOf(workspaceId), openZone));
+    },
+  });
 }
 
 function noteRun(
@@ -281,7 +312,7 @@ function noteRun(
 
 function backfillStagesOf(
   { directory, records, store, followers, turns, newId }: Parts,
-  { validate, admit, append, announce }: UplinkStages,
+  { validate, admit, calculate, append, announce }: UplinkStages,
   stopping: () => boolean,
 ): BackfillStages & NamedDeviceStages {
   return {
@@ -292,6 +323,7 @@ function backfillStagesOf(
     authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
     validate,
     admit,
+    calculate,
     append,
     appendColumns: (entry) => store.appendColumns(entry),
     announce,

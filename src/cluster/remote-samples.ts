@@ -176,7 +176,8 @@ function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request):
   const { correlationId } = progress;
   const devices = pieces.map((piece): DeviceMessage => {
     const { device } = piece.of;
-    const { id, origin, storedTopics, keptDays, implausibleTimes, onlineForMs } = device;
+    const { id, origin, storedTopics, keptDays, implausibleTimes, calculates, onlineForMs } =
+      device;
     return {
       device: {
         id,
@@ -184,6 +185,7 @@ function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request):
         storedTopics: storedTopics === '*' ? '*' : [...storedTopics],
         keptDays,
         implausibleTimes,
+        calculates,
         ...(onlineForMs !== undefined && { onlineForMs }),
       },
       samples: piece.samples,
@@ -234,7 +236,8 @@ async function storeOwn(
   const admitted = await on.admit(device.id, checked);
   const notes = new Map([[device.id, own.notes]]);
   const progress = { correlationId, notes };
-  const entry = entryOf(admitted, { device, indices: own.indices }, { receivedAt, progress, on });
+  const calculated = await on.calculate(device.id, admitted);
+  const entry = entryOf(calculated, { device, indices: own.indices }, { receivedAt, progress, on });
   const trace = duplicateKey === undefined ? {} : { trace: { duplicateKey } };
   const { samples, duplicates } = await appendOwned({ ...entry, ...trace }, on);
   const notStored = notStoredOf(

@@ -20,6 +20,7 @@ import {
 import { flowHealth } from './record-health.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
+const calculatedKeysMax = 50;
 const encoding = oneOf(payloadEncodings);
 const script = Type.Object({ code: Type.String(), version: Type.Integer() });
 const scriptDraft = Type.Object({
@@ -54,6 +55,39 @@ const metaDraft = namedObject('DeviceTypeMetaDraft', {
   outputTopics: optional(list(text)),
 });
 
+const calculatedKeySchema = namedObject('CalculatedKey', {
+  key: Type.String({ description: 'Data key that the expression is stored as.' }),
+  topic: Type.String({ description: 'Topic whose samples get the key.' }),
+  expression: Type.String({ description: 'Formula over data keys, computed for each sample.' }),
+  title: orNull(text),
+  unit: orNull(text),
+  description: orNull(text),
+});
+
+const calculatedKeyDraft = namedObject('CalculatedKeyDraft', {
+  key: Type.String({
+    maxLength: 500,
+    pattern: '^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$',
+    description: 'Data key that the expression is stored as.',
+  }),
+  topic: optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'Topic whose samples get the key. Defaults to `default`.',
+    }),
+  ),
+  expression: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    description:
+      'Formula over data keys, computed for each sample when it is received. Windows are at most PT24H.',
+  }),
+  title: optional(text),
+  unit: optional(text),
+  description: optional(text),
+});
+
 const summaryFields = {
   id,
   name,
@@ -76,6 +110,7 @@ export const deviceTypeSchema = namedObject('DeviceType', {
   sampleData: Type.Unsafe<Json>({}),
   uplinkScript: orNull(script),
   downlinkScript: orNull(script),
+  calculatedKeys: list(calculatedKeySchema),
 });
 
 /** An item of the list without `details`. */
@@ -96,6 +131,13 @@ const draftFields = {
   sampleData: Type.Optional(Type.Unsafe<Json>({})),
   uplinkScript: optional(scriptDraft),
   downlinkScript: optional(scriptDraft),
+  calculatedKeys: optional(
+    Type.Array(calculatedKeyDraft, {
+      maxItems: calculatedKeysMax,
+      description:
+        'Keys that are computed into the data of new samples. They may use each other without cycles.',
+    }),
+  ),
   pictureUrl: optional(picture),
 };
 

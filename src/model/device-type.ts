@@ -41,6 +41,16 @@ export interface DeviceTypeMeta {
   readonly outputTopics: readonly string[] | null;
 }
 
+/** A key that is computed into the data of samples (contract 38.1). */
+export interface CalculatedKey {
+  readonly key: string;
+  readonly topic: string;
+  readonly expression: string;
+  readonly title: string | null;
+  readonly unit: string | null;
+  readonly description: string | null;
+}
+
 export interface DeviceType extends AuditFields {
   readonly id: string;
   /** Null for library types, which every organization sees. */
@@ -54,6 +64,7 @@ export interface DeviceType extends AuditFields {
   readonly sampleData: Json;
   readonly uplinkScript: Script | null;
   readonly downlinkScript: Script | null;
+  readonly calculatedKeys: readonly CalculatedKey[];
   readonly libraryPath: string | null;
   readonly pictureUrl: string | null;
 }

@@ -58,6 +58,42 @@ export async function inferSchema(
   return Object.fromEntries(schemas);
 }
 
+/** A calculated key of the type, as far as its schema tells of it. */
+interface CalculatedProperty {
+  readonly key: string;
+  readonly topic: string;
+  readonly title: string | null;
+  readonly unit: string | null;
+  readonly description: string | null;
+}
+
+/** The schemas with the calculated keys of the type, also those that no sample has yet. */
+export function withCalculated(
+  deviceId: string,
+  schemas: Readonly<Record<string, TopicSchema>>,
+  keys: readonly CalculatedProperty[],
+): Readonly<Record<string, TopicSchema>> {
+  const joinedSchemas = new Map(Object.entries(schemas));
+  for (const { key, topic, title, unit, description } of keys) {
+    const known = joinedSchemas.get(topic);
+    const schema = known ?? { ...headOf(deviceId, topic, {}), properties: {} };
+    const own = schema.properties[key];
+    const property = {
+      title: key,
+      ...(isJsonObject(own) ? own : { inferred: false }),
+      ...(title !== null && { title }),
+      ...(unit !== null && { unit }),
+      ...(description !== null && { description }),
+      calculated: true,
+    };
+    joinedSchemas.set(topic, {
+      ...schema,
+      properties: { ...schema.properties, [key]: property },
+    });
+  }
+  return Object.fromEntries(joinedSchemas);
+}
+
 function documentOf(declared: Json | undefined): JsonObject {
   if (isJsonObject(declared)) return declared;
   if (typeof declared !== 'string') return {};

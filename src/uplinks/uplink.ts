@@ -66,6 +66,11 @@ export interface UplinkStages {
     samples: readonly Validated[],
     inTurn?: <T>(work: () => T) => T | Promise<Awaited<T>>,
   ) => readonly Validated[] | Promise<readonly Validated[]>;
+  /** Adds the calculated keys of the device type. */
+  readonly calculate: (
+    deviceId: string,
+    samples: readonly Validated[],
+  ) => readonly Validated[] | Promise<readonly Validated[]>;
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;
@@ -141,8 +146,11 @@ function decodedEntryOf(
   const { bodyBytes, inflatedBytes = bodyBytes } = uplink;
   if (inflatedBytes > largeWorkLimits.bytesMin && on.turns !== undefined)
     return largeEntryOf(uplink, decoded, times, on, on.turns);
+  const { id } = uplink.device;
   const validate = (sample: Sample) => on.validate(sample, replacementOf(uplink));
-  const checked = on.admit(uplink.device.id, decoded.samples.map(validate));
+  const admitted = on.admit(id, decoded.samples.map(validate));
+  const calculate = (samples: readonly Validated[]) => on.calculate(id, samples);
+  const checked = admitted instanceof Promise ? admitted.then(calculate) : calculate(admitted);
   const finished = (samples: readonly Validated[]) =>
     validatedEntryOf(uplink, { ...decoded, validated: samples }, times, on);
   return checked instanceof Promise ? checked.then(finished) : finished(checked);
@@ -170,7 +178,8 @@ async function largeEntryOf(
       ...(await inTurns(() => some.map((one) => on.validate(one, replacementOf(uplink))))),
     );
   }
-  const validated = await inTurns(() => on.admit(id, checked, inTurns));
+  const admitted = await inTurns(() => on.admit(id, checked, inTurns));
+  const validated = await inTurns(() => on.calculate(id, admitted));
   const { body } = uplink;
   // A payload that passed through is written once, as the data of its sample.
   if (validated.length !== 1 || validated[0]?.sample.data !== body)

@@ -50,6 +50,7 @@ const whole = (known: object = {}) => ({
   sampleData: null,
   uplinkScript: null,
   downlinkScript: null,
+  calculatedKeys: [],
   ...known,
 });
 

@@ -45,7 +45,7 @@ const audit = 'created updated version';
 const connectorKeys = `id ${audit} name description workspaceId readOnly global connectivity carrier provider integrationId
   integrationDeleted authType uplinkSecret decodingType encoding pushConfigurationAutomatically lineProtocol sparkplug yanziProperties spacetiProperties`;
 const typeKeys = `id name description type organizationId ${audit} meta libraryPath pictureUrl`;
-const typeDetailKeys = `${typeKeys} schemas typedSchemas sampleData uplinkScript downlinkScript`;
+const typeDetailKeys = `${typeKeys} schemas typedSchemas sampleData uplinkScript downlinkScript calculatedKeys`;
 const outputKeys = `id ${audit} name workspaceId deleted global scope type sendConsecutiveAlerts invokeRuleEngine useCustomPayload
   customPayload customDatabaseProperties customAkenzaDbProperties webhookProperties mailProperties smsProperties downlinkProperties
   azureProperties gcpProperties alarmProperties amazonKinesisProperties influxProperties kafkaProperties msTeamsProperties slackProperties sqlProperties

@@ -71,7 +71,7 @@ beforeAll(async () => {
       return { organizationId: 'o1', workspaceId: 'w1', what: 'tag', id };
     },
     devicesOfTag: () => ['d1', 'd2', 'empty'].map((id) => ({ id, workspaceId: 'w1' })),
-    declaredSchemas: () => ({}),
+    typeOfDevice: async () => null,
     authorize,
     aliased: (headers: IncomingHttpHeaders) => headers['akenza-client'] !== undefined,
   };

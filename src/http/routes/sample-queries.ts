@@ -5,10 +5,11 @@ import { type EpochMs, newestUntil, restorePlus } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { sharedTopics } from '../../model/shared-dashboard.ts';
+import type { DeviceType } from '../../model/device-type.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
-import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
+import { type DeclaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { samplesOfShare } from '../../query/latest-samples.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
@@ -27,8 +28,12 @@ import { type DeviceAccess, deviceInPath } from './device-access.ts';
 export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
   readonly store: ReadingStore;
   readonly now: () => EpochMs;
-  /** The schemas of the device's type, by topic; none without a type. */
-  readonly declaredSchemas: (deviceId: string) => DeclaredSchemas | Promise<DeclaredSchemas>;
+  /** What the device's type says of its data; null without a type. */
+  readonly typeOfDevice: (deviceId: string) => Promise<{
+    /** By topic. */
+    readonly schemas: DeclaredSchemas;
+    readonly calculatedKeys: DeviceType['calculatedKeys'];
+  } | null>;
 }
 
 /** Samples by POST and GET, topics, latest sample, inferred schema, export. */
@@ -120,8 +125,9 @@ function inferSchemaRoute(parts: SampleQueryParts): Route {
     samples.inferSchema,
     deviceInPath(parts),
     async ({ params: { deviceId } }) => {
-      const declared = await parts.declaredSchemas(deviceId);
-      return { ...(await inferSchema(deviceId, declared, parts.store, parts.now())) };
+      const type = await parts.typeOfDevice(deviceId);
+      const schemas = await inferSchema(deviceId, type?.schemas ?? {}, parts.store, parts.now());
+      return { ...withCalculated(deviceId, schemas, type?.calculatedKeys ?? []) };
     },
   );
 }

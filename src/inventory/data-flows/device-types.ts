@@ -1,6 +1,8 @@
 // Device types: create, read, list, update, delete (contract 7).
 import type { DeviceTypeDraft, DeviceTypeUpdate } from '../../contract/device-types.ts';
+import { CalculatedKeyError, compileCalculatedKeys } from '../../expressions/calculated.ts';
 import {
+  type CalculatedKey,
   type DeviceType,
   type DeviceTypeKind,
   type DeviceTypeMeta,
@@ -10,9 +12,11 @@ import {
 import { newId } from '../../model/ids.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
+import { isTopic } from '../../model/outside-name.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { defaultTopic } from '../../model/sample.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
@@ -96,14 +100,49 @@ function scriptFrom(current: Script | null, sent: ScriptDraft, field: string): S
   return { code, version: current === null ? 0 : current.version + 1 };
 }
 
+/** Throws Problem 400 `invalidExpression` for one that cannot be computed. */
+function calculatedKeysFrom(sent: DeviceTypeUpdate['calculatedKeys']): CalculatedKey[] {
+  const keys = (sent ?? []).map((one) => ({
+    key: one.key,
+    topic: one.topic ?? defaultTopic,
+    expression: one.expression,
+    title: one.title ?? null,
+    unit: one.unit ?? null,
+    description: one.description ?? null,
+  }));
+  const badTopic = keys.findIndex(({ topic }) => !isTopic(topic));
+  if (badTopic >= 0)
+    throw problem('invalidRequest', {
+      reason: `body calculatedKeys.${badTopic}.topic: must be a valid topic`,
+    });
+  try {
+    compileCalculatedKeys(keys);
+  } catch (error) {
+    if (!(error instanceof CalculatedKeyError)) throw error;
+    const { index, position, message } = error;
+    if (position === undefined)
+      throw problem('invalidRequest', { reason: `body calculatedKeys.${index}: ${message}` });
+    const where = `calculatedKeys.${index}.expression`;
+    throw problem('invalidExpression', { where, reason: message, position });
+  }
+  return keys;
+}
+
 function summary(record: DeviceType) {
-  const { schemas: _, sampleData: __, uplinkScript: ___, downlinkScript: ____, ...type } = record;
+  const {
+    schemas: _,
+    sampleData: __,
+    uplinkScript: ___,
+    downlinkScript: ____,
+    calculatedKeys: _____,
+    ...type
+  } = record;
   return { ...type, ...auditView(record) };
 }
 
 /** The whole record; also nested in data flows. */
 export function deviceTypeView(record: DeviceType) {
-  const { schemas, sampleData, uplinkScript, downlinkScript } = record;
+  const { schemas, sampleData, uplinkScript, downlinkScript, calculatedKeys } = record;
   return {
     ...summary(record),
     schemas,
@@ -111,6 +150,7 @@ export function deviceTypeView(record: DeviceType) {
     sampleData,
     uplinkScript,
     downlinkScript,
+    calculatedKeys,
   };
 }
 
@@ -138,6 +178,7 @@ export async function createDeviceType(records: Records, draft: DeviceTypeDraft,
     sampleData: draft.sampleData ?? null,
     uplinkScript: scriptFrom(null, draft.uplinkScript, 'uplinkScript'),
     downlinkScript: scriptFrom(null, draft.downlinkScript, 'downlinkScript'),
+    calculatedKeys: calculatedKeysFrom(draft.calculatedKeys),
     libraryPath: null,
     pictureUrl: draft.pictureUrl ?? null,
     ...firstVersion(now),
@@ -192,6 +233,10 @@ export async function updateDeviceType(
       sampleData: sent.sampleData === undefined ? current.sampleData : sent.sampleData,
       uplinkScript: scriptFrom(current.uplinkScript, sent.uplinkScript, 'uplinkScript'),
       downlinkScript: scriptFrom(current.downlinkScript, sent.downlinkScript, 'downlinkScript'),
+      calculatedKeys:
+        sent.calculatedKeys === undefined
+          ? current.calculatedKeys
+          : calculatedKeysFrom(sent.calculatedKeys),
       pictureUrl: orCurrent(sent.pictureUrl, current.pictureUrl),
       ...nextVersion(current, sent.version, now),
     };

@@ -392,6 +392,7 @@ function contentOf(
     meta: type.meta,
     schemas: type.schemas,
     sampleData: current?.sampleData ?? null,
+    calculatedKeys: current?.calculatedKeys ?? [],
     uplinkScript: scriptOf(current?.uplinkScript ?? null, type.uplinkCode),
     downlinkScript: scriptOf(current?.downlinkScript ?? null, type.downlinkCode),
     libraryPath: longer(type.libraryPath, current?.libraryPath ?? ''),

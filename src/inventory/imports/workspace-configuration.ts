@@ -112,6 +112,7 @@ function deviceTypeItem(type: Listed<typeof listDeviceTypes>): object {
       sampleData: type.sampleData,
       uplinkScript: script(type.uplinkScript),
       downlinkScript: script(type.downlinkScript),
+      calculatedKeys: type.calculatedKeys,
     }),
   };
 }

@@ -96,7 +96,9 @@ const unshown = new Set<string>([
   ...deviceKeyColumns,
 ]);
 const jsonColumns = new Set<string>([
-  ...'settings properties permissions workspaceIds meta schemas sampleData'.split(' '),
+  ...'settings properties permissions workspaceIds meta schemas sampleData calculatedKeys'.split(
+    ' ',
+  ),
   ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),
   ...'logicProperties inputs timer logic actions data acknowledgedBy clearedBy'.split(' '),
   ...deviceFieldsOfKind('object'),

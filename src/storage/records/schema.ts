@@ -116,6 +116,8 @@ export interface RecordTables
     sampleData: JsonText | null;
     uplinkScript: JsonText | null;
     downlinkScript: JsonText | null;
+    /** Null without any. */
+    calculatedKeys: JsonText | null;
     libraryPath: string | null;
     pictureUrl: string | null;
     /** The name as filters compare it. */

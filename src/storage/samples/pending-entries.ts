@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { dataOfColumns, rowAtTime, type RowColumns } from '../log/logged-entry.ts';
-import { DataSet, sameData } from './same-data.ts';
+import { DataSet, sameSampleData } from './same-data.ts';
 
 type EntrySamples = JournalEntry['samples'];
 type EntrySample = EntrySamples[number];
@@ -189,7 +189,9 @@ export class PendingEntry {
     const single = this.#single;
     if (this.#columns !== undefined) return columnsHave(this.#columns, { topic, timestamp, data });
     if (single === undefined) return this.#ofTopic(topic)?.has(timestamp, data) === true;
-    return single.timestamp === timestamp && single.topic === topic && sameData(single.data, data);
+    return (
+      single.timestamp === timestamp && single.topic === topic && sameSampleData(single.data, data)
+    );
   }
 
   #ofTopic(topic: string): PendingSamples | undefined {
@@ -217,7 +219,7 @@ function columnsHave(
   { topic, timestamp, data }: Pick<EntrySample, 'topic' | 'timestamp' | 'data'>,
 ): boolean {
   const row = topic === rows.head.topic ? rowAtTime(rows, timestamp) : -1;
-  return row >= 0 && sameData(dataOfColumns(rows, row), data);
+  return row >= 0 && sameSampleData(dataOfColumns(rows, row), data);
 }
 
 function settle(

@@ -2,7 +2,30 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import { textKey } from '../../structures/string-hash.ts';
 
-export function sameData(a: Json | undefined, b: Json | undefined): boolean {
+/**
+ * Names of computed members by their data. They are no part of what makes samples the same: a window
+ * has moved when a device sends a sample again.
+ */
+const calculatedNames = new WeakMap<JsonObject, readonly string[]>();
+
+export function markCalculated(data: JsonObject, names: readonly string[]): void {
+  calculatedNames.set(data, names);
+}
+
+/** The data without the names, and the same object without any of them. */
+function without(data: JsonObject, names: readonly string[]): JsonObject {
+  if (!names.some((name) => Object.hasOwn(data, name))) return data;
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+}
+
+/** Of the data of two samples, of which either may have computed members. */
+export function sameSampleData(a: JsonObject, b: JsonObject): boolean {
+  const names = calculatedNames.get(b) ?? calculatedNames.get(a);
+  if (names === undefined) return sameData(a, b);
+  return sameData(without(a, names), without(b, names));
+}
+
+function sameData(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a === 'number' || typeof b === 'number') return storedNumber(a) === storedNumber(b);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -34,17 +57,25 @@ export class DataSet {
   #asked: { readonly data: JsonObject; readonly key: string } | undefined;
 
   has(data: JsonObject): boolean {
+    const names = calculatedNames.get(data);
+    if (names !== undefined) return this.#hasWithout(data, names);
     return this.#texts === undefined
-      ? this.#list.some((other) => sameData(other, data))
+      ? this.#list.some((other) => sameSampleData(other, data))
       : this.#texts.has(this.#keyFor(data));
   }
 
   add(data: JsonObject): void {
-    if (this.#texts === undefined && this.#list.length < listMax) this.#list.push(data);
-    else {
+    if (this.#texts !== undefined || this.#list.length >= listMax) {
       this.#texts ??= new Set(this.#list.map(keyOf));
       this.#texts.add(this.#keyFor(data));
     }
+    this.#list.push(data);
+  }
+
+  /** Computed members make every text another one. */
+  #hasWithout(data: JsonObject, names: readonly string[]): boolean {
+    const wanted = without(data, names);
+    return this.#list.some((other) => sameData(without(other, names), wanted));
   }
 
   // What is added was asked for just before.

@@ -18,6 +18,7 @@ import type { ImplausibleTimes } from '../../model/workspace.ts';
 import type { DeviceNames, InTurn } from '../validate/device-names.ts';
 import { isPlausible, type ValidatedSample } from '../validate/sample-validation.ts';
 import { entryOf } from './backfill-entry.ts';
+import type { UplinkStages } from '../uplink.ts';
 import { storedTopicsOf } from '../capture/capture.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
 import { type HeldFor, withDeviceLease } from '../../cluster/owned-devices.ts';
@@ -45,6 +46,7 @@ export interface BatchStages {
   readonly validate: (sample: Sample, receivedAt?: EpochMs) => ValidatedSample<Sample>;
   /** Cuts down what is new beyond the limits of the device. */
   readonly admit: DeviceNames['admit'];
+  readonly calculate: UplinkStages['calculate'];
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;
@@ -82,6 +84,8 @@ export interface BackfillDevice {
   readonly keptDays: number | null;
   /** What becomes of samples with times that cannot be right. */
   readonly implausibleTimes: ImplausibleTimes;
+  /** Whether its samples get calculated keys. */
+  readonly calculates: boolean;
   /**
    * Of a device that sends the samples itself: how long it is online after the newest of them.
    * Undefined for samples that are brought by others.
@@ -96,7 +100,9 @@ export function backfillDevice(route: UplinkRoute): BackfillDevice {
   const { id, organizationId, workspaceId } = route.device;
   const origin = { organizationId, workspaceId, dataFlowId: route.flow.id };
   const { keptDays, implausibleTimes } = route;
-  return { id, origin, storedTopics: storedTopicsOf(route), keptDays, implausibleTimes };
+  const calculates = (route.type?.calculatedKeys.length ?? 0) > 0;
+  const storedTopics = storedTopicsOf(route);
+  return { id, origin, storedTopics, keptDays, implausibleTimes, calculates };
 }
 
 /** A device that sends its samples itself. */
@@ -170,7 +176,8 @@ export async function batchesOf(
   const batches = own.map(async (samples): Promise<Batch> => {
     const { device, checked } = samples;
     const admitted = await on.admit(device.id, checked, inTurn);
-    const entry = entryOf(admitted, samples, { receivedAt, progress, on });
+    const calculated = await on.calculate(device.id, admitted);
+    const entry = entryOf(calculated, samples, { receivedAt, progress, on });
     return { device, entry, part: partOfDevice(samples) };
   });
   return {

@@ -29,6 +29,7 @@ function bench(append?: (entry: JournalEntry, count: number) => Promise<DurableE
   const on: BackfillStages = {
     findRoute: () => route,
     validate: validateSample,
+    calculate: (_, samples) => samples,
     admit: (_, samples) => samples,
     appendColumns: async () => undefined,
     append: async (entry) => {

@@ -447,7 +447,7 @@ async function takenParts(
     const { device, isAscending } = part;
     const isStored = device.storedTopics === '*' || device.storedTopics.has(topic);
     const isElsewhere = heldFor !== undefined && heldFor(device.id) === undefined;
-    if (!isAscending || !isStored || isElsewhere) {
+    if (!isAscending || !isStored || isElsewhere || device.calculates) {
       left.push(part);
       continue;
     }

@@ -5,7 +5,8 @@ import { KnownDevices } from './connector-devices.ts';
 
 function deviceOf(organizationId: string, id: string): BackfillDevice {
   const origin = { organizationId, workspaceId: 'w', dataFlowId: 'f' };
-  return { id, origin, storedTopics: '*', keptDays: null, implausibleTimes: 'KEEP' };
+  const kept = { keptDays: null, implausibleTimes: 'KEEP', calculates: false } as const;
+  return { id, origin, storedTopics: '*', ...kept };
 }
 
 test('a device is known by its name in its organization only', () => {

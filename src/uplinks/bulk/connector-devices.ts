@@ -126,9 +126,9 @@ export class KnownDevices {
     if (foundAt !== this.#keptAt || this.#count >= this.#max) return;
     this.#byOrganization.set(organizationId, names);
     const before = names.size;
-    const { id, storedTopics, keptDays, implausibleTimes } = device;
+    const { id, storedTopics, keptDays, implausibleTimes, calculates } = device;
     const origin = this.#sharedOrigin(device.origin);
-    names.set(name, { id, origin, storedTopics, keptDays, implausibleTimes });
+    names.set(name, { id, origin, storedTopics, keptDays, implausibleTimes, calculates });
     this.#count += names.size - before;
   }
 

@@ -43,6 +43,7 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
     },
     authorizeWrite: () => undefined,
     validate: validateSample,
+    calculate: (_, samples) => samples,
     admit: (_, samples) => samples,
     appendColumns: async () => undefined,
     async append(entry): Promise<DurableEntry> {

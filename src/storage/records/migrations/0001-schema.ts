@@ -312,6 +312,7 @@ const inventory: Tables = {
       sampleData: optional(text),
       uplinkScript: optional(text),
       downlinkScript: optional(text),
+      calculatedKeys: optional(text),
       libraryPath: optional(text),
       pictureUrl: optional(text),
       nameKey: withDefault(text, ''),

@@ -27,6 +27,7 @@ function toRow(record: DeviceType): Insertable<Table> {
     sampleData: toJsonTextOrNull(record.sampleData),
     uplinkScript: toJsonTextOrNull(record.uplinkScript),
     downlinkScript: toJsonTextOrNull(record.downlinkScript),
+    calculatedKeys: record.calculatedKeys.length === 0 ? null : toJsonText(record.calculatedKeys),
     searchText: searchTextOf(record.name, record.meta.manufacturer),
     nameKey: keyOf(record.name),
   };
@@ -41,6 +42,7 @@ function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): Dev
     sampleData: fromJsonTextOrNull(row.sampleData),
     uplinkScript: fromJsonTextOrNull(row.uplinkScript),
     downlinkScript: fromJsonTextOrNull(row.downlinkScript),
+    calculatedKeys: fromJsonTextOrNull(row.calculatedKeys) ?? [],
   };
 }
 

@@ -2,7 +2,7 @@
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
-import { sameData } from '../../same-data.ts';
+import { sameSampleData } from '../../same-data.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from '../rows/rows.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
 import { Memtable } from './memtable.ts';
@@ -151,7 +151,7 @@ export class ShapeTable implements TableName {
       for (const row of rows)
         if (
           columns !== undefined &&
-          sameData(dataAt(columns, row), data) &&
+          sameSampleData(dataAt(columns, row), data) &&
           isGone?.(columns.orders[row]!) !== true
         )
           return true;
@@ -182,7 +182,7 @@ function groupHas(
   ) {
     const row = rowAt(sorted, place);
     const isSame = (): boolean =>
-      sameData(dataAt(sorted.rows, row), data) && isGone?.(sorted.orders[place]!) !== true;
+      sameSampleData(dataAt(sorted.rows, row), data) && isGone?.(sorted.orders[place]!) !== true;
     if (group.sealed === undefined ? isSame() : group.sealed.guarded(isSame) === true) return true;
   }
   return false;

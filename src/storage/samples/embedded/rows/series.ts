@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { DataSet, sameData } from '../../same-data.ts';
+import { DataSet, sameSampleData } from '../../same-data.ts';
 import type { UnreadableSamples } from '../../sample-store.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
@@ -273,7 +273,7 @@ export function isStored(
   const crowd = series.crowds?.get(timestamp);
   if (crowd !== undefined) return crowd.has(data);
   const stored = dataAtInstant(series, timestamp, { decoded, removals });
-  if (stored.some((other) => sameData(other, data))) return true;
+  if (stored.some((other) => sameSampleData(other, data))) return true;
   if (stored.length > crowdMin) {
     const added = new DataSet();
     for (const other of stored) added.add(other);

@@ -1,0 +1,486 @@
+// Calculated keys at intake: formulas of the device type, computed into the data of validated samples (contract 38.1).
+import { compileCalculatedKeys, type CompiledKey } from '../expressions/calculated.ts';
+import { type OffsetAt, type RowFunction, rowFunction } from '../expressions/evaluate.ts';
+import type { Input, Value, ValueSource } from '../expressions/parse.ts';
+import { foldValues } from '../expressions/windows.ts';
+import { dataValue } from '../model/data-value.ts';
+import type { CalculatedKey, DeviceType } from '../model/device-type.ts';
+import type { Note } from '../model/entry-trace.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { Sample } from '../model/sample.ts';
+import { columnValueAt } from '../query/summaries/ordered-values.ts';
+import { markCalculated } from '../storage/samples/same-data.ts';
+import type { Samples } from '../storage/samples/samples.ts';
+import type { Validated } from './uplink.ts';
+
+const recentLimits = {
+  /** Of a device and key. */
+  valuesMax: 1_000,
+  /** Of all devices together; the least recently used are forgotten. */
+  bytesMax: 64 * 1024 * 1024,
+} as const;
+
+const bytesPerValue = 24;
+const bytesPerList = 400;
+/** Later than every sample. */
+const end = 8.64e15;
+
+/** The device of samples, as formulas know it. */
+export interface CalculatedDevice {
+  /** Service device id. */
+  readonly id: string;
+  readonly workspaceId: string;
+  /** Custom field name to value. */
+  readonly fields: JsonObject;
+  readonly type: Pick<DeviceType, 'calculatedKeys'> | null;
+}
+
+export interface CalculationStages {
+  readonly values: Samples['values'];
+  /** Undefined for an unknown device. */
+  readonly deviceOf: (
+    deviceId: string,
+  ) => CalculatedDevice | undefined | Promise<CalculatedDevice | undefined>;
+  /** Of the zone of the workspace. */
+  readonly offsetsOf: (workspaceId: string) => OffsetAt | Promise<OffsetAt>;
+}
+
+// Formulas.
+
+interface Formula {
+  readonly key: string;
+  readonly topic: string;
+  readonly inputs: readonly Input[];
+  readonly compute: (offsetAt: OffsetAt) => RowFunction;
+}
+
+/** The calculated keys of a type. */
+class Formulas {
+  readonly #byTopic: ReadonlyMap<string, readonly Formula[]>;
+  /** Keys whose values are remembered, by topic of the device. */
+  readonly tracked: ReadonlyMap<string, readonly string[]>;
+  /** Sources of other devices. */
+  readonly others: readonly ValueSource[];
+  readonly isLocal: boolean;
+  readonly usesFields: boolean;
+  /** How long before a sample its windows begin. */
+  readonly reachMs: number;
+
+  constructor(keys: readonly CalculatedKey[]) {
+    const compiled = compileCalculatedKeys(keys);
+    this.#byTopic = Map.groupBy(compiled.map(formulaOf), ({ topic }) => topic);
+    const tracked = new Map<string, Set<string>>();
+    const others: ValueSource[] = [];
+    let reachMs = 0;
+    for (const { topic, expression } of compiled)
+      for (const input of expression.inputs) {
+        if (!('source' in input) || input.kind === 'key') continue;
+        const { source } = input;
+        if (source.deviceId !== null) others.push({ ...source, topic: source.topic ?? topic });
+        else {
+          const name = source.topic ?? topic;
+          tracked.set(name, (tracked.get(name) ?? new Set()).add(source.key));
+        }
+        if (input.kind === 'window') reachMs = Math.max(reachMs, input.windowMs);
+        if (input.kind === 'last') reachMs = Math.max(reachMs, input.maxAgeMs);
+      }
+    this.tracked = new Map([...tracked].map(([topic, names]) => [topic, [...names]]));
+    this.others = others;
+    this.reachMs = reachMs;
+    this.isLocal = compiled.some(({ expression }) => expression.isLocal);
+    this.usesFields = compiled.some(({ expression: { inputs } }) =>
+      inputs.some(({ kind }) => kind === 'field'),
+    );
+  }
+
+  of(topic: string): readonly Formula[] {
+    return this.#byTopic.get(topic) ?? [];
+  }
+}
+
+function formulaOf({ key, topic, expression }: CompiledKey): Formula {
+  const { inputs } = expression;
+  // Most formulas do not depend on the zone, and all devices share them.
+  const shared = expression.isLocal ? undefined : rowFunction(expression, () => 0);
+  return { key, topic, inputs, compute: (offsetAt) => shared ?? rowFunction(expression, offsetAt) };
+}
+
+const formulasOfTypes = new WeakMap<readonly CalculatedKey[], Formulas>();
+
+/** The formulas of a type; records share them until they change. */
+function formulasOf(keys: readonly CalculatedKey[]): Formulas {
+  let formulas = formulasOfTypes.get(keys);
+  if (formulas === undefined) formulasOfTypes.set(keys, (formulas = new Formulas(keys)));
+  return formulas;
+}
+
+// Recent values.
+
+/** Values of one key in the order of time, those of one instant as they came. */
+class RecentValues {
+  readonly #times: EpochMs[] = [];
+  readonly #values: Value[] = [];
+
+  get length(): number {
+    return this.#times.length;
+  }
+
+  add(at: EpochMs, value: Value): void {
+    if (value === null) return;
+    const place = this.#after(at);
+    if (place === this.#times.length) {
+      this.#times.push(at);
+      this.#values.push(value);
+    } else {
+      this.#times.splice(place, 0, at);
+      this.#values.splice(place, 0, value);
+    }
+  }
+
+  /** Drops the oldest beyond the limit; returns the time of the last that was dropped. */
+  trim(): EpochMs | undefined {
+    const excess = this.#times.length - recentLimits.valuesMax;
+    // In steps, because moving a list costs its length.
+    if (excess < recentLimits.valuesMax) return undefined;
+    const dropped = this.#times[excess - 1];
+    this.#times.splice(0, excess);
+    this.#values.splice(0, excess);
+    return dropped;
+  }
+
+  /** The last value at or before a moment that is not older; `skip` leaves out as many. */
+  last(at: EpochMs, maxAgeMs: number, skip: number): Value {
+    const place = this.#after(at) - 1 - skip;
+    if (place < 0 || at - (this.#times[place] ?? 0) > maxAgeMs) return null;
+    return this.#values[place] ?? null;
+  }
+
+  /** Of the numbers among the last `valuesMax` values of the window. */
+  fold(at: EpochMs, input: Extract<Input, { kind: 'window' }>): Value {
+    const to = this.#after(at);
+    let from = Math.max(0, to - recentLimits.valuesMax, this.#after(at - input.windowMs));
+    const times: number[] = [];
+    const numbers: number[] = [];
+    for (; from < to; from++) {
+      const value = this.#values[from];
+      if (typeof value !== 'number' && typeof value !== 'boolean') continue;
+      times.push(this.#times[from] ?? 0);
+      numbers.push(Number(value));
+    }
+    const result = foldValues(input, times, numbers, 0, numbers.length);
+    return Number.isFinite(result) ? result : null;
+  }
+
+  /** The first place behind a moment. */
+  #after(at: EpochMs): number {
+    let high = this.#times.length;
+    if (high === 0 || (this.#times[high - 1] ?? 0) <= at) return high;
+    let low = 0;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#times[middle] ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The recent values of a device. */
+class History {
+  readonly #lists = new Map<string, RecentValues>();
+  /** Values from here on are complete. */
+  from: EpochMs;
+  readonly formulas: Formulas;
+
+  constructor(formulas: Formulas, from: EpochMs) {
+    this.formulas = formulas;
+    this.from = from;
+  }
+
+  get bytes(): number {
+    let bytes = bytesPerList;
+    for (const { length } of this.#lists.values()) bytes += bytesPerList + length * bytesPerValue;
+    return bytes;
+  }
+
+  list({ deviceId, topic, key }: ValueSource): RecentValues {
+    const name = `${deviceId ?? ''}\u0000${topic ?? ''}\u0000${key}`;
+    let list = this.#lists.get(name);
+    if (list === undefined) this.#lists.set(name, (list = new RecentValues()));
+    return list;
+  }
+
+  clear({ deviceId, topic, key }: ValueSource): void {
+    this.#lists.delete(`${deviceId ?? ''}\u0000${topic ?? ''}\u0000${key}`);
+  }
+
+  trim(): void {
+    for (const list of this.#lists.values()) {
+      const dropped = list.trim();
+      if (dropped !== undefined) this.from = Math.max(this.from, dropped + 1);
+    }
+  }
+}
+
+// Computing.
+
+/** What the formulas of one device see besides its samples. */
+interface Surroundings {
+  readonly history: History;
+  readonly fields: JsonObject;
+  readonly offsetAt: OffsetAt;
+}
+
+interface Calculated {
+  /** The same object when nothing was computed. */
+  readonly data: JsonObject;
+  /** Keys that the sample brought, and that are therefore not computed. */
+  readonly emitted: readonly string[];
+}
+
+/**
+ * Computes the keys of one sample and remembers its values. Intake, preview and recalculation come
+ * here, so that they give the same. `isOld` says which keys of stored data were computed before.
+ */
+function calculatedSample(
+  sample: Pick<Sample, 'topic' | 'timestamp' | 'data'>,
+  { history, fields, offsetAt }: Surroundings,
+  isOld: (key: string) => boolean = () => false,
+): Calculated {
+  const { topic, timestamp } = sample;
+  const { formulas } = history;
+  const tracked = formulas.tracked.get(topic) ?? [];
+  const own = formulas.of(topic);
+  let { data } = sample;
+  const names: string[] = [];
+  const emitted: string[] = [];
+  if (own.some(({ key }) => Object.hasOwn(data, key) && isOld(key))) {
+    const kept = Object.entries(data).filter(([key]) => !isOld(key));
+    data = Object.fromEntries(kept);
+  }
+  const remember = (key: string, value: Json | undefined): void =>
+    history.list({ deviceId: null, topic, key }).add(timestamp, scalarOf(value));
+  for (const key of tracked) remember(key, dataValue(data, key));
+  for (const { key, inputs, compute } of own) {
+    if (Object.hasOwn(data, key)) {
+      emitted.push(key);
+      continue;
+    }
+    const values = inputs.map((input): Value => {
+      if (input.kind === 'timestamp') return timestamp;
+      if (input.kind === 'field') return scalarOf(fields[input.name]);
+      if (input.kind === 'key') return scalarOf(dataValue(data, input.source.key));
+      const source = { ...input.source, topic: input.source.topic ?? topic };
+      const list = history.list(source);
+      if (input.kind === 'window') return list.fold(timestamp, input);
+      if (input.kind === 'last') return list.last(timestamp, input.maxAgeMs, 0);
+      const isOwn = source.deviceId === null && source.topic === topic;
+      const isHere = !isOwn || scalarOf(dataValue(data, source.key)) !== null;
+      return list.last(timestamp, Number.POSITIVE_INFINITY, Number(isHere));
+    });
+    const value = compute(offsetAt)(values);
+    if (value === null) continue;
+    if (names.length === 0) data = { ...data };
+    Object.defineProperty(data, key, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+    names.push(key);
+    if (tracked.includes(key)) remember(key, value);
+  }
+  if (names.length > 0) markCalculated(data, names);
+  return { data, emitted };
+}
+
+/** Arrays and objects are null. */
+function scalarOf(value: Json | undefined): Value {
+  if (value === undefined || typeof value === 'object') return null;
+  return value;
+}
+
+/** The calculated keys of all devices of this node. */
+export class CalculatedKeys {
+  readonly #on: CalculationStages;
+  /** Least recently used first. */
+  readonly #histories = new Map<string, { readonly history: History; readonly bytes: number }>();
+  #bytes = 0;
+  /** Devices whose values are being read. */
+  readonly #reading = new Map<string, Promise<unknown>>();
+
+  constructor(on: CalculationStages) {
+    this.#on = on;
+  }
+
+  /** The samples of one device with their calculated keys, and notes on emitted ones. */
+  readonly calculate = (
+    deviceId: string,
+    samples: readonly Validated[],
+  ): readonly Validated[] | Promise<readonly Validated[]> => {
+    if (samples.length === 0) return samples;
+    const device = this.#on.deviceOf(deviceId);
+    if (device instanceof Promise) return device.then((found) => this.#calculateOf(found, samples));
+    return this.#calculateOf(device, samples);
+  };
+
+  #calculateOf(
+    device: CalculatedDevice | undefined,
+    samples: readonly Validated[],
+  ): readonly Validated[] | Promise<readonly Validated[]> {
+    const keys = device?.type?.calculatedKeys ?? [];
+    if (device === undefined || keys.length === 0) return samples;
+    const formulas = formulasOf(keys);
+    const offsetAt = formulas.isLocal ? this.#on.offsetsOf(device.workspaceId) : utc;
+    const needsOthers = formulas.tracked.size > 0 || formulas.others.length > 0;
+    if (!needsOthers && !(offsetAt instanceof Promise)) {
+      const history = new History(formulas, 0);
+      return calculated(samples, { history, fields: device.fields, offsetAt });
+    }
+    return this.#inOrder(device.id, async () => {
+      const history = await this.#historyFor(device, formulas, samples);
+      const surroundings = { history, fields: device.fields, offsetAt: await offsetAt };
+      return calculated(samples, surroundings);
+    });
+  }
+
+  /** Samples of a device that come while its values are read wait for those before them. */
+  #inOrder<T>(deviceId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#reading.get(deviceId) ?? Promise.resolve();
+    const now = before.then(work, work);
+    this.#reading.set(deviceId, now);
+    const done = (): void => {
+      if (this.#reading.get(deviceId) === now) this.#reading.delete(deviceId);
+    };
+    now.then(done, done);
+    return now;
+  }
+
+  async #historyFor(
+    device: CalculatedDevice,
+    formulas: Formulas,
+    samples: readonly Validated[],
+  ): Promise<History> {
+    const times = samples.map(({ sample }) => sample.timestamp);
+    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+    const from = oldest - formulas.reachMs;
+    const known = this.#histories.get(device.id)?.history;
+    let history = known;
+    if (history?.formulas !== formulas || history.from > from) {
+      this.forget(device.id);
+      // Late samples see what was measured up to them; what is newer is read again with the next ones.
+      const isLate = known?.formulas === formulas;
+      history = await this.historyBefore(device, from, isLate ? newest + 1 : end);
+      if (isLate) return history;
+    }
+    // Values of other devices are read anew, because others store them.
+    await this.#readOthers(history, device, from, newest + 1);
+    this.#remember(device.id, history);
+    return history;
+  }
+
+  /** The values that samples from a time on see, read from the store. */
+  async historyBefore(device: CalculatedDevice, from: EpochMs, to: EpochMs): Promise<History> {
+    const formulas = formulasOf(device.type?.calculatedKeys ?? []);
+    const history = new History(formulas, from);
+    for (const [topic, keys] of formulas.tracked)
+      await this.#read(history, { deviceId: null, topic, keys }, device.id, from, to);
+    return history;
+  }
+
+  async #readOthers(
+    history: History,
+    { workspaceId }: CalculatedDevice,
+    from: EpochMs,
+    to: EpochMs,
+  ): Promise<void> {
+    for (const { deviceId, topic, key } of history.formulas.others) {
+      const other = deviceId === null ? undefined : await this.#on.deviceOf(deviceId);
+      if (other?.workspaceId !== workspaceId || topic === null) continue;
+      const source = { deviceId: other.id, topic, keys: [key] };
+      history.clear({ deviceId: other.id, topic, key });
+      await this.#read(history, source, other.id, from, to);
+    }
+  }
+
+  async #read(
+    history: History,
+    source: {
+      readonly deviceId: string | null;
+      readonly topic: string;
+      readonly keys: readonly string[];
+    },
+    deviceId: string,
+    from: EpochMs,
+    to: EpochMs,
+  ): Promise<void> {
+    const { topic, keys } = source;
+    const lists = keys.map((key) => history.list({ ...source, key }));
+    const request = { deviceId, topic, keys, from, to, before: true, after: false };
+    for await (const { timestamps, columns } of this.#on.values(request)) {
+      for (const [i, column] of columns.entries())
+        for (const [row, at] of timestamps.entries())
+          lists[i]?.add(at, scalarOf(columnValueAt(column, row)));
+      if (to === end) history.trim();
+    }
+  }
+
+  #remember(deviceId: string, history: History): void {
+    history.trim();
+    this.forget(deviceId);
+    const { bytes } = history;
+    this.#histories.set(deviceId, { history, bytes });
+    this.#bytes += bytes;
+    for (const [id] of this.#histories) {
+      if (this.#bytes <= recentLimits.bytesMax) break;
+      this.forget(id);
+    }
+  }
+
+  /** The values of the device are read again when they are needed. */
+  forget(deviceId: string): void {
+    const known = this.#histories.get(deviceId);
+    if (known === undefined) return;
+    this.#histories.delete(deviceId);
+    this.#bytes -= known.bytes;
+  }
+
+  forgetAll(isForgotten: (deviceId: string) => boolean): void {
+    for (const id of [...this.#histories.keys()]) if (isForgotten(id)) this.forget(id);
+  }
+
+  /** What was not stored, was stored already, or is removed, must not count for the next samples. */
+  stored(
+    { deviceId, replaces }: JournalEntry,
+    durable: Promise<DurableEntry>,
+  ): Promise<DurableEntry> {
+    if (this.#histories.has(deviceId))
+      durable.then(
+        ({ duplicates }) => {
+          if (duplicates > 0 || replaces !== undefined) this.forget(deviceId);
+        },
+        () => this.forget(deviceId),
+      );
+    return durable;
+  }
+}
+
+const utc: OffsetAt = () => 0;
+
+function calculated(samples: readonly Validated[], surroundings: Surroundings): Validated[] {
+  return samples.map((validated) => {
+    const { sample, notes } = validated;
+    const { data, emitted } = calculatedSample(sample, surroundings);
+    if (data === sample.data && emitted.length === 0) return validated;
+    const told = emitted.map(
+      (key): Note => ({
+        level: 'INFO',
+        source: 'UPLINK',
+        message: `The calculated key ${key} is in the sample already; the value of the sample is stored`,
+      }),
+    );
+    return { ...validated, sample: { ...sample, data }, notes: [...notes, ...told] };
+  });
+}
