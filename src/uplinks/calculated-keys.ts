@@ -351,11 +351,9 @@ export class CalculatedKeys {
     const before = this.#reading.get(deviceId) ?? Promise.resolve();
     const now = before.then(work, work);
     this.#reading.set(deviceId, now);
-    const done = (): void => {
+    return now.finally(() => {
       if (this.#reading.get(deviceId) === now) this.#reading.delete(deviceId);
-    };
-    now.then(done, done);
-    return now;
+    });
   }
 
   async #historyFor(
