@@ -128,7 +128,8 @@ function readOrder(
   };
 }
 
-function readDuration(member: string, text: string): number {
+/** Milliseconds of a member. Refuses (400) months, years, and zero. */
+export function readDuration(member: string, text: string): number {
   const parsed = parseIsoDuration(text);
   const refused = (reason: string) =>
     problem('invalidRequest', { reason: `body ${member}: ${reason}, got ${text.slice(0, 40)}` });

@@ -1,0 +1,275 @@
+// Expected range: what is usual for a value at this hour of the week, learned from the hours of eight weeks before (contract 38).
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { dayMs, type EpochMs, formatInstant, hourMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
+import type { TimeZone } from '../model/time-zone.ts';
+import type { Tally } from './summaries/facet.ts';
+import { accumulators } from './summaries/accumulators.ts';
+import { noSlots } from './summaries/occupied-slots.ts';
+import { type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
+import { bucketRequest } from './bucket-answers.ts';
+import type { QueryParts } from './kpi.ts';
+
+const intervalDaysMax = 92;
+const weekHours = 168;
+const weeksLearned = 8;
+/** Of the hours of two weeks, below which nothing is known, and of four, from which hours of the week differ. */
+const knownShare = 0.6;
+const hoursOfDayMin = knownShare * 2 * weekHours;
+const hoursOfWeekMin = knownShare * 4 * weekHours;
+/** Hours of a week that has a level. */
+const levelHoursMin = weekHours / 2;
+/** Makes the median absolute deviation of normal noise its standard deviation. */
+const madScale = 1.4826;
+const widths = { LOW: 6, MEDIUM: 4, HIGH: 3 } as const;
+
+export type Sensitivity = keyof typeof widths;
+export type RangeMethod = 'HOUR_OF_WEEK' | 'HOUR_OF_DAY' | 'NONE';
+
+export interface ExpectedBody {
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly interval: { readonly from: string; readonly to: string };
+  readonly sensitivity?: Sensitivity | null;
+  readonly timeZone?: string | null;
+}
+
+export interface ExpectedRange {
+  /** Starts of hours. */
+  readonly timestamps: string[];
+  /** By hour; null where nothing is known. */
+  readonly expected: (number | null)[];
+  readonly lower: (number | null)[];
+  readonly upper: (number | null)[];
+  /** Of the last day of the interval. */
+  readonly method: RangeMethod;
+  /** Weeks from which the range of the last day was learned. */
+  readonly weeks: number;
+}
+
+/**
+ * The range of each hour of the interval, learned from what was before its day. Refuses (400) a bad
+ * interval or one of more than `intervalDaysMax` days, and an unknown zone.
+ */
+export async function expectedRange(
+  device: QueriedDevice,
+  body: ExpectedBody,
+  parts: QueryParts,
+): Promise<ExpectedRange> {
+  const accumulation = readAccumulation({ ...body, accumulator: 'AVG' }, parts.openZone);
+  const from = Math.floor(accumulation.interval.from / hourMs) * hourMs;
+  const to = Math.ceil(accumulation.interval.to / hourMs) * hourMs;
+  if (to - from > intervalDaysMax * dayMs)
+    throw problem('badInterval', { reason: `it must have at most ${intervalDaysMax} days` });
+  const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
+  // A day more, because the first day of the interval may have begun before it.
+  const first = from - (weeksLearned * 7 + 1) * dayMs;
+  const edges = Array.from({ length: (to - first) / hourMs + 1 }, (_, i) => first + i * hourMs);
+  const plan = { source: 'hours', starts: [], edges, places: [] } as const;
+  const request = bucketRequest([device], accumulation, 'AVG', plan);
+  const [tallies = []] = await parts.store.buckets(request);
+  return rangeOf(
+    hoursOf(tallies, first, zone),
+    (from - first) / hourMs,
+    body.sensitivity ?? 'MEDIUM',
+  );
+}
+
+/** Hours that follow each other. */
+export interface Hours {
+  /** UTC time of the first. */
+  readonly first: EpochMs;
+  /** NaN for hours without a value. */
+  readonly averages: Float64Array;
+  readonly minima: Float64Array;
+  readonly maxima: Float64Array;
+  /** The local hour of each, counted from the epoch. */
+  readonly localHours: Float64Array;
+}
+
+export function hoursOf(
+  tallies: readonly (Tally | undefined)[],
+  first: EpochMs,
+  zone: TimeZone,
+): Hours {
+  const answers = (name: 'AVG' | 'MIN' | 'MAX') =>
+    Float64Array.from(tallies, (tally) =>
+      tally === undefined ? Number.NaN : (accumulators[name].finish(tally, noSlots) ?? Number.NaN),
+    );
+  return {
+    first,
+    averages: answers('AVG'),
+    minima: answers('MIN'),
+    maxima: answers('MAX'),
+    localHours: localHoursOf(first, tallies.length, zone),
+  };
+}
+
+/** The local hour of each UTC hour, counted from the epoch. */
+export function localHoursOf(first: EpochMs, count: number, zone: TimeZone): Float64Array {
+  const local = new Float64Array(count);
+  for (const { start, end, offsetMs } of zone.pieces(first, first + count * hourMs)) {
+    const begin = Math.max(0, Math.ceil((start - first) / hourMs));
+    const stop = Math.min(count, Math.ceil((end - first) / hourMs));
+    for (let i = begin; i < stop; i++)
+      local[i] = Math.floor((first + i * hourMs + offsetMs) / hourMs);
+  }
+  return local;
+}
+
+/** The range of the hours from the index on, each day learned from what was before it. */
+export async function rangeOf(
+  hours: Hours,
+  from: number,
+  sensitivity: Sensitivity,
+): Promise<ExpectedRange> {
+  const timestamps: string[] = [];
+  const [expected, lower, upper]: (number | null)[][] = [[], [], []];
+  let fit: Fit | undefined;
+  let day = Number.NaN;
+  for (let i = from; i < hours.averages.length; i++) {
+    const hour = hours.localHours[i]!;
+    if (Math.floor(hour / 24) !== day) {
+      // A fit takes some milliseconds; then others have their turn.
+      if (fit !== undefined) await nextTurn();
+      day = Math.floor(hour / 24);
+      let dayStart = i;
+      while (dayStart > 0 && hours.localHours[dayStart - 1]! >= day * 24) dayStart--;
+      fit = learn(hours, dayStart);
+    }
+    const range = fit?.rangeAt(hour, sensitivity);
+    timestamps.push(formatInstant(hours.first + i * hourMs));
+    expected?.push(range?.expected ?? null);
+    lower?.push(range?.lower ?? null);
+    upper?.push(range?.upper ?? null);
+  }
+  return {
+    timestamps,
+    expected: expected ?? [],
+    lower: lower ?? [],
+    upper: upper ?? [],
+    method: fit?.method ?? 'NONE',
+    weeks: fit?.weeks ?? 0,
+  };
+}
+
+export interface Range {
+  readonly expected: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** What was learned of a series. */
+interface Fit {
+  readonly method: RangeMethod;
+  readonly weeks: number;
+  /** Undefined for an hour of which nothing is known. */
+  readonly rangeAt: (localHour: number, sensitivity: Sensitivity) => Range | undefined;
+}
+
+/** Learns from the eight weeks of hours before the index. */
+export function learn({ averages, minima, maxima, localHours }: Hours, before: number): Fit {
+  const begin = Math.max(0, before - weeksLearned * weekHours);
+  const known: number[] = [];
+  for (let i = begin; i < before; i++) if (!Number.isNaN(averages[i]!)) known.push(i);
+  const levels = levelsOf(averages, before);
+  const [level] = levels.filter((each) => !Number.isNaN(each));
+  const weeks = levels.filter((each) => !Number.isNaN(each)).length;
+  if (known.length < hoursOfDayMin || level === undefined)
+    return { method: 'NONE', weeks: 0, rangeAt: () => undefined };
+  const method = known.length < hoursOfWeekMin ? 'HOUR_OF_DAY' : 'HOUR_OF_WEEK';
+  const slotOf = method === 'HOUR_OF_WEEK' ? hourOfWeek : hourOfDay;
+  const leveled = known.filter((i) => !Number.isNaN(levelAt(levels, before, i)));
+  const slots = Uint16Array.from(leveled, (i) => slotOf(localHours[i]!));
+  const part = (values: Float64Array): SlotPart =>
+    new SlotPart(
+      slots,
+      Float64Array.from(leveled, (i) => values[i]! - levelAt(levels, before, i)),
+      method === 'HOUR_OF_WEEK' ? weekHours : 24,
+    );
+  const [average, minimum, maximum] = [part(averages), part(minima), part(maxima)];
+  return {
+    method,
+    weeks,
+    rangeAt: (localHour, sensitivity) => {
+      const slot = slotOf(localHour);
+      const middle = average.middleAt(slot);
+      if (Number.isNaN(middle)) return undefined;
+      const width = widths[sensitivity];
+      return {
+        expected: level + middle,
+        lower: level + minimum.middleAt(slot) - width * minimum.scaleAt(slot),
+        upper: level + maximum.middleAt(slot) + width * maximum.scaleAt(slot),
+      };
+    },
+  };
+}
+
+/** The median of each week counted backwards; NaN for one with too few hours. */
+function levelsOf(averages: Float64Array, before: number): number[] {
+  return Array.from({ length: weeksLearned }, (_, week) => {
+    const end = Math.max(0, before - week * weekHours);
+    const found = averages
+      .subarray(Math.max(0, end - weekHours), end)
+      .filter((value) => !Number.isNaN(value));
+    return found.length < levelHoursMin ? Number.NaN : medianOf(found);
+  });
+}
+
+function levelAt(levels: readonly number[], before: number, index: number): number {
+  return levels[Math.floor((before - 1 - index) / weekHours)] ?? Number.NaN;
+}
+
+/** Monday 0:00 is 0; the epoch was a Thursday. */
+function hourOfWeek(localHour: number): number {
+  return (((localHour + 3 * 24) % weekHours) + weekHours) % weekHours;
+}
+
+/** Hours of the weekend follow those of working days. */
+function hourOfDay(localHour: number): number {
+  const ofWeek = hourOfWeek(localHour);
+  return (ofWeek % 24) + (ofWeek < 5 * 24 ? 0 : 24);
+}
+
+/** One of the three series, by slot. */
+class SlotPart {
+  readonly #middles: Float64Array;
+  readonly #deviations: readonly number[][];
+  readonly #least: number;
+  readonly #circle: number;
+
+  /** `circle` is the number of slots after which the first follows again. */
+  constructor(slots: Uint16Array, residuals: Float64Array, circle: number) {
+    this.#circle = circle;
+    const bySlot: number[][] = Array.from({ length: weekHours }, () => []);
+    for (const [i, slot] of slots.entries()) bySlot[slot]?.push(residuals[i]!);
+    this.#middles = Float64Array.from(bySlot, (values) => medianOf(Float64Array.from(values)));
+    this.#deviations = bySlot.map((values, slot) =>
+      values.map((value) => Math.abs(value - this.#middles[slot]!)),
+    );
+    this.#least = (madScale * medianOf(Float64Array.from(this.#deviations.flat()))) / 2;
+  }
+
+  /** NaN without a value. */
+  middleAt(slot: number): number {
+    return this.#middles[slot]!;
+  }
+
+  /** Of the slot and its neighbors: a slot with eight equal values would have no width. */
+  scaleAt(slot: number): number {
+    const circle = this.#circle;
+    const base = slot - (slot % circle);
+    const found = [-1, 0, 1].flatMap(
+      (step) => this.#deviations[base + ((slot - base + step + circle) % circle)] ?? [],
+    );
+    return Math.max(this.#least, madScale * medianOf(Float64Array.from(found)));
+  }
+}
+
+/** Sorts the values; NaN without any. */
+export function medianOf(values: Float64Array): number {
+  values.sort();
+  const { length } = values;
+  if (length === 0) return Number.NaN;
+  return (values[(length - 1) >> 1]! + values[length >> 1]!) / 2;
+}
