@@ -28,6 +28,7 @@ import {
   healthRoutes,
   withMetricsToken,
 } from '../http/routes/health.ts';
+import { expectedRangeRoutes } from '../http/routes/expected-range.ts';
 import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
 import { latestSamplesRoute } from '../http/routes/latest-samples.ts';
 import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
@@ -158,6 +159,7 @@ export function composeRoutes(
     latestSamplesRoute({ ...queries, records: parts.records }),
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),
+    ...expectedRangeRoutes(queries),
   ];
 }
 

@@ -28,6 +28,7 @@ import { expressions } from './expressions.ts';
 import { health } from './health.ts';
 import { integrations } from './integrations.ts';
 import { invitations } from './invitations.ts';
+import { expectations } from './expected-range.ts';
 import { batchKpi, hourlyKpis, sampleKpis } from './kpi-queries.ts';
 import { lineProtocol } from './line-protocol.ts';
 import { organizationMembers, workspaceMembers } from './members.ts';
@@ -112,6 +113,7 @@ export const endpoints = {
   hourlySeries,
   olderSeries,
   metricSeries,
+  expectations,
   searching,
   passkeys,
   secondFactor,

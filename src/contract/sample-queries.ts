@@ -24,7 +24,7 @@ export const topic = Type.String({
   maxLength: textMax,
   description: 'Topic of the samples.',
 });
-const dataKey = Type.String({
+export const dataKey = Type.String({
   minLength: 1,
   maxLength: textMax,
   description:

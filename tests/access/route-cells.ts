@@ -67,6 +67,12 @@ const kpi: Bodies = (of) => ({
   deviceIds: [of.device],
 });
 
+const expectedOf: Bodies = () => ({ topic: 'default', dataKey: 'a', interval: hour });
+const forecastOf: Bodies = (of) => ({
+  ...{ topic: 'default', dataKey: 'a', target: 1 },
+  deviceIds: [of.device],
+});
+
 const queries: Record<string, Cell> = Object.fromEntries([
   ...[
     '',
@@ -96,6 +102,8 @@ const queries: Record<string, Cell> = Object.fromEntries([
       [`POST /v3/devices/query/batch/${tail}`, batch(`/v3/devices/query/batch/${tail}`)],
     ]),
   ['POST /v3/devices/query/batch', batch('/v3/devices/query/batch')],
+  ['POST /v3/devices/:deviceId/query/expected', deviceRead('/query/expected', expectedOf)],
+  ['POST /v3/devices/query/forecast', { ...batch('/v3/devices/query/forecast'), body: forecastOf }],
   [
     'POST /v3/devices/query/latest',
     { ...batch('/v3/devices/query/latest'), body: (of) => ({ deviceIds: [of.device] }) } as Cell,
