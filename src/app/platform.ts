@@ -52,6 +52,7 @@ import { composeDeliveries, type Deliveries } from './deliveries.ts';
 import { composeDemoWorkspaces } from './demo-workspaces.ts';
 import { openParts } from './dependencies.ts';
 import { composeExports } from './exports.ts';
+import { composeSampleChanges } from './sample-changes.ts';
 import { composeLive } from './live.ts';
 import { composeLora } from './lorawan.ts';
 import { composeMqtt } from './mqtt.ts';
@@ -101,6 +102,7 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
   await flows.exports.resume();
+  await flows.sampleChanges.resume();
   await flows.lora.start();
   const maintenance = composeMaintenance(parts, flows, {
     ofNode: {
@@ -109,6 +111,7 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
       'dropping old deliveries': () => flows.deliveries.runMaintenance(),
       'dropping surplus alarms': () => flows.alarms.dropSurplus(),
       'resuming exports': () => flows.exports.resume(),
+      'resuming deletions of samples': () => flows.sampleChanges.resume(),
       'dropping old exports': () => flows.exports.runMaintenance(),
     },
     ofAll: {
@@ -233,13 +236,27 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   closers.push('rules', () => rules.close());
   const exports = composeExports(parts, uplinks.once);
   closers.push('exports', () => exports.close());
-  return { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports };
+  const sampleChanges = composeSampleChanges(parts, uplinks);
+  closers.push('deletions of samples', () => sampleChanges.close());
+  return {
+    uplinks,
+    duplicates,
+    mqtt,
+    lora,
+    deliveries,
+    alarms,
+    rules,
+    egress,
+    exports,
+    sampleChanges,
+  };
 }
 
 /** Opens the ports, HTTP first, because its port tells the caller that the platform started. */
 async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Cluster | undefined) {
   const { config, log, telemetry } = parts;
   const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports } = flows;
+  const { sampleChanges } = flows;
   const { pushConfiguration } = mqtt;
   const demos = composeDemoWorkspaces(parts);
   const publicHolidays = openPublicHolidays();
@@ -252,6 +269,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     demos,
     egress,
     exports,
+    sampleChanges,
   };
   const assistants = composeMcp(parts);
   const routes = [...composeRoutes(parts, uplinks, lora, extras), ...assistants.routes];

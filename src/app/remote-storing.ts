@@ -10,32 +10,41 @@ import {
   entriesCall,
   entriesReceiver,
 } from '../cluster/remote-entries.ts';
+import {
+  type SampleChangesOfNode,
+  sampleChangesCall,
+  sampleChangesOfAll,
+  sampleChangesReceiver,
+} from '../cluster/remote-sample-changes.ts';
 import { createRemoteSamples, samplesCall, samplesReceiver } from '../cluster/remote-samples.ts';
 import type { CallHandlers } from '../cluster/nodes/nodes.ts';
 
 export interface RemoteStoring extends Required<Pick<BatchStages, 'storeElsewhere'>> {
   readonly appendEntry: AppendEntry;
   readonly listRawUplinks: RawUplinks['list'];
+  readonly sampleChanges: SampleChangesOfNode;
   /** What other nodes ask this one to store. */
   readonly handlers: CallHandlers;
 }
 
 type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'calculate' | 'validate'> &
-  Pick<RawUplinks, 'list'>;
+  Pick<RawUplinks, 'list'> & { readonly sampleChanges: SampleChangesOfNode };
 
 export function composeRemoteStoring(
   { newId }: Parts,
   { heldFor, askOwners }: DeviceOwnership,
-  { list, ...stages }: Stages,
+  { list, sampleChanges, ...stages }: Stages,
 ): RemoteStoring {
   const own = { ...stages, newId, heldFor };
   return {
     storeElsewhere: createRemoteSamples(askOwners, own),
     listRawUplinks: listAtOwner(askOwners, list),
     appendEntry: createRemoteEntries(askOwners, own),
+    sampleChanges: sampleChangesOfAll(askOwners, heldFor, sampleChanges),
     handlers: new Map([
       [samplesCall, samplesReceiver(own)],
       [entriesCall, entriesReceiver(own)],
+      [sampleChangesCall, sampleChangesReceiver(heldFor, sampleChanges)],
       [rawUplinksCall, rawUplinksReceiver(heldFor, list)],
     ]),
   };

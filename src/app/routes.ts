@@ -75,6 +75,7 @@ export interface RouteExtras {
   readonly deliveries: Deliveries;
   readonly egress: EgressGuard;
   readonly exports: { readonly routes: readonly Route[] };
+  readonly sampleChanges: { readonly routes: readonly Route[] };
   readonly alarms: Alarms;
   readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
@@ -156,6 +157,7 @@ export function composeRoutes(
       typeOfDevice: async (deviceId) => (await directory.byDevice(deviceId)).type,
     }),
     ...extras.exports.routes,
+    ...extras.sampleChanges.routes,
     latestSamplesRoute({ ...queries, records: parts.records }),
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),

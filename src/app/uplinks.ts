@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
 import type { CallHandlers } from '../cluster/nodes/nodes.ts';
+import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
@@ -97,6 +98,7 @@ import {
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
 import { type CalculatedDevice, CalculatedKeys } from '../uplinks/calculated-keys.ts';
+import { SampleChanges } from '../uplinks/sample-changes.ts';
 import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
 import { DeviceNames } from '../uplinks/validate/device-names.ts';
 import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
@@ -117,6 +119,8 @@ export interface Uplinks {
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Removes from samples what exceeds the limits of their device. */
   readonly admit: DeviceNames['admit'];
+  /** Deletes and corrects stored samples, at the owner of the device. */
+  readonly sampleChanges: SampleChangesOfNode;
   readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
   /** State of the device's decoder. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
@@ -203,6 +207,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     storingCalls: remote?.handlers,
     appendEntry: remote?.appendEntry ?? ((entry) => appendOwned(entry, { append, announce })),
     admit,
+    sampleChanges: remote?.sampleChanges ?? ownSampleChanges(parts, stages),
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
     isStateless: status.isStateless,
@@ -233,12 +238,21 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   };
 }
 
+function ownSampleChanges(
+  { directory, store, newId, now }: Parts,
+  { append, announce }: UplinkStages,
+): SampleChangesOfNode {
+  const findRoute = (deviceId: string) => directory.byDevice(deviceId);
+  return new SampleChanges({ findRoute, store, append, announce, newId, now });
+}
+
 /** Loaded only with several nodes. */
 async function remoteStoringOf(parts: Parts, stages: UplinkStages, raw: RawUplinks) {
   const { ownership } = parts;
   if (ownership === undefined) return undefined;
   const { composeRemoteStoring } = await import('./remote-storing.ts');
-  return composeRemoteStoring(parts, ownership, { ...stages, list: raw.list });
+  const sampleChanges = ownSampleChanges(parts, stages);
+  return composeRemoteStoring(parts, ownership, { ...stages, list: raw.list, sampleChanges });
 }
 
 function uplinkStagesOf(

@@ -225,16 +225,25 @@ function messageOf(
 /** An entry may create its samples when they are read, so that it has no member for them. */
 function whole(entry: DurableEntry): DurableEntry {
   const { position, deviceId, receivedAt, samples, notes, duplicates } = entry;
-  const { state, metrics, trace } = entry;
+  const { state, metrics, trace, replaces } = entry;
   const optional = {
     ...(state && { state }),
     ...(metrics && { metrics }),
     ...(trace && { trace }),
+    ...(replaces && { replaces }),
   };
   return { position, deviceId, receivedAt, samples, notes, duplicates, ...optional };
 }
 
-function onlySamples({ position, deviceId, receivedAt, samples }: DurableEntry): DurableEntry {
+/** Samples that came in the place of others are not live. */
+function onlySamples({
+  position,
+  deviceId,
+  receivedAt,
+  replaces,
+  ...entry
+}: DurableEntry): DurableEntry {
+  const samples = replaces === undefined ? entry.samples : [];
   return { position, deviceId, receivedAt, samples, notes: [], duplicates: 0 };
 }
 
@@ -260,6 +269,8 @@ class EntryInterest {
   /** An entry without samples is in no workspace. */
   matches(entry: DurableEntry): boolean {
     if (this.#isAll) return true;
+    // Without samples it is in no workspace, and changes what those who follow one have read.
+    if (entry.replaces !== undefined) return true;
     const summary = summaryOf(entry);
     if (summary === undefined) return false;
     if (this.#workspaces.has(summary.workspaceId) || this.#devices.has(entry.deviceId)) return true;

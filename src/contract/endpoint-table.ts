@@ -43,6 +43,7 @@ import { rawUplinks } from './raw-uplinks.ts';
 import { refusals } from './refusals.ts';
 import { ruleRuns, rules } from './rules.ts';
 import { scripts } from './run-script.ts';
+import { sampleChanges } from './sample-changes.ts';
 import { sampleExports } from './sample-exports.ts';
 import { samples } from './sample-queries.ts';
 import { searching } from './search.ts';
@@ -108,6 +109,7 @@ export const endpoints = {
   rules,
   scripts,
   samples,
+  sampleChanges,
   sampleExports,
   sampleSeries,
   hourlySeries,

@@ -30,6 +30,9 @@ const actionData = Type.Object({
   error: Type.Optional(text),
   reason: Type.Optional(text),
   deregistered: Type.Optional(Type.Boolean()),
+  samples: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Number of deleted or changed samples.' }),
+  ),
 });
 
 const operationActionSchema = namedObject('OperationAction', {

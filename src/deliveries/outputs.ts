@@ -57,7 +57,7 @@ export async function queueOutputs(
   let drafts: DeliveryDraft[] = [];
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
-    if (sampleCountOf(entry) === 0) continue;
+    if (sampleCountOf(entry) === 0 || entry.replaces !== undefined) continue;
     // Most flows only store: their devices are not looked up.
     if (on.outputsOf(entry.deviceId)?.some(isDelivered) === false) continue;
     const found = routeOf(entry, on, notes);

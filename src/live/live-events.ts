@@ -8,6 +8,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { LiveKind } from '../model/live-kind.ts';
 import type { Scope } from '../model/permission.ts';
 import type { ChangedRecord, RecordChange } from '../model/record.ts';
+import type { Replacement } from '../model/replacement.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import { type RuleRun, runView } from '../rules/evaluation/rule-run.ts';
 import type { EventsElsewhere } from '../cluster/remote-events.ts';
@@ -104,6 +105,16 @@ export class LiveEvents {
     const { workspaceId } = tried.waiting;
     const content = () => ({ delivery: deliveryContent(tried) });
     this.#publish({ workspaceId, kind: 'DELIVERY', content });
+  }
+
+  /** Samples of the device were removed or replaced. */
+  samplesChanged(workspaceId: string, deviceId: string, { cause, ranges }: Replacement): void {
+    const all = ranges.flatMap(({ topics }) => topics ?? []);
+    const topics = ranges.some((range) => range.topics === null) ? null : [...new Set(all)];
+    const from = formatInstant(Math.min(...ranges.map((range) => range.from)));
+    const to = formatInstant(Math.max(...ranges.map((range) => range.to)));
+    const content = () => ({ deviceId, topics, from, to, cause });
+    this.#publish({ workspaceId, kind: 'SAMPLES_CHANGED', content });
   }
 
   /** `operation` is shown as answers show it. */

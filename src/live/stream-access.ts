@@ -21,6 +21,7 @@ const scopeOfKind = {
   OPERATION: 'asset',
   // Each record needs its own scope in addition.
   RECORD_CHANGED: 'workspace',
+  SAMPLES_CHANGED: 'asset',
 } as const satisfies Readonly<Record<LiveKind, Scope>>;
 
 export class StreamAccess {

@@ -8,5 +8,6 @@ export const liveKinds = [
   'RULE_RUN',
   'OPERATION',
   'RECORD_CHANGED',
+  'SAMPLES_CHANGED',
 ] as const;
 export type LiveKind = (typeof liveKinds)[number];

@@ -1,6 +1,7 @@
 // Operations: work on many devices that continues after the response to its request (contract 19).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
+import type { SampleDeletion } from './sample-changes.ts';
 
 export const operationTypes = [
   'BULK_CREATE',
@@ -52,6 +53,7 @@ export type OperationPlan =
   | { readonly work: 'delete' }
   /** Not in items; see `sample-export.ts`. */
   | { readonly work: 'export' }
+  | ({ readonly work: 'deleteSamples' } & SampleDeletion)
   | { readonly work: NetworkWork }
   | { readonly work: 'move'; readonly workspaceId: string; readonly dataFlowId: string }
   | { readonly work: 'tag'; readonly add: readonly string[]; readonly remove: readonly string[] };

@@ -1,5 +1,6 @@
 // Replacement: the removal of samples of one device by topic and time, with others in their place (contract 38).
-import type { EpochMs } from './instant.ts';
+import { type EpochMs, formatInstant } from './instant.ts';
+import type { JsonObject } from './json.ts';
 
 /** Times are half-open, `from` to `to`. */
 export interface RemovedRange {
@@ -40,4 +41,42 @@ export function isInRange(
   timestamp: EpochMs,
 ): boolean {
   return timestamp >= from && timestamp < to && topics?.includes(topic) !== false;
+}
+
+// Corrected samples: `meta.svcCorrection` says what a sample was before.
+
+/** In the order of the corrections, the newest first. */
+interface Correction {
+  readonly replaced?: ReplacedSample;
+  /** What was replaced by earlier corrections of the sample. */
+  readonly earlier?: readonly ReplacedSample[];
+}
+
+export interface ReplacedSample {
+  readonly topic: string;
+  /** ISO-8601 text. */
+  readonly timestamp: string;
+  readonly data: JsonObject;
+}
+
+/** What the sample was before it was corrected, newest first; empty for most. */
+export function replacedBy(meta: JsonObject | undefined): readonly ReplacedSample[] {
+  if (meta?.['svcCorrection'] === undefined) return [];
+  const { replaced, earlier = [] } = meta['svcCorrection'] as unknown as Correction;
+  return replaced === undefined ? earlier : [replaced, ...earlier];
+}
+
+/**
+ * Data that a corrected sample had at this topic and time: a device that repeats its buffer sends it again, which
+ * must change nothing.
+ */
+export function dataBefore(
+  meta: JsonObject | undefined,
+  topic: string,
+  timestamp: EpochMs,
+): readonly JsonObject[] {
+  const at = formatInstant(timestamp);
+  return replacedBy(meta)
+    .filter((replaced) => replaced.topic === topic && replaced.timestamp === at)
+    .map(({ data }) => data);
 }

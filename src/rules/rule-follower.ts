@@ -214,7 +214,13 @@ async function evaluateEntries(
 ): Promise<void> {
   await parts.registry.prepare(entries, batch.failures);
   pacing.startSlice();
-  for (const entry of entries) {
+  for (const [place, entry] of entries.entries()) {
+    // Its samples come in the place of others, and are not judged.
+    if (entry.replaces !== undefined) {
+      await parts.registry.samplesRemoved(entry.deviceId);
+      await parts.registry.prepare(entries.slice(place + 1), batch.failures);
+      continue;
+    }
     if (isBeyondHops(entry)) batch.write.notes.push(hopsNote(entry, parts.now()));
     // Samples that no rule asks for are not made.
     if (entry.summary !== undefined && parts.registry.planOf(entry.deviceId) === undefined)

@@ -311,6 +311,8 @@ const noAnswerExample = [
   'POST /mcp',
   'GET /query',
   'GET /v3/devices/export',
+  // A dry run answers 200.
+  'POST /v3/samples/delete',
   'GET /v3/assets/filter-options-v2',
   'POST /v3/assets/filter-options-v2',
 ];

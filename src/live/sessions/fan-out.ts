@@ -248,7 +248,13 @@ export function publishEntry(
   if (isUnwanted) {
     workspaces.omit(summary.workspaceId, 'SAMPLE', summary.count);
     fanOut.pass(cursorAt(position, 1), cursorAt(position, summary.count));
-  } else if (entry.samples.length > 0) fanOut.publish(entry.samples, now());
+    return;
+  }
+  const { length } = entry.samples;
+  if (length === 0) return;
+  // What comes in the place of other samples is told by an event.
+  if (entry.replaces !== undefined) fanOut.pass(cursorAt(position, 1), cursorAt(position, length));
+  else fanOut.publish(entry.samples, now());
 }
 
 /** As `publishEntry` for each of the entries, which costs nothing while no session listens. */

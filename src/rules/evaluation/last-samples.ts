@@ -60,6 +60,13 @@ export class LastSamples {
     this.#devices.delete(deviceId);
   }
 
+  /** Also forgets what was not saved: samples of the device were removed. */
+  forgetRemoved(deviceId: string): void {
+    this.forget(deviceId);
+    for (const [key, { sample }] of this.#changed)
+      if (sample.deviceId === deviceId) this.#changed.delete(key);
+  }
+
   clear(): void {
     this.#devices.clear();
     this.#changed.clear();

@@ -6,6 +6,7 @@ import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarms.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
+  deleteLastSamples,
   findConditionStates,
   findJudgedTimes,
   findLastSamples,
@@ -67,6 +68,11 @@ export interface RuleRegistry extends ChangeFollower {
    * `next`.
    */
   prepareRule(compiled: CompiledRule, next: number, failures: PreparationFailures): Promise<void>;
+  /**
+   * Samples of the device were removed: its last samples are searched again. Call `prepare` for the entries
+   * that follow.
+   */
+  samplesRemoved(deviceId: string): Promise<void>;
   /** Undefined when no rule reads the device. Throws for a device that was not prepared. */
   planOf(deviceId: string): DevicePlan | undefined;
   rule(id: string): CompiledRule | undefined;
@@ -151,6 +157,10 @@ export function createRuleRegistry(
           uncertain: failures.lastSampleUncertain,
         },
       );
+    },
+    async samplesRemoved(deviceId) {
+      memory.last.forgetRemoved(deviceId);
+      await deleteLastSamples(db, deviceId);
     },
     planOf: plans.find,
     rule: index.rule,

@@ -34,8 +34,15 @@ export interface EntryDecoder {
   readonly durable: (kept: KeptEntry) => DurableEntry;
   /** The entry as sample stores take it. */
   readonly logged: (kept: KeptEntry) => ReadEntry;
+  /** What the entry removes; rows are not read. Undefined for most. */
+  readonly replacement: (kept: KeptEntry) => DeviceReplacement | undefined;
   /** What recognizes a repetition of the entry, without reading its rows; undefined for most. */
   readonly duplicateKey: (kept: KeptEntry) => EntryKey | undefined;
+}
+
+export interface DeviceReplacement extends Replacement {
+  readonly deviceId: string;
+  readonly position: number;
 }
 
 /** The key of an entry for the duplicate filter. */
@@ -61,13 +68,19 @@ export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
       const bytes = payload.length;
       return { position, storedAt, deviceId, firstOrder, rows, bytes, ...replaces };
     },
+    replacement: ({ payload, definitions, position }) => {
+      const from = new ByteReader(payload);
+      const head = readHead(from);
+      if ((head.flags & entryFlags.replaces) === 0) return undefined;
+      skipRows(from, head, definitions.map(kindOf));
+      const { replaces } = readReplacement(from);
+      return { ...replaces, deviceId: head.deviceId, position };
+    },
     duplicateKey: ({ payload, definitions }) => duplicateKeyOf(payload, definitions, kindOf),
   };
 }
 
-type ReadReplacement = Pick<JournalEntry, 'replaces'> | false;
-
-function readReplacement(from: ByteReader): ReadReplacement {
+function readReplacement(from: ByteReader): { readonly replaces: Replacement } {
   return { replaces: readJson(from) as unknown as Replacement };
 }
 
@@ -251,7 +264,7 @@ interface DecodedEntry {
   readonly duplicates: number;
   readonly firstOrder: number;
   readonly rows: DecodedRows;
-  readonly replaces: ReadReplacement;
+  readonly replaces: ReturnType<typeof readReplacement> | false;
   /** `data` is that of the first row. To be called once. */
   readonly rest: (data: JsonObject | undefined) => EntryRest;
 }

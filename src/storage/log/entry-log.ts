@@ -3,10 +3,16 @@ import { cursorAt, readCursor } from '../../model/cursor.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import { problem } from '../../model/problem.ts';
+import { isInRange } from '../../model/replacement.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { unreadableText } from './frame.ts';
 import type { ShapeInterner } from './data-shape.ts';
-import { createEntryDecoder, type EntryDecoder, type EntryKey } from './entry-decoding.ts';
+import {
+  createEntryDecoder,
+  type DeviceReplacement,
+  type EntryDecoder,
+  type EntryKey,
+} from './entry-decoding.ts';
 import { type ColumnsToEncode, createEntryEncoder, type EntryToEncode } from './entry-encoding.ts';
 import { FollowerPositions } from './follower-positions.ts';
 import type { Appended } from './journal-writer.ts';
@@ -44,6 +50,34 @@ type ReplayStart = { readonly cursor: string } | { readonly storedSince: EpochMs
 /** Samples of one batch of a replay. */
 const batchMax = 1_000;
 
+/** By device. */
+type RemovedByDevice = ReadonlyMap<string, readonly DeviceReplacement[]>;
+
+function removalsOf(
+  replacements: readonly DeviceReplacement[],
+  deviceIds: ReadonlySet<string>,
+): RemovedByDevice {
+  return Map.groupBy(
+    replacements.filter(({ deviceId }) => deviceIds.has(deviceId)),
+    ({ deviceId }) => deviceId,
+  );
+}
+
+function isRemoved(
+  { deviceId, topic, timestamp }: StoredSample,
+  position: number,
+  removed: RemovedByDevice,
+): boolean {
+  const ofDevice = removed.size === 0 ? undefined : removed.get(deviceId);
+  return (
+    ofDevice?.some(
+      ({ position: own, before, ranges }) =>
+        position < (before?.position ?? own) &&
+        ranges.some((range) => isInRange(range, topic, timestamp)),
+    ) === true
+  );
+}
+
 export class EntryLog {
   readonly #journal: Journal;
   readonly #followers: FollowerPositions;
@@ -51,6 +85,8 @@ export class EntryLog {
   readonly #decoder: EntryDecoder;
   readonly #failed: (error: unknown) => void;
   #releasedTo: number;
+  #reading: Promise<readonly DeviceReplacement[]> | undefined;
+  #noted: DeviceReplacement[] = [];
   #dropping: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -121,7 +157,10 @@ export class EntryLog {
    * `storageStopped` or `stopping`.
    */
   append(entry: EntryToEncode): Appended {
-    return this.#journal.append(this.#encoder.encode(entry));
+    const appended = this.#journal.append(this.#encoder.encode(entry));
+    const { deviceId, replaces } = entry.entry;
+    if (replaces !== undefined) this.#noteReplacement({ ...replaces, deviceId, ...appended });
+    return appended;
   }
 
   /** As `append`, for rows in columns. */
@@ -158,7 +197,7 @@ export class EntryLog {
 
   /**
    * Samples of the devices for the store that were stored after the cursor (exclusive) or since a
-   * time of storing, in order of storing, batch by batch up to the newest durable one. Throws Problem `cursorTooOld`
+   * time of storing, without those that later entries removed, in order of storing, batch by batch up to the newest durable one. Throws Problem `cursorTooOld`
    * with the oldest cursor still kept, `invalidRequest` for a text that is not a cursor.
    */
   async *replay(
@@ -166,13 +205,19 @@ export class EntryLog {
     deviceIds: ReadonlySet<string>,
   ): AsyncGenerator<readonly StoredSample[]> {
     const start = await this.#startOf(since);
+    const removed = removalsOf(await this.#replacements(), deviceIds);
     let batch: StoredSample[] = [];
     for await (const entries of this.entriesFrom(start.position)) {
       for (const entry of entries) {
         // The samples of an entry in columns are of one device, and are not read for another.
         if (entry.summary !== undefined && !deviceIds.has(entry.deviceId)) continue;
         for (const sample of entry.samples)
-          if (sample.stored && sample.cursor > start.after && deviceIds.has(sample.deviceId))
+          if (
+            sample.stored &&
+            sample.cursor > start.after &&
+            deviceIds.has(sample.deviceId) &&
+            !isRemoved(sample, entry.position, removed)
+          )
             batch.push(sample);
       }
       if (batch.length < batchMax) continue;
@@ -180,6 +225,32 @@ export class EntryLog {
       batch = [];
     }
     if (batch.length > 0) yield batch;
+  }
+
+  /** What kept entries remove: those that the journal had at the first replay, and those since. */
+  async #replacements(): Promise<readonly DeviceReplacement[]> {
+    this.#reading ??= this.#readReplacements();
+    const first = this.firstPosition;
+    const isKept = ({ position }: DeviceReplacement) => position >= first;
+    this.#noted = this.#noted.filter(isKept);
+    return [...(await this.#reading).filter(isKept), ...this.#noted];
+  }
+
+  async #readReplacements(): Promise<readonly DeviceReplacement[]> {
+    const found: DeviceReplacement[] = [];
+    for await (const entries of this.#journal.read(this.firstPosition))
+      found.push(...entries.flatMap((kept) => this.#decoder.replacement(kept) ?? []));
+    return found;
+  }
+
+  #noteReplacement(replacement: DeviceReplacement & Pick<Appended, 'durable'>): void {
+    // One that the disk refuses removes nothing; its caller is told.
+    replacement.durable.then(
+      () => {
+        if (this.#reading !== undefined) this.#noted.push(replacement);
+      },
+      () => undefined,
+    );
   }
 
   async #startOf(since: ReplayStart): Promise<{ position: number; after: string }> {

@@ -92,17 +92,24 @@ function actionRow(
   };
 }
 
-/** Ids of the operations that are not completed, oldest first: of exports, or of all others. */
+/** Each kind has a runner of its own. */
+const kinds = {
+  exports: ['DATA_EXPORT'],
+  deletions: ['DATA_DELETE'],
+} as const satisfies Record<string, readonly OperationType[]>;
+
+/** Ids of the operations of the kind that are not completed, oldest first. */
 export async function unfinishedOperations(
   db: RecordsDb,
-  kind: 'exports' | 'others',
+  kind: keyof typeof kinds | 'others',
 ): Promise<string[]> {
-  const exporting: OperationType = 'DATA_EXPORT';
   const query = db
     .selectFrom('operations')
     .select('id')
     .where('completed', 'is', null)
-    .where('type', kind === 'exports' ? '=' : '<>', exporting);
+    .where('type', kind === 'others' ? 'not in' : 'in', [
+      ...(kind === 'others' ? Object.values(kinds).flat() : kinds[kind]),
+    ]);
   return (await query.orderBy('started').orderBy('id').execute()).map((row) => row.id);
 }
 

@@ -238,6 +238,10 @@ export async function findLastSamples(
   return found;
 }
 
+export async function deleteLastSamples(db: RecordsDb, deviceId: string): Promise<void> {
+  await db.deleteFrom('ruleLastSamples').where('deviceId', '=', deviceId).execute();
+}
+
 export async function saveLastSamples(
   step: RecordsDb,
   samples: readonly LastSampleRow[],

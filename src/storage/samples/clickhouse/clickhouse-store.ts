@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
+import { dataBefore } from '../../../model/replacement.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
@@ -151,26 +152,33 @@ async function identicalSamples(
 ): Promise<ReadonlySet<number>> {
   const wanted = samples.filter(({ timestamp }) => timestamp <= newest);
   const known = new Map<string, DataSet>();
-  const note = (topic: string, at: EpochMs, data: () => JsonObject): void => {
+  const note = (topic: string, at: EpochMs, data: () => JsonObject, meta?: JsonObject): void => {
     const set = known.get(nameOf(topic, at));
     set?.add(data());
+    for (const before of dataBefore(meta, topic, at)) set?.add(before);
   };
   for (const { topic, timestamp } of wanted) {
     const name = nameOf(topic, timestamp);
     if (!known.has(name)) known.set(name, new DataSet());
   }
   for (const row of openRows.rowsOf(deviceId))
-    if (!visible.isRemoved(row)) note(row.topic, row.timestamp, () => dataOfRow(row));
+    if (!visible.isRemoved(row)) note(row.topic, row.timestamp, () => dataOfRow(row), row.meta);
   const condition = visible.storedCondition([deviceId]);
   const topics = [...new Set(wanted.map(({ topic }) => topic))];
   const instants = [...new Set(wanted.map(({ timestamp }) => timestamp))];
   const shard = shardOf(deviceId, shards);
   for (let at = 0; at < instants.length; at += instantsPerQuery) {
     const some = instants.slice(at, at + instantsPerQuery).map(int64);
-    const rows = await shard.select<{ topic: string; ts: number; data: string }>(
-      `select topic, ts, data from samples where device = ${quoted(deviceId)} and topic in (${topics.map(quoted).join(',')}) and ts in (${some.join(',')})${condition}`,
+    const rows = await shard.select<{ topic: string; ts: number; data: string; meta: string }>(
+      `select topic, ts, data, meta from samples where device = ${quoted(deviceId)} and topic in (${topics.map(quoted).join(',')}) and ts in (${some.join(',')})${condition}`,
     );
-    for (const { topic, ts, data } of rows) note(topic, ts, () => JSON.parse(data) as JsonObject);
+    for (const { topic, ts, data, meta } of rows)
+      note(
+        topic,
+        ts,
+        () => JSON.parse(data) as JsonObject,
+        meta.includes('svcCorrection') ? (JSON.parse(meta) as JsonObject) : undefined,
+      );
   }
   const identical = new Set<number>();
   for (const [i, { topic, timestamp, data }] of samples.entries())

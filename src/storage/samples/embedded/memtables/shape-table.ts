@@ -2,8 +2,11 @@
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
+import { dataBefore } from '../../../../model/replacement.ts';
 import { sameSampleData } from '../../same-data.ts';
-import { dataAt, placeOf, type RowGroup, rowAt } from '../rows/rows.ts';
+import type { ComparedSample } from '../../sample-store.ts';
+import { guarded } from '../rows/removals.ts';
+import { dataAt, metaAt, placeOf, type RowGroup, rowAt, type Rows } from '../rows/rows.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
 import { Memtable } from './memtable.ts';
 import type { Memory } from './memtable-columns.ts';
@@ -151,14 +154,14 @@ export class ShapeTable implements TableName {
       for (const row of rows)
         if (
           columns !== undefined &&
-          sameSampleData(dataAt(columns, row), data) &&
+          isSame(columns, row, { topic: this.topic, timestamp, data }) &&
           isGone?.(columns.orders[row]!) !== true
         )
           return true;
     }
     for (const { reader } of this.runs)
       for (const group of reader.groupsOf(device, timestamp, timestamp + 1))
-        if (groupHas(group, timestamp, data, isGone)) return true;
+        if (groupHas(group, { topic: this.topic, timestamp, data }, isGone)) return true;
     return false;
   }
 }
@@ -167,12 +170,20 @@ function addGroup(groups: RowGroup[], group: RowGroup | undefined): void {
   if (group !== undefined) groups.push(group);
 }
 
+/** Whether the row is the sample, or was it before a correction. */
+function isSame(rows: Rows, row: number, { topic, timestamp, data }: ComparedSample): boolean {
+  return (
+    sameSampleData(dataAt(rows, row), data) ||
+    dataBefore(metaAt(rows, row), topic, timestamp).some((before) => sameSampleData(before, data))
+  );
+}
+
 function groupHas(
   group: RowGroup,
-  timestamp: EpochMs,
-  data: JsonObject,
+  sample: ComparedSample,
   isGone?: (order: number) => boolean,
 ): boolean {
+  const { timestamp } = sample;
   const sorted = group.sorted();
   if (sorted === undefined) return false;
   for (
@@ -181,9 +192,9 @@ function groupHas(
     place++
   ) {
     const row = rowAt(sorted, place);
-    const isSame = (): boolean =>
-      sameSampleData(dataAt(sorted.rows, row), data) && isGone?.(sorted.orders[place]!) !== true;
-    if (group.sealed === undefined ? isSame() : group.sealed.guarded(isSame) === true) return true;
+    const isFound = (): boolean =>
+      isSame(sorted.rows, row, sample) && isGone?.(sorted.orders[place]!) !== true;
+    if (guarded(group, isFound) === true) return true;
   }
   return false;
 }

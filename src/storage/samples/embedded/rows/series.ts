@@ -1,6 +1,7 @@
 // What the store knows in memory: devices, for each topic its sealed chunks and unsealed rows, and usage by workspace.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
+import { dataBefore } from '../../../../model/replacement.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { DataSet, sameSampleData } from '../../same-data.ts';
 import type { UnreadableSamples } from '../../sample-store.ts';
@@ -11,9 +12,11 @@ import { visibleFrom } from './origin.ts';
 import { isRemoved, type Removal } from './removals.ts';
 import {
   dataAt,
+  metaAt,
   placeOf,
   rowAt,
   type RowGroup,
+  type Rows,
   type SealedPlace,
   type SortedRows,
 } from './rows.ts';
@@ -292,11 +295,15 @@ function dataAtInstant(
   { decoded, removals }: StoredIn,
 ): JsonObject[] {
   const found: JsonObject[] = [];
+  const dataOf = (rows: Rows, row: number): JsonObject[] => [
+    dataAt(rows, row),
+    ...dataBefore(metaAt(rows, row), series.topic, timestamp),
+  ];
   const isGone = (order: number): boolean =>
     removals !== undefined && isRemoved(removals, series.topic, timestamp, order);
   for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
     for (const row of rows.rowsAt(timestamp))
-      if (!isGone(rows.orders[row]!)) found.push(dataAt(rows, row));
+      if (!isGone(rows.orders[row]!)) found.push(...dataOf(rows, row));
   for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
     const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
     if (sorted === undefined) continue;
@@ -306,8 +313,8 @@ function dataAtInstant(
       place++
     ) {
       if (isGone(sorted.orders[place]!)) continue;
-      const data = decoded.guarded(chunk, () => dataAt(sorted.rows, rowAt(sorted, place)));
-      if (data !== undefined) found.push(data);
+      const data = decoded.guarded(chunk, () => dataOf(sorted.rows, rowAt(sorted, place)));
+      if (data !== undefined) found.push(...data);
     }
   }
   return found;

@@ -1,0 +1,75 @@
+// Remote sample changes: deletions and corrections are made by the node that owns the device.
+import type { Json } from '../model/json.ts';
+import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
+import type {
+  CorrectionOutcome,
+  CorrectionRequest,
+  DeletionOutcome,
+  DeletionRequest,
+} from '../model/sample-changes.ts';
+import { type AskOwners, type HeldFor, withDeviceLease } from './owned-devices.ts';
+
+/** The call between nodes. */
+export const sampleChangesCall = 'sampleChanges';
+
+export interface SampleChangesOfNode {
+  readonly delete: (request: DeletionRequest) => Promise<DeletionOutcome>;
+  readonly correct: (request: CorrectionRequest) => Promise<CorrectionOutcome>;
+}
+
+interface Call {
+  readonly work: keyof SampleChangesOfNode;
+  readonly request: DeletionRequest | CorrectionRequest;
+}
+
+/** Changes of own devices here, and of others at their owner. Throws its Problem. */
+export function sampleChangesOfAll(
+  askOwners: AskOwners,
+  heldFor: HeldFor,
+  own: SampleChangesOfNode,
+): SampleChangesOfNode {
+  const here = ownedChanges(heldFor, own);
+  async function ask<Outcome extends object>(call: Call, work: () => Promise<Outcome>) {
+    let outcome: Outcome | undefined;
+    const { deviceId } = call.request;
+    const left = await askOwners([{ deviceId }], async (items, callOwner) => {
+      const given = await callOwner(sampleChangesCall, call as unknown as Json);
+      if (given === undefined) return items;
+      const answer = given as unknown as Outcome | Refusal;
+      if (!isRefused(answer)) outcome = answer;
+      else if (answer.problem === 'deviceMoved') return items;
+      else throw problemOf(answer);
+      return [];
+    });
+    if (left.length > 0) return work();
+    return outcome ?? Promise.reject(problem('deviceWithoutOwner'));
+  }
+  return {
+    delete: (request) => ask({ work: 'delete', request }, () => here.delete(request)),
+    correct: (request) => ask({ work: 'correct', request }, () => here.correct(request)),
+  };
+}
+
+/** Answers the call of another node, for devices of this one. */
+export function sampleChangesReceiver(heldFor: HeldFor, own: SampleChangesOfNode) {
+  const here = ownedChanges(heldFor, own);
+  return async (given: Json): Promise<Json> => {
+    const { work, request } = given as unknown as Call;
+    try {
+      const outcome =
+        work === 'delete'
+          ? await here.delete(request as DeletionRequest)
+          : await here.correct(request as CorrectionRequest);
+      return outcome as unknown as Json;
+    } catch (error) {
+      return refusalOf(error) as unknown as Json;
+    }
+  };
+}
+
+function ownedChanges(heldFor: HeldFor, own: SampleChangesOfNode): SampleChangesOfNode {
+  return {
+    delete: (request) => withDeviceLease(heldFor, request.deviceId, () => own.delete(request)),
+    correct: (request) => withDeviceLease(heldFor, request.deviceId, () => own.correct(request)),
+  };
+}

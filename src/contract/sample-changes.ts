@@ -1,0 +1,160 @@
+// Schemas and endpoints that delete and correct stored samples (contract 38).
+import Type from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { filterExpression } from './filter-expression.ts';
+import { namedObject } from './named.ts';
+import { operationSchema } from './operations.ts';
+import { deviceParams } from './sample-queries.ts';
+import { id, list, object, oneOf, optional, orNull, text, time } from './record-fields.ts';
+import { sampleExportFormats } from '../model/sample-export.ts';
+
+const namesMax = 100;
+const devicesMax = 10_000;
+const correctionsMax = 1_000;
+const reasonMax = 500;
+
+const names = (description: string) =>
+  optional(Type.Array(text, { minItems: 1, maxItems: namesMax, description }));
+const reason = optional(
+  Type.String({ maxLength: reasonMax, description: 'Reason, for the audit log.' }),
+);
+
+const deleteBody = namedObject('SampleDeletionBody', {
+  workspaceId: id,
+  deviceIds: optional(
+    Type.Array(id, { minItems: 1, maxItems: devicesMax, description: 'Devices.' }),
+  ),
+  tagId: optional(
+    Type.String({ description: 'Tag whose devices are selected, instead of `deviceIds`.' }),
+  ),
+  search: optional(text),
+  expression: Type.Optional(
+    filterExpression('Filter expression that selects devices, instead of `deviceIds`.'),
+  ),
+  topics: names('Topics. Defaults to all.'),
+  from: optional(Type.String({ description: 'ISO-8601 date-time, inclusive.' })),
+  to: optional(Type.String({ description: 'ISO-8601 date-time, exclusive.' })),
+  keys: names(
+    'Data keys to remove. Samples keep their other keys, and go when none is left. Defaults to whole samples.',
+  ),
+  all: Type.Optional(
+    Type.Boolean({ description: 'Required without `topics`, `from`, `to`, and `keys`.' }),
+  ),
+  reason,
+  samplesMax: optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Rejects the request with 409 when it selects more samples.',
+    }),
+  ),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'Whether to count the samples without deleting any.' }),
+  ),
+});
+
+const counted = (description: string) => Type.Integer({ minimum: 0, description });
+const timeOf = (description: string) => Type.String({ format: 'date-time', description });
+
+const exportSchema = Type.Object({
+  id,
+  format: { ...oneOf(sampleExportFormats), description: 'Format of the file.' },
+  fileName: Type.String({ description: 'Name of the file.' }),
+  started: time,
+  expires: orNull(timeOf('Time when the file is deleted.')),
+});
+
+const deletionPreview = namedObject('SampleDeletionPreview', {
+  dryRun: Type.Literal(true, { description: 'Always true.' }),
+  devices: counted('Number of devices with selected samples.'),
+  samples: counted('Number of selected samples.'),
+  byTopic: Type.Array(
+    Type.Object({
+      topic: text,
+      samples: counted('Number of selected samples.'),
+      oldest: timeOf('Time of the oldest one.'),
+      newest: timeOf('Time of the newest one.'),
+    }),
+    { description: 'Selected samples by topic, most first.' },
+  ),
+  exports: Type.Array(exportSchema, {
+    description: 'Kept exports that may contain the samples. Their files are not changed.',
+  }),
+});
+
+const instant = Type.String({ description: 'ISO-8601 date-time.' });
+const topic = optional(Type.String({ description: 'Topic. Defaults to `default`.' }));
+
+const correctBody = namedObject('SampleCorrectionBody', {
+  reason,
+  corrections: Type.Array(
+    Type.Object({
+      topic,
+      timestamp: instant,
+      data: optional({ ...object, description: 'Data that selects one of several samples.' }),
+      replacement: Type.Union(
+        [
+          Type.Object({
+            data: object,
+            topic: optional(
+              Type.String({ description: 'Topic. Defaults to that of the old sample.' }),
+            ),
+            timestamp: optional(
+              Type.String({
+                description: 'ISO-8601 date-time. Defaults to that of the old sample.',
+              }),
+            ),
+          }),
+          Type.Null(),
+        ],
+        { description: 'Sample that takes the place; null deletes the old one.' },
+      ),
+    }),
+    { minItems: 1, maxItems: correctionsMax, description: 'Samples to replace, in order.' },
+  ),
+});
+
+const correctionReceipt = namedObject('SampleCorrectionReceipt', {
+  corrected: counted('Number of corrected samples.'),
+  rejected: list(
+    Type.Object({
+      index: Type.Integer({ description: 'Index in the request, starting at 0.' }),
+      errorCode: oneOf(['SAMPLE_NOT_FOUND', 'SAMPLE_AMBIGUOUS']),
+      message: text,
+    }),
+  ),
+});
+
+const tag = 'Data';
+const bodyBytesMax = 8 * 1024 * 1024;
+
+export const sampleChanges = {
+  delete: endpoint({
+    method: 'POST',
+    path: '/v3/samples/delete',
+    ownBody: true,
+    summary: 'Delete samples',
+    description:
+      'Deletes samples of devices by topic and time, or members of their data, in an operation; hourly aggregates follow.',
+    tag,
+    access: { scope: 'asset', verb: 'delete', resource: 'body' },
+    body: deleteBody,
+    bodyBytesMax,
+    status: 202,
+    response: operationSchema,
+    otherAnswers: { 200: deletionPreview },
+  }),
+  correct: endpoint({
+    method: 'POST',
+    path: '/v3/devices/:deviceId/samples/correct',
+    ownBody: true,
+    summary: 'Correct samples',
+    description:
+      'Replaces stored samples of a device. Rules and outputs do not process the new ones, and a device that repeats an old one stores nothing.',
+    tag,
+    access: { scope: 'asset', verb: 'update', also: [['asset', 'delete']], resource: 'path' },
+    params: deviceParams,
+    body: correctBody,
+    bodyBytesMax,
+    response: correctionReceipt,
+  }),
+} as const;

@@ -1,0 +1,139 @@
+// Sample deletions: accepted with one item a device, and told in the audit log (contract 38).
+import type { Actor } from '../../model/actor.ts';
+import type { FieldChange } from '../../model/audit-entry.ts';
+import { formatInstantOrNull } from '../../model/instant.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { SampleDeletion } from '../../model/sample-changes.ts';
+import { parseInstant } from '../../model/instant.ts';
+import type { Records } from '../../storage/records/records.ts';
+import { deviceRows, placesOfDevices } from '../../storage/records/rows/devices.ts';
+import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
+import { auditEntry } from '../audit/audit.ts';
+import { deviceFilterOf } from '../devices/assets.ts';
+import { listSampleExports } from '../exports/sample-exports.ts';
+import { change, found } from '../record-change.ts';
+import type { BulkSelection } from './bulk.ts';
+import { acceptOperation, operationLimits } from './operations.ts';
+
+/** Exports that are looked through. */
+const exportsMax = 100;
+
+/** The selected devices of the workspace. Throws 404 for a named one that is not there. */
+export async function devicesToDeleteFrom(
+  records: Records,
+  principal: Principal,
+  selection: BulkSelection & { readonly tagId?: string | null | undefined },
+): Promise<readonly string[]> {
+  const { workspaceId, deviceIds, tagId, search, expression } = selection;
+  if (deviceIds !== undefined && deviceIds !== null) {
+    const named = [...new Set(deviceIds)];
+    const places = await placesOfDevices(records.db, named);
+    const missing = named.find((id) => places.get(id)?.workspaceId !== workspaceId);
+    if (missing !== undefined) throw problem('notFound', { what: 'device', id: missing });
+    return named;
+  }
+  const hasTag = tagId !== undefined && tagId !== null;
+  if (!hasTag && (expression === undefined || expression === null))
+    throw problem('invalidRequest', { reason: 'body: set deviceIds, tagId, or expression' });
+  const filter = await deviceFilterOf(records, principal, {
+    workspaceIds: [workspaceId],
+    search: search ?? undefined,
+    expression: expression ?? undefined,
+    ...(hasTag && { tagIds: [tagId] }),
+  });
+  const max = operationLimits.itemsMax + 1;
+  return findDeviceIds(records.elsewhere(filter.organizationId), filter, max, records.now());
+}
+
+/** Durable when it returns. */
+export function acceptSampleDeletion(
+  records: Records,
+  principal: Principal,
+  { workspaceId, deletion }: { readonly workspaceId: string; readonly deletion: SampleDeletion },
+  deviceIds: readonly string[],
+) {
+  const plan = { work: 'deleteSamples', ...deletion } as const;
+  const items = deviceIds.map((id) => ({ type: 'DATA_DELETE', name: id, input: { id } }) as const);
+  return acceptOperation(records, principal, { workspaceId, type: 'DATA_DELETE', plan }, items);
+}
+
+/** Complete exports of the workspace that may have samples of the range. */
+export async function exportsWith(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+  { topics, from, to }: SampleDeletion,
+) {
+  const page = { page: 0, size: exportsMax, sort: [] };
+  const scope = { workspaceIds: [workspaceId] };
+  const { content } = await listSampleExports(records, principal, scope, page);
+  return content
+    .filter((one) => {
+      const oldest = one.from === null ? -Infinity : (parseInstant(one.from) ?? -Infinity);
+      const newest = parseInstant(one.to) ?? Infinity;
+      const hasTopic = topics === null || one.topics?.some((topic) => topics.includes(topic));
+      const isIn = oldest < (to ?? Infinity) && newest > (from ?? -Infinity);
+      return one.state === 'COMPLETE' && isIn && hasTopic !== false;
+    })
+    .map(({ id, format, fileName, started, expires }) => ({
+      id,
+      format,
+      fileName,
+      started,
+      expires,
+    }));
+}
+
+/** Logs what was deleted of a device. */
+export async function auditDeletion(
+  records: Records,
+  actor: Actor,
+  deviceId: string,
+  { topics, from, to, keys, reason, samples }: SampleDeletion & { readonly samples: number },
+): Promise<void> {
+  const after = {
+    topics,
+    from: formatInstantOrNull(from),
+    to: formatInstantOrNull(to),
+    keys,
+    samples,
+    reason,
+  };
+  await auditSamples(records, actor, deviceId, 'DELETE', after);
+}
+
+/** Logs a correction in the name of the request. */
+export async function auditCorrection(
+  records: Records,
+  deviceId: string,
+  { corrected, reason }: { readonly corrected: number; readonly reason: string | null },
+): Promise<void> {
+  const actor = records.actor();
+  if (actor === undefined) return;
+  await change(records, (step) =>
+    auditSamples(step, actor, deviceId, 'UPDATE', { samples: corrected, reason }),
+  );
+}
+
+async function auditSamples(
+  records: Records,
+  actor: Actor,
+  deviceId: string,
+  action: 'UPDATE' | 'DELETE',
+  after: Readonly<Record<string, FieldChange['after']>>,
+): Promise<void> {
+  const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
+  const { organizationId, workspaceId, name } = device;
+  await auditEntry(records, actor, {
+    organizationId,
+    workspaceId,
+    action,
+    resourceType: 'SAMPLES',
+    resourceId: deviceId,
+    resourceName: name,
+    changes: Object.entries(after).flatMap(([field, value]) =>
+      value === null || value === undefined ? [] : [{ field, after: value }],
+    ),
+  });
+}

@@ -1,0 +1,313 @@
+// Sample changes: deletions and corrections of stored samples of one device, as replacements in the journal (contract 38).
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { type EpochMs, formatInstant, earliest } from '../model/instant.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import {
+  isInRange,
+  type RemovedRange,
+  replacedBy,
+  type Replacement,
+  type StoredEnd,
+} from '../model/replacement.ts';
+import type { Sample } from '../model/sample.ts';
+import type {
+  CorrectionOutcome,
+  CorrectionRequest,
+  DeletionOutcome,
+  DeletionRequest,
+  RejectedCorrection,
+  SampleCorrection,
+  SampleDeletion,
+} from '../model/sample-changes.ts';
+import { sameSampleData } from '../storage/samples/same-data.ts';
+import type { CountedTopic } from '../storage/samples/sample-store.ts';
+import type { Samples } from '../storage/samples/samples.ts';
+import { validateSample } from './validate/sample-validation.ts';
+
+/** Behind every time that a sample can have. */
+const endOfTimes = 8.64e15;
+/** Samples that one entry writes again, about. */
+const rowsPerEntry = 4_000;
+/** Attempts to read a piece without samples coming meanwhile. */
+const attemptsMax = 50;
+/** Samples of one instant and topic that are looked at. */
+const instantMax = 10_000;
+/** Earlier values that a corrected sample keeps besides the last. */
+const earlierMax = 9;
+
+export interface SampleChangeStages {
+  /** Throws Problem 404. */
+  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  readonly store: Pick<
+    Samples,
+    'samples' | 'exportSamples' | 'count' | 'endOf' | 'takesRanges' | 'rewritten'
+  >;
+  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly announce: (entry: DurableEntry) => void;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+function rangeOf({ topics, from, to }: SampleDeletion): RemovedRange {
+  return { topics, from: from ?? earliest, to: to ?? endOfTimes };
+}
+
+/** Of devices of this node. */
+export class SampleChanges {
+  readonly #on: SampleChangeStages;
+
+  constructor(on: SampleChangeStages) {
+    this.#on = on;
+  }
+
+  /** Deletes samples of the device, or the next of those whose members are deleted. */
+  readonly delete = async ({ deviceId, deletion }: DeletionRequest): Promise<DeletionOutcome> => {
+    const range = rangeOf(deletion);
+    if (deletion.keys !== null) return this.#deleteKeys(deviceId, range, deletion.keys);
+    const counted = await this.#on.store.count(deviceId, [range]);
+    const samples = counted.reduce((sum, topic) => sum + topic.samples, 0);
+    if (samples > 0) await this.#replace(deviceId, { cause: 'DELETED', ranges: [range] }, []);
+    return { samples, next: null };
+  };
+
+  /** One entry for all; each correction is found before anything is written. */
+  readonly correct = async (request: CorrectionRequest): Promise<CorrectionOutcome> => {
+    const { deviceId, corrections } = request;
+    const before = await this.#on.store.endOf(deviceId);
+    const instants = new Instants(this.#on.store, deviceId);
+    const rejected: RejectedCorrection[] = [];
+    for (const [index, correction] of corrections.entries()) {
+      const samples = await instants.at(correction.topic, correction.timestamp);
+      const refusal = refusalOf(correction, samples);
+      if (refusal !== undefined) rejected.push({ index, ...refusal });
+      else await this.#correctOne(instants, samples, correction, request);
+    }
+    const { ranges, samples } = instants.changed();
+    if (ranges.length > 0)
+      await this.#replace(deviceId, { cause: 'CORRECTED', ranges, before }, samples);
+    return { corrected: corrections.length - rejected.length, rejected };
+  };
+
+  async #correctOne(
+    instants: Instants,
+    samples: readonly Sample[],
+    { topic, timestamp, data, replacement }: SampleCorrection,
+    { reason, by }: CorrectionRequest,
+  ): Promise<void> {
+    const old = samples.find((sample) => data === null || sameSampleData(sample.data, data));
+    if (old === undefined) return;
+    instants.put(
+      topic,
+      timestamp,
+      samples.filter((sample) => sample !== old),
+    );
+    if (replacement === null) return;
+    const { sample } = validateSample<Sample>({ ...replacement, deviceId: old.deviceId });
+    const replaced = { topic, timestamp: formatInstant(timestamp), data: old.data };
+    const earlier = replacedBy(old.meta).slice(0, earlierMax);
+    const { type, id, name } = by;
+    const svcCorrection = {
+      at: formatInstant(this.#on.now()),
+      by: { type, id, name },
+      reason,
+      replaced,
+      ...(earlier.length > 0 && { earlier }),
+    };
+    const { svcCorrection: _, ...meta } = { ...old.meta, ...sample.meta };
+    const corrected = { ...sample, meta: { ...meta, svcCorrection } as unknown as JsonObject };
+    const there = await instants.at(sample.topic, sample.timestamp);
+    instants.put(sample.topic, sample.timestamp, [
+      ...there.filter((other) => !sameSampleData(other.data, sample.data)),
+      corrected,
+    ]);
+  }
+
+  async #deleteKeys(
+    deviceId: string,
+    range: RemovedRange,
+    keys: readonly string[],
+  ): Promise<DeletionOutcome> {
+    const { samples, before, to } = await this.#readPiece(deviceId, range);
+    const next = to < range.to ? to : null;
+    const changed = new Map<Sample, JsonObject>();
+    for (const sample of samples) {
+      const left = withoutKeys(sample.data, keys);
+      if (left !== sample.data) changed.set(sample, left);
+    }
+    if (changed.size === 0) return { samples: 0, next };
+    const topics = [...new Set(Array.from(changed.keys(), ({ topic }) => topic))];
+    const times = Array.from(changed.keys(), ({ timestamp }) => timestamp);
+    const ofChanged = { topics, from: Math.min(...times), to: Math.max(...times) + 1 };
+    const kept = samples
+      .filter(({ topic, timestamp }) => isInRange(ofChanged, topic, timestamp))
+      .map((sample) => ({ ...sample, data: changed.get(sample) ?? sample.data }))
+      .filter(({ data }) => Object.keys(data).length > 0);
+    await this.#replace(deviceId, { cause: 'DELETED', ranges: [ofChanged], before }, kept);
+    return { samples: changed.size, next };
+  }
+
+  /** The oldest samples of the range, up to an end of an instant, and where those of the device end. */
+  async #readPiece(
+    deviceId: string,
+    range: RemovedRange,
+  ): Promise<{
+    readonly samples: readonly Sample[];
+    readonly before: StoredEnd;
+    readonly to: EpochMs;
+  }> {
+    const { store } = this.#on;
+    for (let attempt = 1; ; attempt += 1) {
+      const before = await store.endOf(deviceId);
+      const samples: Sample[] = [];
+      let to = range.to;
+      for await (const batch of store.exportSamples({ deviceId, from: range.from, to })) {
+        samples.push(...batch);
+        const last = samples.at(-1)?.timestamp ?? range.from;
+        if (samples.length < rowsPerEntry || samples[0]?.timestamp === last) continue;
+        to = last;
+        break;
+      }
+      const after = await store.endOf(deviceId);
+      // What came between would be read, and not be removed.
+      const isSame = before.order === after.order || before.position === after.position;
+      if (!isSame && attempt < attemptsMax) continue;
+      if (!isSame) throw problem('tooManyRemovals');
+      const wanted = samples.filter(
+        ({ topic, timestamp }) => timestamp < to && isInRange(range, topic, timestamp),
+      );
+      return { samples: wanted, before, to };
+    }
+  }
+
+  /** Waits once for earlier removals when these are too many. */
+  async #replace(
+    deviceId: string,
+    replaces: Replacement,
+    samples: readonly Sample[],
+  ): Promise<void> {
+    const { findRoute, store, append, announce, newId, now } = this.#on;
+    const { device, flow } = await findRoute(deviceId);
+    const { organizationId, workspaceId } = device;
+    const correlationId = newId();
+    const origin = {
+      organizationId,
+      workspaceId,
+      dataFlowId: flow.id,
+      correlationId,
+      stored: true,
+    };
+    if (!store.takesRanges(deviceId, replaces.ranges.length)) await store.rewritten();
+    const entry = await append({
+      deviceId,
+      receivedAt: now(),
+      notes: [],
+      samples: samples.map((sample) => ({ ...sample, ...origin })),
+      replaces,
+    });
+    announce(entry);
+  }
+}
+
+/** What a deletion would remove of a device, by topic. */
+export async function countDeletion(
+  store: Pick<Samples, 'count' | 'exportSamples'>,
+  deviceId: string,
+  deletion: SampleDeletion,
+): Promise<readonly CountedTopic[]> {
+  const range = rangeOf(deletion);
+  const { keys } = deletion;
+  if (keys === null) return store.count(deviceId, [range]);
+  const byTopic = new Map<string, CountedTopic>();
+  const { from, to } = range;
+  for await (const samples of store.exportSamples({ deviceId, from, to }))
+    for (const { topic, timestamp, data } of samples) {
+      if (!isInRange(range, topic, timestamp) || withoutKeys(data, keys) === data) continue;
+      const { samples: known, oldest } = byTopic.get(topic) ?? { samples: 0, oldest: timestamp };
+      byTopic.set(topic, { topic, samples: known + 1, oldest, newest: timestamp });
+    }
+  return [...byTopic.values()];
+}
+
+/** The samples of instants as they are, and as corrections leave them. */
+class Instants {
+  readonly #store: SampleChangeStages['store'];
+  readonly #deviceId: string;
+  readonly #known = new Map<
+    string,
+    { readonly topic: string; readonly at: EpochMs; samples: readonly Sample[]; isChanged: boolean }
+  >();
+
+  constructor(store: SampleChangeStages['store'], deviceId: string) {
+    this.#store = store;
+    this.#deviceId = deviceId;
+  }
+
+  /** Oldest first in the order of storing. */
+  async at(topic: string, at: EpochMs): Promise<readonly Sample[]> {
+    const known = this.#known.get(nameOf(topic, at));
+    if (known !== undefined) return known.samples;
+    const range = { deviceId: this.#deviceId, topic, from: at, to: at + 1 };
+    const found = await this.#store.samples({ ...range, limit: instantMax, skip: 0 });
+    const samples = found.toReversed();
+    this.#known.set(nameOf(topic, at), { topic, at, samples, isChanged: false });
+    return samples;
+  }
+
+  /** Of an instant that was read. */
+  put(topic: string, at: EpochMs, samples: readonly Sample[]): void {
+    const known = this.#known.get(nameOf(topic, at));
+    if (known === undefined) throw new Error(`Instant ${at} of ${topic} was not read`);
+    known.samples = samples;
+    known.isChanged = true;
+  }
+
+  changed(): { readonly ranges: readonly RemovedRange[]; readonly samples: readonly Sample[] } {
+    const changed = [...this.#known.values()].filter(({ isChanged }) => isChanged);
+    return {
+      ranges: changed.map(({ topic, at }) => ({ topics: [topic], from: at, to: at + 1 })),
+      samples: changed.flatMap(({ samples }) => samples),
+    };
+  }
+}
+
+function nameOf(topic: string, at: EpochMs): string {
+  return `${at} ${topic}`;
+}
+
+function refusalOf(
+  { topic, timestamp, data }: SampleCorrection,
+  samples: readonly Sample[],
+): Pick<RejectedCorrection, 'errorCode' | 'message'> | undefined {
+  const found = samples.filter((sample) => data === null || sameSampleData(sample.data, data));
+  const place = `topic ${topic} at ${formatInstant(timestamp)}`;
+  if (found.length === 0) {
+    const what = data === null ? 'sample' : 'sample with this data';
+    return { errorCode: 'SAMPLE_NOT_FOUND', message: `No ${what} of ${place}` };
+  }
+  if (found.length === 1) return undefined;
+  const message = `${found.length} samples of ${place}. Set data to select one.`;
+  return { errorCode: 'SAMPLE_AMBIGUOUS', message };
+}
+
+/** The same object when it has none of the keys. */
+function withoutKeys(data: JsonObject, keys: readonly string[]): JsonObject {
+  return keys.reduce(withoutKey, data);
+}
+
+/** A key is a member as it stands, else a path into objects. An object that is left empty goes too. */
+function withoutKey(data: JsonObject, key: string): JsonObject {
+  if (Object.hasOwn(data, key)) {
+    const { [key]: _, ...left } = data;
+    return left;
+  }
+  const dot = key.indexOf('.');
+  if (dot < 0) return data;
+  const [first, rest] = [key.slice(0, dot), key.slice(dot + 1)];
+  const inner: Json | undefined = Object.hasOwn(data, first) ? data[first] : undefined;
+  if (!isJsonObject(inner)) return data;
+  const left = withoutKey(inner, rest);
+  if (left === inner) return data;
+  return Object.keys(left).length === 0 ? withoutKey(data, first) : { ...data, [first]: left };
+}
