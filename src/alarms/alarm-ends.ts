@@ -15,7 +15,7 @@ import { workspacesOfDevices } from '../storage/records/rows/devices.ts';
 import { existingRules, findActiveRules } from '../storage/records/rows/rules.ts';
 import { tagsOfDevices } from '../storage/records/rows/tags.ts';
 import { transaction } from '../storage/records/transaction.ts';
-import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
+import { type CompiledRule, inputsOf } from '../rules/evaluation/compiled-rule.ts';
 import { compileRules } from '../rules/evaluation/rule-loader.ts';
 import { RetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';
@@ -205,7 +205,7 @@ function reasonOf(source: OpenAlarmSource, known: Known): AlarmSourceEnd['reason
   if (workspace !== workspaceId) return 'DEVICE_MOVED';
   if (compiled === undefined) return undefined;
   const tags = new Set(known.tags.get(deviceId)?.map(({ id }) => id));
-  const isInput = compiled.sources.some(
+  const isInput = inputsOf(compiled).some(
     ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags),
   );
   return isInput ? undefined : 'INPUT_REMOVED';

@@ -16,6 +16,7 @@ import { createRuleRuns, type RuleRuns } from '../rules/rule-runs.ts';
 import { RuleScripts } from '../rules/rule-scripts.ts';
 import type { SimulatedRuns } from '../rules/rule-simulation.ts';
 import { RuleTimers } from '../rules/rule-timers.ts';
+import { SilenceWatch } from '../rules/silence-watch.ts';
 import type { RuleOutlets } from '../rules/rule-writes.ts';
 import { simulateStoredRule, simulateUnstoredRule } from '../rules/stored-rule-simulation.ts';
 import {
@@ -130,6 +131,21 @@ export async function composeRules(
     },
     changesMissed: () => timers.changed(),
   });
+  const silence = new SilenceWatch({
+    db,
+    rules: registry.rules,
+    rule: registry.rule,
+    inBatch: (work) => follower.inBatch(work),
+    settled: uplinks.settled,
+    isOwn: (workspaceId) => shared?.workspaces().includes(workspaceId) ?? true,
+    platformStart: follower.platformStart,
+    now,
+    newId: parts.newId,
+    pause: () => pause(),
+    setRepeatingTimer,
+    failed: failed('finding silent devices'),
+  });
+  parts.followChanges(silence);
   const entries = followers.start('rules', {
     ...(shared === undefined
       ? { handle, neededFrom: follower.neededFrom }
@@ -180,11 +196,11 @@ export async function composeRules(
       await entriesSettled(organizationId);
       await scriptsSettled(organizationId);
     },
-    runDue: () => settleInOrder(runDue, scripts.settled),
+    runDue: () => settleInOrder(runDue, silence.look, scripts.settled),
     close: () =>
       closeInOrder(
         async () => stopWatching(),
-        ...[timers.close, entries.close, follower.close, scripts.close, runs.close],
+        ...[timers.close, silence.close, entries.close, follower.close, scripts.close, runs.close],
       ),
   };
 }

@@ -7,6 +7,8 @@ import {
   logicTypes,
   ruleInputTypes,
   ruleTimerTypes,
+  silenceDurations,
+  silenceModes,
   valueTypes,
 } from '../model/rule.ts';
 import { endpoint } from './endpoint.ts';
@@ -145,6 +147,19 @@ const clearsFor = Type.String({
 const clearing =
   'A true block stays true until these conditions are met, instead of until `conditions` are not.';
 
+const silentAfter = Type.String({
+  description: `ISO-8601 duration without an uplink, from \`${silenceDurations.min}\` to \`${silenceDurations.max}\`. Defaults to the online timeout of each device.`,
+});
+const silenceMode = shownAs(
+  Type.Unsafe<(typeof silenceModes)[number]>({
+    type: 'string',
+    enum: silenceModes,
+    description:
+      '`EACH`: the rule is true for each device that is silent. `ALL`: it is true when all of its devices are.',
+  }),
+  oneOf(silenceModes),
+);
+
 const logic = namedObject('RuleLogic', {
   type: oneOf(logicTypes),
   dataSources: list(
@@ -169,6 +184,9 @@ const logic = namedObject('RuleLogic', {
       outsideActionIds: ids,
     }),
   ),
+  silenceLogicBlock: Type.Optional(
+    Type.Object({ after: orNull(silentAfter), mode: silenceMode, actionIds: ids }),
+  ),
   customLogic: orNull(
     Type.Object({
       customLogicId: id,
@@ -181,7 +199,7 @@ const logic = namedObject('RuleLogic', {
 
 const logicDraft = namedObject('RuleLogicDraft', {
   type: oneOf(logicTypes),
-  dataSources: some(
+  dataSources: list(
     Type.Object({
       ...source,
       inputIds: some(id),
@@ -207,6 +225,13 @@ const logicDraft = namedObject('RuleLogicDraft', {
       geoJson: object,
       insideActionIds: optional(ids),
       outsideActionIds: optional(ids),
+    }),
+  ),
+  silenceLogicBlock: optional(
+    Type.Object({
+      after: optional(silentAfter),
+      mode: optional(silenceMode),
+      actionIds: optional(ids),
     }),
   ),
   customLogic: optional(

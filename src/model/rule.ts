@@ -9,7 +9,7 @@ export type RuleInputType = (typeof ruleInputTypes)[number];
 export const valueTypes = ['NUMERICAL', 'BOOLEAN', 'STRING'] as const;
 export type ValueType = (typeof valueTypes)[number];
 
-export const logicTypes = ['COMPARISON', 'CUSTOM_LOGIC', 'GEO_FENCE'] as const;
+export const logicTypes = ['COMPARISON', 'CUSTOM_LOGIC', 'GEO_FENCE', 'SILENCE'] as const;
 export type LogicType = (typeof logicTypes)[number];
 
 export const ruleTimerTypes = ['INTERVAL', 'FIXED', 'ADVANCED'] as const;
@@ -123,6 +123,19 @@ export interface GeoFenceLogicBlock {
   readonly outsideActionIds: readonly string[];
 }
 
+export const silenceModes = ['EACH', 'ALL'] as const;
+
+export interface SilenceLogicBlock {
+  /** ISO-8601 duration without an uplink; null for the online timeout of each device. */
+  readonly after: string | null;
+  /** EACH: for each device by itself. ALL: when every device of the rule is silent. */
+  readonly mode: (typeof silenceModes)[number];
+  readonly actionIds: readonly string[];
+}
+
+/** Limits of `after`. */
+export const silenceDurations = { min: 'PT5S', max: 'P30D' } as const;
+
 export interface RuleCustomLogic {
   readonly customLogicId: string;
   readonly name: string | null;
@@ -144,6 +157,8 @@ export interface RuleLogic {
   readonly logicBlocks: readonly LogicBlock[] | null;
   readonly geoFenceLogicBlock: GeoFenceLogicBlock | null;
   readonly customLogic: RuleCustomLogic | null;
+  /** Only of a rule of type SILENCE, which has no data sources. */
+  readonly silenceLogicBlock?: SilenceLogicBlock;
 }
 
 export interface RuleActionRef {
@@ -168,6 +183,8 @@ export interface Rule extends AuditFields {
    * deactivation).
    */
   readonly activation: number;
+  /** When the present activation began. */
+  readonly activatedAt: EpochMs;
   /** The next due time of the timer; null without one. */
   readonly nextExecution: EpochMs | null;
 }

@@ -10,6 +10,7 @@ import type { PreparationFailures, RuleRegistry } from './evaluation/rule-regist
 import type { RuleRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';
 import { type LookUpDevice, type Origin, ruleContext, ruleNote } from './rule-effects.ts';
+import { trackAlarms } from './rule-alarms.ts';
 import type { RuleTurn } from './rule-lanes.ts';
 import { firedEffects, notedDevices, waitingRun } from './rule-triggers.ts';
 import { type CollectedWrite, emptyWrite } from './rule-writes.ts';
@@ -66,6 +67,16 @@ export class RuleBatch {
   /** Keeps a triggered rule until `addEffects` builds its effects. */
   readonly addTriggered = (triggered: Triggered, origin: Origin): void =>
     this.#triggers.add(triggered, origin);
+
+  /** Keeps a rule that was evaluated without an entry, with its run and what it does to alarms. */
+  addJudged(triggered: Triggered, origin: Origin): void {
+    const { compiled, reading, places, verdict } = triggered;
+    if (verdict === undefined) return this.addTriggered(triggered, origin);
+    this.#parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
+    const ended = trackAlarms(compiled, verdict, origin.deviceId, this.#alarmSources);
+    if (verdict.firings.length > 0 || ended.length > 0)
+      this.addTriggered({ ...triggered, ended }, origin);
+  }
 
   get write(): CollectedWrite {
     return this.#write;

@@ -18,8 +18,6 @@ import {
 } from '../storage/records/rows/rule-state.ts';
 import { saveNextExecution } from '../storage/records/rows/rules.ts';
 import { transaction } from '../storage/records/transaction.ts';
-import type { AlarmOutput } from './evaluation/alarm-outputs.ts';
-import type { AlarmSources } from './evaluation/alarm-sources.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import {
   evaluateDue,
@@ -28,15 +26,14 @@ import {
   evaluateWithoutDevice,
   keepSample,
   type SampleVisitor,
-  type Triggered,
   type Visit,
   type VisitFailed,
 } from './evaluation/evaluation.ts';
-import type { RuleEvaluation } from './evaluation/rule-reading.ts';
 import type { RuleRegistry } from './evaluation/rule-registry.ts';
 import { unjudgedRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
+import { trackAlarms } from './rule-alarms.ts';
 import { RuleBatch } from './rule-batch.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
 import { createLaneWorker, type LaneWorker, type RuleLaneParts } from './rule-lane-worker.ts';
@@ -87,13 +84,12 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
   readonly #lanes: RuleLanes;
   readonly #dueTimers: DueTimers;
   readonly #laneWorker: LaneWorker;
+  /** When the platform started, by the wall clock as it is now. */
+  readonly platformStart: () => EpochMs;
 
   constructor(started: RuleFollowerParts) {
-    const [startedAt, startedMs] = [started.now(), started.clock()];
-    // A wall clock that was set back must not have the platform start in the future.
-    const platformStart = () =>
-      Math.min(startedAt, Math.round(started.now() - (started.clock() - startedMs)));
-    this.#parts = { ...started, platformStart };
+    this.platformStart = platformStartOf(started);
+    this.#parts = { ...started, platformStart: this.platformStart };
     this.#pacing = new RulePacing(this.#parts);
     this.#lanes = createRuleLanes({
       saved: this.#parts.lanes?.saved ?? { evaluated: this.#parts.position, behind: new Map() },
@@ -167,6 +163,16 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
     if (rest !== undefined) await this.#pacing.restAfterWrite(rest.states, rest.writeMs);
   }
 
+  /** Runs the work while nothing else is evaluated, and writes what it adds to the batch. */
+  inBatch(work: (batch: RuleBatch) => Promise<void>): Promise<void> {
+    return this.alone(async () => {
+      const batch = new RuleBatch(this.#parts);
+      await work(batch);
+      await batch.addEffects();
+      await writeBatch(this.#parts, batch);
+    });
+  }
+
   /** The clock was set back by so much: timers are planned anew. */
   setBack(byMs: number): Promise<void> {
     return this.alone(() => this.#dueTimers.setBack(this.#parts.now(), byMs));
@@ -189,6 +195,12 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
   start(): void {
     this.#laneWorker.wake();
   }
+}
+
+/** A wall clock that was set back must not have the platform start in the future. */
+function platformStartOf({ now, clock }: RuleFollowerParts): () => EpochMs {
+  const [startedAt, startedMs] = [now(), clock()];
+  return () => Math.min(startedAt, Math.round(now() - (clock() - startedMs)));
 }
 
 /** A turn that fails is evaluated again: then nothing of this attempt may count. */
@@ -446,7 +458,7 @@ class DueTimers {
     const correlationId = sample?.correlationId ?? newId();
     const key = `wait ${deviceId} ${waits && nextDueOf(waits)}`;
     const origin = { cause: 'TIMER', key, deviceId, correlationId, hops: 0, at } as const;
-    this.#addJudged(triggered, { ...origin, ...(sample !== undefined && { sample }) }, batch);
+    batch.addJudged(triggered, { ...origin, ...(sample !== undefined && { sample }) });
     return true;
   }
 
@@ -494,22 +506,7 @@ class DueTimers {
   #addTimed(compiled: CompiledRule, origin: Origin, batch: RuleBatch): void {
     const triggered = evaluateTimed(compiled, this.#parts.registry.memory);
     if (triggered === undefined) return batch.failures.aborted(compiled, origin);
-    if (triggered.verdict === undefined) return batch.addTriggered(triggered, origin);
-    this.#addJudged(triggered, origin, batch);
-  }
-
-  #addJudged(triggered: Triggered, origin: Origin, batch: RuleBatch): void {
-    const { compiled, reading, places, verdict } = triggered;
-    if (verdict === undefined) return;
-    this.#parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
-    const ended = trackAlarms(
-      compiled,
-      verdict,
-      origin.deviceId,
-      this.#parts.registry.alarmSources,
-    );
-    if (verdict.firings.length > 0 || ended.length > 0)
-      batch.addTriggered({ ...triggered, ended }, origin);
+    batch.addJudged(triggered, origin);
   }
 
   async #runScriptTimer(timer: ScriptTimer, at: EpochMs, batch: RuleBatch): Promise<void> {
@@ -529,64 +526,4 @@ class DueTimers {
   #originOf(cause: Origin['cause'], key: string, at: EpochMs): Origin {
     return { cause, key, deviceId: '', correlationId: this.#parts.newId(), hops: 0, at };
   }
-}
-
-// Alarm tracking: which alarms an evaluated rule opens, keeps open or ends for a device (contract 37).
-
-/**
- * Keeps in memory what the verdict does to alarms. Returns the outputs whose alarms it ends: they
- * keep one open for the device, and the rule is not true any longer. A condition without a value
- * ends nothing.
- */
-function trackAlarms(
-  compiled: CompiledRule,
-  verdict: RuleEvaluation,
-  deviceId: string,
-  sources: AlarmSources,
-): readonly string[] {
-  const { rule, alarms } = compiled;
-  if (alarms.size === 0) return none;
-  let ended: string[] | undefined;
-  if (sources.hasAny(rule.id, deviceId)) {
-    for (const [connectorId, output] of alarms) {
-      const source = { ruleId: rule.id, connectorId, deviceId };
-      if (!sources.has(source) || !isOver(compiled, output, connectorId, verdict)) continue;
-      sources.remove(source);
-      (ended ??= []).push(connectorId);
-    }
-  }
-  for (const { actionId } of verdict.firings)
-    if (alarms.has(actionId)) sources.add({ ruleId: rule.id, connectorId: actionId, deviceId });
-  return ended ?? none;
-}
-
-const none: readonly string[] = [];
-
-function isOver(
-  { logic }: CompiledRule,
-  output: AlarmOutput,
-  connectorId: string,
-  verdict: RuleEvaluation,
-): boolean {
-  if (output.properties.clearWhen === 'NEVER') return false;
-  if (logic.type === 'GEO_FENCE') return isOutsideFence(logic, connectorId, verdict);
-  return areBlocksFalse(output, verdict);
-}
-
-function areBlocksFalse({ blocks }: AlarmOutput, { holds, missing }: RuleEvaluation): boolean {
-  return blocks.every(
-    (block) =>
-      holds[block] !== '1' && !missing.some((one) => one.startsWith(`logic block ${block + 1},`)),
-  );
-}
-
-function isOutsideFence(
-  logic: Extract<CompiledRule['logic'], { readonly type: 'GEO_FENCE' }>,
-  connectorId: string,
-  { holds, missing }: RuleEvaluation,
-): boolean {
-  if (missing.length > 0) return false;
-  const { insideActionIds, outsideActionIds } = logic;
-  const isTrue = holds === '1' ? insideActionIds : outsideActionIds;
-  return !isTrue.includes(connectorId);
 }

@@ -8,15 +8,17 @@ import type { Sample } from '../model/sample.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
-import type { CompiledRule } from './evaluation/compiled-rule.ts';
+import { type CompiledRule, inputsOf } from './evaluation/compiled-rule.ts';
 import { type DevicePlan, planDevice } from './evaluation/device-plan.ts';
 import {
   evaluateDue,
+  silenceVerdict,
   RuleMemory,
   evaluateSample,
   evaluateTimed,
   type Triggered,
 } from './evaluation/evaluation.ts';
+import { Reading } from './evaluation/rule-reading.ts';
 import { type RuleRun, runOf, runView } from './evaluation/rule-run.ts';
 import {
   actionsFor,
@@ -151,6 +153,17 @@ export async function simulateRule(
     }
   };
 
+  for (const { deviceId, at, isSilent } of await silencesIn(
+    compiled,
+    devices.slice(0, simulationLimits.devicesMax),
+    samples,
+    { from, to: Math.min(to, on.now()) },
+    on,
+  )) {
+    const verdict = silenceVerdict(compiled, isSilent);
+    const origin = { cause: 'TIMER', key: '', deviceId, correlationId: '', hops: 0, at } as const;
+    await take({ compiled, reading: new Reading([]), places: [], verdict }, origin);
+  }
   for (const [i, sample] of samples.entries()) {
     await changeBlocksUntil(sample.timestamp);
     await runTimersUntil(sample.timestamp);
@@ -185,9 +198,53 @@ export async function simulateRule(
   return { samples: samples.length, runs: told.length, fired, truncated: isCut, content };
 }
 
-async function devicesOf({ sources }: CompiledRule, on: SimulationParts): Promise<string[]> {
-  const ids = new Set(sources.flatMap(({ deviceIds }) => deviceIds));
-  for (const tagId of new Set(sources.flatMap(({ tagIds }) => tagIds))) {
+/** The gaps between samples that are longer than the rule of silence allows, each with its end. */
+async function silencesIn(
+  { logic }: CompiledRule,
+  devices: readonly string[],
+  samples: readonly Sample[],
+  { from, to }: { readonly from: EpochMs; readonly to: EpochMs },
+  on: SimulationParts,
+): Promise<readonly Silenced[]> {
+  if (logic.type !== 'SILENCE') return [];
+  const heard = Map.groupBy(samples, ({ deviceId }) => deviceId);
+  const changes: Silenced[] = [];
+  for (const deviceId of devices) {
+    const known = await on.lookUp(deviceId);
+    const afterMs = logic.afterMs ?? (known?.device.onlineTimeoutSeconds ?? 0) * 1_000;
+    let last = from;
+    for (const next of [...(heard.get(deviceId) ?? []).map(({ timestamp }) => timestamp), to]) {
+      if (next - last >= afterMs) {
+        changes.push({ deviceId, at: last + afterMs, isSilent: true });
+        if (next < to) changes.push({ deviceId, at: next, isSilent: false });
+      }
+      last = next;
+    }
+  }
+  changes.sort((a, b) => a.at - b.at);
+  return logic.mode === 'ALL' ? ofGroup(changes, devices.length) : changes;
+}
+
+interface Silenced {
+  readonly deviceId: string;
+  readonly at: EpochMs;
+  readonly isSilent: boolean;
+}
+
+/** When all of the devices became silent, and when one of them was heard again. */
+function ofGroup(changes: readonly Silenced[], devices: number): readonly Silenced[] {
+  let silent = 0;
+  return changes.flatMap(({ at, isSilent }) => {
+    const before = silent;
+    silent += isSilent ? 1 : -1;
+    return before === devices || silent === devices ? [{ deviceId: '', at, isSilent }] : [];
+  });
+}
+
+async function devicesOf(compiled: CompiledRule, on: SimulationParts): Promise<string[]> {
+  const inputs = inputsOf(compiled);
+  const ids = new Set(inputs.flatMap(({ deviceIds }) => deviceIds));
+  for (const tagId of new Set(inputs.flatMap(({ tagIds }) => tagIds))) {
     for (const id of await on.devicesOfTag(tagId)) ids.add(id);
   }
   return [...ids].sort();

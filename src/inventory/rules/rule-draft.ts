@@ -19,6 +19,7 @@ import {
   type RuleLogic,
   type RuleOperand,
   type RuleTimer,
+  silenceDurations,
   type ValueType,
 } from '../../model/rule.ts';
 import { parseTagCombination, tagCombinationMax } from '../../model/tag.ts';
@@ -121,22 +122,49 @@ export function logicFrom(
   actions: readonly RuleActionRef[],
   isTimed: boolean,
 ): RuleLogic {
+  if (sent.type === 'SILENCE') return silenceFrom(sent, actions, isTimed);
   const dataSources = triggering(sourcesFrom(sent, inputs), isTimed);
   if (isTimed) refuseTags(dataSources, inputs);
-  const known = new Set(actions.map(({ id }) => id));
-  const actionIds = (field: string, ids: Ids): readonly string[] => {
-    const list = ids ?? [];
-    const unknown = list.find((id) => !known.has(id));
-    if (unknown !== undefined) throw invalidRule(field, `${unknown} is not an action of this rule`);
-    return [...new Set(list)];
-  };
-  const none = { logicBlocks: null, geoFenceLogicBlock: null, customLogic: null };
-  const base = { ...none, type: sent.type, dataSources };
+  const actionIds = actionIdsOf(actions);
+  const base = { ...noLogic, type: sent.type, dataSources };
   if (sent.type === 'COMPARISON')
     return { ...base, logicBlocks: blocksFrom(sent, dataSources, actionIds) };
   if (sent.type === 'GEO_FENCE')
     return { ...base, geoFenceLogicBlock: fenceFrom(sent, dataSources, actionIds) };
   return { ...base, customLogic: customFrom(sent, actionIds) };
+}
+
+const noLogic = { logicBlocks: null, geoFenceLogicBlock: null, customLogic: null };
+
+function actionIdsOf(actions: readonly RuleActionRef[]): ActionIds {
+  const known = new Set(actions.map(({ id }) => id));
+  return (field, ids) => {
+    const list = ids ?? [];
+    const unknown = list.find((id) => !known.has(id));
+    if (unknown !== undefined) throw invalidRule(field, `${unknown} is not an action of this rule`);
+    return [...new Set(list)];
+  };
+}
+
+/** Silence is of devices: it reads no data, and no timer runs it. */
+function silenceFrom(
+  { dataSources, silenceLogicBlock: sent }: LogicDraft,
+  actions: readonly RuleActionRef[],
+  isTimed: boolean,
+): RuleLogic {
+  const field = 'logic.silenceLogicBlock';
+  if (!sent) throw invalidRule(field, 'is required for silence');
+  if (dataSources.length > 0)
+    throw invalidRule('logic.dataSources', 'must be empty for silence, which reads no data');
+  if (isTimed) throw invalidRule('timer.enabled', 'silence needs no timer');
+  const after = sent.after ?? null;
+  if (after !== null) {
+    const read = fixedDurationMs(after, silenceDurations);
+    if (typeof read === 'string') throw invalidRule(`${field}.after`, read);
+  }
+  const actionIds = actionIdsOf(actions)(`${field}.actionIds`, sent.actionIds);
+  const silenceLogicBlock = { after, mode: sent.mode ?? 'EACH', actionIds } as const;
+  return { ...noLogic, type: 'SILENCE', dataSources: [], silenceLogicBlock };
 }
 
 /**

@@ -92,6 +92,7 @@ export async function draftedRule(records: Records, draft: RuleDraft): Promise<R
     logic: logicFrom(draft.logic, inputs, actions, timer.enabled),
     actions,
     activation: 0,
+    activatedAt: now,
     nextExecution: nextExecutionOf(active, timer, now),
     ...firstVersion(now),
   };
@@ -119,7 +120,9 @@ export async function listRules(
 ): Promise<Page<RuleView>> {
   const reach = await listReach(records, principal, filter);
   const { search, referenceIds } = filter;
-  const { rows, total } = await ruleRows.list(records.db, { ...reach, search, referenceIds }, page);
+  const withoutSilence = viewOptions.vendorNames;
+  const listed = { ...reach, search, referenceIds, withoutSilence };
+  const { rows, total } = await ruleRows.list(records.db, listed, page);
   return pageOf(await ruleViews(records, viewOptions, rows), total, page);
 }
 
@@ -155,6 +158,7 @@ export async function updateRule(
       logic,
       actions,
       activation: current.activation + Number(clearsState),
+      activatedAt: clearsState || (active && !current.active) ? now : current.activatedAt,
       nextExecution: keepsDue ? current.nextExecution : nextExecutionOf(active, timer, now),
       ...nextVersion(current, sent.version, now),
     };

@@ -4,7 +4,13 @@ import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
 import { checkedDurationMs } from '../../model/iso-duration.ts';
 import type { OutputConnector } from '../../model/output-connector.ts';
 import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
-import type { CustomLogicBlock, LogicBlock, Rule, RuleDataSource } from '../../model/rule.ts';
+import type {
+  CustomLogicBlock,
+  LogicBlock,
+  Rule,
+  RuleDataSource,
+  SilenceLogicBlock,
+} from '../../model/rule.ts';
 import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
 import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
 import type { BlockHold } from './block-waits.ts';
@@ -21,11 +27,8 @@ export interface Watch {
   readonly keys: readonly string[];
 }
 
-export interface CompiledSource {
-  readonly source: RuleDataSource;
-  readonly watch: Watch;
-  /** Whether its samples trigger the rule. */
-  readonly triggers: boolean;
+/** Devices that a rule reads. */
+export interface CompiledInputs {
   /** Devices that are inputs by their id. */
   readonly deviceIds: readonly string[];
   /** Whether the device is an input by its tags. */
@@ -33,6 +36,13 @@ export interface CompiledSource {
   readonly byTag: boolean;
   /** Every tag of its inputs. */
   readonly tagIds: readonly string[];
+}
+
+export interface CompiledSource extends CompiledInputs {
+  readonly source: RuleDataSource;
+  readonly watch: Watch;
+  /** Whether its samples trigger the rule. */
+  readonly triggers: boolean;
 }
 
 export type CompiledLogic =
@@ -63,6 +73,14 @@ export type CompiledLogic =
   | {
       readonly type: 'CUSTOM_LOGIC';
       readonly block: CustomLogicBlock;
+      readonly actionIds: readonly string[];
+    }
+  | {
+      readonly type: 'SILENCE';
+      readonly inputs: CompiledInputs;
+      /** Undefined for the online timeout of each device. */
+      readonly afterMs: number | undefined;
+      readonly mode: SilenceLogicBlock['mode'];
       readonly actionIds: readonly string[];
     };
 
@@ -138,20 +156,34 @@ function compileSources(
   );
   return dataSources.map((source) => {
     const own = inputs.filter(({ id }) => source.inputIds.includes(id));
-    const tags = own.flatMap(tagCombinationOf);
     const readsNew = !timer.enabled && (!source.lastSample || onlyReads);
     return {
       source,
       watch: watchOf(source, logic),
       triggers: readsNew || source.triggerOnUplink,
-      deviceIds: own
-        .filter(({ type, id }) => type === 'DEVICE' && (isInWorkspace?.(id, workspaceId) ?? true))
-        .map(({ id }) => id),
-      hasTagged: (held) => tags.some((combination) => combinationHolds(combination, held)),
-      byTag: tags.length > 0,
-      tagIds: tags.flatMap(({ tagIds }) => tagIds),
+      ...compileInputs(own, (id) => isInWorkspace?.(id, workspaceId) ?? true),
     };
   });
+}
+
+function compileInputs(
+  inputs: Rule['inputs'],
+  isInWorkspace: (deviceId: string) => boolean,
+): CompiledInputs {
+  const tags = inputs.flatMap(tagCombinationOf);
+  return {
+    deviceIds: inputs
+      .filter(({ type, id }) => type === 'DEVICE' && isInWorkspace(id))
+      .map(({ id }) => id),
+    hasTagged: (held) => tags.some((combination) => combinationHolds(combination, held)),
+    byTag: tags.length > 0,
+    tagIds: tags.flatMap(({ tagIds }) => tagIds),
+  };
+}
+
+/** What says whether a device is read by the rule: its data sources, or its inputs for silence. */
+export function inputsOf({ logic, sources }: CompiledRule): readonly CompiledInputs[] {
+  return logic.type === 'SILENCE' ? [logic.inputs] : sources;
 }
 
 function tagCombinationOf({ type, id, tagCombination }: Rule['inputs'][number]) {
@@ -194,9 +226,17 @@ function holdOf(
 }
 
 function compileLogic(
-  { logic }: Rule,
-  { customLogic: blocks }: RuleParts,
+  { logic, inputs, workspaceId }: Rule,
+  { customLogic: blocks, isInWorkspace }: RuleParts,
 ): CompiledLogic | undefined {
+  const { silenceLogicBlock: silence } = logic;
+  if (logic.type === 'SILENCE') {
+    if (silence === undefined) return undefined;
+    const { after, mode, actionIds } = silence;
+    const own = compileInputs(inputs, (id) => isInWorkspace?.(id, workspaceId) ?? true);
+    const afterMs = after === null ? undefined : checkedDurationMs(after);
+    return { type: 'SILENCE', inputs: own, afterMs, mode, actionIds };
+  }
   const { dataSources, logicBlocks, geoFenceLogicBlock, customLogic } = logic;
   if (logic.type === 'COMPARISON') {
     const blocks = (logicBlocks ?? []).map((block) => ({

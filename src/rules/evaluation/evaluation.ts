@@ -229,6 +229,18 @@ function verdictFor(
   return verdict;
 }
 
+/** What a rule of silence does when a device, or the group, becomes silent or is heard again. */
+export function silenceVerdict(
+  { logic, consecutive }: CompiledRule,
+  isSilent: boolean,
+): RuleEvaluation {
+  const actionIds = logic.type === 'SILENCE' && isSilent ? logic.actionIds : [];
+  const firings = actionIds
+    .filter((actionId) => consecutive.has(actionId))
+    .map((actionId) => ({ actionId, cause: 'silence' }));
+  return { holds: String(Number(isSilent)), firings, suppressed: false, missing: nothing };
+}
+
 function cellOf(
   planned: Pick<PlannedRule, 'compiled' | 'cell'>,
   deviceId: string,

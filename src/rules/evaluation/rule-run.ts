@@ -103,6 +103,7 @@ function reasonNotFired(
   { holds, missing, waits }: RuleEvaluation,
 ): string {
   if (missing.length > 0) return `no value for ${missing.join('; ')}`;
+  if (logic.type === 'SILENCE') return 'an uplink was received';
   if (logic.type !== 'COMPARISON') return fenceReasons[holds] ?? fenceReasons['0'];
   const place = waits?.findIndex((wait) => wait !== null) ?? -1;
   const wait = waits?.[place];
@@ -119,6 +120,7 @@ function reasonNotFired(
 
 function reasonOf(cause: string, { rule }: CompiledRule): string {
   const block = /^block (\d+)$/.exec(cause);
+  if (cause === 'silence') return 'no uplink for longer than the rule allows';
   if (block === null) return `${cause} the geofence`;
   const { holdsFor } = rule.logic.logicBlocks?.[Number(block[1])] ?? {};
   return `logic block ${Number(block[1]) + 1} was true${holdsFor === undefined ? '' : ` for ${holdsFor}`}`;

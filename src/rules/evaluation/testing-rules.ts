@@ -68,6 +68,7 @@ export function ruleFor(deviceId: string, more: Partial<Rule> = {}): Rule {
     },
     actions: [{ id: '09a', configuration: {} }],
     activation: 0,
+    activatedAt: 0,
     nextExecution: null,
     created: 0,
     updated: null,

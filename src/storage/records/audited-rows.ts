@@ -89,7 +89,7 @@ const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration'])
 /** Key columns repeat a shown field in the form that filters compare. */
 const unshown = new Set<string>([
   ...'id searchText created updated version organizationId lastUsed content plan done'.split(' '),
-  ...'failed activation nextExecution nameKey loraKeys'.split(' '),
+  ...'failed activatedAt activation nextExecution nameKey loraKeys'.split(' '),
   ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt remindAt remindEveryMs'.split(
     ' ',
   ),

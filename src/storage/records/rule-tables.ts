@@ -32,6 +32,7 @@ export interface RuleTables {
     logic: JsonText;
     actions: JsonText;
     activation: number;
+    activatedAt: number;
     nextExecution: number | null;
   };
   ruleReferences: { ruleId: string; kind: string; referenceId: string };

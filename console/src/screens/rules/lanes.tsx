@@ -38,6 +38,7 @@ import {
   withCondition,
   withDuration,
   withInput,
+  withLogicType,
   withNewBlock,
   withoutBlock,
   withoutInput,
@@ -98,6 +99,20 @@ function IfLane(props: LaneProps) {
         )
       }
     >
+      {(type === 'COMPARISON' || type === 'SILENCE') && (
+        <SelectField
+          label={words.about}
+          value={type}
+          onChange={({ currentTarget }) =>
+            change(
+              withLogicType(rule, currentTarget.value === 'SILENCE' ? 'SILENCE' : 'COMPARISON'),
+            )
+          }
+        >
+          <option value="COMPARISON">{words.aboutKinds.COMPARISON}</option>
+          <option value="SILENCE">{words.aboutKinds.SILENCE}</option>
+        </SelectField>
+      )}
       {type === 'COMPARISON' ? (
         blocksOf(rule).map((block, at) => (
           // oxlint-disable-next-line react/no-array-index-key -- a block has no other identity
@@ -110,12 +125,50 @@ function IfLane(props: LaneProps) {
           setOpen={setOpen}
           icon={<GitBranch aria-hidden="true" />}
           title={words[type]}
-          note={words.eachSample}
+          note={type === 'SILENCE' ? undefined : words.eachSample}
         >
-          <LogicJson logic={rule.logic} change={(logic) => change({ ...rule, logic })} />
+          {rule.logic.silenceLogicBlock === undefined ? (
+            <LogicJson logic={rule.logic} change={(logic) => change({ ...rule, logic })} />
+          ) : (
+            <SilenceForm
+              silence={rule.logic.silenceLogicBlock}
+              change={(silenceLogicBlock) =>
+                change({ ...rule, logic: { ...rule.logic, silenceLogicBlock } })
+              }
+            />
+          )}
         </NodeCard>
       )}
     </Lane>
+  );
+}
+
+interface SilenceFormProps {
+  readonly silence: NonNullable<RuleDraft['logic']['silenceLogicBlock']>;
+  readonly change: (silence: SilenceFormProps['silence']) => void;
+}
+
+function SilenceForm({ silence, change }: SilenceFormProps) {
+  const words = useWords(editorWords);
+  return (
+    <div className={styles['fields']}>
+      <MinutesField
+        label={words.silentAfter}
+        hint={words.silentAfterHint}
+        value={silence.after ?? ''}
+        change={(after) => change({ ...silence, after: after || null })}
+      />
+      <SelectField
+        label={words.silentMode}
+        value={silence.mode}
+        onChange={({ currentTarget }) =>
+          change({ ...silence, mode: currentTarget.value === 'ALL' ? 'ALL' : 'EACH' })
+        }
+      >
+        <option value="EACH">{words.silentModes.EACH}</option>
+        <option value="ALL">{words.silentModes.ALL}</option>
+      </SelectField>
+    </div>
   );
 }
 
@@ -310,7 +363,7 @@ function WhenLane(props: LaneProps) {
           <p className="mute mono">{input.id}</p>
         </NodeCard>
       ))}
-      <TimerCard {...props} />
+      {rule.logic.type !== 'SILENCE' && <TimerCard {...props} />}
     </Lane>
   );
 }

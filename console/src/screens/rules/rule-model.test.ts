@@ -11,6 +11,7 @@ import {
   withCondition,
   withDuration,
   withInput,
+  withLogicType,
   withNewBlock,
   withoutAction,
   withoutBlock,
@@ -61,6 +62,19 @@ test('durations and the value that ends a rule are said, and follow its comparis
     'actionIds',
     'conditions',
   ]);
+});
+
+test('a rule of silence is said too, and becomes one that compares again', () => {
+  const { en } = editorWords;
+  const silent = withAction(withLogicType(two, 'SILENCE'), alarm);
+  expect(sentenceOf(silent, en)).toBe(
+    'When any of 2 leak detectors has sent nothing for 30 min, raise an alarm.',
+  );
+  expect(silent.logic).toMatchObject({ dataSources: [], silenceLogicBlock: { actionIds: ['a1'] } });
+  expect(withoutAction(silent, 'a1').logic.silenceLogicBlock?.actionIds).toEqual([]);
+  const compares = withLogicType(silent, 'COMPARISON');
+  expect(compares.logic.silenceLogicBlock).toBeUndefined();
+  expect(compares.logic.logicBlocks?.[0]?.actionIds).toEqual(['a1']);
 });
 
 test('every source reads every input, and a second time changes nothing', () => {

@@ -71,6 +71,27 @@ export function newRule(name: string): RuleDraft {
   return withCondition(draft, 0);
 }
 
+/** A rule of silence reads no data; one that compares begins with one condition. */
+export function withLogicType(draft: RuleDraft, type: 'COMPARISON' | 'SILENCE'): RuleDraft {
+  const actionIds = draft.actions.map(({ id }) => id);
+  const { silenceLogicBlock: _, ...rest } = draft.logic;
+  const logic = { ...rest, type, dataSources: [] };
+  if (type === 'SILENCE')
+    return {
+      ...draft,
+      timer: { ...draft.timer, enabled: false },
+      logic: {
+        ...logic,
+        logicBlocks: null,
+        silenceLogicBlock: { after: 'PT30M', mode: 'EACH', actionIds },
+      },
+    };
+  return withCondition(
+    { ...draft, logic: { ...logic, logicBlocks: [{ conditions: [], actionIds }] } },
+    0,
+  );
+}
+
 export const blocksOf = ({ logic }: RuleDraft): readonly RuleBlock[] => logic.logicBlocks ?? [];
 
 export function sourceOf({ logic }: RuleDraft, { dataSourceId }: RuleOperand) {
@@ -269,10 +290,13 @@ export function withAction(draft: RuleDraft, action: RuleAction): RuleDraft {
   const logicBlocks = blocksOf(draft).map((block) => {
     return { ...block, actionIds: [...block.actionIds, action.id] };
   });
-  const { customLogic } = draft.logic;
+  const { customLogic, silenceLogicBlock: silence } = draft.logic;
   return withLogic(
     { ...draft, actions: [...draft.actions, action] },
     {
+      ...(silence && {
+        silenceLogicBlock: { ...silence, actionIds: [...silence.actionIds, action.id] },
+      }),
       logicBlocks: draft.logic.logicBlocks === null ? null : logicBlocks,
       ...(customLogic === null
         ? {}
@@ -284,9 +308,13 @@ export function withAction(draft: RuleDraft, action: RuleAction): RuleDraft {
 export function withoutAction(draft: RuleDraft, actionId: string): RuleDraft {
   const without = (ids: readonly string[]) => ids.filter((id) => id !== actionId);
   const { logicBlocks, geoFenceLogicBlock: fence, customLogic } = draft.logic;
+  const { silenceLogicBlock: silence } = draft.logic;
   return withLogic(
     { ...draft, actions: draft.actions.filter(({ id }) => id !== actionId) },
     {
+      ...(silence && {
+        silenceLogicBlock: { ...silence, actionIds: without(silence.actionIds) },
+      }),
       logicBlocks:
         logicBlocks?.map((block) => ({ ...block, actionIds: without(block.actionIds) })) ?? null,
       geoFenceLogicBlock:

@@ -88,6 +88,8 @@ const reasons: readonly (readonly [
   [/^no value for (.+)$/, (words, names) => words.noValue(names)],
   [/^inside the geofence$/, (words) => words.inside],
   [/^outside the geofence$/, (words) => words.outside],
+  [/^no uplink for longer than the rule allows$/, (words) => words.silent],
+  [/^an uplink was received$/, (words) => words.heard],
   [/^the script emitted no action$/, (words) => words.noEmit],
   [/^the script emitted (\d+) actions?$/, (words, count) => words.emitted(Number(count))],
   [/^the sample is of .*older than the newest/, (words) => words.late],

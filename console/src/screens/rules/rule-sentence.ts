@@ -11,6 +11,14 @@ import {
 } from './rule-model.ts';
 
 export function sentenceOf(rule: RuleDraft, words: EditorWords): string {
+  const { silenceLogicBlock: silence } = rule.logic;
+  if (silence !== undefined) {
+    const { after, mode } = silence;
+    const time = after === null ? words.ownTimeout : duration(secondsOfIso(after) ?? 0);
+    const isGroup = mode === 'ALL' && (rule.inputs.length > 1 || rule.inputs[0]?.type !== 'DEVICE');
+    const who = isGroup ? words.everyDevice : inputsSaid(rule, words);
+    return words.silenceSentence(who, time, actionsSaid(rule, words));
+  }
   const conditions = blocksOf(rule).flatMap((block) => block.conditions);
   if (!conditions.every((condition) => hasKeys(rule, condition))) return words.noKeyYet;
   const sentence = words.sentence(

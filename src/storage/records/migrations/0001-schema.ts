@@ -814,6 +814,7 @@ const rulesAndAlarms: Tables = {
       logic: text,
       actions: text,
       activation: integer,
+      activatedAt: bigint,
       nextExecution: optional(bigint),
     },
     indexes: {
