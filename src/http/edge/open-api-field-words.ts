@@ -662,6 +662,14 @@ export const ownFieldWords: Words = {
   'conditions.order': 'Position among the conditions of the block.',
   'conditions.chainOperator':
     'Operator to the next condition. `AND` binds tighter than `OR`. Null for the last one.',
+  'clearConditions.operandFirst': 'Left side of the comparison.',
+  'clearConditions.operandSecond': 'Right side of the comparison.',
+  'clearConditions.operator': 'Comparison. Operators that begin with `N` are the negated ones.',
+  'clearConditions.order': 'Position among the conditions.',
+  'clearConditions.chainOperator':
+    'Operator to the next condition. `AND` binds tighter than `OR`. Null for the last one.',
+  'RuleLogic.silenceLogicBlock': 'Silence of devices. Absent for other logic.',
+  'RuleLogicDraft.silenceLogicBlock': 'Silence of devices, for `type: SILENCE`.',
   'logicBlocks.conditions': 'Conditions of the block.',
   'geoFenceLogicBlock.address': 'Address for display. Null without one.',
   'geoFenceLogicBlock.geoJson': 'GeoJSON `FeatureCollection` of polygons.',
