@@ -8,7 +8,6 @@ import { documentPathViolations } from './document-paths.ts';
 import { leftoverViolations } from './leftovers.ts';
 import { nameViolations } from './names.ts';
 import { projectFiles, type ProjectFile } from './project-files.ts';
-import { ratchetViolations } from './ratchets.ts';
 import { environmentViolations } from './environment-access.ts';
 
 type FileRule = (file: ProjectFile) => Violation[];
@@ -27,7 +26,6 @@ const projectRules: readonly ProjectRule[] = [
   lockViolations,
   citationViolations,
   documentPathViolations,
-  ratchetViolations,
 ];
 
 /** Returns every violation of every rule in the project at `root`. */
