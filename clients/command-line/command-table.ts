@@ -1,12 +1,13 @@
 // Command table: the commands of `heliograph`, with the options of each command; help and completion read it.
 import type { Command, Option } from './command-form.ts';
-import { devices, query, tail } from './device-commands.ts';
+import { devices, query, summarize, tail } from './device-commands.ts';
 import { backfill, exportDocument } from './file-commands.ts';
 import { importFiles } from './import-command.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   devices,
   query,
+  summarize,
   tail,
   backfill,
   export: exportDocument,

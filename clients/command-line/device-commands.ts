@@ -98,6 +98,63 @@ export const query: Command = {
   },
 };
 
+export const summarize: Command = {
+  summary: 'calculate one value of a data key, or one per bucket',
+  words: ['DEVICE', 'KEY', 'ACCUMULATOR'],
+  options: {
+    from: { type: 'string', value: 'TIME', help: 'start time, ISO 8601, inclusive; required' },
+    to: { type: 'string', value: 'TIME', help: 'end time, ISO 8601, exclusive; now by default' },
+    bucket: { type: 'string', value: 'DURATION', help: 'such as P1D; one value by default' },
+    topic: { type: 'string', value: 'TOPIC', help: 'default by default' },
+    'time-zone': { type: 'string', value: 'ZONE', help: 'time zone of the buckets' },
+    per: { type: 'string', value: 'DURATION', help: 'unit of time of RATE and INTEGRAL' },
+    state: { type: 'string', value: 'TEXT', help: 'state of TIME_IN_STATE' },
+  },
+  async run(run) {
+    const { client, words, options, isJson, write, signal } = run;
+    const { from, to = new Date().toISOString(), topic = 'default', bucket, per, state } = options;
+    if (from === undefined) throw new UsageError('specify the start time with --from TIME');
+    const { id: deviceId } = await deviceOf(run, words[0] ?? '');
+    const zone = options['time-zone'];
+    const body = {
+      topic: String(topic),
+      dataKey: words[1] ?? '',
+      accumulator: words[2] ?? '',
+      interval: { from: String(from), to: String(to) },
+      ...(per !== undefined && { per: String(per) }),
+      ...(state !== undefined && { state: String(state) }),
+      ...(zone !== undefined && { timeZone: String(zone) }),
+    };
+    const path = { deviceId };
+    if (bucket === undefined) {
+      const found = await client.post('/v3/devices/{deviceId}/query/raw/kpi', {
+        ...{ path, body, signal },
+      });
+      const { kpi, value, coverage } = found;
+      if (isJson) await write(`${JSON.stringify(found)}\n`);
+      else await write(`${value ?? kpi ?? '-'}${coveredText(coverage)}\n`);
+      return;
+    }
+    const series = await client.post('/v3/devices/{deviceId}/query/raw/time-series', {
+      ...{ path, body: { ...body, bucketInterval: String(bucket) }, signal },
+    });
+    if (isJson) {
+      await write(`${JSON.stringify(series)}\n`);
+      return;
+    }
+    const rows = series.timestamps.map((at, i) => [
+      at,
+      String(series.dataPoints[i] ?? '-'),
+      coveredText(series.coverage?.[i]).trim(),
+    ]);
+    await write(textTable(['TIME', 'VALUE', 'COVERED'], rows));
+  },
+};
+
+function coveredText(coverage: number | undefined): string {
+  return coverage === undefined ? '' : ` ${Math.round(coverage * 100)} %`;
+}
+
 export const tail: Command = {
   summary: 'follow samples live; Ctrl-C stops',
   words: ['[DEVICE]'],

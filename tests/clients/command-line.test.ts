@@ -95,6 +95,17 @@ test('export samples writes a file, and leaves no export on the platform', async
   });
 });
 
+test('summarize shows one value, or one per bucket with what is covered', async () => {
+  const words = ['summarize', pump.deviceId, 'temperature'];
+  const from = ['--from', '2020-01-01T00:00:00Z'];
+  expect((await ask(...words, 'LAST', ...from)).stdout).toBe('21.5\n');
+  const held = await ask(...words, 'TIME_IN_STATE', '--state', 'x', '--json', ...from);
+  expect(JSON.parse(held.stdout)).toMatchObject({ kpi: expect.any(Number) });
+  const buckets = await ask(...words, 'INTEGRAL', '--bucket', 'P1Y', ...from);
+  expect(buckets.stdout).toMatch(/TIME +VALUE +COVERED\n2020-01-01T00:00:00.000Z +- +0 %/);
+  expect((await ask(...words, 'LAST')).code).toBe(2);
+});
+
 test('query shows samples by either id', async () => {
   expect((await ask('query', pump.deviceId)).stdout).toMatch(/default +\{"temperature":21.5\}/);
   const { stdout } = await ask('query', pump.id, '--json', '--from', '2020-01-01T00:00:00Z');
@@ -200,6 +211,7 @@ test('help lists each command, and those of one its options', async () => {
     'devices',
     'tail',
     'query',
+    'summarize',
     'backfill',
     'import',
     'export',

@@ -72,6 +72,8 @@ describe.each(['auto', 'old'] as const)('a client of generation %s', (generation
       'query_samples',
       'latest_samples',
       'summarize',
+      'expected_range',
+      'forecast',
       'read_decoder',
       'run_decoder',
       'draft_rule',
@@ -102,6 +104,20 @@ describe.each(['auto', 'old'] as const)('a client of generation %s', (generation
     });
     const series = await used(client, 'summarize', { ...what, ...range, bucketInterval: 'PT5M' });
     expect(series.value.dataPoints).toEqual([2, null]);
+    const counted = { ...what, ...range, accumulator: 'INCREASE' };
+    expect((await used(client, 'summarize', counted)).value).toMatchObject({ kpi: 2 });
+    const state = { ...what, ...range, accumulator: 'TIME_IN_STATE', state: 2 };
+    expect((await used(client, 'summarize', state)).value).toMatchObject({ kpi: 60 });
+  });
+
+  test('says what is usual and when a target is reached, or why not', async () => {
+    const what = { deviceId: device.id, dataKey: 'n' };
+    const day = { from: minute(0), to: minute(60) };
+    const usual = await used(client, 'expected_range', { ...what, ...day, sensitivity: 'HIGH' });
+    expect(usual.value).toMatchObject({ method: 'NONE', expected: [null] });
+    const asked = { deviceIds: [device.id], dataKey: 'n', target: 5 };
+    const { value } = await used(client, 'forecast', asked);
+    expect(value).toMatchObject([{ deviceId: device.id, reason: 'TOO_FEW' }]);
   });
 
   test('reads and runs a decoder, and reads what it did', async () => {

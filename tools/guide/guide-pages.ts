@@ -43,6 +43,8 @@ export const guideGroups: readonly GuideGroup[] = [
       { source: 'docs/guide/rules.md', slug: 'rules', title: 'Rules and templates' },
       { source: 'docs/output-connectors.md', slug: 'output-connectors', title: 'Outputs' },
       { source: 'docs/guide/api.md', slug: 'api', title: 'API' },
+      { source: 'docs/guide/counters.md', slug: 'counters', title: 'Counters' },
+      { source: 'docs/guide/usual.md', slug: 'usual', title: 'What is usual' },
       { source: 'docs/guide/export.md', slug: 'export', title: 'Export' },
       { source: 'docs/guide/assistants.md', slug: 'assistants', title: 'Assistants' },
       { source: 'docs/command-line.md', slug: 'command-line', title: 'Command line' },

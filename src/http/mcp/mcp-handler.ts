@@ -7,6 +7,7 @@ import {
   McpServer,
 } from '@modelcontextprotocol/server';
 import Type from 'typebox';
+import { dayMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import {
   idPattern,
@@ -201,8 +202,20 @@ const summarize = tool({
       }),
       accumulator: Type.String({
         maxLength: 40,
-        description: 'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST, DISTINCT_COUNT or OCCUPANCY',
+        description:
+          'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST, DISTINCT_COUNT, OCCUPANCY, STDDEV, MEDIAN, P95 (any quantile), MODE; consumption of a counter: INCREASE; also DELTA, RATE, INTEGRAL, TIME_WEIGHTED_AVG, DURATION_TRUE or TIME_IN_STATE (needs state), in seconds',
       }),
+      state: Type.Optional(
+        Type.Union([Type.String({ maxLength: 1_000 }), Type.Number(), Type.Boolean()], {
+          description: 'Value that TIME_IN_STATE looks for',
+        }),
+      ),
+      per: Type.Optional(
+        Type.String({
+          maxLength: 40,
+          description: 'Unit of time of RATE (PT1S when absent) and INTEGRAL (PT1H)',
+        }),
+      ),
       from: time('Inclusive'),
       to: time('Exclusive'),
       bucketInterval: Type.Optional(
@@ -222,7 +235,61 @@ const summarize = tool({
   },
 });
 
-const sampleTools: readonly Tool[] = [querySamples, latestSamples, summarize];
+const expectedRange = tool({
+  name: 'expected_range',
+  title: 'Expected range',
+  description:
+    'Returns what is usual for a value in each hour: expected, lower and upper, learned from the 8 weeks before. To find unusual values, compare them with the bounds.',
+  input: Type.Object(
+    {
+      deviceId,
+      topic,
+      dataKey: Type.String({ maxLength: 1_000 }),
+      from: time('Inclusive'),
+      to: time('Exclusive, at most 14 days later'),
+      sensitivity: Type.Optional(Type.Enum(['LOW', 'MEDIUM', 'HIGH'])),
+    },
+    { additionalProperties: false },
+  ),
+  async run({ ask }, { deviceId: id, topic: asked = 'default', from, to, ...what }) {
+    if (Date.parse(to) - Date.parse(from) > expectedDaysMax * dayMs)
+      throw new ToolRefusal(`The range is limited to ${expectedDaysMax} days`);
+    const path = `/v3/devices/${encodeURIComponent(id)}/query/expected`;
+    return ask('POST', path, { topic: asked, ...what, interval: { from, to } });
+  },
+});
+
+const forecast = tool({
+  name: 'forecast',
+  title: 'Forecast',
+  description:
+    'Returns for up to 50 devices when a value reaches a target, such as a battery 20, with the period of 80 % probability, or the reason why not.',
+  input: Type.Object(
+    {
+      deviceIds: Type.Array(deviceId, { minItems: 1, maxItems: 50 }),
+      topic,
+      dataKey: Type.String({ maxLength: 1_000 }),
+      target: Type.Number(),
+    },
+    { additionalProperties: false },
+  ),
+  async run({ ask }, { deviceIds, topic: asked = 'default', ...what }) {
+    const path = urlOf('/v3/devices/query/forecast', { size: deviceIds.length });
+    const found = await ask('POST', path, { deviceIds, topic: asked, ...what });
+    return (found as { readonly content: unknown }).content;
+  },
+});
+
+/** More would fill the memory of an assistant. */
+const expectedDaysMax = 14;
+
+const sampleTools: readonly Tool[] = [
+  querySamples,
+  latestSamples,
+  summarize,
+  expectedRange,
+  forecast,
+];
 
 // Script tools: decoders and rules, which are read and tried out, and never stored.
 
