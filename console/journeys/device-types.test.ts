@@ -180,6 +180,43 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await page.getByText('"temperature": 23').waitFor();
   });
 
+  test('contract 38: the encoding is chosen, tried, and stored bytes are decoded again in another one', async () => {
+    const { page, world } = stage;
+    const code =
+      'function consume(e) { emit("sample", { data: { got: e.data.text ?? e.data.payloadHex } }); }';
+    const meter = await world.device({ name: 'Meter', script: code });
+    const capture = `${world.base}/v3/capture?secret=${meter.secret}&deviceId=${meter.deviceId}`;
+    await fetch(capture, { method: 'POST', body: new Uint8Array([0x41, 0x42, 0xff]) });
+    await stage.visit(`devices/${meter.id}/uplinks`);
+    await page.getByText('41 42 ff').first().click();
+    await page.getByRole('cell', { name: 'AB.' }).waitFor();
+    await page.getByLabel('Read as').selectOption('Text');
+    await page.getByRole('button', { name: 'Decode again' }).click();
+    await page.getByText('"got": "AB\ufffd"').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await stage.visit(`types/${meter.deviceTypeId}/use`);
+    await page.getByLabel('How are payloads read?').selectOption('Text');
+    await page.getByText('Encoding saved').waitFor();
+    const saved = await world.must('GET', `/v3/device-types/${meter.deviceTypeId}`);
+    expect(saved['meta'].encoding).toBe('TEXT');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Decoder' }).click();
+    await page.getByLabel(/^Payload/).fill('on');
+    await page.getByText('text, 2 bytes').waitFor();
+    await page.getByText('What the script gets as event.data').click();
+    await page.getByText('"payloadHex": "6f6e"').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('"got": "on"').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await world.must('PUT', `/v3/device-types/${meter.deviceTypeId}`, {
+      meta: { encoding: 'CBOR' },
+    });
+    await stage.visit(`types/${meter.deviceTypeId}/decoder`);
+    await page.getByLabel(/^Payload/).fill('a1647465787462686d');
+    await page.getByText('What the script gets as event.data').click();
+    await page.getByText('"text": "hm"').waitFor();
+  });
+
   test('a library is imported from its folder', async () => {
     const { page } = stage;
     const folder = join(stage.world.directory, 'a-library');

@@ -110,6 +110,15 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
+  test('contract 38: implausible times can be stored as the time of receipt', async () => {
+    const { page, world } = stage;
+    await stage.visit('settings/retention');
+    await page.getByLabel('Stored time').selectOption('Time of receipt');
+    await page.getByText('Changes saved').waitFor();
+    const { settings } = await world.must('GET', `/v3/workspaces/${world.workspaceId}`);
+    expect(settings.implausibleTimes).toBe('RECEIPT');
+  });
+
   test('a shorter retention asks first', async () => {
     const { page } = stage;
     await stage.visit('settings/retention');

@@ -21,6 +21,8 @@ const sameInBoth: ReadonlySet<string> = new Set([
   'Slack',
   'Webhook',
   'JSON',
+  'Bytes',
+  'CBOR',
   'UTC',
   'Alarm',
   'Code',

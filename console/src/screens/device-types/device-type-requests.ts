@@ -76,10 +76,11 @@ export async function lastRealEvent(workspaceId: string, typeId: string) {
 }
 
 function eventOf(device: Device, uplink: components['schemas']['RawUplink']) {
-  const { payload, timestamp, sentTimestamp, topic } = uplink;
+  const { payload, encoding, timestamp, sentTimestamp, topic } = uplink;
   const { id, deviceId, name, description } = device;
   return {
     data: Array.isArray(payload) ? { values: payload } : payload,
+    encoding,
     timestamp: sentTimestamp ?? timestamp,
     ...(topic === null ? {} : { topic }),
     device: {

@@ -1,15 +1,24 @@
 // Payload box: every form that a person pastes becomes the event that the platform would make of it.
 import { describe, expect, test } from 'vitest';
-import { readPayload, type ScriptPart } from './payload.ts';
+import { type PayloadSettings, readPayload, type ScriptPart } from './payload.ts';
 
 const timestamp = '2026-01-01T00:00:00.000Z';
 
-function read(text: string, part: ScriptPart = 'uplinkScript') {
-  return readPayload(text, { part, port: 2, timestamp });
+function read(
+  text: string,
+  part: ScriptPart = 'uplinkScript',
+  encoding: PayloadSettings['encoding'] = null,
+) {
+  return readPayload(text, { part, port: 2, timestamp, encoding });
 }
 
 describe('a payload for a decoder', () => {
-  const bytes = { data: { port: 2, payloadHex: '106c07942e' }, timestamp, state: {} };
+  const bytes = {
+    data: { port: 2, payloadHex: '106c07942e' },
+    encoding: 'BYTES',
+    timestamp,
+    state: {},
+  };
   test.each([
     ['hex', '106c07942e', 'hex'],
     ['hex in capitals with spaces', ' 10 6C 07 94 2E\n', 'hex'],
@@ -24,8 +33,10 @@ describe('a payload for a decoder', () => {
     ['an object', '{"t": 1}', { t: 1 }],
     ['an array', '[1, 2]', { values: [1, 2] }],
     ['an object with more than an event has', '{"data": 1, "t": 2}', { data: 1, t: 2 }],
+    ['a truth value', 'true', { value: true }],
   ])('%s is the data', (_title, text, data) => {
-    expect(read(text)).toEqual({ form: 'json', event: { data, timestamp, state: {} } });
+    const event = { data, encoding: 'JSON', timestamp, state: {} };
+    expect(read(text)).toEqual({ form: 'json', event });
   });
 
   test('a whole event stays as it is and keeps its time', () => {
@@ -33,8 +44,29 @@ describe('a payload for a decoder', () => {
     expect(read(JSON.stringify(event))).toEqual({ form: 'event', event });
   });
 
-  test.each(['', '{"t": ', 'not a payload', '123 xyz'])('%j is not a payload', (text) => {
+  test.each(['', '{"t": '])('%j is not a payload', (text) => {
     expect(read(text)).toEqual({ problem: expect.any(String) });
+  });
+
+  test.each<[string, string, PayloadSettings['encoding'], object]>([
+    ['text', '21.5 C', null, { text: '21.5 C', payloadHex: '32312e352043' }],
+    ['declared text', '{"t":', 'TEXT', { text: '{"t":', payloadHex: '7b2274223a' }],
+    ['text in hex', '3231', 'TEXT', { text: '21', payloadHex: '3231', value: 21 }],
+    [
+      'JSON as declared text',
+      'true',
+      'TEXT',
+      { text: 'true', payloadHex: '74727565', value: true },
+    ],
+    ['JSON as declared bytes', '{}', 'BYTES', { payloadHex: '7b7d' }],
+  ])('contract 38: %s', (_title, typed, encoding, data) => {
+    expect(read(typed, 'uplinkScript', encoding)).toMatchObject({
+      event: { data: { ...data, port: 2 }, encoding: encoding ?? 'TEXT' },
+    });
+  });
+
+  test('contract 38: CBOR in hex is read by the platform', () => {
+    expect(read('a1617401', 'uplinkScript', 'CBOR')).toMatchObject({ cborHex: 'a1617401' });
   });
 });
 

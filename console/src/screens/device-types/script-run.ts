@@ -29,6 +29,15 @@ export async function runScript(script: string, event: JsonObject): Promise<Scri
   return { event, emits, ms: performance.now() - startedAt };
 }
 
+/** What a decoder gets of a payload in CBOR, as the platform reads it. */
+export async function cborData(hex: string): Promise<unknown> {
+  const script = "function consume(event) { emit('log', { data: event.data }); }";
+  const body = { script, payload: { hex, encoding: 'CBOR' } } as const;
+  const emits = await ask(platform.POST('/v3/run-script', { body }));
+  const [data] = emits.map(({ event }) => (event as { readonly data: unknown }).data);
+  return data;
+}
+
 /** The first error of a run that names its line. */
 export function problemOf({ emits }: ScriptRun): ScriptProblem | undefined {
   for (const { type, event } of emits) {

@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
-import { Failure } from '../../ui/states.tsx';
+import { CodeBlock, Failure } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -25,7 +25,7 @@ import { diffLines, linesOf } from './json-lines.ts';
 import { readPayload, type ReadPayload, type ScriptPart } from './payload.ts';
 import { DiffBlock, Results } from './results.tsx';
 import { declaredKeys } from './schema-keys.ts';
-import { hasFailed, isSameEffect, problemOf, type ScriptRun } from './script-run.ts';
+import { cborData, hasFailed, isSameEffect, problemOf, type ScriptRun } from './script-run.ts';
 import { type Trials, useTrials } from './use-trials.ts';
 
 export function DecoderTab() {
@@ -45,10 +45,12 @@ function ScriptTab({ part }: { readonly part: ScriptPart }) {
   const payload = typed ?? first;
   const [port, setPort] = useState(1);
   const [timestamp] = useState(() => new Date().toISOString());
-  const read = useMemo(
-    () => readPayload(payload, { part, port, timestamp }),
-    [payload, part, port, timestamp],
+  const { encoding } = type.meta;
+  const typedPayload = useMemo(
+    () => readPayload(payload, { part, port, timestamp, encoding }),
+    [payload, part, port, timestamp, encoding],
   );
+  const read = useReadCbor(typedPayload);
   const trials = useTrials(type.sampleData, part);
   // The newest code, also when a key of the editor is faster than the next render.
   const code = useRef(draft.code);
@@ -94,6 +96,21 @@ function ScriptTab({ part }: { readonly part: ScriptPart }) {
   );
 }
 
+/** With the data that the platform reads, where the page cannot. */
+function useReadCbor(read: ReadPayload): ReadPayload {
+  const cborHex = 'event' in read ? read.cborHex : undefined;
+  const data = useQuery({
+    queryKey: ['cbor', cborHex],
+    enabled: cborHex !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    queryFn: () => cborData(cborHex ?? ''),
+  });
+  if (!('event' in read) || cborHex === undefined) return read;
+  if (data.error !== null) return { problem: data.error.message };
+  return { ...read, event: { ...read.event, data: data.data ?? null, encoding: 'CBOR' } };
+}
+
 // Completion of scripts: members of the event, emits, Bits and Hex, and the keys that the type declares.
 
 const eventMembers: Readonly<Record<ScriptPart, readonly string[]>> = {
@@ -101,6 +118,9 @@ const eventMembers: Readonly<Record<ScriptPart, readonly string[]>> = {
     'data',
     'data.payloadHex',
     'data.port',
+    'data.text',
+    'data.value',
+    'encoding',
     'device',
     'device.id',
     'device.deviceId',
@@ -261,11 +281,17 @@ function PayloadFields({
         hint={isRead ? words.forms[read.form](read.bytes ?? 0) : undefined}
         error={isRead ? undefined : words.notRead(read.problem)}
       />
+      {isRead && part === 'uplinkScript' && (
+        <details>
+          <summary className="mute">{words.scriptGets}</summary>
+          <CodeBlock code={JSON.stringify(read.event['data'], null, 2)} />
+        </details>
+      )}
       {hasPort && (
         <TextField
           label={words.port}
           type="number"
-          min={1}
+          min={part === 'uplinkScript' ? 0 : 1}
           max={255}
           value={port}
           onChange={({ target }) => setPort(Number(target.value))}

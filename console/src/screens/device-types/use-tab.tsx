@@ -3,13 +3,17 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Copy, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import type { PayloadEncoding } from '../../../../src/model/device-type.ts';
 import { ask, platform } from '../../api/platform.ts';
+import { useMayDo } from '../../session/permissions.ts';
 import { useAccount } from '../../session/session.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { EncodingSelect } from '../../ui/encoding-select.tsx';
+import { partWords } from '../../ui/part-words.ts';
 import { Answered, Bone, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
@@ -126,6 +130,7 @@ function Record() {
         <dt>{words.libraryPath}</dt>
         <dd className="mono">{type.libraryPath ?? '–'}</dd>
       </dl>
+      <EncodingField />
       <div className={styles['acts']}>
         <Button needs="deviceType: create" disabled={copy.isPending} onClick={() => copy.mutate()}>
           <Copy aria-hidden="true" />
@@ -138,6 +143,25 @@ function Record() {
       </div>
       {isAsking && <Removal close={() => setAsking(false)} />}
     </Card>
+  );
+}
+
+function EncodingField() {
+  const words = useWords(partWords);
+  const { type, update } = useEditedType();
+  const isAllowed = useMayDo('deviceType: update');
+  const saving = useAction({
+    mutationFn: (encoding: PayloadEncoding | null) =>
+      update({ meta: { encoding }, version: type.version }),
+    onSuccess: () => toast(words.encodingSaved),
+    onError: toastFailure,
+  });
+  return (
+    <EncodingSelect
+      value={type.meta.encoding}
+      disabled={saving.isPending || !isAllowed}
+      change={(encoding) => saving.mutate(encoding)}
+    />
   );
 }
 

@@ -3,10 +3,12 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
+import type { PayloadEncoding } from '../../../../src/model/device-type.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
+import { EncodingSelect } from '../../ui/encoding-select.tsx';
 import { Answered, CodeBlock, Empty, Failure } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -77,7 +79,7 @@ function UplinkRow({ uplink }: { readonly uplink: RawUplink }) {
   const formats = useFormats();
   const { zone } = useDeviceFrame();
   const [isOpen, setOpen] = useState(false);
-  const { timestamp, topic, size, payload } = uplink;
+  const { timestamp, topic, size, payload, encoding, payloadHex } = uplink;
   return (
     <li>
       <details className={styles['row']} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -88,11 +90,14 @@ function UplinkRow({ uplink }: { readonly uplink: RawUplink }) {
           <span className="rigid mute num">{formats.bytes(size)}</span>
           {topic !== null && <span className="rigid mute">{topic}</span>}
           <span className={`cut shrinks text-code ${styles['payload']}`}>
-            {JSON.stringify(payload)}
+            {encoding === 'BYTES' && payloadHex !== null
+              ? inPairs(payloadHex)
+              : JSON.stringify(payload)}
           </span>
         </summary>
         {isOpen && (
           <div className={styles['more']}>
+            {payloadHex !== null && payloadHex !== '' && <Bytes payloadHex={payloadHex} />}
             <CodeBlock code={JSON.stringify(uplink, null, 2)} />
             <DecodeAgain uplink={uplink} />
           </div>
@@ -100,6 +105,48 @@ function UplinkRow({ uplink }: { readonly uplink: RawUplink }) {
       </details>
     </li>
   );
+}
+
+// Bytes in groups of two digits, 16 in a line, with what they say as text.
+
+const lineDigits = 32;
+/** More than anybody reads. */
+const digitsMax = 4_096;
+
+function inPairs(digits: string): string {
+  return digits.slice(0, digitsMax).replaceAll(/..(?=.)/g, '$& ');
+}
+
+function Bytes({ payloadHex }: { readonly payloadHex: string }) {
+  const words = useWords(logWords);
+  const shown = payloadHex.slice(0, digitsMax);
+  const lines = shown.match(new RegExp(`.{1,${lineDigits}}`, 'g')) ?? [];
+  return (
+    <table className={`text-code ${styles['bytes']}`}>
+      <thead className="sr">
+        <tr>
+          <th>{words.bytes}</th>
+          <th>{words.asText}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- a line is its place
+          <tr key={at}>
+            <td>{inPairs(line)}</td>
+            <td className="mute">{printable(line)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A dot stands for what is no character of ASCII. */
+function printable(digits: string): string {
+  return [...Uint8Array.fromHex(digits)]
+    .map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCodePoint(byte) : '.'))
+    .join('');
 }
 
 // Decode again: one stored payload through the decoder as it is now, next to what was stored then.
@@ -120,10 +167,11 @@ const tones: Readonly<Record<Replayed['verdict'], Tone>> = {
 function DecodeAgain({ uplink }: { readonly uplink: DecodedUplink }) {
   const words = useWords(logWords);
   const { device } = useDeviceFrame();
+  const [encoding, setEncoding] = useState<PayloadEncoding | null>(null);
   const type = device.dataFlow.deviceType;
   const decoding = useAction({
     mutationFn: async (typeId: string) => {
-      const body = replayOf(uplink, device.id);
+      const body = replayOf(uplink, device.id, encoding);
       const params = { path: { id: typeId } };
       const { uplinks } = await ask(
         platform.POST('/v3/device-types/{id}/replay', { params, body }),
@@ -136,15 +184,25 @@ function DecodeAgain({ uplink }: { readonly uplink: DecodedUplink }) {
   const decode = () => decoding.mutate(type.id);
   return (
     <>
-      <Button onClick={decode} disabled={decoding.isPending}>
-        <RotateCw aria-hidden="true" />
-        {words.decode}
-      </Button>
+      <div className="flow align-end wrap gap-8">
+        {uplink.payloadHex !== null && (
+          <EncodingSelect
+            label={words.readAs}
+            none={words.asReceived}
+            value={encoding}
+            change={setEncoding}
+          />
+        )}
+        <Button onClick={decode} disabled={decoding.isPending}>
+          <RotateCw aria-hidden="true" />
+          {words.decode}
+        </Button>
+      </div>
       {decoding.isError && (
         <Failure
           error={decoding.error}
           retry={decode}
-          curl={{ method: 'POST', path, body: replayOf(uplink, device.id) }}
+          curl={{ method: 'POST', path, body: replayOf(uplink, device.id, encoding) }}
         />
       )}
       {decoding.isSuccess && decoding.data === undefined && <span>{words.gone}</span>}
@@ -153,9 +211,14 @@ function DecodeAgain({ uplink }: { readonly uplink: DecodedUplink }) {
   );
 }
 
-function replayOf({ timestamp }: DecodedUplink, deviceId: string) {
+function replayOf(
+  { timestamp }: DecodedUplink,
+  deviceId: string,
+  encoding: PayloadEncoding | null,
+) {
   const to = new Date(Date.parse(timestamp) + 1).toISOString();
-  return { deviceId, from: timestamp, to, limit: uplinksMax };
+  const range = { deviceId, from: timestamp, to, limit: uplinksMax };
+  return encoding === null ? range : { ...range, encoding };
 }
 
 function Result({ replayed }: { readonly replayed: Replayed }) {

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
+import type { PayloadEncoding } from '../../../../src/model/device-type.ts';
 import type {
   LineProtocolMapping,
   SparkplugMapping,
@@ -14,6 +15,7 @@ import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { CurlButton } from '../../ui/curl-button.tsx';
 import { CheckField, TextArea, TextField } from '../../ui/field.tsx';
+import { EncodingSelect } from '../../ui/encoding-select.tsx';
 import { NameFields } from '../../ui/name-fields.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RemoveRecord } from '../../ui/remove-record.tsx';
@@ -102,6 +104,7 @@ interface ConnectorDraft {
   readonly name: string;
   readonly description: string;
   readonly isPushing: boolean;
+  readonly encoding: PayloadEncoding | null;
   /** Null for connectors that take no points. */
   readonly points: LineProtocolDraft | null;
   /** Null for connectors without edge nodes. */
@@ -117,13 +120,13 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
     version,
     record: connectorOf(id).queryKey,
     list: ['device-connectors'],
-    send: ({ name, description, isPushing, points, nodes }, from) => {
+    send: ({ name, description, isPushing, encoding, points, nodes }, from) => {
       const about = description === '' ? null : description;
       const mapping = {
         ...(points !== null && { lineProtocol: lineProtocolOf(points) }),
         ...(nodes !== null && { sparkplug: sparkplugOf(nodes) }),
       };
-      const pushing = { pushConfigurationAutomatically: isPushing };
+      const pushing = { pushConfigurationAutomatically: isPushing, encoding };
       const body = { name, description: about, ...pushing, ...mapping, ...from };
       return ask(platform.PUT('/v3/device-connectors/{id}', { params: { path: { id } }, body }));
     },
@@ -165,9 +168,11 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
 }
 
 function draftOf(connector: Connector): ConnectorDraft {
-  const { name, description, pushConfigurationAutomatically, lineProtocol, sparkplug } = connector;
+  const { name, description, pushConfigurationAutomatically, encoding } = connector;
+  const { lineProtocol, sparkplug } = connector;
   return {
     name,
+    encoding,
     description: description ?? '',
     isPushing: pushConfigurationAutomatically,
     points: lineProtocol && lineProtocolDraft(lineProtocol),
@@ -196,6 +201,12 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
           change={(isOn) => change({ ...draft, isPushing: isOn })}
         />
       )}
+      {hasPayloads(connector) && (
+        <EncodingSelect
+          value={draft.encoding}
+          change={(encoding) => change({ ...draft, encoding })}
+        />
+      )}
       {draft.nodes !== null && (
         <SparkplugFields
           draft={draft.nodes}
@@ -212,6 +223,12 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
       )}
     </div>
   );
+}
+
+/** Whether its devices send payloads of their own. */
+function hasPayloads({ connectivity, decodingType, lineProtocol, sparkplug }: Connector): boolean {
+  const isOther = lineProtocol !== null || sparkplug !== null || decodingType !== 'NONE';
+  return connectivity !== 'LORA' && !isOther;
 }
 
 // Connector access: the address, the secret behind dots, and a command that sends as one of its devices.

@@ -1,19 +1,22 @@
 // Retention: for how long samples are kept, and what a shorter time would delete.
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { useSettledValue } from '../../ui/use-settled-value.ts';
 import { Card } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { Bone, Failure } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { useMayDo } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from './settings-frame.tsx';
 import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
-import { useWorkspaceEditor, type Workspace } from './workspace-requests.ts';
+import { useWorkspaceEditor, type Workspace, workspaceOf } from './workspace-requests.ts';
 
 const daysMax = 36_500;
 const presets = ['30', '90', '365', '730', ''] as const;
@@ -91,28 +94,41 @@ function RetentionOf({ workspace }: { readonly workspace: Workspace }) {
   );
 }
 
+/** Saved at once: nothing that is stored changes. */
 function TimesOf({ workspace }: { readonly workspace: Workspace }) {
   const words = useWords(settingsWords);
-  const editor = useWorkspaceEditor({
-    workspace,
-    part: 'implausible times',
-    saved: workspace.settings.implausibleTimes,
-    updateOf: (implausibleTimes) => ({ settings: { implausibleTimes } }),
+  const client = useQueryClient();
+  const isAllowed = useMayDo('workspace: update');
+  const { id, version, settings } = workspace;
+  const saving = useAction({
+    mutationFn: (implausibleTimes: Workspace['settings']['implausibleTimes']) => {
+      const body = { id, version, settings: { implausibleTimes } };
+      return ask(platform.PUT('/v3/workspaces/{id}', { params: { path: { id } }, body }));
+    },
+    onSuccess(saved) {
+      client.setQueryData(workspaceOf(id).queryKey, saved);
+      toast(words.timesSaved);
+    },
+    onError: toastFailure,
   });
   return (
     <Card title={words.times} isPadded>
       <div className={`stack fit gap-16 ${styles['form']}`}>
         <p className="mute">{words.timesNote}</p>
-        <Segments
+        <SelectField
           label={words.timesStored}
-          value={editor.value}
-          choose={editor.change}
-          options={(['KEEP', 'RECEIPT'] as const).map((value) => ({
-            value,
-            label: words.timesKinds[value],
-          }))}
-        />
-        <UnsavedBar needs="workspace: update" editor={editor} isBlocked={false} />
+          value={settings.implausibleTimes}
+          disabled={saving.isPending || !isAllowed}
+          onChange={({ currentTarget: { value } }) =>
+            saving.mutate(value === 'RECEIPT' ? 'RECEIPT' : 'KEEP')
+          }
+        >
+          {(['KEEP', 'RECEIPT'] as const).map((value) => (
+            <option key={value} value={value}>
+              {words.timesKinds[value]}
+            </option>
+          ))}
+        </SelectField>
       </div>
     </Card>
   );

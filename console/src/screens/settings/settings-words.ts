@@ -66,6 +66,7 @@ export const settingsWords = wordSet(
     timesNote:
       'Samples dated before 2000 or more than a day ahead, usually because of a device clock. The original time stays in the metadata of the sample.',
     timesStored: 'Stored time',
+    timesSaved: 'Changes saved',
     timesKinds: { KEEP: 'As sent', RECEIPT: 'Time of receipt' },
     keepFor: 'Retention',
     keepPresets: {
@@ -208,6 +209,7 @@ export const settingsWords = wordSet(
     timesNote:
       'Messwerte mit einer Zeit vor 2000 oder mehr als einen Tag in der Zukunft, meist wegen der Uhr eines Geräts. Die ursprüngliche Zeit bleibt in den Metadaten des Messwerts.',
     timesStored: 'Gespeicherte Zeit',
+    timesSaved: 'Änderungen gespeichert',
     timesKinds: { KEEP: 'Wie gesendet', RECEIPT: 'Zeit des Empfangs' },
     keepFor: 'Aufbewahrung',
     keepPresets: {

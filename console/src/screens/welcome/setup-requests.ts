@@ -183,16 +183,18 @@ const keysMax = 200;
 /** Reads hex, base64 and JSON; a JSON value that is not an object is not a payload. */
 export function proposalOf(text: string): Proposal {
   if (text.trim() === '') return { form: 'empty' };
-  const read = readPayload(text, { part: 'uplinkScript', port: 1, timestamp: '' });
+  const read = readPayload(text, { part: 'uplinkScript', port: 1, timestamp: '', encoding: null });
   if ('problem' in read) return { form: 'unreadable', problem: read.problem };
+  if (read.form === 'text') return { form: 'unreadable', problem: text };
   // An object that looks like an event of a decoder is what the device sends all the same.
   const data: unknown = read.form === 'event' ? JSON.parse(text) : read.event['data'];
   if (read.form === 'hex' || read.form === 'base64') {
     const { payloadHex } = data as { readonly payloadHex: string };
     return { form: 'bytes', written: read.form, payloadHex };
   }
-  if (typeof data !== 'object' || data === null)
-    return { form: 'unreadable', problem: String(JSON.stringify(data)) };
+  const typed: unknown = JSON.parse(text);
+  if (typeof data !== 'object' || data === null || typeof typed !== 'object')
+    return { form: 'unreadable', problem: JSON.stringify(typed) };
   return {
     form: 'json',
     data,

@@ -1,6 +1,7 @@
 // Value tiles: the newest value of each data key with its unit and the course of 24 hours.
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { Ago } from '../../../ui/ago.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Spark } from '../../../ui/spark.tsx';
 import { Bone } from '../../../ui/states.tsx';
@@ -46,13 +47,19 @@ export function ValueTiles({ keys, shown, choose }: ValueTilesProps) {
         const sample = samples.get(dataKey.topic);
         const value = sample === undefined ? undefined : valueAt(sample.data, dataKey.key);
         const earlier = last[dataKey.key];
-        const before = earlier?.topic === dataKey.topic ? earlier.value : undefined;
-        const known = value ?? lastKnown(feed.rows, dataKey) ?? before ?? line?.last;
+        const before = earlier?.topic === dataKey.topic ? earlier : undefined;
+        const current =
+          value === undefined || value === null ? undefined : { value, at: sample?.timestamp };
+        const known =
+          current ??
+          lastKnown(feed.rows, dataKey) ??
+          (before && { value: before.value, at: before.timestamp });
         return (
           <Tile
             key={dataKey.key}
             dataKey={dataKey}
-            value={known}
+            value={known?.value ?? line?.last}
+            at={known?.at}
             points={line?.average}
             color={colorOf(numbers.indexOf(dataKey))}
             isShown={dataKey === shown}
@@ -71,16 +78,24 @@ export function ValueTiles({ keys, shown, choose }: ValueTilesProps) {
 }
 
 /** The newest sample can lack the key. */
-function lastKnown(rows: readonly FeedRow[], { topic, key }: DataKey): unknown {
+function lastKnown(rows: readonly FeedRow[], { topic, key }: DataKey): Known | undefined {
   const has = ({ sample }: FeedRow) =>
-    sample.topic === topic && valueAt(sample.data, key) !== undefined;
-  const found = rows.find(has);
-  return found === undefined ? undefined : valueAt(found.sample.data, key);
+    sample.topic === topic && (valueAt(sample.data, key) ?? null) !== null;
+  const found = rows.find(has)?.sample;
+  return found && { value: valueAt(found.data, key), at: found.timestamp };
+}
+
+/** A value and the time of its sample. */
+interface Known {
+  readonly value: unknown;
+  readonly at: string | undefined;
 }
 
 interface TileProps {
   readonly dataKey: DataKey;
   readonly value: unknown;
+  /** Time of the sample with the value; undefined when it is not known. */
+  readonly at: string | undefined;
   readonly points: readonly (number | null)[] | undefined;
   readonly color: `--${string}`;
   readonly isShown: boolean;
@@ -88,7 +103,7 @@ interface TileProps {
   readonly choose: (key: string) => void;
 }
 
-function Tile({ dataKey, value, points, color, isShown, isLoading, choose }: TileProps) {
+function Tile({ dataKey, value, at, points, color, isShown, isLoading, choose }: TileProps) {
   const words = useWords(deviceWords);
   const { title, unit, key, isNumber, isInferred } = dataKey;
   const content = (
@@ -106,6 +121,7 @@ function Tile({ dataKey, value, points, color, isShown, isLoading, choose }: Til
         {isLoading ? <Bone width="3em" /> : <Value value={value} />}
         {value !== undefined && unit !== '' && <span className={styles['unit']}>{unit}</span>}
       </b>
+      <small className="faint text-tiny">{at !== undefined && <Ago at={at} />}</small>
       {isNumber && (
         <span className={styles['line']}>
           <Spark points={points ?? []} color={`var(${color})`} />
