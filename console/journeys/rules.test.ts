@@ -123,4 +123,29 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await page.getByText('condition 1 is met, but not for 15 min yet').waitFor();
     expect(await alarmRules(world).of(device)).toEqual([]);
   });
+
+  test('a rule of silence is made without data keys, and said', async () => {
+    const { page, world } = stage;
+    await stage.visit('rules/new');
+    await page.getByLabel('Name', { exact: true }).fill('Nothing heard');
+    await page.getByRole('button', { name: 'Add device or tag' }).click();
+    await page.getByRole('combobox', { name: 'Device' }).fill('Kitchen');
+    await page.getByRole('option', { name: /Kitchen/ }).click();
+    await page.getByLabel('Condition on').selectOption('Silence');
+    await page.getByRole('button', { name: 'Silence', exact: true }).click();
+    await page.getByLabel('No uplink for (minutes)').fill('45');
+    expect(await axeFindings(page)).toEqual([]);
+    await page
+      .getByText('When Leak Detector Kitchen has sent nothing for 45 min, do nothing.')
+      .waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByRole('heading', { level: 1, name: 'Nothing heard' }).waitFor();
+    const { content } = await world.must(
+      'GET',
+      `/v3/rules?workspaceId=${world.workspaceId}&search=Nothing`,
+    );
+    expect(content).toMatchObject([
+      { logic: { type: 'SILENCE', silenceLogicBlock: { after: 'PT45M', mode: 'EACH' } } },
+    ]);
+  });
 });

@@ -100,18 +100,20 @@ function IfLane(props: LaneProps) {
       }
     >
       {(type === 'COMPARISON' || type === 'SILENCE') && (
-        <SelectField
-          label={words.about}
-          value={type}
-          onChange={({ currentTarget }) =>
-            change(
-              withLogicType(rule, currentTarget.value === 'SILENCE' ? 'SILENCE' : 'COMPARISON'),
-            )
-          }
-        >
-          <option value="COMPARISON">{words.aboutKinds.COMPARISON}</option>
-          <option value="SILENCE">{words.aboutKinds.SILENCE}</option>
-        </SelectField>
+        <li>
+          <SelectField
+            label={words.about}
+            value={type}
+            onChange={({ currentTarget }) =>
+              change(
+                withLogicType(rule, currentTarget.value === 'SILENCE' ? 'SILENCE' : 'COMPARISON'),
+              )
+            }
+          >
+            <option value="COMPARISON">{words.aboutKinds.COMPARISON}</option>
+            <option value="SILENCE">{words.aboutKinds.SILENCE}</option>
+          </SelectField>
+        </li>
       )}
       {type === 'COMPARISON' ? (
         blocksOf(rule).map((block, at) => (
