@@ -123,6 +123,7 @@ export function composeRoutes(
       once: uplinks.once,
       list: uplinks.raw.list,
       replay: uplinks.replay,
+      previewRecalculation: uplinks.previewRecalculation,
     }),
     runScriptRoute(uplinks.runScript),
     ...expressionRoutes(),

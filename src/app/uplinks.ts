@@ -102,6 +102,11 @@ import { SampleChanges } from '../uplinks/sample-changes.ts';
 import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
 import { DeviceNames } from '../uplinks/validate/device-names.ts';
 import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
+import {
+  previewRecalculation,
+  type RecalculationReport,
+  type RecalculationRequest,
+} from '../uplinks/recalculation.ts';
 import { createDeviceLeaseGuard, uplinksOfAll } from './owned-uplinks.ts';
 import type { Parts } from './platform-parts.ts';
 import type { SharedSamples } from './samples.ts';
@@ -150,6 +155,8 @@ export interface Uplinks {
   readonly raw: RawUplinks;
   /** Tries a decoder on raw uplinks. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
+  /** Computes calculated keys of stored samples without storing them. */
+  readonly previewRecalculation: (request: RecalculationRequest) => Promise<RecalculationReport>;
   /** Drops outdated processing notes and idempotency keys. */
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -221,6 +228,13 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     onceStreamed,
     raw,
     replay: (request) => replayUplinks(request, replayStages),
+    previewRecalculation: (request) =>
+      previewRecalculation(request, {
+        calculated,
+        exportSamples: (range) => parts.store.exportSamples(range),
+        replay: (wanted) => replayUplinks(wanted, replayStages),
+        now,
+      }),
     settled: status.settled,
     async dropDevices(isDropped) {
       await status.settled();

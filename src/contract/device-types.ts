@@ -88,6 +88,10 @@ const calculatedKeyDraft = namedObject('CalculatedKeyDraft', {
   description: optional(text),
 });
 
+export function calculatedKeysDraft(description: string) {
+  return optional(Type.Array(calculatedKeyDraft, { maxItems: calculatedKeysMax, description }));
+}
+
 const summaryFields = {
   id,
   name,
@@ -131,12 +135,8 @@ const draftFields = {
   sampleData: Type.Optional(Type.Unsafe<Json>({})),
   uplinkScript: optional(scriptDraft),
   downlinkScript: optional(scriptDraft),
-  calculatedKeys: optional(
-    Type.Array(calculatedKeyDraft, {
-      maxItems: calculatedKeysMax,
-      description:
-        'Keys that are computed into the data of new samples. They may use each other without cycles.',
-    }),
+  calculatedKeys: calculatedKeysDraft(
+    'Keys that are computed into the data of new samples. They may use each other without cycles.',
   ),
   pictureUrl: optional(picture),
 };

@@ -40,6 +40,7 @@ import { ownSessions } from './own-sessions.ts';
 import { passwordReset } from './password-reset.ts';
 import { providerSignIn } from './provider-sign-in.ts';
 import { rawUplinks } from './raw-uplinks.ts';
+import { recalculation } from './recalculation.ts';
 import { refusals } from './refusals.ts';
 import { ruleRuns, rules } from './rules.ts';
 import { scripts } from './run-script.ts';
@@ -104,6 +105,7 @@ export const endpoints = {
   passwordReset,
   providerSignIn,
   rawUplinks,
+  recalculation,
   refusals,
   ruleRuns,
   rules,

@@ -1,4 +1,5 @@
 // Calculated keys at intake: formulas of the device type, computed into the data of validated samples (contract 38.1).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compileCalculatedKeys, type CompiledKey } from '../expressions/calculated.ts';
 import { type OffsetAt, type RowFunction, rowFunction } from '../expressions/evaluate.ts';
 import type { Input, Value, ValueSource } from '../expressions/parse.ts';
@@ -9,6 +10,7 @@ import type { Note } from '../model/entry-trace.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { columnValueAt } from '../query/summaries/ordered-values.ts';
 import { markCalculated } from '../storage/samples/same-data.ts';
@@ -260,6 +262,7 @@ function calculatedSample(
     const kept = Object.entries(data).filter(([key]) => !isOld(key));
     data = Object.fromEntries(kept);
   }
+  const given = data;
   const remember = (key: string, value: Json | undefined): void =>
     history.list({ deviceId: null, topic, key }).add(timestamp, scalarOf(value));
   for (const key of tracked) remember(key, dataValue(data, key));
@@ -280,18 +283,21 @@ function calculatedSample(
       const isHere = !isOwn || scalarOf(dataValue(data, source.key)) !== null;
       return list.last(timestamp, Number.POSITIVE_INFINITY, Number(isHere));
     });
-    const value = compute(offsetAt)(values);
-    if (value === null) continue;
-    if (names.length === 0) data = { ...data };
+    names.push(key);
+    const computed = compute(offsetAt)(values);
+    if (computed === null) continue;
+    // The store has no negative zero.
+    const value = typeof computed === 'number' ? computed + 0 : computed;
+    if (data === given) data = { ...data };
     Object.defineProperty(data, key, {
       value,
       enumerable: true,
       writable: true,
       configurable: true,
     });
-    names.push(key);
     if (tracked.includes(key)) remember(key, value);
   }
+  // Also those that are null now: the sample may have had a value when it was sent first.
   if (names.length > 0) markCalculated(data, names);
   return { data, emitted };
 }
@@ -346,6 +352,39 @@ export class CalculatedKeys {
     });
   }
 
+  /**
+   * Stored or decoded samples, oldest first, with the keys computed anew. Nothing is remembered.
+   * Throws Problem 404 for an unknown device.
+   */
+  async *recalculated(
+    deviceId: string,
+    keys: readonly CalculatedKey[],
+    samples: AsyncIterable<readonly Sample[]> | Iterable<readonly Sample[]>,
+  ): AsyncIterable<readonly Sample[]> {
+    const found = await this.#on.deviceOf(deviceId);
+    if (found === undefined) throw problem('notFound', { what: 'device', id: deviceId });
+    const device = { ...found, type: { calculatedKeys: keys } };
+    const formulas = formulasOf(keys);
+    const names = Map.groupBy(keys, ({ topic }) => topic);
+    const offsetAt = formulas.isLocal ? await this.#on.offsetsOf(device.workspaceId) : utc;
+    let history: History | undefined;
+    for await (const batch of samples) {
+      const [first, last] = [batch[0], batch.at(-1)];
+      if (first === undefined || last === undefined) continue;
+      const from = first.timestamp - formulas.reachMs;
+      history ??= await this.#historyBefore(device, from, first.timestamp);
+      await this.#readOthers(history, device, from, last.timestamp + 1);
+      const surroundings = { history, fields: device.fields, offsetAt };
+      yield batch.map((sample) => {
+        const own = names.get(sample.topic) ?? [];
+        const isOld = (key: string): boolean => own.some((one) => one.key === key);
+        return { ...sample, data: calculatedSample(sample, surroundings, isOld).data };
+      });
+      history.trim();
+      await nextTurn();
+    }
+  }
+
   /** Samples of a device that come while its values are read wait for those before them. */
   #inOrder<T>(deviceId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#reading.get(deviceId) ?? Promise.resolve();
@@ -370,7 +409,7 @@ export class CalculatedKeys {
       this.forget(device.id);
       // Late samples see what was measured up to them; what is newer is read again with the next ones.
       const isLate = known?.formulas === formulas;
-      history = await this.historyBefore(device, from, isLate ? newest + 1 : end);
+      history = await this.#historyBefore(device, from, isLate ? newest + 1 : end);
       if (isLate) return history;
     }
     // Values of other devices are read anew, because others store them.
@@ -380,7 +419,7 @@ export class CalculatedKeys {
   }
 
   /** The values that samples from a time on see, read from the store. */
-  async historyBefore(device: CalculatedDevice, from: EpochMs, to: EpochMs): Promise<History> {
+  async #historyBefore(device: CalculatedDevice, from: EpochMs, to: EpochMs): Promise<History> {
     const formulas = formulasOf(device.type?.calculatedKeys ?? []);
     const history = new History(formulas, from);
     for (const [topic, keys] of formulas.tracked)

@@ -458,6 +458,12 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
   ...loraCells,
   'GET /v3/devices/:id/uplinks': deviceRead('/uplinks'),
+  'POST /v3/device-types/:id/recalculate': record(
+    'organization',
+    ['deviceType', 'read'],
+    ofType('/recalculate'),
+    () => ({ source: 'SAMPLES', deviceIds: [], dryRun: true }),
+  ),
   'POST /v3/device-types/:id/replay': record(
     'organization',
     ['deviceType', 'read'],

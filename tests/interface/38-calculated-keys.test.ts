@@ -170,6 +170,60 @@ test('the inferred schema says which keys are calculated', async () => {
   expect(JSON.stringify(body)).not.toContain('"t":{"calculated"');
 });
 
+describe('POST /v3/device-types/:id/recalculate', () => {
+  const ask = (device: TestDevice, more: object) =>
+    world.call('POST', `/v3/device-types/${device.deviceTypeId}/recalculate`, {
+      deviceIds: [device.id],
+      dryRun: true,
+      ...more,
+    });
+
+  test.each(['SAMPLES', 'UPLINKS'])(
+    'finds nothing to change in what was computed: %s',
+    async (source) => {
+      const device = await deviceWith(history);
+      for (const [minute, data] of readings) await send(device, minute, data);
+      await expect
+        .poll(async () => (await ask(device, { source })).body)
+        .toMatchObject({ samples: 5, changed: source === 'SAMPLES' ? 0 : expect.any(Number) });
+      const { status, body } = await ask(device, { source });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        samples: 5,
+        changed: 0,
+        unchanged: 5,
+        complete: true,
+        differences: [],
+      });
+    },
+  );
+
+  test('tries keys on stored samples', async () => {
+    const device = await deviceWith([{ key: 'old', expression: 't + 1' }]);
+    for (const [minute, data] of readings) await send(device, minute, data);
+    const calculatedKeys = [{ key: 'mean', expression: 'avgOver(t, "PT10M")' }];
+    const body = { source: 'SAMPLES', from: at(4), calculatedKeys };
+    expect((await ask(device, body)).body).toMatchObject({
+      samples: 4,
+      changed: 4,
+      differences: [
+        {
+          deviceId: device.id,
+          topic: 'default',
+          timestamp: at(4),
+          old: { t: 20, old: 21 },
+          new: { t: 20, old: 21, mean: 15 },
+        },
+        { new: { rh: 50, mean: 15 } },
+        { new: { t: 60, old: 61, mean: 30 } },
+        { new: { t: 20, old: 21, mean: 100 / 3 } },
+      ],
+    });
+    expect((await dataOf(device))[0]).toEqual({ t: 10, old: 11 });
+    expect((await ask(device, { source: 'SAMPLES', dryRun: false })).status).toBe(400);
+  });
+});
+
 describe('are refused with their place', () => {
   test.each<[string, Keys, object]>([
     [

@@ -1,5 +1,7 @@
 // Contract 38.1: expressions, checked and in queries.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { functionNames, parseExpression } from '../../src/expressions/parse.ts';
 import { type AccessWorld, startAccessWorld } from '../access/access-world.ts';
 import type { TestDevice } from '../world/world.ts';
 
@@ -215,6 +217,15 @@ describe.each(['raw', 'aggregated/hourly'])('queries from %s', (source) => {
     const windows = await ask([{ as: 'x', expression: 'avgOver(a, "PT1H")' }], series);
     expect(windows.status).toBe(400);
   });
+});
+
+test('the guide has an example of every function, and every example is valid', () => {
+  const guide = readFileSync(new URL('../../docs/guide/formulas.md', import.meta.url), 'utf8');
+  const rows = guide.matchAll(/^\| `(\w+)\([^`]*\)` \| [^|]+ \| `(.+)` \|$/gm);
+  const examples = new Map(Array.from(rows, ([, name = '', example = '']) => [name, example]));
+  expect([...examples.keys()].toSorted()).toEqual(functionNames);
+  for (const [name, example] of examples)
+    expect(parseExpression(example).text, name).toContain(`${name}(`);
 });
 
 test('custom fields of the device are read by name', async () => {

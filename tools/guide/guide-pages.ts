@@ -40,6 +40,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Use data',
     pages: [
       { source: 'docs/guide/decoders.md', slug: 'decoders', title: 'Decoders' },
+      { source: 'docs/guide/formulas.md', slug: 'formulas', title: 'Formulas' },
       { source: 'docs/guide/rules.md', slug: 'rules', title: 'Rules and templates' },
       { source: 'docs/output-connectors.md', slug: 'output-connectors', title: 'Outputs' },
       { source: 'docs/guide/api.md', slug: 'api', title: 'API' },

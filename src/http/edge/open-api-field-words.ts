@@ -395,6 +395,7 @@ export const ownFieldWords: Words = {
   'DeviceType.calculatedKeys': 'Keys that are computed into the data of new samples.',
   'CalculatedKey.title': 'Name of the key in the console. Null to use the key.',
   'CalculatedKeyDraft.title': 'Name of the key in the console.',
+  'RecalculationReport.differences': 'First 50 samples that would change.',
   'DeviceType.meta': 'Facts about the device type.',
   'deviceTypes.meta': 'Facts about the device type.',
   'deviceTypes.library': 'Whether the type is one of the library.',

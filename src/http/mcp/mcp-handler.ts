@@ -196,10 +196,16 @@ const summarize = tool({
     {
       deviceId,
       topic,
-      dataKey: Type.String({
-        maxLength: 1_000,
-        description: 'Data key. Use dots for nested keys.',
-      }),
+      dataKey: Type.Optional(
+        Type.String({ maxLength: 1_000, description: 'Data key. Use dots for nested keys.' }),
+      ),
+      expression: Type.Optional(
+        Type.String({
+          maxLength: 2_000,
+          description:
+            'Formula in place of dataKey, such as temperature * 9 / 5 + 32 or avgOver(temperature, "PT1H")',
+        }),
+      ),
       accumulator: Type.String({
         maxLength: 40,
         description:

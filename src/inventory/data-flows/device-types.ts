@@ -101,7 +101,7 @@ function scriptFrom(current: Script | null, sent: ScriptDraft, field: string): S
 }
 
 /** Throws Problem 400 `invalidExpression` for one that cannot be computed. */
-function calculatedKeysFrom(sent: DeviceTypeUpdate['calculatedKeys']): CalculatedKey[] {
+export function calculatedKeysFrom(sent: DeviceTypeUpdate['calculatedKeys']): CalculatedKey[] {
   const keys = (sent ?? []).map((one) => ({
     key: one.key,
     topic: one.topic ?? defaultTopic,
