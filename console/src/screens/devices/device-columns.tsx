@@ -180,7 +180,13 @@ function valueColumn(
     key: columnId,
     width: 'minmax(100px, 1fr)',
     header: declared?.title ?? key,
-    cell: (device) => <ValueCell value={values.valueOf(device, topic, key)} {...unit} />,
+    cell: (device) => (
+      <ValueCell
+        value={values.valueOf(device, topic, key)}
+        at={values.earlierAt(device, topic, key)}
+        {...unit}
+      />
+    ),
   };
 }
 
@@ -333,7 +339,26 @@ function MainValueCell({ main, value, line }: MainValueProps) {
   );
 }
 
-function ValueCell({ value, unit }: { readonly value: unknown; readonly unit?: string }) {
+interface ValueCellProps {
+  readonly value: unknown;
+  readonly unit?: string;
+  /** Time of a value that newer samples do not have. */
+  readonly at?: string | undefined;
+}
+
+function ValueCell({ at, ...shown }: ValueCellProps) {
+  if (at === undefined) return <PlainValue {...shown} />;
+  return (
+    <span className="row gap-8">
+      <PlainValue {...shown} />
+      <small className="faint text-tiny">
+        <Ago at={at} />
+      </small>
+    </span>
+  );
+}
+
+function PlainValue({ value, unit }: Omit<ValueCellProps, 'at'>) {
   const words = useWords(devicesWords);
   const formats = useFormats();
   if (value === undefined || value === null) return <span className="faint">–</span>;

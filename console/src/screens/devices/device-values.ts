@@ -49,6 +49,8 @@ export interface DeviceValues {
   /** The value that represents the device; undefined when it sent no number. */
   readonly mainOf: (device: Device) => ValueKey | undefined;
   readonly valueOf: (device: Device, topic: string, key: string) => unknown;
+  /** Time of the value, where newer samples of the device do not have it. */
+  readonly earlierAt: (device: Device, topic: string, key: string) => string | undefined;
   /** Hourly averages of the main value, oldest first; null for hours without a sample. */
   readonly lineOf: (device: Device) => readonly (number | null)[] | undefined;
   /** What stored samples say of the device itself. */
@@ -165,6 +167,13 @@ function valuesOf({ schemas, latest, mains, lines }: KnownValues): DeviceValues 
       const { samples, values } = latest.get(id) ?? nothingSent;
       const last = values[key]?.topic === topic ? values[key].value : undefined;
       return samples.find((sample) => sample.topic === topic)?.data[key] ?? last;
+    },
+    earlierAt({ id }, topic, key) {
+      const { samples, values } = latest.get(id) ?? nothingSent;
+      const last = values[key]?.topic === topic ? values[key].timestamp : undefined;
+      return samples.some(({ timestamp }) => last !== undefined && timestamp > last)
+        ? last
+        : undefined;
     },
     lineOf: ({ id }) => lines.get(id),
     storedOf: ({ id }) => storedStateOf(latest.get(id) ?? nothingSent),

@@ -30,7 +30,7 @@ export function newestValue(series: DeviceSeries, data: DashboardData): NewestVa
   const { deviceId, topic, dataKey } = series;
   const live = data.live.get(liveKey(deviceId, topic)) ?? [];
   const has = ({ data: values }: Pick<LiveSample, 'data'>) =>
-    valueAt(values, dataKey) !== undefined;
+    (valueAt(values, dataKey) ?? null) !== null;
   const asked = data.latest.get(deviceId)?.find((one) => one.topic === topic && has(one));
   const arrived = live.findLast(has);
   const sample = [arrived, asked]
@@ -38,6 +38,8 @@ export function newestValue(series: DeviceSeries, data: DashboardData): NewestVa
     .toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))[0];
   if (sample !== undefined)
     return { value: valueAt(sample.data, dataKey), timestamp: sample.timestamp };
+  const last = data.lastValues.get(deviceId)?.[dataKey];
+  if (last?.topic === topic) return last;
   return lastOfSeries(series, data);
 }
 

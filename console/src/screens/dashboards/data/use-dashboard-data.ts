@@ -34,6 +34,8 @@ export interface DashboardData {
   /** Where the series end and live samples continue, in epoch milliseconds. */
   readonly seriesEndMs: number;
   readonly latest: ReadonlyMap<string, DeviceLatest['samples']>;
+  /** The last values of keys, also where newer samples do not have them, by device. */
+  readonly lastValues: ReadonlyMap<string, NonNullable<DeviceLatest['values']>>;
   readonly live: LiveSamples;
   readonly interval: Interval;
   /** By what tiles name, as `bucketInterval`. */
@@ -101,6 +103,7 @@ function useNewest(key: readonly string[], reader: Reader, tiles: readonly Tile[
         tagDevices: new Map(tags.map((tag, at) => [tag, idsOf(at)])),
         tagRest: new Map(tags.map((tag, at) => [tag, restOf(found[at]?.data)])),
         latest: new Map(all.map(({ deviceId, samples }) => [deviceId, samples])),
+        lastValues: new Map(all.map(({ deviceId, values = {} }) => [deviceId, values])),
         error: found.find(({ error }) => error !== null)?.error ?? null,
         isLoading: found.some(({ isPending }) => isPending),
       };
