@@ -12,6 +12,7 @@ import { useWords } from '../../../words/language.tsx';
 import { type DataKey, dataKeysOf, topicsOf } from '../../device/data/data-keys.ts';
 import { schemaQuery } from '../../device/data/device-queries.ts';
 import { accumulatorNames } from '../../device/explore/explore-search.ts';
+import { exploreWords } from '../../device/explore/explore-words.ts';
 import {
   hasOneSeries,
   isDrawn,
@@ -78,6 +79,7 @@ interface KeyFieldsProps {
 
 function KeyFields({ kind, series, change }: KeyFieldsProps) {
   const words = useWords(formWords);
+  const { accumulators } = useWords(exploreWords);
   const answer = useQuery(seriesKeys(series));
   const keys = (answer.data ?? []).filter(({ isNumber }) => isNumber || !isDrawn(kind));
   const { dataKey } = series;
@@ -123,7 +125,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
         >
           {accumulatorNames.map((name) => (
             <option key={name} value={name}>
-              {words.accumulators[name]}
+              {accumulators[name]}
             </option>
           ))}
         </SelectField>

@@ -19,6 +19,7 @@ import {
   accumulatorNames,
   type ExploreSearch,
   type ReadPlan,
+  sensitivities,
   sourceNames,
 } from './explore-search.ts';
 import { exploreWords } from './explore-words.ts';
@@ -34,6 +35,8 @@ interface ChoicesProps {
   readonly compared: readonly { readonly id: string; readonly name: string }[];
   readonly accumulator: string;
   readonly plan: ReadPlan;
+  /** Whether one line is shown, around which a range can be drawn. */
+  readonly isSingle: boolean;
 }
 
 type Change = (change: Partial<ExploreSearch> & { readonly topic?: string }) => void;
@@ -73,7 +76,7 @@ export function ExploreChoices(props: ChoicesProps) {
   );
 }
 
-function Reading({ topics, topic, accumulator, plan }: ChoicesProps) {
+function Reading({ topics, topic, accumulator, plan, isSingle }: ChoicesProps) {
   const words = useWords(exploreWords);
   const { topic: topicWord } = useWords(deviceWords);
   const { duration } = useFormats();
@@ -81,7 +84,7 @@ function Reading({ topics, topic, accumulator, plan }: ChoicesProps) {
   const search = useSearch({ from: `${deviceRoute}/explore` });
   const [openedMs] = useState(() => Date.now());
   const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/explore' });
-  const choose = (name: 'bucket' | 'source', value: string) =>
+  const choose = (name: 'bucket' | 'source' | 'usual', value: string) =>
     void navigate({
       search: ({ [name]: _, ...kept }) => (value === 'auto' ? kept : { ...kept, [name]: value }),
       replace: true,
@@ -136,6 +139,36 @@ function Reading({ topics, topic, accumulator, plan }: ChoicesProps) {
           </option>
         ))}
       </SelectField>
+      {isSingle && (
+        <>
+          <SelectField
+            label={words.usual}
+            value={search.usual ?? 'auto'}
+            onChange={({ target }) => choose('usual', target.value)}
+          >
+            <option value="auto">{words.sensitivities.off}</option>
+            {sensitivities.map((name) => (
+              <option key={name} value={name}>
+                {words.sensitivities[name]}
+              </option>
+            ))}
+          </SelectField>
+          <TextField
+            label={words.target}
+            type="number"
+            step="any"
+            value={search.target ?? ''}
+            onChange={({ target: { value, valueAsNumber } }) =>
+              void navigate({
+                search: ({ target: _, ...kept }) =>
+                  value === '' ? kept : { ...kept, target: valueAsNumber },
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          />
+        </>
+      )}
     </div>
   );
 }

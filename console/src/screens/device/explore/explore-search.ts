@@ -1,9 +1,28 @@
 // Address of an exploration: which values of which devices, how they are summed up, and from what.
 import { bucketFor, type Bucket, bucketNamed, type Interval } from '../data/time-range.ts';
 
-export const accumulatorNames = ['AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', 'LAST'] as const;
+export const accumulatorNames = [
+  'AVG',
+  'MIN',
+  'MAX',
+  'SUM',
+  'COUNT',
+  'FIRST',
+  'LAST',
+  'MEDIAN',
+  'P95',
+  'STDDEV',
+  'MODE',
+  'INCREASE',
+  'DELTA',
+  'RATE',
+  'TIME_WEIGHTED_AVG',
+  'INTEGRAL',
+  'DURATION_TRUE',
+] as const;
 export type AccumulatorName = (typeof accumulatorNames)[number];
 
+export const sensitivities = ['LOW', 'MEDIUM', 'HIGH'] as const;
 export const sourceNames = ['auto', 'raw', 'hourly'] as const;
 
 export interface ExploreSearch {
@@ -14,6 +33,10 @@ export interface ExploreSearch {
   readonly source?: 'raw' | 'hourly';
   /** ISO-8601 duration; automatic when absent. */
   readonly bucket?: string;
+  /** Sensitivity of the expected range that is drawn; none when absent. */
+  readonly usual?: (typeof sensitivities)[number];
+  /** Value to which a forecast is drawn. */
+  readonly target?: number;
 }
 
 const listMax = 12;
@@ -22,12 +45,16 @@ export function readExploreSearch(search: Record<string, unknown>): ExploreSearc
   const acc = accumulatorNames.find((one) => one === search['acc']);
   const source = (['raw', 'hourly'] as const).find((one) => one === search['source']);
   const bucket = bucketNamed(search['bucket']);
+  const usual = sensitivities.find((one) => one === search['usual']);
+  const { target } = search;
   return {
     ...listed('keys', search['keys']),
     ...listed('with', search['with']),
     ...(acc === undefined ? {} : { acc }),
     ...(source === undefined ? {} : { source }),
     ...(bucket === undefined ? {} : { bucket: bucket.iso }),
+    ...(usual === undefined ? {} : { usual }),
+    ...(typeof target === 'number' && Number.isFinite(target) ? { target } : {}),
   };
 }
 

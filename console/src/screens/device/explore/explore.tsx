@@ -23,6 +23,7 @@ import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
 import { BeforeChoice, RangeChoice, useZoom } from '../overview/chart-choices.tsx';
+import { bandOf, ExpectedNotes, isLeveled, useExpected, withForecast } from './expected-band.tsx';
 import { ExploreChoices } from './explore-choices.tsx';
 import { type AccumulatorName, planOf, type ReadPlan } from './explore-search.ts';
 import { exploreWords } from './explore-words.ts';
@@ -85,7 +86,8 @@ export function Explore() {
   const words = useWords(exploreWords);
   const { device, zone } = useDeviceFrame();
   const exploration = useExploration();
-  const { answer, body, lines, times, table, isTooMany, explored } = exploration;
+  const { answer, body, lines, times, table, isTooMany, explored, expected, coverage } =
+    exploration;
   const zoom = useZoom();
   const { shown, ...isolated } = useIsolated(lines);
   const request = { method: 'POST', path, body } as const;
@@ -123,6 +125,7 @@ export function Explore() {
           )}
         </div>
         {lines.length > 1 && <Legend lines={lines} {...isolated} />}
+        <ExpectedNotes expected={expected} coverage={coverage} zone={zone} />
       </Card>
       {table.rows.length > 0 && <TableCard table={table} name={device.name} zone={zone} />}
       {!isNothing && <RequestCard request={request} />}
@@ -201,6 +204,22 @@ function useExploration() {
     shown,
     accumulator,
   });
+  const [only] = shown;
+  const isSingle = shown.length === 1 && search.before !== true && isLeveled(accumulator);
+  const expected = useExpected(
+    isSingle && only !== undefined
+      ? { deviceId: only.deviceId, topic, dataKey: only.key, zone }
+      : undefined,
+  );
+  const { range, forecast } = expected;
+  const drawn = useMemo(() => {
+    const [line] = plotted.lines;
+    const isUsual = range !== undefined && range.method !== 'NONE' && line !== undefined;
+    const lines = isUsual ? [{ ...line, band: bandOf(plotted.times, range) }] : plotted.lines;
+    return forecast === undefined
+      ? { times: plotted.times, lines }
+      : withForecast(plotted.times, lines, forecast);
+  }, [plotted, range, forecast]);
   return {
     answer,
     body,
@@ -211,10 +230,21 @@ function useExploration() {
     chosen,
     compared,
     accumulator,
-    ...plotted,
+    table: plotted.table,
+    ...drawn,
+    isSingle,
+    expected,
+    coverage: coverageOf(answer.data?.series ?? [], accumulator),
     isTooMany: wanted.length > linesMax,
     explored: exploredOf(shown, topic, accumulator),
   };
+}
+
+/** The covered share of all buckets; undefined for accumulators that have none. */
+function coverageOf(series: Answered, accumulator: string): number | undefined {
+  const shares = series.flatMap(({ coverage }) => coverage?.[accumulator] ?? []);
+  if (shares.length === 0) return undefined;
+  return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
 /** The automatic bucket in which the lines of the answer share rows; undefined for its own. */
