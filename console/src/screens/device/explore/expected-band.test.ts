@@ -22,18 +22,26 @@ test('a bucket has the outermost bounds of its hours, and a shorter one those of
 
 test('a forecast ends at its target, or as far ahead as the chart looks back', () => {
   const times = [0, 86_400, 172_800];
+  const labelOf = (label: string) => `Forecast for ${label}`;
   const line = { label: 'Battery', color: '--c1', values: [30, 28, null] } as const;
   const reachesAt = new Date(3 * 86_400_000).toISOString();
-  const found = withForecast(times, [line], { slopePerDay: -2, reachesAt });
+  const found = withForecast(times, [line], { slopePerDay: -2, reachesAt }, labelOf);
   expect(found.times).toEqual([...times, 3 * 86_400]);
   expect(found.lines.map(({ values }) => values)).toEqual([
     [30, 28, null, null],
     [null, 28, undefined, 24],
   ]);
-  const late = withForecast(times, [line], {
-    slopePerDay: -2,
-    reachesAt: '2030-01-01T00:00:00.000Z',
-  });
+  const late = withForecast(
+    times,
+    [line],
+    {
+      slopePerDay: -2,
+      reachesAt: '2030-01-01T00:00:00.000Z',
+    },
+    labelOf,
+  );
   expect(late.times.at(-1)).toBe(4 * 86_400);
-  expect(withForecast(times, [line], { slopePerDay: null, reachesAt: null }).lines).toEqual([line]);
+  expect(
+    withForecast(times, [line], { slopePerDay: null, reachesAt: null }, labelOf).lines,
+  ).toEqual([line]);
 });

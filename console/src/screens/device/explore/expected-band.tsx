@@ -10,6 +10,7 @@ import { type Interval, intervalOf, isoInterval } from '../data/time-range.ts';
 import { deviceRoute } from '../device-search.ts';
 import type { sensitivities } from './explore-search.ts';
 import { exploreWords } from './explore-words.ts';
+import styles from './explore.module.css';
 
 type ExpectedRange = components['schemas']['ExpectedRange'];
 type Forecast = components['schemas']['Forecast'];
@@ -122,6 +123,7 @@ export function withForecast(
   times: readonly number[],
   lines: readonly PlotLine[],
   { slopePerDay, reachesAt }: Pick<Forecast, 'slopePerDay' | 'reachesAt'>,
+  labelOf: (label: string) => string,
 ): { readonly times: readonly number[]; readonly lines: readonly PlotLine[] } {
   const [line] = lines;
   const [start, end] = [times[0], times.at(-1)];
@@ -151,7 +153,7 @@ export function withForecast(
         ...(one === line && band !== undefined && { band }),
       })),
       {
-        label: line.label,
+        label: labelOf(line.label),
         unit: line.unit ?? '',
         color: line.color,
         values: more(dotted, reached),
@@ -177,8 +179,8 @@ export function ExpectedNotes({ expected, coverage, zone }: ExpectedNotesProps) 
   if (coverage !== undefined) notes.push(words.covered(Math.round(coverage * 100)));
   if (isTooLong) notes.push(words.longUsual);
   if (range?.method === 'NONE') notes.push(words.noUsual);
-  if (forecast?.reason != null) notes.push(words.noForecast[forecast.reason]);
-  const { reachesAt = null, earliest = null, latest = null } = forecast ?? {};
+  const { reason = null, reachesAt = null, earliest = null, latest = null } = forecast ?? {};
+  if (reason !== null) notes.push(words.noForecast[reason]);
   if (reachesAt !== null && earliest !== null && latest !== null) {
     const days = [reachesAt, earliest, latest].map((at) => day(at, zone)) as [
       string,
@@ -188,7 +190,7 @@ export function ExpectedNotes({ expected, coverage, zone }: ExpectedNotesProps) 
     notes.push(target === 0 ? words.empty(...days) : words.reaches(value(target), ...days));
   }
   return notes.map((note) => (
-    <p key={note} className="mute" role="note">
+    <p key={note} className={`mute ${styles['said']}`} role="note">
       {note}
     </p>
   ));

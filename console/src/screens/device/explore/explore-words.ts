@@ -70,6 +70,7 @@ export const exploreWords = wordSet(
     noUsual: 'No expected range yet: two weeks of data are needed',
     longUsual: 'The expected range is shown for at most 92 days',
     target: 'Forecast to value',
+    forecastOf: (label: string) => `Forecast for ${label}`,
     empty: (at: string, from: string, to: string) => `Empty about ${at} (${from} to ${to})`,
     reaches: (value: string, at: string, from: string, to: string) =>
       `Reaches ${value} about ${at} (${from} to ${to})`,
@@ -148,6 +149,7 @@ export const exploreWords = wordSet(
     noUsual: 'Noch kein erwarteter Bereich: dafür braucht es Daten von zwei Wochen',
     longUsual: 'Der erwartete Bereich wird für höchstens 92 Tage gezeigt',
     target: 'Prognose bis zum Wert',
+    forecastOf: (label: string) => `Prognose für ${label}`,
     empty: (at: string, from: string, to: string) => `Leer etwa am ${at} (${from} bis ${to})`,
     reaches: (value: string, at: string, from: string, to: string) =>
       `Erreicht ${value} etwa am ${at} (${from} bis ${to})`,

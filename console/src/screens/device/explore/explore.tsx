@@ -204,6 +204,7 @@ function useExploration() {
     shown,
     accumulator,
   });
+  const { forecastOf } = useWords(exploreWords);
   const [only] = shown;
   const isSingle = shown.length === 1 && search.before !== true && isLeveled(accumulator);
   const expected = useExpected(
@@ -218,8 +219,8 @@ function useExploration() {
     const lines = isUsual ? [{ ...line, band: bandOf(plotted.times, range) }] : plotted.lines;
     return forecast === undefined
       ? { times: plotted.times, lines }
-      : withForecast(plotted.times, lines, forecast);
-  }, [plotted, range, forecast]);
+      : withForecast(plotted.times, lines, forecast, forecastOf);
+  }, [plotted, range, forecast, forecastOf]);
   return {
     answer,
     body,
