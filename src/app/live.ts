@@ -14,7 +14,6 @@ import type { Replay } from '../live/sessions/catch-up.ts';
 import { FanOut, publishEntry, publishRows } from '../live/sessions/fan-out.ts';
 import { StreamAccess } from '../live/stream-access.ts';
 import { isWritten } from '../model/journal-entry.ts';
-import type { Replacement } from '../model/replacement.ts';
 import { problem } from '../model/problem.ts';
 import { ChangeFollower } from '../model/record.ts';
 import { devicesGoneOffline } from '../storage/records/rows/device-status.ts';
@@ -88,14 +87,14 @@ export function composeLive(server: Server, parts: Parts, { settled }: Uplinks):
 
 /** Publishes what becomes durable on this node. */
 function publishEntries(
-  { followers, now, directory, liveEvents }: Parts,
+  { followers, now, liveEvents }: Parts,
   { own, announced }: Pick<LiveNodes, 'own'> & Partial<LiveNodes>,
 ): void {
   followers.listen(
     'live',
     (entry) => {
       publishEntry(own, entry, now);
-      if (entry.replaces !== undefined) void tellReplaced(entry.deviceId, entry.replaces);
+      if (entry.replaces !== undefined) liveEvents.samplesChanged(entry.deviceId, entry.replaces);
       if (isWritten(entry)) announced?.(entry.position + 1);
     },
     (rows) => {
@@ -103,15 +102,6 @@ function publishEntries(
       announced?.(rows.position + rows.length);
     },
   );
-
-  async function tellReplaced(deviceId: string, replaces: Replacement): Promise<void> {
-    try {
-      const { device } = await directory.byDevice(deviceId);
-      liveEvents.samplesChanged(device.workspaceId, deviceId, replaces);
-    } catch {
-      // Nobody follows a device that was deleted meanwhile.
-    }
-  }
 }
 
 /** Cursors of several journals are not of this process. */

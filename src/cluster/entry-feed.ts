@@ -269,11 +269,10 @@ class EntryInterest {
   /** An entry without samples is in no workspace. */
   matches(entry: DurableEntry): boolean {
     if (this.#isAll) return true;
-    // Without samples it is in no workspace, and changes what those who follow one have read.
-    if (entry.replaces !== undefined) return true;
     const summary = summaryOf(entry);
-    if (summary === undefined) return false;
-    if (this.#workspaces.has(summary.workspaceId) || this.#devices.has(entry.deviceId)) return true;
+    const workspaceId = summary?.workspaceId ?? entry.replaces?.workspaceId;
+    if (workspaceId === undefined) return false;
+    if (this.#workspaces.has(workspaceId) || this.#devices.has(entry.deviceId)) return true;
     // An entry in columns has samples of its device only, which are not created for this.
     if (this.#devices.size === 0 || entry.summary !== undefined) return false;
     return entry.samples.some(({ deviceId }) => this.#devices.has(deviceId));

@@ -247,7 +247,7 @@ async function refuseUnlessHeld(
 }
 
 function workspaceOf(entry: DurableEntry): string {
-  return summaryOf(entry)?.workspaceId ?? '';
+  return summaryOf(entry)?.workspaceId ?? entry.replaces?.workspaceId ?? '';
 }
 
 /** What rules read of the entries, in messages of bounded length. */
@@ -255,7 +255,7 @@ function* messagesOf(entries: readonly DurableEntry[]): Generator<readonly Durab
   let some: DurableEntry[] = [];
   let bytes = 0;
   for (const entry of entries) {
-    const { position, deviceId, receivedAt, samples, trace, metrics } = entry;
+    const { position, deviceId, receivedAt, samples, trace, metrics, replaces } = entry;
     const sent: DurableEntry = {
       position,
       deviceId,
@@ -265,6 +265,7 @@ function* messagesOf(entries: readonly DurableEntry[]): Generator<readonly Durab
       duplicates: 0,
       ...(trace !== undefined && { trace }),
       ...(metrics !== undefined && { metrics }),
+      ...(replaces !== undefined && { replaces }),
     };
     some.push(sent);
     bytes += JSON.stringify(sent).length;

@@ -108,7 +108,7 @@ export class LiveEvents {
   }
 
   /** Samples of the device were removed or replaced. */
-  samplesChanged(workspaceId: string, deviceId: string, { cause, ranges }: Replacement): void {
+  samplesChanged(deviceId: string, { cause, ranges, workspaceId }: Replacement): void {
     const all = ranges.flatMap(({ topics }) => topics ?? []);
     const topics = ranges.some((range) => range.topics === null) ? null : [...new Set(all)];
     const from = formatInstant(Math.min(...ranges.map((range) => range.from)));

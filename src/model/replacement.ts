@@ -20,6 +20,8 @@ export type ReplacementCause = 'DELETED' | 'CORRECTED' | 'RECALCULATED';
 export interface Replacement {
   readonly cause: ReplacementCause;
   readonly ranges: readonly RemovedRange[];
+  /** Of the device, for followers of an entry without samples. */
+  readonly workspaceId: string;
   /**
    * Where the samples ended that the caller has read: later ones stay. The entry itself when absent. Whoever
    * writes samples again that it read must pass it, or samples that come meanwhile are lost.

@@ -184,7 +184,7 @@ export class SampleChanges {
   /** Waits once for earlier removals when these are too many. */
   async #replace(
     deviceId: string,
-    replaces: Replacement,
+    replaces: Omit<Replacement, 'workspaceId'>,
     samples: readonly Sample[],
   ): Promise<void> {
     const { findRoute, store, append, announce, newId, now } = this.#on;
@@ -204,7 +204,7 @@ export class SampleChanges {
       receivedAt: now(),
       notes: [],
       samples: samples.map((sample) => ({ ...sample, ...origin })),
-      replaces,
+      replaces: { ...replaces, workspaceId },
     });
     announce(entry);
   }

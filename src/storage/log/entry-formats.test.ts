@@ -117,7 +117,7 @@ const randomNumber = (random: Random): number =>
 function randomReplacement(random: Random): Replacement {
   const range = { topics: random.pick([null, [], ['a', 'ü']]), from: -5, to: randomNumber(random) };
   const before = random.below(2) === 0 && { before: { order: 3, position: 2 ** 40 } };
-  return { cause: 'DELETED', ranges: [range], ...before };
+  return { cause: 'DELETED', workspaceId: 'w', ranges: [range], ...before };
 }
 
 function randomEntry(random: Random): JournalEntry {

@@ -141,7 +141,11 @@ function randomReplacement(random: Random, samples: readonly Given[]): Replaceme
   const topics = random.pick([null, ['default'], ['side'], ['default', 'side']]);
   const range = { topics, from: at - step, to: at + 1 + random.below(step) };
   const other = { topics: ['side'], from: at - 2 * step, to: at - step };
-  return { cause: 'CORRECTED', ranges: random.below(3) === 0 ? [range, other] : [range] };
+  return {
+    cause: 'CORRECTED',
+    workspaceId: 'w1',
+    ranges: random.below(3) === 0 ? [range, other] : [range],
+  };
 }
 
 /** Each once: samples that come in the place of others are not compared with each other's repetitions. */

@@ -65,7 +65,7 @@ describe.each<[string, Partial<StoreLimits>]>([
   }
 
   const remove = (id: string, target = store, ranges = [range]) =>
-    target.append(entryOf(id, [], { replaces: { cause: 'DELETED', ranges } }));
+    target.append(entryOf(id, [], { replaces: { cause: 'DELETED', workspaceId: 'w1', ranges } }));
 
   /** Samples, those that hourly aggregates count, and whether the range is empty. */
   async function seen(id: string, target: TestSamples): Promise<readonly unknown[]> {
@@ -163,7 +163,8 @@ describe.each<[string, Partial<StoreLimits>]>([
     await fill();
     const before = await store.endOf('d0');
     await store.append(entryOf('d0', [{ at: from + 1, data: { n: 7 } }]));
-    const replaces = { cause: 'CORRECTED', ranges: [range], before } as const;
+    const cause = 'CORRECTED';
+    const replaces = { cause, workspaceId: 'w1', ranges: [range], before } as const;
     await store.append(entryOf('d0', [{ at: from, data: { n: 8 } }], { replaces }));
     expect(await seen('d0', store)).toEqual([left + 2, [32, 30], 2]);
     await store.rewritten();
