@@ -1,5 +1,6 @@
 // Command table: the commands of `heliograph`, with the options of each command; help and completion read it.
 import type { Command, Option } from './command-form.ts';
+import { samples } from './delete-samples.ts';
 import { devices, query, summarize, tail } from './device-commands.ts';
 import { backfill, exportDocument } from './file-commands.ts';
 import { importFiles } from './import-command.ts';
@@ -12,6 +13,7 @@ export const commands: Readonly<Record<string, Command>> = {
   backfill,
   export: exportDocument,
   import: importFiles,
+  samples,
 };
 
 /** Options of every command. */

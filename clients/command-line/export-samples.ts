@@ -63,7 +63,7 @@ async function bodyOf(run: Run, workspaceId: string) {
 }
 
 /** Undefined without the option. Throws UsageError for an option without a value. */
-function listOf(option: string | boolean | undefined): string[] | undefined {
+export function listOf(option: string | boolean | undefined): string[] | undefined {
   if (option === undefined) return undefined;
   const values = String(option)
     .split(',')

@@ -87,6 +87,7 @@ const dialogs: readonly (readonly [string, RegExp])[] = [
   ['/w/$workspaceId/devices/$deviceId/overview', /^Custom/],
   ['/w/$workspaceId/devices/$deviceId/explore', /^Add device to chart/],
   ['/w/$workspaceId/devices/$deviceId/explore', /^Add to dashboard/],
+  ['/w/$workspaceId/devices/$deviceId/explore', /^Delete samples/],
   ['/w/$workspaceId/devices/$deviceId/settings', /^Delete device/],
   ['/w/$workspaceId/dashboards', /^Create dashboard/],
   ['/w/$workspaceId/dashboards', /^Rename/],

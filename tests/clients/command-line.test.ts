@@ -106,6 +106,21 @@ test('summarize shows one value, or one per bucket with what is covered', async 
   expect((await ask(...words, 'LAST')).code).toBe(2);
 });
 
+test('contract 38: samples delete counts with --dry-run, and deletes', async () => {
+  const probe = await world.device({ name: 'Probe' });
+  for (const n of [1, 2, 3]) await world.capture(probe, { n });
+  const erase = (...more: string[]) => ask('samples', 'delete', probe.deviceId, ...more);
+  expect(await erase('--dry-run')).toMatchObject({ code: 1 });
+  const counted = await erase('--topics', 'default', '--dry-run');
+  expect(counted).toMatchObject({ code: 0 });
+  expect(counted.stdout).toMatch(/^default +3 /m);
+  expect(counted.stdout).toContain('3 samples of 1 devices\n');
+  const done = await erase('--all', '--reason', 'a trial');
+  expect(done).toMatchObject({ code: 0, stdout: '3 samples of 1 devices deleted\n' });
+  expect(await world.must('POST', `/v3/devices/${probe.id}/query`, {})).toEqual([]);
+  expect(await ask('samples', 'keep', probe.deviceId)).toMatchObject({ code: 2 });
+});
+
 test('query shows samples by either id', async () => {
   expect((await ask('query', pump.deviceId)).stdout).toMatch(/default +\{"temperature":21.5\}/);
   const { stdout } = await ask('query', pump.id, '--json', '--from', '2020-01-01T00:00:00Z');

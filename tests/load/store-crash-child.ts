@@ -6,7 +6,15 @@ import process from 'node:process';
 import { entryOf, type Given } from '../../src/storage/samples/conformance/sample-entries.ts';
 import { keeping } from '../../src/storage/samples/conformance/retention-times.ts';
 import { openTestSamples } from '../../src/storage/samples/testing-samples.ts';
-import { crashDevice, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
+import {
+  crashDevice,
+  crashLimits,
+  type CrashMoment,
+  crashSample,
+  removal,
+  removalSample,
+  removalStart,
+} from './store-crash-samples.ts';
 
 const [folder, first] = process.argv.slice(2);
 if (folder === undefined || first === undefined)
@@ -78,6 +86,32 @@ async function deleting(round: number): Promise<void> {
   tell(`-deleted ${device}\n`);
 }
 
+/** A device whose middle samples are removed: neither may these come back, nor others go. */
+async function removing(round: number): Promise<void> {
+  const device = `removed-${process.pid}-${first}-${round}`;
+  const size = round % 4 === 0 ? removal.rows : 8;
+  for (let n = 0; n < removal.rows; n += size) {
+    const samples = Array.from({ length: size }, (_, i) => removalSample(n + i));
+    if (!(await append(device, samples))) return;
+  }
+  tell(`-stored ${device}\n`);
+  const [from, to] = [removal.from, removal.to].map((n) => removalStart + n * 60_000);
+  const ranges = [{ topics: null, from: from!, to: to! }];
+  await within('removing', async () => {
+    const replaces = { cause: 'DELETED', workspaceId: 'kept', ranges } as const;
+    await store.append(entryOf(device, [], { replaces }));
+    tell(`-removed ${device}\n`);
+    await store.rewritten();
+  });
+}
+
+async function removals(): Promise<void> {
+  for (let round = 0; ; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    await removing(round).catch(refusedBy);
+  }
+}
+
 async function housekeeping(): Promise<void> {
   for (let round = 0; ; round++) {
     await new Promise((resolve) => setTimeout(resolve, 15));
@@ -93,4 +127,4 @@ async function housekeeping(): Promise<void> {
   }
 }
 
-await Promise.all([...Array.from({ length: 16 }, connection), housekeeping()]);
+await Promise.all([...Array.from({ length: 16 }, connection), housekeeping(), removals()]);

@@ -5,7 +5,8 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { allSamples } from '../../src/storage/samples/conformance/sample-entries.ts';
-import { openTestSamples } from '../../src/storage/samples/testing-samples.ts';
+import { hourMs } from '../../src/model/instant.ts';
+import { openTestSamples, type TestSamples } from '../../src/storage/samples/testing-samples.ts';
 import { verifyStore } from '../../src/storage/samples/embedded/verify-chunks.ts';
 import {
   crashDevices,
@@ -14,6 +15,8 @@ import {
   type CrashMoment,
   crashSample,
   isKept,
+  removal,
+  removalStart,
 } from './store-crash-samples.ts';
 
 const child = join(import.meta.dirname, 'store-crash-child.ts');
@@ -37,6 +40,9 @@ export interface CrashReport {
   readonly acknowledged: Set<number>;
   /** Devices that were deleted. */
   readonly deleted: Set<string>;
+  /** Devices with samples to remove that were stored, and those of which they were removed. */
+  readonly stored: Set<string>;
+  readonly removed: Set<string>;
   /** What the child was in the midst of. */
   readonly hits: Record<CrashMoment | 'writing', number>;
   /** Appends that the disk refused. */
@@ -97,6 +103,8 @@ function note(lines: readonly string[], report: CrashReport): void {
   for (const line of lines) {
     if (/^\d+$/.test(line)) report.acknowledged.add(Number(line));
     else if (line.startsWith('-deleted ')) report.deleted.add(line.slice('-deleted '.length));
+    else if (line.startsWith('-stored ')) report.stored.add(line.slice('-stored '.length));
+    else if (line.startsWith('-removed ')) report.removed.add(line.slice('-removed '.length));
     else if (line === 'refused') report.refused++;
   }
   const during = crashMoments.find(
@@ -127,6 +135,7 @@ async function check(folder: string, round: number, report: CrashReport): Promis
     const left = await allSamples(store, device);
     if (left.length > 0) wrong(`${left.length} samples of the deleted device ${device}`);
   }
+  for (const device of report.stored) await checkRemoval(store, device, report, wrong);
   for (const { path, reason } of store.damage) wrong(`open: ${path}: ${reason}`);
   await store.close();
   let greatest = 0;
@@ -135,12 +144,40 @@ async function check(folder: string, round: number, report: CrashReport): Promis
   return greatest;
 }
 
+/** The removal counts as a whole or not at all, in samples and hourly aggregates alike. */
+async function checkRemoval(
+  store: TestSamples,
+  device: string,
+  { removed }: CrashReport,
+  wrong: (what: string) => void,
+): Promise<void> {
+  const numbers = (await allSamples(store, device)).map(({ data }) => data['n'] as number);
+  const all = Array.from({ length: removal.rows }, (_, n) => removal.rows - 1 - n);
+  const left = all.filter((n) => n < removal.from || n >= removal.to);
+  const isLeft = String(numbers) === String(left);
+  if (!isLeft && (removed.has(device) || String(numbers) !== String(all)))
+    wrong(`samples ${numbers.join()} of ${device}`);
+  const firstHour = Math.floor(removalStart / hourMs) * hourMs;
+  const [counts = []] = await store.buckets({
+    source: 'hours',
+    deviceIds: [device],
+    topic: 'default',
+    dataKey: 'n',
+    accumulator: 'COUNT',
+    edges: [firstHour, firstHour + 3 * hourMs],
+  });
+  if (counts[0]?.count !== numbers.length)
+    wrong(`${counts[0]?.count} values of ${numbers.length} in the hours of ${device}`);
+}
+
 /** Runs the rounds, until one has violations: the folder is left as that round found it. */
 export async function crashRounds(world: CrashWorld, rounds: number): Promise<CrashReport> {
-  const hits = { recovery: 0, sealing: 0, retention: 0, deleting: 0, writing: 0 };
+  const hits = { recovery: 0, sealing: 0, retention: 0, deleting: 0, removing: 0, writing: 0 };
   const report: CrashReport = {
     acknowledged: new Set(),
     deleted: new Set(),
+    stored: new Set(),
+    removed: new Set(),
     hits,
     refused: 0,
     violations: [],

@@ -29,13 +29,23 @@ export const crashLimits: Partial<StoreLimits> = {
 };
 
 /** Step that a child reports; a kill during each must be harmless. */
-export type CrashMoment = 'recovery' | 'sealing' | 'retention' | 'deleting';
+export type CrashMoment = 'recovery' | 'sealing' | 'retention' | 'deleting' | 'removing';
 export const crashMoments: readonly CrashMoment[] = [
   'recovery',
   'sealing',
   'retention',
   'deleting',
+  'removing',
 ];
+
+/** Samples of a device of which the middle ones are removed. */
+export const removal = { rows: 40, from: 10, to: 30 } as const;
+export const removalStart = 1_700_000_000_000;
+
+/** By the number of the sample. */
+export function removalSample(n: number): Given {
+  return { at: removalStart + n * 60_000, data: { n }, workspaceId: 'kept' };
+}
 
 /** One in five samples belongs to a workspace that keeps nothing. */
 export function isKept(id: number): boolean {

@@ -1,4 +1,4 @@
-// kill -9 of a fleet store while it writes, seals, merges, deletes and recovers: nothing is lost.
+// kill -9 of a fleet store while it writes, seals, merges, deletes, removes and recovers: nothing is lost.
 // More than the usual 20 rounds: ROUNDS=500 npx vitest run tests/load/store-crash.test.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,11 +16,11 @@ test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, {
   const root = mkdtempSync(join(tmpdir(), 'crash-'));
   try {
     const report = await crashRounds({ folder: join(root, 'store') }, rounds);
-    const { acknowledged, deleted, hits } = report;
+    const { acknowledged, deleted, removed, hits } = report;
     expect(report.violations).toEqual([]);
     expect(acknowledged.size).toBeGreaterThan(rounds * 20);
     console.info(
-      `killed during: ${JSON.stringify(hits)}; ${acknowledged.size} samples acknowledged, ${deleted.size} devices deleted`,
+      `killed during: ${JSON.stringify(hits)}; ${acknowledged.size} samples acknowledged, ${deleted.size} devices deleted, samples of ${removed.size} removed`,
     );
     // A few rounds may miss a short moment.
     if (rounds >= 100)

@@ -9,6 +9,8 @@ export interface LiveSample {
   readonly topic: string;
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Of stored samples. */
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 /** Something else that happened in a workspace (contract 37); what is in it depends on the kind. */

@@ -11,6 +11,8 @@ import { type FeedRow, rowMatches, type SampleFeed } from './data/sample-feed.ts
 import { useDeviceFrame } from './device-frame.ts';
 import { deviceWords } from './device-words.ts';
 import styles from './live-tail.module.css';
+import { sampleChangeWords } from './sample-change-words.ts';
+import { CorrectionMark, CorrectSampleDialog } from './sample-changes.tsx';
 
 const rowsBrief = 60;
 
@@ -77,7 +79,9 @@ export function LiveTail({ isTall }: { readonly isTall: boolean }) {
 
 function Row({ row: { sample, isLive }, zone }: { readonly row: FeedRow; readonly zone: string }) {
   const formats = useFormats();
+  const words = useWords(sampleChangeWords);
   const [isOpen, setOpen] = useState(false);
+  const [isCorrecting, setCorrecting] = useState(false);
   return (
     <li className={isLive ? styles['new'] : ''}>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -85,6 +89,7 @@ function Row({ row: { sample, isLive }, zone }: { readonly row: FeedRow; readonl
           <time className="faint num" dateTime={sample.timestamp}>
             {formats.clock(sample.timestamp, zone)}
           </time>
+          <CorrectionMark sample={sample} zone={zone} />
           {sample.topic !== 'default' && <span className={styles['topic']}>{sample.topic}</span>}
           <span className="cut shrinks">
             {Object.entries(sample.data).map(([key, value]) => (
@@ -94,8 +99,18 @@ function Row({ row: { sample, isLive }, zone }: { readonly row: FeedRow; readonl
             ))}
           </span>
         </summary>
-        {isOpen && <CodeBlock code={JSON.stringify(sample, null, 2)} />}
+        {isOpen && (
+          <>
+            <CodeBlock code={JSON.stringify(sample, null, 2)} />
+            <div className={styles['correct']}>
+              <Button needs="asset: update" look="ghost" onClick={() => setCorrecting(true)}>
+                {words.correct}
+              </Button>
+            </div>
+          </>
+        )}
       </details>
+      {isCorrecting && <CorrectSampleDialog sample={sample} close={() => setCorrecting(false)} />}
     </li>
   );
 }

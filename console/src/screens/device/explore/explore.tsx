@@ -1,7 +1,7 @@
 // Explore: values of one or several devices over a range, as a chart, a table, a request and a file.
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { LayoutDashboard } from 'lucide-react';
+import { LayoutDashboard, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { curlOf, type CurlRequest } from '../../../api/curl.ts';
 import { Legend, useIsolated } from '../../../charts/legend.tsx';
@@ -17,12 +17,13 @@ import type { ExploredLines } from '../../dashboards/save-line.ts';
 import { colorOf, dataKeysOf, topicsOf } from '../data/data-keys.ts';
 import { deviceQuery, schemaQuery } from '../data/device-queries.ts';
 import { withGaps } from '../data/gaps.ts';
-import { type Bucket, bucketsFor, intervalOf } from '../data/time-range.ts';
+import { type Bucket, bucketsFor, intervalOf, isoInterval } from '../data/time-range.ts';
 import { movedTo, useSeries } from '../data/use-series.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
 import { BeforeChoice, RangeChoice, useZoom } from '../overview/chart-choices.tsx';
+import { sampleChangeWords } from '../sample-change-words.ts';
 import { bandOf, ExpectedNotes, isLeveled, useExpected, withForecast } from './expected-band.tsx';
 import { ExploreChoices } from './explore-choices.tsx';
 import { type AccumulatorName, planOf, type ReadPlan } from './explore-search.ts';
@@ -101,6 +102,7 @@ export function Explore() {
         actions={
           <>
             <RangeChoice />
+            {!isNothing && <DeleteButton topic={exploration.topic} />}
             {!isNothing && <SaveButton workspaceId={device.workspaceId} lines={explored} />}
           </>
         }
@@ -387,6 +389,40 @@ function SaveButton({ workspaceId, lines }: SaveButtonProps) {
       </Button>
       {isOpen && (
         <SaveDialog workspaceId={workspaceId} lines={lines} close={() => setOpen(false)} />
+      )}
+    </>
+  );
+}
+
+// Delete button: deletes the samples of the range that is shown, which may be dragged in the chart.
+
+const DeleteDialog = late(
+  'DeleteSamplesDialog',
+  async () => (await import('../sample-changes.tsx')).DeleteSamplesDialog,
+);
+
+function DeleteButton({ topic }: { readonly topic: string }) {
+  const words = useWords(sampleChangeWords);
+  const { device, zone } = useDeviceFrame();
+  const search = useSearch({ from: `${deviceRoute}/explore` });
+  const [interval, setInterval] = useState<ReturnType<typeof isoInterval>>();
+  return (
+    <>
+      <Button
+        needs="asset: delete"
+        onClick={() => setInterval(isoInterval(intervalOf(search, Date.now())))}
+      >
+        <Trash2 aria-hidden="true" />
+        {words.deleteSamples}
+      </Button>
+      {interval !== undefined && (
+        <DeleteDialog
+          device={device}
+          topic={topic}
+          interval={interval}
+          zone={zone}
+          close={() => setInterval(undefined)}
+        />
       )}
     </>
   );
