@@ -27,7 +27,7 @@ export function readPayload(received: Uint8Array, hints: PayloadHints): Payload 
   const bytes = isVerbatim ? bufferOf(received) : gunzipped(bufferOf(received));
   if (bytes.length === 0) throw refused('The payload is empty');
   const type = mediaTypeOf(hints.contentType);
-  if (isSenmlPack(hints) && cborType.test(type)) return cborPayload(bytes, parseSenmlCbor(bytes));
+  if (cborType.test(type) && isSenmlPack(hints)) return cborPayload(bytes, parseSenmlCbor(bytes));
   if (encoding === 'BYTES') return bytesPayload(bytes, port);
   if (encoding === 'HEX') return hexPayload(bytes, port);
   if (encoding === 'TEXT') return textPayload(bytes, port);
@@ -82,6 +82,7 @@ function bufferOf(bytes: Uint8Array): Buffer {
 
 /** Without its parameters; empty when none is named. */
 function mediaTypeOf(contentType = ''): string {
+  if (contentType === 'application/json') return contentType;
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 

@@ -411,6 +411,23 @@ describe('contract 38: what the sender names', () => {
     }
   });
 
+  test('the port may be a header; the query wins', async () => {
+    const { id, secret, deviceId } = senders.get('HTTP null')!;
+    for (const [at, query] of [{}, { port: '9' }].entries()) {
+      const all = new URLSearchParams({ secret, deviceId, topic: `header-${at}`, ...query });
+      const headers = { 'x-port': '7' };
+      const body = new Uint8Array([1]);
+      const path = `${world.base}/v3/capture?${all}`;
+      expect((await fetch(path, { method: 'POST', headers, body })).status).toBe(201);
+      const [sample] = await world.must('POST', `/v3/devices/${id}/query`, {
+        topic: `header-${at}`,
+      });
+      expect(sample.data).toEqual(bytesOf('01', { port: at === 0 ? 7 : 9 }));
+      const { uplinkMetrics } = await world.must('GET', `/v3/devices/${id}`);
+      expect(uplinkMetrics.port).toBe(at === 0 ? 7 : 9);
+    }
+  });
+
   test('no coding and no format is 415, other than a content coding that nobody knows', async () => {
     const { secret, deviceId } = senders.get('HTTP null')!;
     const query = new URLSearchParams({ secret, deviceId, topic: 'coded' });

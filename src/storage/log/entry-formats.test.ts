@@ -1,4 +1,5 @@
 // Format of journal entries: what was written is read again, also after harm.
+import { readEncodings } from '../../model/payload.ts';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,6 +139,7 @@ function randomEntry(random: Random): JournalEntry {
     body: random.pick([data, samples[0]?.data ?? data, [randomJson(random)]]),
     bodyBytes: number(),
     ...(random.below(2) === 0 && { metrics: someOf(random, radio) }),
+    ...someOf(random, { encoding: random.pick([...readEncodings]), payloadHex: '00ff' }),
   };
   const times = { dataReceived: number(), processingStart: number(), processingEnd: number() };
   const scripted = { scriptRunUplinkStart: number(), scriptRunUplinkEnd: number() };
@@ -234,7 +236,7 @@ test('after harm to a file the other blocks are read, and never anything that wa
     const harmed = Buffer.from(sound);
     const at = random.below(sound.length);
     if (i % 2 === 0) harmed[at]! ^= 1 << random.below(8);
-    else harmed.fill(0, at, at + random.below(5_000));
+    else harmed.fill(0, at, Math.min(sound.length, at + random.below(5_000)));
     writeFileSync(path, harmed);
     let told = 0;
     const again = await open({

@@ -34,11 +34,17 @@ export function uplinkAt(
     deviceId,
     position,
     receivedAt,
-    payload: { topic: null, timestamp: null, body, bodyBytes: 60 },
+    payload: { topic: null, timestamp: null, body, bodyBytes: 60, ...readAs(position) },
     samples: [{ deviceId, topic: 'default', timestamp: receivedAt, data: { position } }],
     duplicates: 0,
     ...more,
   };
+}
+
+/** Most are JSON; some tell what else they were read as, with bytes that the body lacks. */
+function readAs(position: number): Partial<RawUplink['payload']> {
+  if (position % 4 === 1) return { encoding: 'BYTES' };
+  return position % 4 === 3 ? { encoding: 'CBOR', payloadHex: 'a0' } : {};
 }
 
 /** Adds one uplink a call, as a follower of a journal without other entries. */
