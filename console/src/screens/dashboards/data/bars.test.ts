@@ -1,6 +1,6 @@
 // Bars of dashboards: what they add up is what the platform would answer for the longer bucket.
 import { expect, test } from 'vitest';
-import { barSeconds, barsOf } from './bars.ts';
+import { barSeconds, barsOf, hasBars } from './bars.ts';
 
 const hourly = (fromIso: string, count: number) =>
   Array.from({ length: count }, (_, n) =>
@@ -16,10 +16,17 @@ test.each([
   ['COUNT', { COUNT: [4, 0, 2] }, 6],
   ['FIRST', { FIRST: [null, 7, 8] }, 7],
   ['LAST', { LAST: [7, 8, null] }, 8],
+  ['INCREASE', { INCREASE: [4, null, 2] }, 6],
+  ['P95', { P95: [4, 5, 6] }, null],
 ])('%s of the buckets of one bar', (accumulator, points, expected) => {
   const times = hourly('2026-03-01T00:00:00Z', 3);
   const bars = barsOf(times, points, { accumulator, seconds: day, zone: 'UTC' });
   expect(bars.values).toEqual([expected]);
+});
+
+test('only what adds up has bars', () => {
+  const names = ['AVG', 'SUM', 'INCREASE', 'P95', 'RATE', 'TIME_WEIGHTED_AVG'];
+  expect(names.filter(hasBars)).toEqual(['AVG', 'SUM', 'INCREASE']);
 });
 
 test('a bar without any value is empty, not zero', () => {

@@ -43,8 +43,8 @@ export function barsOf(
 
 function folded(points: Points, at: readonly number[], accumulator: string): number | null {
   if (accumulator === 'AVG') return mean(points, at);
-  const step = folds[accumulator] ?? add;
-  return fold(points[accumulator], at, step);
+  const step = folds[accumulator];
+  return step === undefined ? null : fold(points[accumulator], at, step);
 }
 
 function mean(points: Points, at: readonly number[]): number | null {
@@ -65,7 +65,20 @@ const folds: Readonly<Record<string, Fold>> = {
   MAX: (before, next) => Math.max(before, next),
   FIRST: (before) => before,
   LAST: (_, next) => next,
+  SUM: add,
+  COUNT: add,
+  MATCHED_COUNT: add,
+  UNMATCHED_COUNT: add,
+  INCREASE: add,
+  DELTA: add,
+  INTEGRAL: add,
+  DURATION_TRUE: add,
 };
+
+/** Whether bars can be added up from finer buckets: not those of quantiles, rates and the like. */
+export function hasBars(accumulator: string): boolean {
+  return accumulator === 'AVG' || folds[accumulator] !== undefined;
+}
 
 function fold(
   values: readonly (number | null)[] | undefined,

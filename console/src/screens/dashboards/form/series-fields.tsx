@@ -13,6 +13,7 @@ import { type DataKey, dataKeysOf, topicsOf } from '../../device/data/data-keys.
 import { schemaQuery } from '../../device/data/device-queries.ts';
 import { accumulatorNames } from '../../device/explore/explore-search.ts';
 import { exploreWords } from '../../device/explore/explore-words.ts';
+import { hasBars } from '../data/bars.ts';
 import {
   hasOneSeries,
   isDrawn,
@@ -123,11 +124,13 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
             change({ ...series, accumulator });
           }}
         >
-          {accumulatorNames.map((name) => (
-            <option key={name} value={name}>
-              {accumulators[name]}
-            </option>
-          ))}
+          {accumulatorNames
+            .filter((name) => kind !== 'bar' || hasBars(name))
+            .map((name) => (
+              <option key={name} value={name}>
+                {accumulators[name]}
+              </option>
+            ))}
         </SelectField>
       )}
     </>
