@@ -168,7 +168,7 @@ interface Fit {
 }
 
 /** Learns from the eight weeks of hours before the index. */
-export function learn({ averages, minima, maxima, localHours }: Hours, before: number): Fit {
+function learn({ averages, minima, maxima, localHours }: Hours, before: number): Fit {
   const begin = Math.max(0, before - weeksLearned * weekHours);
   const known: number[] = [];
   for (let i = begin; i < before; i++) if (!Number.isNaN(averages[i]!)) known.push(i);

@@ -5,7 +5,7 @@ import { missing } from '../../../structures/missing.ts';
 type Scalar = number | boolean | string;
 
 /** With more different values there is no answer. */
-export const countedValuesMax = 10_000;
+const countedValuesMax = 10_000;
 
 export interface CountsTally extends Tally {
   /** Undefined when there were too many. */

@@ -2,7 +2,7 @@
 import { type ColumnValues, type Facet, isNumeric, numberOf, type Tally } from '../facet.ts';
 
 /** Up to so many values quantiles are exact; beyond, they are within 0.5 % of a value of that rank. */
-export const rankedExactMax = 20_000;
+const rankedExactMax = 20_000;
 const accuracy = 0.005;
 const gamma = (1 + accuracy) / (1 - accuracy);
 const logGamma = Math.log(gamma);
