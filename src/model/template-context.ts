@@ -242,7 +242,8 @@ export function uplinkMetaOf(
 }
 
 function rawDataOf(entry: ContextSource['entry']): JsonObject | undefined {
-  const body = entry?.trace?.raw?.body;
-  if (!isJsonObject(body) || typeof body['payloadHex'] !== 'string') return undefined;
-  return { port: body['port'] ?? null, payloadHex: body['payloadHex'] };
+  const { body, payloadHex } = entry?.trace?.raw ?? {};
+  const { port = null, payloadHex: inBody } = isJsonObject(body) ? body : {};
+  const digits = payloadHex ?? inBody;
+  return typeof digits === 'string' ? { port, payloadHex: digits } : undefined;
 }

@@ -126,6 +126,10 @@ describe.each(['auto', 'old'] as const)('a client of generation %s', (generation
     const tried = { script: decoder.uplinkScript.code, event: { data: { raw: 215 } } };
     const { value: emitted } = await used(client, 'run_decoder', tried);
     expect(emitted).toMatchObject([{ event: { data: { temperature: 21.5 } } }]);
+    const echo = 'function consume(e) { emit("log", { got: e.data }); }';
+    const payload = { hex: '01ff', port: 3 };
+    const { value: got } = await used(client, 'run_decoder', { script: echo, payload });
+    expect(got).toMatchObject([{ event: { got: { payloadHex: '01ff', port: 3 } } }]);
     const log = await used(client, 'read_log', { deviceId: device.id });
     expect(log.value).toMatchObject({ entries: expect.any(Array) });
   });

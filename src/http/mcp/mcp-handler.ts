@@ -341,16 +341,18 @@ const runDecoder = tool({
   input: Type.Object(
     {
       script: Type.String({ maxLength: 100_000 }),
-      event: Type.Unsafe<JsonObject>({
-        type: 'object',
-        description:
-          'What consume gets, such as {"data": {"payloadHex": "01a4", "port": 1}, "state": {}}',
-      }),
+      event: Type.Optional(
+        Type.Unsafe<JsonObject>({
+          type: 'object',
+          description:
+            'What consume gets, such as {"data": {"payloadHex": "01a4", "port": 1}, "state": {}}. Defaults to {}.',
+        }),
+      ),
       payload: Type.Optional(scriptPayload),
     },
     { additionalProperties: false },
   ),
-  run: ({ ask }, { script, event, payload }) =>
+  run: ({ ask }, { script, event = {}, payload }) =>
     ask('POST', '/v3/run-script', { script, event, ...(payload !== undefined && { payload }) }),
 });
 
