@@ -38,6 +38,27 @@ async function giveEncoder(world: MqttWorld, deviceId: string): Promise<void> {
 journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
   const pathOf = (id: string, page: string) => `devices/${id}/${page}`;
 
+  test('draws a formula beside its values, and says where one is wrong', async () => {
+    const { page } = stage;
+    await stage.visit(pathOf(device.id, 'explore'));
+    const formula = page.getByLabel('Formula', { exact: true });
+    await formula.fill('temperature * foo(2)');
+    await page.getByRole('button', { name: 'Draw formula' }).click();
+    await page.getByText('Unknown function foo').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await formula.fill('temperature * 9 / 5 + 32');
+    await formula.press('Enter');
+    await page.getByRole('columnheader', { name: 'temperature * 9 / 5 + 32' }).waitFor();
+    await page.getByRole('columnheader', { name: 'temperature', exact: true }).waitFor();
+    await page.getByText('"expression"').first().waitFor();
+    expect(new URL(page.url()).searchParams.get('formula')).toBe('temperature * 9 / 5 + 32');
+    await page.getByRole('button', { name: 'Add to dashboard' }).click();
+    await page.getByLabel('Dashboard name').fill('Formula');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Formula' }).waitFor();
+    await page.getByText('temperature * 9 / 5 + 32').first().waitFor();
+  });
+
   test('explores two values of two devices and exports what is shown', async () => {
     const { page } = stage;
     await stage.visit(pathOf(device.id, 'explore'));

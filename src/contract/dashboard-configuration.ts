@@ -19,7 +19,20 @@ const series = namedObject('DashboardSeries', {
   deviceId: optional(id),
   tagId: optional(id),
   topic: optional(text),
-  dataKey: Type.String({ minLength: 1, maxLength: 500 }),
+  dataKey: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'Data key. Set exactly one of `dataKey` and `expression`.',
+    }),
+  ),
+  expression: optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'Formula in place of the data key. For value, line, and bar tiles.',
+    }),
+  ),
   accumulator: optional(
     accumulatorOf('Accumulator per bucket. Defaults to the choice of the console.'),
   ),

@@ -60,18 +60,30 @@ function calledRow(
   { function: called, operands }: Extract<Tree, { kind: 'called' }>,
   offsetAt: OffsetAt,
 ): RowFunction {
-  const apply = appliedOf(called, offsetAt);
+  const applied = appliedOf(called, offsetAt);
+  const { apply } = called;
+  const isGuarded = called.takesNull !== true && called.local !== true;
   const isBoolean = called.result === 'boolean';
   const [a, b, ...more] = operands.map((operand) => rowFunction({ tree: operand }, offsetAt));
   const finished = (value: number) => {
     if (!Number.isFinite(value)) return null;
     return isBoolean ? value !== 0 : value;
   };
-  if (a !== undefined && b === undefined) return (inputs) => finished(apply(numberOf(a(inputs))));
-  if (a !== undefined && b !== undefined && more.length === 0)
+  // One and two operands without a list for each row.
+  if (a !== undefined && b === undefined && isGuarded)
+    return (inputs) => {
+      const x = numberOf(a(inputs));
+      return Number.isNaN(x) ? null : finished(apply(x));
+    };
+  if (a !== undefined && b !== undefined && called.takesNull === true)
     return (inputs) => finished(apply(numberOf(a(inputs)), numberOf(b(inputs))));
+  if (a !== undefined && b !== undefined && more.length === 0 && isGuarded)
+    return (inputs) => {
+      const [x, y] = [numberOf(a(inputs)), numberOf(b(inputs))];
+      return Number.isNaN(x) || Number.isNaN(y) ? null : finished(apply(x, y));
+    };
   const all = [a, b, ...more].filter((operand) => operand !== undefined);
-  return (inputs) => finished(apply(...all.map((operand) => numberOf(operand(inputs)))));
+  return (inputs) => finished(applied(...all.map((operand) => numberOf(operand(inputs)))));
 }
 
 type Called = Extract<Tree, { kind: 'called' }>['function'];

@@ -58,9 +58,13 @@ interface Formula {
   readonly compute: (offsetAt: OffsetAt) => RowFunction;
 }
 
+const none: readonly Formula[] = [];
+const noKeys: readonly string[] = [];
+
 /** The calculated keys of a type. */
 class Formulas {
   readonly #byTopic: ReadonlyMap<string, readonly Formula[]>;
+  readonly #names: ReadonlyMap<string, readonly string[]>;
   /** Keys whose values are remembered, by topic of the device. */
   readonly tracked: ReadonlyMap<string, readonly string[]>;
   /** Sources of other devices. */
@@ -73,6 +77,9 @@ class Formulas {
   constructor(keys: readonly CalculatedKey[]) {
     const compiled = compileCalculatedKeys(keys);
     this.#byTopic = Map.groupBy(compiled.map(formulaOf), ({ topic }) => topic);
+    this.#names = new Map(
+      [...this.#byTopic].map(([topic, own]) => [topic, own.map(({ key }) => key)]),
+    );
     const tracked = new Map<string, Set<string>>();
     const others: ValueSource[] = [];
     let reachMs = 0;
@@ -98,7 +105,11 @@ class Formulas {
   }
 
   of(topic: string): readonly Formula[] {
-    return this.#byTopic.get(topic) ?? [];
+    return this.#byTopic.get(topic) ?? none;
+  }
+
+  namesOf(topic: string): readonly string[] {
+    return this.#names.get(topic) ?? [];
   }
 }
 
@@ -248,21 +259,23 @@ interface Calculated {
  */
 function calculatedSample(
   sample: Pick<Sample, 'topic' | 'timestamp' | 'data'>,
-  { history, fields, offsetAt }: Surroundings,
+  surroundings: Surroundings,
   isOld: (key: string) => boolean = () => false,
 ): Calculated {
   const { topic, timestamp } = sample;
+  const { history, offsetAt } = surroundings;
   const { formulas } = history;
-  const tracked = formulas.tracked.get(topic) ?? [];
+  const tracked = formulas.tracked.get(topic) ?? noKeys;
   const own = formulas.of(topic);
   let { data } = sample;
-  const names: string[] = [];
   const emitted: string[] = [];
+  if (own.length === 0 && tracked.length === 0) return { data, emitted };
   if (own.some(({ key }) => Object.hasOwn(data, key) && isOld(key))) {
     const kept = Object.entries(data).filter(([key]) => !isOld(key));
     data = Object.fromEntries(kept);
   }
   const given = data;
+  let more: Record<string, Json> | undefined;
   const remember = (key: string, value: Json | undefined): void =>
     history.list({ deviceId: null, topic, key }).add(timestamp, scalarOf(value));
   for (const key of tracked) remember(key, dataValue(data, key));
@@ -271,35 +284,36 @@ function calculatedSample(
       emitted.push(key);
       continue;
     }
-    const values = inputs.map((input): Value => {
-      if (input.kind === 'timestamp') return timestamp;
-      if (input.kind === 'field') return scalarOf(fields[input.name]);
-      if (input.kind === 'key') return scalarOf(dataValue(data, input.source.key));
-      const source = { ...input.source, topic: input.source.topic ?? topic };
-      const list = history.list(source);
-      if (input.kind === 'window') return list.fold(timestamp, input);
-      if (input.kind === 'last') return list.last(timestamp, input.maxAgeMs, 0);
-      const isOwn = source.deviceId === null && source.topic === topic;
-      const isHere = !isOwn || scalarOf(dataValue(data, source.key)) !== null;
-      return list.last(timestamp, Number.POSITIVE_INFINITY, Number(isHere));
-    });
-    names.push(key);
+    const values: Value[] = [];
+    for (const input of inputs)
+      values.push(inputOf(input, { topic, timestamp, data }, surroundings));
     const computed = compute(offsetAt)(values);
     if (computed === null) continue;
     // The store has no negative zero.
     const value = typeof computed === 'number' ? computed + 0 : computed;
-    if (data === given) data = { ...data };
-    Object.defineProperty(data, key, {
-      value,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
+    data = more ??= { ...given };
+    // Names begin with a letter or a digit.
+    more[key] = value;
     if (tracked.includes(key)) remember(key, value);
   }
-  // Also those that are null now: the sample may have had a value when it was sent first.
-  if (names.length > 0) markCalculated(data, names);
   return { data, emitted };
+}
+
+function inputOf(
+  input: Input,
+  { topic, timestamp, data }: Pick<Sample, 'topic' | 'timestamp' | 'data'>,
+  { history, fields }: Surroundings,
+): Value {
+  if (input.kind === 'key') return scalarOf(dataValue(data, input.source.key));
+  if (input.kind === 'timestamp') return timestamp;
+  if (input.kind === 'field') return scalarOf(fields[input.name]);
+  const source = { ...input.source, topic: input.source.topic ?? topic };
+  const list = history.list(source);
+  if (input.kind === 'window') return list.fold(timestamp, input);
+  if (input.kind === 'last') return list.last(timestamp, input.maxAgeMs, 0);
+  const isOwn = source.deviceId === null && source.topic === topic;
+  const isHere = !isOwn || scalarOf(dataValue(data, source.key)) !== null;
+  return list.last(timestamp, Number.POSITIVE_INFINITY, Number(isHere));
 }
 
 /** Arrays and objects are null. */
@@ -510,6 +524,13 @@ function calculated(samples: readonly Validated[], surroundings: Surroundings): 
   return samples.map((validated) => {
     const { sample, notes } = validated;
     const { data, emitted } = calculatedSample(sample, surroundings);
+    const names = surroundings.history.formulas.namesOf(sample.topic);
+    // Also those that are null now: the sample may have had a value when it was sent first.
+    if (emitted.length < names.length)
+      markCalculated(
+        data,
+        emitted.length === 0 ? names : names.filter((key) => !emitted.includes(key)),
+      );
     if (data === sample.data && emitted.length === 0) return validated;
     const told = emitted.map(
       (key): Note => ({

@@ -395,6 +395,8 @@ export const ownFieldWords: Words = {
   'DeviceType.calculatedKeys': 'Keys that are computed into the data of new samples.',
   'CalculatedKey.title': 'Name of the key in the console. Null to use the key.',
   'CalculatedKeyDraft.title': 'Name of the key in the console.',
+  'RecalculationBody.source':
+    '`SAMPLES` computes stored samples again, `UPLINKS` decodes kept raw uplinks first.',
   'RecalculationReport.differences': 'First 50 samples that would change.',
   'DeviceType.meta': 'Facts about the device type.',
   'deviceTypes.meta': 'Facts about the device type.',

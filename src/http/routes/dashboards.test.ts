@@ -35,6 +35,7 @@ test.each<[string, JsonObject | null | undefined]>([
   ['further members', declared([{ ...line, mine: { a: [1] } }], { theme: 'dark' })],
   ['a range and a zone', declared([line], { range: { last: 'PT24H' }, timeZone: 'Europe/Zurich' })],
   ['thresholds', declared([{ ...line, thresholds: [{ from: 21.5, tone: 'WARNING' }] }])],
+  ['a formula', declared([{ ...line, series: [{ deviceId: 'x', expression: 'a * 2' }] }])],
   ['a series of a tag', declared([{ ...line, series: [{ tagId: 'x', dataKey: 'a' }] }])],
 ])('%s is accepted', (_, configuration) => {
   expect(() => checkDashboardConfiguration(configuration)).not.toThrow();
@@ -54,6 +55,16 @@ test.each<[string, JsonObject, RegExp]>([
   ['a text without one', declared([{ ...line, kind: 'text' }]), /tiles\.0\.text/],
   ['a tone of its own', declared([{ ...line, thresholds: [{ from: 1, tone: 'x' }] }]), /tone/],
   ['the same id twice', declared([line, line]), /tiles\.1\.id: must be unique/],
+  [
+    'an invalid formula',
+    declared([{ ...line, series: [{ deviceId: 'x', expression: 'a * foo()' }] }]),
+    /series\.0\.expression: Unknown function foo \(character 5\)/,
+  ],
+  [
+    'a key and a formula',
+    declared([{ ...line, series: [{ deviceId: 'x', dataKey: 'a', expression: 'a' }] }]),
+    /series\.0: set either dataKey or expression/,
+  ],
   ['a series of nothing', declared([{ ...line, series: [{ dataKey: 'a' }] }]), /series\.0: /],
   [
     '201 tiles',

@@ -26,6 +26,7 @@ import {
   unshareDashboard,
   updateDashboard,
 } from '../../inventory/workspaces/dashboards.ts';
+import { ExpressionError, parseExpression } from '../../expressions/parse.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -151,7 +152,24 @@ function faultOf(tile: Tile, ids: ReadonlySet<string>): string | undefined {
     ({ deviceId, tagId }) => Boolean(deviceId) === Boolean(tagId),
   );
   if (both !== -1) return `.series.${both}: set either deviceId or tagId`;
+  for (const [place, { dataKey, expression }] of (series ?? []).entries()) {
+    const isFormula = expression !== null && expression !== undefined;
+    if (isFormula === (dataKey !== undefined))
+      return `.series.${place}: set either dataKey or expression`;
+    const fault = isFormula ? formulaFault(expression) : undefined;
+    if (fault !== undefined) return `.series.${place}.expression: ${fault}`;
+  }
   return undefined;
+}
+
+function formulaFault(expression: string): string | undefined {
+  try {
+    parseExpression(expression);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return `${error.message} (character ${error.position + 1})`;
+  }
 }
 
 function refuse(reason: string): never {

@@ -3,13 +3,21 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { textKey } from '../../structures/string-hash.ts';
 
 /**
- * Names of computed members by their data. They are no part of what makes samples the same: a window
- * has moved when a device sends a sample again.
+ * Names of computed members, in the data itself, where JSON and enumerations do not see them. They
+ * are no part of what makes samples the same: a window has moved when a device sends a sample again.
  */
-const calculatedNames = new WeakMap<JsonObject, readonly string[]>();
+const calculatedNames = Symbol('calculatedNames');
+
+interface MarkedData extends JsonObject {
+  [calculatedNames]?: readonly string[];
+}
 
 export function markCalculated(data: JsonObject, names: readonly string[]): void {
-  calculatedNames.set(data, names);
+  (data as MarkedData)[calculatedNames] = names;
+}
+
+function namesIn(data: JsonObject): readonly string[] | undefined {
+  return (data as MarkedData)[calculatedNames];
 }
 
 /** The data without the names, and the same object without any of them. */
@@ -20,7 +28,7 @@ function without(data: JsonObject, names: readonly string[]): JsonObject {
 
 /** Of the data of two samples, of which either may have computed members. */
 export function sameSampleData(a: JsonObject, b: JsonObject): boolean {
-  const names = calculatedNames.get(b) ?? calculatedNames.get(a);
+  const names = namesIn(b) ?? namesIn(a);
   if (names === undefined) return sameData(a, b);
   return sameData(without(a, names), without(b, names));
 }
@@ -57,7 +65,7 @@ export class DataSet {
   #asked: { readonly data: JsonObject; readonly key: string } | undefined;
 
   has(data: JsonObject): boolean {
-    const names = calculatedNames.get(data);
+    const names = namesIn(data);
     if (names !== undefined) return this.#hasWithout(data, names);
     return this.#texts === undefined
       ? this.#list.some((other) => sameSampleData(other, data))

@@ -66,9 +66,12 @@ export const isOfTag = ({ tagId }: TileSeries): boolean => tagId !== null && tag
 export const topicOf = ({ topic }: TileSeries): string => topic ?? topicDefault;
 
 /** What a series is called where nothing better is known. */
-export function labelOf({ label, dataKey }: TileSeries): string {
-  return label ?? dataKey;
+export function labelOf(series: TileSeries): string {
+  return series.label ?? valueOf(series);
 }
+
+/** The data key, or the text of the formula; empty until one is chosen. */
+export const valueOf = ({ dataKey, expression }: TileSeries): string => dataKey ?? expression ?? '';
 
 /** The title, or the names of what the tile shows; empty for a list, which has them in its rows. */
 export function titleOf(tile: Tile): string {

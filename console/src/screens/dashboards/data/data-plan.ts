@@ -8,7 +8,7 @@ import {
   isoInterval,
   isShowable,
 } from '../../device/data/time-range.ts';
-import { seriesOf, type Tile, type TileSeries, topicOf } from '../dashboard-model.ts';
+import { seriesOf, type Tile, type TileSeries, topicOf, valueOf } from '../dashboard-model.ts';
 
 // Tile buckets: the length of bucket that a tile names, when a chart of the range can show it.
 
@@ -38,7 +38,9 @@ type LatestBody = components['schemas']['LatestSamplesBody'];
 export interface DeviceSeries {
   readonly deviceId: string;
   readonly topic: string;
+  /** The text of the formula, if it is one. */
   readonly dataKey: string;
+  readonly isFormula: boolean;
   readonly accumulator: string;
   readonly label: string | undefined;
   readonly unit: string;
@@ -71,13 +73,14 @@ export function deviceSeriesOf(
   tagDevices: TagDevices,
   bucketInterval = '',
 ): DeviceSeries[] {
-  const { deviceId, tagId, dataKey, accumulator, label, unit, color } = series;
+  const { deviceId, tagId, accumulator, label, unit, color } = series;
   const ids =
     deviceId === null || deviceId === undefined ? tagDevices.get(tagId ?? '') : [deviceId];
   return (ids ?? []).map((id) => ({
     deviceId: id,
     topic: topicOf(series),
-    dataKey,
+    dataKey: valueOf(series),
+    isFormula: series.dataKey === undefined,
     accumulator: accumulator ?? 'AVG',
     label: deviceId === null || deviceId === undefined ? undefined : (label ?? undefined),
     unit: unit ?? '',
@@ -94,7 +97,7 @@ export function tileSeriesOf(tile: Tile, tagDevices: TagDevices): readonly Devic
 
 /** Another key of the same device and topic. */
 export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSeries {
-  return { ...series, dataKey };
+  return { ...series, dataKey, isFormula: false };
 }
 
 /** Bars are added up from finer buckets, so that all tiles share one request. */
@@ -126,8 +129,9 @@ export function seriesRequests(
   const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
   for (const tile of tiles.filter(({ kind }) => drawn.has(kind)))
     for (const one of tileSeriesOf(tile, tagDevices).slice(0, linesMax)) {
-      const { deviceId, topic, dataKey, accumulator } = one;
-      const series = { deviceId, topic, dataKey, accumulators: [] };
+      const { deviceId, topic, dataKey, isFormula, accumulator } = one;
+      const read = isFormula ? { expression: dataKey } : { dataKey };
+      const series = { deviceId, topic, ...read, accumulators: [] };
       const key = seriesKey(one);
       const entry = wanted.get(key) ?? { series, names: new Set() };
       for (const name of accumulatorsOf(tile, accumulator)) entry.names.add(name);
@@ -222,7 +226,7 @@ export function tagBody(tiles: readonly Tile[], tagId: string, size: number): La
 
 function keysOf(tiles: readonly Tile[]): { readonly keys?: string[] } {
   const places = tiles.some(({ kind }) => kind === 'map') ? ['latitude', 'longitude'] : [];
-  const named = tiles.flatMap((tile) => seriesOf(tile).map(({ dataKey }) => dataKey));
+  const named = tiles.flatMap((tile) => seriesOf(tile).flatMap(({ dataKey }) => dataKey ?? []));
   const keys = [...new Set([...named, ...places])];
   return keys.length === 0 || keys.length > keysMax ? {} : { keys };
 }

@@ -28,6 +28,7 @@ export function bucketShown({ bucketInterval }: Tile, data: DashboardData) {
 /** The newest sample that has the key; a live one before the one that was asked for. */
 export function newestValue(series: DeviceSeries, data: DashboardData): NewestValue | undefined {
   const { deviceId, topic, dataKey } = series;
+  if (series.isFormula) return lastOfSeries(series, data);
   const live = data.live.get(liveKey(deviceId, topic)) ?? [];
   const has = ({ data: values }: Pick<LiveSample, 'data'>) =>
     (valueAt(values, dataKey) ?? null) !== null;
@@ -110,7 +111,7 @@ function joined(
 
 function livePoints(series: DeviceSeries, data: DashboardData): ReadonlyMap<number, number> {
   const points = new Map<number, number>();
-  if (data.isFixed || !liveAccumulators.has(series.accumulator)) return points;
+  if (data.isFixed || series.isFormula || !liveAccumulators.has(series.accumulator)) return points;
   for (const sample of data.live.get(liveKey(series.deviceId, series.topic)) ?? []) {
     const time = Date.parse(sample.timestamp);
     const value = valueAt(sample.data, series.dataKey);

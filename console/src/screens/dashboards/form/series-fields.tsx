@@ -21,6 +21,7 @@ import {
   type TileKind,
   type TileSeries,
   topicOf,
+  valueOf,
 } from '../dashboard-model.ts';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
@@ -83,7 +84,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
   const { accumulators } = useWords(exploreWords);
   const answer = useQuery(seriesKeys(series));
   const keys = (answer.data ?? []).filter(({ isNumber }) => isNumber || !isDrawn(kind));
-  const { dataKey } = series;
+  const dataKey = valueOf(series);
   const chosen = dataKey === '' ? '' : nameOf({ topic: topicOf(series), key: dataKey });
   const isKnown = keys.some((one) => nameOf(one) === chosen);
   const hasTopics = new Set(keys.map(({ topic }) => topic)).size > 1;
@@ -100,7 +101,8 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
           const found = keys.find((one) => nameOf(one) === target.value);
           if (found === undefined) return;
           const { topic, key, unit } = found;
-          change({ ...series, topic, dataKey: key, unit: unit === '' ? null : unit });
+          const { expression: _, ...others } = series;
+          change({ ...others, topic, dataKey: key, unit: unit === '' ? null : unit });
         }}
       >
         <option value="" disabled>

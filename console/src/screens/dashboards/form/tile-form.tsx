@@ -14,6 +14,7 @@ import {
   type Tile,
   tileKinds,
   type Tone,
+  valueOf,
 } from '../dashboard-model.ts';
 import { bucketOf } from '../data/data-plan.ts';
 import { columns } from '../grid/layout.ts';
@@ -163,7 +164,7 @@ function isComplete(tile: Tile): boolean {
   const series = seriesOf(tile);
   const isNamed = ({ deviceId, tagId }: (typeof series)[number]) =>
     Boolean(deviceId) || Boolean(tagId);
-  return series.length > 0 && series.every((one) => isNamed(one) && one.dataKey !== '');
+  return series.length > 0 && series.every((one) => isNamed(one) && valueOf(one) !== '');
 }
 
 /** Without what belongs to another kind. */

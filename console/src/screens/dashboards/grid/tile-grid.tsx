@@ -175,7 +175,9 @@ function exploreOf(tile: Tile, data: DashboardData): ExploreLink | undefined {
   if (first === undefined || tile.kind === 'map') return undefined;
   const { bucket, isOwn } = bucketShown(tile, data);
   const series = all.filter(({ topic }) => topic === first.topic);
-  const keys = [...new Set(series.map(({ dataKey }) => dataKey))].slice(0, 12);
+  const formula = series.find(({ isFormula }) => isFormula)?.dataKey;
+  const named = series.filter(({ isFormula }) => !isFormula);
+  const keys = [...new Set(named.map(({ dataKey }) => dataKey))].slice(0, 12);
   const others = new Set(series.map(({ deviceId }) => deviceId));
   others.delete(first.deviceId);
   const acc = accumulatorNames.find((one) => one === first.accumulator);
@@ -185,6 +187,7 @@ function exploreOf(tile: Tile, data: DashboardData): ExploreLink | undefined {
       topic: first.topic,
       key: first.dataKey,
       keys,
+      ...(formula === undefined ? {} : { formula }),
       ...isoInterval(data.interval),
       ...(others.size === 0 ? {} : { with: [...others].slice(0, 12) }),
       ...(acc === undefined || acc === 'AVG' ? {} : { acc }),

@@ -69,11 +69,69 @@ export function ExploreChoices(props: ChoicesProps) {
             />
           ))}
         </fieldset>
+        <Formula />
         <Devices {...props} />
         <Reading {...props} />
       </div>
     </Sheet>
   );
+}
+
+/** A formula is checked before it is drawn; an error stands under its place. */
+function Formula() {
+  const words = useWords(exploreWords);
+  const change = useChange();
+  const { formula = '' } = useSearch({ from: `${deviceRoute}/explore` });
+  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/explore' });
+  const [typed, setTyped] = useState(formula);
+  const [error, setError] = useState<FormulaError>();
+  const apply = async () => {
+    const expression = typed.trim();
+    setError(undefined);
+    if (expression === '') {
+      const search = ({ formula: _, ...kept }: ExploreSearch) => kept;
+      void navigate({ search, replace: true, resetScroll: false });
+      return;
+    }
+    const checked = await ask(platform.POST('/v3/expressions/check', { body: { expression } }));
+    if (checked.error === null) change({ formula: expression });
+    else setError({ ...checked.error, expression });
+  };
+  return (
+    <form
+      className="flow gap-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void apply().catch(({ message }: Error) =>
+          setError({ message, position: 0, expression: '' }),
+        );
+      }}
+    >
+      <TextField
+        label={words.formula}
+        placeholder="temperature * 9 / 5 + 32"
+        maxLength={2_000}
+        spellCheck={false}
+        value={typed}
+        error={error?.message}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      {error !== undefined && error.expression !== '' && (
+        <pre className={styles['place']} aria-hidden="true">
+          {`${error.expression}\n${' '.repeat(error.position)}^`}
+        </pre>
+      )}
+      <div>
+        <Button type="submit">{words.draw}</Button>
+      </div>
+    </form>
+  );
+}
+
+interface FormulaError {
+  readonly message: string;
+  readonly position: number;
+  readonly expression: string;
 }
 
 function Reading({ topics, topic, accumulator, plan, isSingle }: ChoicesProps) {

@@ -27,6 +27,8 @@ export const sourceNames = ['auto', 'raw', 'hourly'] as const;
 
 export interface ExploreSearch {
   readonly keys?: readonly string[];
+  /** Drawn beside the keys. */
+  readonly formula?: string;
   /** Service ids of devices compared with that of the page. */
   readonly with?: readonly string[];
   readonly acc?: AccumulatorName;
@@ -40,6 +42,7 @@ export interface ExploreSearch {
 }
 
 const listMax = 12;
+const formulaMax = 2_000;
 
 export function readExploreSearch(search: Record<string, unknown>): ExploreSearch {
   const acc = accumulatorNames.find((one) => one === search['acc']);
@@ -47,7 +50,9 @@ export function readExploreSearch(search: Record<string, unknown>): ExploreSearc
   const bucket = bucketNamed(search['bucket']);
   const usual = sensitivities.find((one) => one === search['usual']);
   const { target } = search;
+  const formula = typeof search['formula'] === 'string' ? search['formula'] : '';
   return {
+    ...(formula === '' || formula.length > formulaMax ? {} : { formula }),
     ...listed('keys', search['keys']),
     ...listed('with', search['with']),
     ...(acc === undefined ? {} : { acc }),

@@ -163,13 +163,18 @@ function useExploration() {
   const chosen = search.keys ?? (first === undefined ? [] : [first.key]);
   const devices = [device, ...compared];
   const isUnique = (name: string) => devices.filter((one) => one.name === name).length === 1;
+  const asked = [
+    ...chosen.map((key) => ({ key, isFormula: false })),
+    ...(search.formula === undefined ? [] : [{ key: search.formula, isFormula: true }]),
+  ];
   const wanted = devices.flatMap(({ id, name, onlineTimeout }) =>
-    chosen.map((key) => {
+    asked.map(({ key, isFormula }) => {
       const { title = key, unit = '' } = keys.find((one) => one.key === key) ?? {};
       return {
         deviceId: id,
         silentAfterS: onlineTimeout,
         key,
+        isFormula,
         unit,
         label:
           devices.length === 1 ? title : `${isUnique(name) ? name : `${name} ${id}`} · ${title}`,
@@ -182,10 +187,10 @@ function useExploration() {
   const read = (plan: ReadPlan) => ({
     search,
     questions: {
-      series: shown.map(({ deviceId, key }) => ({
+      series: shown.map(({ deviceId, key, isFormula }) => ({
         deviceId,
         topic,
-        dataKey: key,
+        ...(isFormula ? { expression: key } : { dataKey: key }),
         accumulators: [accumulator],
       })),
       bucketInterval: plan.bucket.iso,
@@ -208,7 +213,9 @@ function useExploration() {
   });
   const { forecastOf } = useWords(exploreWords);
   const [only] = shown;
-  const isSingle = shown.length === 1 && search.before !== true && isLeveled(accumulator);
+  // What is usual is known of data keys, not of formulas.
+  const isKey = shown.length === 1 && shown[0]?.isFormula === false;
+  const isSingle = isKey && search.before !== true && isLeveled(accumulator);
   const expected = useExpected(
     isSingle && only !== undefined
       ? { deviceId: only.deviceId, topic, dataKey: only.key, zone }
@@ -271,7 +278,9 @@ type Wanted = {
   readonly deviceId: string;
   /** Undefined until it is known. */
   readonly silentAfterS: number | undefined;
+  /** The text of the formula, if it is one. */
   readonly key: string;
+  readonly isFormula: boolean;
   readonly unit: string;
   readonly label: string;
 };
@@ -282,10 +291,10 @@ function exploredOf(
   topic: string,
   accumulator: AccumulatorName,
 ): ExploredLines {
-  const series = shown.map(({ deviceId, key, label, unit }) => ({
+  const series = shown.map(({ deviceId, key, isFormula, label, unit }) => ({
     deviceId,
     topic,
-    dataKey: key,
+    ...(isFormula ? { expression: key } : { dataKey: key }),
     accumulator,
     label,
     ...(unit === '' ? {} : { unit }),
