@@ -18,6 +18,8 @@ export interface NodeMessage {
    * the id by then, the message fails: both would keep it.
    */
   readonly isReceiverBound?: boolean;
+  /** Whether a client waits that can send again: the message fails soon when its node is silent. */
+  readonly isOfClient?: boolean;
 }
 
 export interface OwnedMessage extends NodeMessage {

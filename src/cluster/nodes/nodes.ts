@@ -62,6 +62,8 @@ export type CallHandlers = ReadonlyMap<string, (request: Json, from: string) => 
 export interface CallOptions {
   /** How long each of the two attempts waits, in place of `callMsMax`. */
   readonly answerMsMax?: number;
+  /** Whether a client waits that can send again: the call ends soon when the node is silent. */
+  readonly isOfClient?: boolean;
 }
 
 export interface Nodes {

@@ -21,8 +21,8 @@ interface WaitedFor {
 }
 
 /**
- * As `nodes`, but forwards to a node that is silent, and calls to one that has also lost its leases,
- * end with NodeUnreachable long before their own limit: clients can send again, and the work of a node
+ * As `nodes`, but forwards and calls of clients to a node that is silent, and other calls to one that
+ * has also lost its leases, end with NodeUnreachable long before their own limit: clients can send again, and the work of a node
  * without leases is done by others. A node that answers may take its time, such as one that gave its
  * leases away and ends its last requests.
  */
@@ -66,7 +66,10 @@ export function withoutSilentNodes(
   }
 
   return {
-    call: (to, name, request, options) => whileThere(to, nodes.call(to, name, request, options)),
+    call(to, name, request, options) {
+      const ofClient = options?.isOfClient === true ? { onSilent: () => undefined } : undefined;
+      return whileThere(to, nodes.call(to, name, request, options), ofClient);
+    },
     forward(to, request) {
       const ended = new AbortController();
       const end = () => ended.abort();

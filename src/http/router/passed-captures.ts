@@ -74,6 +74,7 @@ export class PassedCaptures {
       kind,
       request: sent,
       bytes: bytes + overheadBytes,
+      isOfClient: true,
       own: () => this.#serveHere(sent),
     });
     const [status, head, text] = answer as unknown as SentAnswer;

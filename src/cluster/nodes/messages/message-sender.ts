@@ -3,7 +3,7 @@ import type { Json } from '../../../model/json.ts';
 import type { NodeAddress, NodeMessage, OwnedMessage } from '../../../model/node-messages.ts';
 import { problem } from '../../../model/problem.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
-import { NodeUnreachable } from '../nodes.ts';
+import { type CallOptions, type Nodes, NodeUnreachable } from '../nodes.ts';
 import { ownerSearchLimits } from '../owner-search.ts';
 import {
   type BatchAnswer,
@@ -16,7 +16,7 @@ import {
 } from './message-form.ts';
 
 export interface SenderParts {
-  readonly call: (to: NodeAddress, name: string, request: Json) => Promise<Json>;
+  readonly call: Nodes['call'];
   readonly isOwn: (lease: string) => boolean;
   /** Another node that holds the lease, as far as this one knows. */
   readonly owner: (lease: string) => NodeAddress | undefined;
@@ -209,11 +209,15 @@ async function send(state: State, to: NodeAddress, taken: readonly Taken[]): Pro
     ({ queue, waiting }): MessageOfBatch => [queue.name, waiting.message.kind, waiting.request],
   );
   const answer = await parts
-    .call(to, messagesCall, messages as unknown as Json)
+    .call(to, messagesCall, messages as unknown as Json, optionsFor(taken))
     .catch((error: unknown) => error as Error);
   underWay.set(to.id, (underWay.get(to.id) ?? 1) - 1);
   for (const queue of queuesOf(taken)) queue.isSent = false;
   settleBatch(state, taken, answer, to);
+}
+
+function optionsFor(taken: readonly Taken[]): CallOptions {
+  return { isOfClient: taken.some(({ waiting }) => waiting.message.isOfClient === true) };
 }
 
 /** Queues continue when some of their messages take longer, because these have begun. */
@@ -246,7 +250,7 @@ function settleAll(
   putBack(state, moved);
   if (ticket === undefined) return;
   void state.parts
-    .call(to, outcomesCall, ticket)
+    .call(to, outcomesCall, ticket, optionsFor(left))
     .catch((error: unknown) => error as Error)
     .then((later) => settleBatch(state, left, later, to));
 }
@@ -289,6 +293,18 @@ function failAll(state: State, taken: readonly Taken[], error: Error, to: NodeAd
     }
   }
   putBack(state, back);
+  if (error instanceof NodeUnreachable) rejectOfClients(state, to);
+}
+
+/** Clients whose messages wait behind those that failed can send again as well. */
+function rejectOfClients({ queues, parts }: State, to: NodeAddress): void {
+  for (const queue of queues.values()) {
+    if ((queue.to ?? parts.owner(queue.name))?.id !== to.id) continue;
+    const isOfClient = ({ message }: Waiting) => message.isOfClient === true;
+    const rejected = queue.waiting.filter(isOfClient);
+    queue.waiting = queue.waiting.filter((waiting) => !isOfClient(waiting));
+    for (const { reject } of rejected) reject(problem('nodeUnreachable'));
+  }
 }
 
 // Message queues: the messages of each lease or node in order, and the part of them that a batch takes.
