@@ -119,6 +119,16 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
     () => '/v3/devices/bulk/delete',
     () => ({ ...bulk(), deviceIds: ['gone'] }),
   ],
+  '/v3/samples/delete': [
+    () => '/v3/samples/delete',
+    () => ({ workspaceId: of.workspace, deviceIds: [of.device], all: true }),
+  ],
+};
+
+/** Of those that have no name, and refuse what they do not know. */
+const changes: Readonly<Record<string, object>> = {
+  '/v3/exports': { format: 'parquet' },
+  '/v3/samples/delete': { reason: 'other' },
 };
 
 /** Tried where they belong, or not made to be repeated. */
@@ -160,8 +170,7 @@ test.each(Object.entries(creates))(
     // An operation may have come further in between.
     if (first.status === 202) expect(again.body.id).toBe(first.body.id);
     else expect(again.body).toEqual(first.body);
-    // Exports have no name, and refuse what they do not know.
-    const change = route === '/v3/exports' ? { format: 'parquet' } : { name: 'other' };
+    const change = changes[route] ?? { name: 'other' };
     const other = isText ? `${body() as string} ` : { ...(body() as object), ...change };
     const reused = await at.owner.call('POST', path(), other, headers);
     expect([reused.status, reused.body.errorCode]).toEqual([422, '42200_IDEMPOTENCY_KEY_REUSED']);

@@ -71,7 +71,6 @@ describe.each(['raw', 'aggregated/hourly'])('interface 4.4: %s', (source) => {
     ['UNMATCHED_COUNT', 'open', 7],
     ['OCCUPANCY', 'open', (4 / 24) * 100],
     ['MAX', 'position.lat', 10],
-    ['LAST', 'label', null],
     ['AVG', 'list.0.t', 5],
     ['MATCHED_COUNT', 'list.1', 6],
     ['MAX', 'list.2', null],
@@ -84,6 +83,17 @@ describe.each(['raw', 'aggregated/hourly'])('interface 4.4: %s', (source) => {
       dataKey,
     });
     expect(answer).toEqual({ deviceId: device.id, topic: 'default', dataKey, kpi });
+  });
+
+  test('contract 38: LAST of a key with text has no kpi, and says its value', async () => {
+    const asked = { ...common, accumulator: 'LAST', dataKey: 'label' };
+    expect(await world.must('POST', path(`/${source}/kpi`), asked)).toEqual({
+      deviceId: device.id,
+      topic: 'default',
+      dataKey: 'label',
+      kpi: null,
+      value: 'label 2',
+    });
   });
 
   test('a series has one point per bucket, null where nothing is', async () => {
