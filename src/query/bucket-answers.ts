@@ -6,7 +6,7 @@ import type { BucketRequest } from '../storage/samples/sample-store.ts';
 import type { Accumulation, QueriedDevice, ReadingStore } from './accumulation.ts';
 import { type BucketPlan, planEnds } from './bucket-plan.ts';
 import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';
-import type { Tally } from './summaries/facet.ts';
+import type { Facet, Tally } from './summaries/facet.ts';
 import { type FoldAnswers, type FoldName, FoldReader, folds } from './summaries/folds.ts';
 import type { CountedSlots } from './summaries/occupied-slots.ts';
 
@@ -44,6 +44,14 @@ export function answersOfTallies(
   const isEstimate = (tally: Tally | undefined): boolean =>
     tally !== undefined && isApproximate?.(tally) === true;
   return { values, isApproximate: isApproximate !== undefined && tallies.some(isEstimate) };
+}
+
+/** A year of minutes by day has so many values in a tally that `most` of them would take gigabytes. */
+const holdingShare = 20;
+
+/** Tallies that one call of the store may return, of `most` for facets that keep no values. */
+export function talliesAtOnce({ holdsValues }: Facet<Tally>, most: number): number {
+  return holdsValues === true ? most / holdingShare : most;
 }
 
 /** What the store is asked for; of one accumulator whose tallies can be merged. */

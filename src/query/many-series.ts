@@ -26,6 +26,7 @@ import {
   answersOfTallies,
   type BucketAnswers,
   bucketRequest,
+  talliesAtOnce,
 } from './bucket-answers.ts';
 import { offsetsOf, readExpression } from './expression-reads.ts';
 import { type QueryParts, slotsFor } from './kpi.ts';
@@ -293,7 +294,8 @@ function* groupsOf(planned: readonly Planned[]): Generator<Group> {
     }
   }
   for (const { facet, buckets, planned: all } of groups.values()) {
-    const perCall = Math.max(1, Math.floor(talliesPerCall / buckets.plan.edges.length));
+    const most = talliesAtOnce(facet, talliesPerCall);
+    const perCall = Math.max(1, Math.floor(most / buckets.plan.edges.length));
     for (let start = 0; start < all.length; start += perCall)
       yield { facet, buckets, planned: all.slice(start, start + perCall) };
   }

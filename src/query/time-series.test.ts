@@ -33,6 +33,23 @@ const body = (from: string, to: string, bucketInterval: string) => ({
   bucketInterval,
 });
 
+test('a year of medians by day of many devices is read a few devices at a time', async () => {
+  const perCall: Record<string, number> = {};
+  const devices = Array.from({ length: 100 }, (_, i) => ({ id: `d${i}`, workspaceId: 'utc' }));
+  for (const accumulator of ['AVG', 'MEDIAN', 'MODE']) {
+    const buckets: typeof parts.store.buckets = async (request) => {
+      perCall[accumulator] = Math.max(perCall[accumulator] ?? 0, request.deviceIds.length);
+      return parts.store.buckets(request);
+    };
+    const asked = { ...body('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'P1D'), accumulator };
+    await seriesOfDevices(
+      { devices, source: 'raw', body: asked, now: 0 },
+      { ...parts, store: { ...parts.store, buckets } },
+    );
+  }
+  expect(perCall).toEqual({ AVG: 100, MEDIAN: 6, MODE: 6 });
+});
+
 test('contract 38: accumulators in the order of time refuse more than 10 million values', async () => {
   const store = {
     ...parts.store,

@@ -15,8 +15,10 @@ import {
   answersOfTallies,
   type BucketAnswers,
   bucketRequest,
+  talliesAtOnce,
 } from './bucket-answers.ts';
 import { type QueryParts, slotsFor } from './kpi.ts';
+import { accumulatorOf } from './summaries/accumulators.ts';
 import { isFold } from './summaries/folds.ts';
 
 export interface SeriesBody extends AccumulationBody {
@@ -136,7 +138,8 @@ async function plannedSeries(
     });
   }
   const slotsOf = await slotsFor(devices, accumulator, { ...planEnds(plan), now }, parts);
-  const devicesACall = Math.max(1, Math.floor(talliesPerCall / edges.length));
+  const most = talliesAtOnce(accumulatorOf(accumulator).facet, talliesPerCall);
+  const devicesACall = Math.max(1, Math.floor(most / edges.length));
   const series: [QueriedDevice, TimeSeries][] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
     const some = devices.slice(start, start + devicesACall);

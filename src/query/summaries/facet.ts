@@ -61,6 +61,8 @@ export interface HourStatistics {
 export interface Facet<T extends Tally> {
   /** The tally of no value, neutral when merged. */
   start(): T;
+  /** Present when tallies keep values, thousands each, so that fewer of them may be in memory. */
+  readonly holdsValues?: true;
   /** Adds a value that is not null. */
   add(tally: T, value: NonNullable<Json>, timestamp: EpochMs, order: number): void;
   /**

@@ -13,6 +13,7 @@ export interface CountsTally extends Tally {
 }
 
 export const counts: Facet<CountsTally> = {
+  holdsValues: true,
   start: () => ({ count: 0, counts: new Map() }),
   add: (tally, value) => {
     if (typeof value !== 'object') note(tally, value, 1);

@@ -24,6 +24,7 @@ interface Sketch {
 }
 
 export const ranks: Facet<RanksTally> = {
+  holdsValues: true,
   start: () => ({ count: 0, length: 0, numbers: new Float64Array(0), sketch: undefined }),
   add: (tally, value) => {
     const number = numberOf(value);
