@@ -52,7 +52,7 @@ export const queryProblems = {
   },
   tooManyValues: {
     status: 400,
-    code: '40037_TOO_MANY_VALUES',
+    code: '40084_TOO_MANY_VALUES',
     message: (d: { values: number; valuesMax: number; accumulator: string }) =>
       `The interval contains ${d.values} values; ${d.accumulator} reads at most ${d.valuesMax} in one request. ` +
       'Query fewer devices or a shorter interval.',

@@ -76,7 +76,7 @@ test('contract 38: accumulators in the order of time refuse more than 10 million
     },
   );
   await expect(refused).rejects.toMatchObject({
-    code: '40037_TOO_MANY_VALUES',
+    code: '40084_TOO_MANY_VALUES',
     message: expect.stringContaining('12000000 values'),
   });
 });
