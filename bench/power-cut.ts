@@ -39,5 +39,7 @@ async function fleetRounds(library: string) {
     ...report,
     acknowledged: report.acknowledged.size,
     deleted: report.deleted.size,
+    stored: report.stored.size,
+    removed: report.removed.size,
   };
 }

@@ -41,6 +41,9 @@ const deleteBody = namedObject('SampleDeletionBody', {
     Type.Boolean({ description: 'Required without `topics`, `from`, `to`, and `keys`.' }),
   ),
   reason,
+  rawUplinks: optional(
+    Type.Literal(false, { description: 'Whether raw uplinks go too: they stay.' }),
+  ),
   samplesMax: optional(
     Type.Integer({
       minimum: 0,

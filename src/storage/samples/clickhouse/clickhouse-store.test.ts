@@ -9,6 +9,7 @@ import { describeWith, startedBefore } from '../../../../tests/servers/server-te
 import { describeSampleStoreMaintenance } from '../conformance/maintenance.conformance.ts';
 import { describeRandomStream, valueRows } from '../conformance/random-streams.conformance.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
+import { hourMs } from '../../../model/instant.ts';
 import { keepAll } from '../conformance/retention-times.ts';
 import { describeSampleStore } from '../conformance/sample-store.conformance.ts';
 import { openClickHouseSamples, type TestClickHouseSamples } from './testing-clickhouse.ts';
@@ -156,6 +157,45 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
     );
     const { damage } = await verifyShippedSamples(directory, store.clickhouse);
     expect(damage.map(({ reason }) => reason)).toEqual(['2 rows are there twice']);
+  });
+
+  test('contract 38: what a replacement removed is hidden at once, and leaves the tables with their hours', async () => {
+    const store = await open();
+    const rows = Array.from({ length: 120 }, (_, n) => ({ at: n * 60_000, data: { n, odd: 1 } }));
+    await store.append(entryOf('d1', rows));
+    await store.append(entryOf('d2', rows));
+    await store.store.flushHours();
+    const ranges = [{ topics: null, from: 30 * 60_000, to: 90 * 60_000 }];
+    const replaces = { cause: 'DELETED', workspaceId: 'w1', ranges } as const;
+    await store.append(entryOf('d1', [{ at: 31 * 60_000, data: { n: 7 } }], { replaces }));
+    const counted = async (source: 'raw' | 'hours') => {
+      const request = { source, topic: 'default', dataKey: 'n', accumulator: 'COUNT' } as const;
+      const edges = [0, hourMs, 2 * hourMs];
+      const found = await store.buckets({ ...request, deviceIds: ['d1', 'd2'], edges });
+      return found.map((tallies) => tallies.map((tally) => tally?.count));
+    };
+    const left = [
+      [31, 30],
+      [60, 60],
+    ];
+    const [shard] = store.clickhouse.shards;
+    const stored = async (table: string) =>
+      shard?.select<{ n: number }>(`select count() as n from ${table} where device = 'd1'`);
+    expect([await counted('raw'), await counted('hours')]).toEqual([left, left]);
+    await store.store.flushHours();
+    expect([await counted('raw'), await counted('hours')]).toEqual([left, left]);
+    expect(await stored('samples')).toEqual([{ n: 121 }]);
+    await store.rewritten();
+    expect(await stored('samples')).toEqual([{ n: 61 }]);
+    expect([await counted('raw'), await counted('hours')]).toEqual([left, left]);
+    expect(await allSamples(store, 'd1')).toHaveLength(61);
+    const all = [{ topics: null, from: 0, to: 32 * 60_000 }];
+    await store.append(entryOf('d1', [], { replaces: { ...replaces, ranges: all } }));
+    await store.rewritten();
+    expect(await counted('hours')).toEqual([
+      [undefined, 30],
+      [60, 60],
+    ]);
   });
 
   test('a device that was dropped leaves the tables with the next round of retention', async () => {
