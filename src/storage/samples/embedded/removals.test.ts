@@ -123,6 +123,26 @@ describe.each<[string, Partial<StoreLimits>]>([
     expect((await copy.usage()).get('w1')?.samples).toBe(rows * devices - 4 * (rows - left));
   });
 
+  test('contract 38: rows are there once when a crash comes between their new segment and the manifest', async () => {
+    await fill();
+    await store.sealAll();
+    const manifest = join(directory, 'segments', 'manifest.json');
+    await remove('d0');
+    const before = join(root, 'manifest.json');
+    cpSync(manifest, before);
+    await store.rewritten();
+    const folder = join(root, 'between');
+    cpSync(directory, folder, { recursive: true });
+    cpSync(before, join(folder, 'segments', 'manifest.json'));
+    const copy = await open(folder);
+    copies.push(copy);
+    expect(await seen('d0', copy)).toEqual(without);
+    expect(await seen('d1', copy)).toEqual(whole);
+    await copy.rewritten();
+    expect(await seen('d0', copy)).toEqual(without);
+    expect(copy.damage).toEqual([]);
+  });
+
   test('contract 38: rows that come while files are rewritten stay, and a device that is dropped stays empty', async () => {
     await fill();
     await store.sealAll();

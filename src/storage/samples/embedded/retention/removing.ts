@@ -216,6 +216,8 @@ async function commit(changes: readonly DeviceChange[], parts: RemovingParts): P
     );
   const gone = members((exchange) => exchange.gone);
   const retire = changes.flatMap((change) => change.ofTables?.number ?? []);
+  // Before the commit, which names the numbers: after a crash they must be of the same devices.
+  if (retire.length > 0) await ofTables.tables.numbers.save();
   let isDone = true;
   // A lost file that comes back has rows that must stay hidden.
   const isSettled = segments.manifest().lost.length === 0;

@@ -78,6 +78,23 @@ export function segmentNumber(name: string): number {
   return Number.parseInt(name, 10);
 }
 
+// Names in the list of what a segment replaces, besides those of segments.
+
+/** A chunk at a place of another segment. */
+export function chunkName(segment: string, offset: number): string {
+  return `${segment}@${offset}`;
+}
+
+/** The rows of a device in runs, by its number. */
+export function numberName(device: number): string {
+  return `#${device}`;
+}
+
+/** The number of such a name; undefined for other names. */
+export function numberNamed(name: string): number | undefined {
+  return name.startsWith('#') ? Number(name.slice(1)) : undefined;
+}
+
 /** For `Manifest.retired`: the dead rows of some run were not counted. */
 export const unknownRetired = -1;
 

@@ -6,8 +6,10 @@ import { namesIn } from '../../../log/journal-segments.ts';
 import type { StoreDamage } from '../../sample-store.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import {
+  chunkName,
   emptyManifest,
   type Manifest,
+  numberNamed,
   readManifest,
   segmentNumber,
   type Times,
@@ -59,6 +61,7 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
   const newer = openAll(directory, unnamed.filter(isNewer), interners);
   const opened = [...ofManifest.opened, ...newer.opened];
   const replaced = new Set(opened.flatMap(({ replaces }) => replaces));
+  const retiring = [...replaced].flatMap((name) => numberNamed(name) ?? []);
   for (const { file } of opened) if (replaced.has(file.name)) file.close();
   const segments = opened.filter(({ file }) => !replaced.has(file.name));
   const lost = ofManifest.unreadable.filter(({ name }) => !replaced.has(name));
@@ -83,6 +86,8 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
   ];
   const next: Manifest = {
     ...manifest,
+    retiring: [...new Set([...manifest.retiring, ...retiring])],
+    deadChunks: deadChunksOf(manifest, segments, replaced),
     nextSegment: Math.max(manifest.nextSegment, ...files.map(numberBehind)),
     segments: segments.map(({ file }) => file.name),
     lost: lost.map(({ name }) => name),
@@ -110,6 +115,21 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
     await clearAway(directory, files, next.removed);
   }
   return { manifest: next, segments, damage };
+}
+
+/** Those of the manifest, and those that a segment replaces which the manifest does not know yet. */
+function deadChunksOf(
+  { deadChunks }: Manifest,
+  segments: readonly OpenedSegment[],
+  replaced: ReadonlySet<string>,
+): Manifest['deadChunks'] {
+  const dead = segments.map(({ file: { name }, placed }): [string, number[]] => {
+    const known = new Set(deadChunks[name]);
+    for (const { chunk } of placed)
+      if (replaced.has(chunkName(name, chunk.offset))) known.add(chunk.offset);
+    return [name, [...known]];
+  });
+  return Object.fromEntries(dead.filter(([, offsets]) => offsets.length > 0));
 }
 
 /** As they are read, and of lost segments as the manifest has them. */

@@ -5,8 +5,10 @@ import { isDiskFull } from '../../../log/disk.ts';
 import { syncDirectory } from '../../../log/durable-file.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import {
+  chunkName,
   type DroppedDevices,
   type Manifest,
+  numberName,
   segmentNumber,
   timesIn,
   type Times,
@@ -191,7 +193,7 @@ export function createSegmentSet(options: {
 /** The new segment of the change; undefined when it adds nothing. */
 async function addSegment(
   path: string,
-  { add = [], addRun, remove }: SegmentChange,
+  { add = [], addRun, remove, dead = [], retire = [] }: SegmentChange,
 ): Promise<AddedSegment | undefined> {
   if (addRun !== undefined) return addRunSegment(path, addRun);
   if (add.length === 0) return undefined;
@@ -200,7 +202,12 @@ async function addSegment(
     topic: series.topic,
     chunk,
   }));
-  const replaces = remove.map(({ file }) => file.name);
+  // A crash may come before the manifest: then the segment counts, and says itself what it replaces.
+  const replaces = [
+    ...remove.map(({ file }) => file.name),
+    ...dead.map(({ chunk }) => chunkName(chunk.file.name, chunk.offset)),
+    ...retire.map(numberName),
+  ];
   const places = await writeSegment(path, placed, replaces);
   const members = add.map(({ series, chunk }) => ({ series, chunk }));
   const file = new SegmentFile(path);
