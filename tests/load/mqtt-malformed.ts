@@ -50,6 +50,8 @@ export async function malformedStreams(streams: number, random: Random): Promise
   try {
     const device = await world.mqttDevice();
     const stranger = await world.mqttDevice();
+    for (const { connectorId } of [device, stranger])
+      await world.must('PUT', `/v3/device-connectors/${connectorId}`, { encoding: 'JSON' });
     let liveBytes = 0;
     for (let done = 0; done < streams; done += streamsAtOnce) {
       clock.now += 60_000;
@@ -105,8 +107,8 @@ async function send(
 }
 
 /**
- * Packets, some of them broken, cut into pieces. No payload is JSON, so nothing of it may be
- * stored.
+ * Packets, some of them broken, cut into pieces. No payload is JSON, as the connectors declare, so nothing
+ * of it may be stored.
  */
 function streamOf(device: MqttDevice, stranger: MqttDevice, random: Random): Buffer[] {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;

@@ -35,9 +35,15 @@ async function costMs(instants: number): Promise<number> {
   }
 }
 
+/** The collector and other processes add to an attempt; what the code costs is in each. */
+async function leastMs(instants: number): Promise<number> {
+  const attempts = [await costMs(instants), await costMs(instants), await costMs(instants)];
+  return Math.min(...attempts);
+}
+
 test('review security 4: samples that alternate between a few instants cost about as much as those of one', async () => {
   await costMs(1);
-  const one = await costMs(1);
-  expect(await costMs(3)).toBeLessThan(4 * one + 50);
-  expect(await costMs(9)).toBeLessThan(4 * one + 50);
+  const one = await leastMs(1);
+  expect(await leastMs(3)).toBeLessThan(4 * one + 50);
+  expect(await leastMs(9)).toBeLessThan(4 * one + 50);
 });
