@@ -81,13 +81,13 @@ test.each(both)('publishes through node %i are stored in their order', async (no
 test.each(both)('an invalid payload gets its note through node %i', async (node) => {
   const client = await connect(node);
   for (const device of devices) {
-    await client.publishAsync(upTopic(device), `no JSON ${node}`, { qos: 1 });
+    await client.publishAsync(upTopic(device), `{no JSON ${node}`, { qos: 1 });
     await expect
       .poll(async () => {
         const { content } = await world.must('GET', `/v3/devices/${device.id}/processing-logs`);
         return JSON.stringify(content);
       })
-      .toContain(Buffer.from(`no JSON ${node}`).toString('hex'));
+      .toContain(Buffer.from(`{no JSON ${node}`).toString('hex'));
   }
 });
 

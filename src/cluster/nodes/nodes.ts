@@ -47,12 +47,16 @@ export class NodeUnreachable extends Error {
   /** Whether the node may have received what was sent. */
   readonly wasSent: boolean;
 
+  /** Whether it takes connections and answers none; one that is gone has another owner soon. */
+  readonly isSilent: boolean;
+
   readonly node: NodeAddress;
 
-  constructor(to: NodeAddress, wasSent: boolean, cause: unknown) {
+  constructor(to: NodeAddress, wasSent: boolean, cause: unknown, isSilent = false) {
     super(`The node ${to.id} at ${to.url} does not answer`, { cause });
     this.node = to;
     this.wasSent = wasSent;
+    this.isSilent = isSilent;
   }
 }
 

@@ -22,8 +22,8 @@ interface WaitedFor {
 
 /**
  * As `nodes`, but forwards and calls of clients to a node that is silent, and other calls to one that
- * has also lost its leases, end with NodeUnreachable long before their own limit: clients can send again, and the work of a node
- * without leases is done by others. A node that answers may take its time, such as one that gave its
+ * has also lost its leases, end with NodeUnreachable long before their own limit: clients can send
+ * again, and the work of a node without leases is done by others. A node that answers may take its time, such as one that gave its
  * leases away and ends its last requests.
  */
 export function withoutSilentNodes(
@@ -100,7 +100,7 @@ async function askPresence(
   } catch (error) {
     if (error instanceof NodeUnreachable)
       for (const [end] of asked)
-        if (waiting.has(end)) end(new NodeUnreachable(node, true, 'it is silent'));
+        if (waiting.has(end)) end(new NodeUnreachable(node, true, 'it is silent', error.wasSent));
   } finally {
     one.isAsked = false;
   }

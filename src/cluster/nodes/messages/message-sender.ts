@@ -293,10 +293,10 @@ function failAll(state: State, taken: readonly Taken[], error: Error, to: NodeAd
     }
   }
   putBack(state, back);
-  if (error instanceof NodeUnreachable) rejectOfClients(state, to);
+  if (error instanceof NodeUnreachable && error.isSilent) rejectOfClients(state, to);
 }
 
-/** Clients whose messages wait behind those that failed can send again as well. */
+/** Clients whose messages wait behind those of a silent node can send again as well. */
 function rejectOfClients({ queues, parts }: State, to: NodeAddress): void {
   for (const queue of queues.values()) {
     if ((queue.to ?? parts.owner(queue.name))?.id !== to.id) continue;
