@@ -39,6 +39,18 @@ async function silenceRule(
   return { ...rule, connector };
 }
 
+/** Sends an uplink, and waits until every node knows of it: the clock jumps right after. */
+async function hear(device: TestDevice, on = world): Promise<void> {
+  const before = now();
+  await on.capture(device, { a: before });
+  await expect
+    .poll(async () => {
+      const { uplinkMetrics } = await on.must('GET', `/v3/devices/${device.id}`);
+      return Date.parse(uplinkMetrics?.timestamp ?? 0) >= before;
+    }, waits)
+    .toBe(true);
+}
+
 const inputOf = ({ id }: TestDevice) => ({ id, type: 'DEVICE' });
 const alarmsOf = (device: TestDevice, on = world) => alarmRules(on).of(device);
 
@@ -53,11 +65,11 @@ async function alarmsOfRule(rule: { readonly id: string }) {
 
 test('a device that is not heard for longer opens an alarm, once, and ends it when it is heard', async () => {
   const device = await world.device({ name: 'Buoy' });
-  await world.capture(device, { a: 1 });
+  await hear(device);
   const other = await world.device();
   const rule = await silenceRule([inputOf(device), inputOf(other)]);
   pass(20);
-  await world.capture(device, { a: 2 });
+  await hear(device);
   pass(20);
   await expect.poll(() => alarmsOf(other), waits).toHaveLength(1);
   expect(await alarmsOf(device)).toEqual([]);
@@ -75,7 +87,7 @@ test('a device that is not heard for longer opens an alarm, once, and ends it wh
       },
     ]);
   pass(60);
-  await world.capture(device, { a: 3 });
+  await hear(device);
   await expect
     .poll(() => alarmsOf(device), waits)
     .toMatchObject([{ state: 'CLEARED', count: 1, cleared: { reason: 'RULE_FALSE' } }]);
@@ -102,7 +114,7 @@ test('a tag: only its devices, those that get it later, and those that never sen
   const tagged = await world.device({ tags: [{ id: tag.id }] });
   const later = await world.device();
   const mute = await world.device({ tags: [{ id: tag.id }] });
-  for (const device of [tagged, later]) await world.capture(device, { a: 1 });
+  for (const device of [tagged, later]) await hear(device);
   const rule = await silenceRule([{ id: tag.id, type: 'ASSET_TAG' }]);
   pass(31);
   await expect.poll(() => alarmsOfRule(rule), waits).toHaveLength(2);
@@ -120,7 +132,7 @@ test('without a time, the online timeout of each device counts', async () => {
   ] as const) {
     const read = await world.must('GET', `/v3/devices/${device.id}`);
     await world.must('PUT', `/v3/devices/${device.id}`, { ...read, onlineTimeout: minutes * 60 });
-    await world.capture(device, { a: 1 });
+    await hear(device);
   }
   await silenceRule([inputOf(quick), inputOf(slow)], { after: null });
   pass(11);
@@ -132,11 +144,11 @@ test('without a time, the online timeout of each device counts', async () => {
 
 test('ALL: one alarm when the last device is silent, none while one is heard', async () => {
   const devices = [await world.device(), await world.device()] as const;
-  for (const device of devices) await world.capture(device, { a: 1 });
+  for (const device of devices) await hear(device);
   const rule = await silenceRule(devices.map(inputOf), { mode: 'ALL' });
   await silenceRule([inputOf(devices[0])]);
   pass(20);
-  await world.capture(devices[1], { a: 2 });
+  await hear(devices[1]);
   pass(20);
   // A pass looks at the rule that was made first before the other.
   await expect.poll(() => alarmsOf(devices[0]), waits).toHaveLength(1);
@@ -145,7 +157,7 @@ test('ALL: one alarm when the last device is silent, none while one is heard', a
   await expect
     .poll(() => alarmsOfRule(rule), waits)
     .toMatchObject([{ state: 'OPEN', device: null }]);
-  await world.capture(devices[0], { a: 3 });
+  await hear(devices[0]);
   await expect.poll(() => alarmsOfRule(rule), waits).toMatchObject([{ state: 'CLEARED' }]);
 });
 
@@ -154,11 +166,11 @@ test('the time in which the platform did not run is no silence; what was silent 
   let own = await startWorld({ directory, now });
   try {
     const [silent, talking, other] = [await own.device(), await own.device(), await own.device()];
-    await own.capture(silent, { a: 1 });
+    await hear(silent, own);
     await silenceRule([inputOf(silent), inputOf(talking)], {}, own);
     await silenceRule([inputOf(other)], { after: 'PT28M' }, own);
     pass(25);
-    for (const device of [talking, other]) await own.capture(device, { a: 1 });
+    for (const device of [talking, other]) await hear(device, own);
     pass(6);
     await expect.poll(() => alarmsOf(silent, own), waits).toHaveLength(1);
     await own.close();
@@ -178,7 +190,7 @@ test('the time in which the platform did not run is no silence; what was silent 
 
 test('a rule begins to count when it is made or activated; its alarms end with it', async () => {
   const [device, other] = [await world.device(), await world.device()];
-  for (const one of [device, other]) await world.capture(one, { a: 1 });
+  for (const one of [device, other]) await hear(one);
   pass(300);
   const rule = await silenceRule([inputOf(device)]);
   await silenceRule([inputOf(other)], { after: 'PT20M' });
