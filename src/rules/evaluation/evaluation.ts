@@ -366,7 +366,8 @@ function evaluateBlocks(
   moment: Moment,
 ): RuleEvaluation {
   const { blocks, absent, isHeld } = logic;
-  const waits: (BlockWait | null)[] = [];
+  // Most rules wait for nothing: their evaluation allocates no list.
+  const waits: (BlockWait | null)[] | undefined = isHeld ? [] : undefined;
   let holds = '';
   let firings: Firing[] | undefined;
   let missing: string[] | undefined;
@@ -377,7 +378,7 @@ function evaluateBlocks(
     const endTest = isNew ? undefined : hold?.clearTest;
     let isTrue = endTest === undefined ? test(reading, absent) : !endTest(reading, absent);
     let isEnding = false;
-    if (isHeld) {
+    if (waits !== undefined) {
       const wait = before.waits?.[i] ?? null;
       let step = { isTrue, wait };
       if (hold !== undefined) {
@@ -404,7 +405,7 @@ function evaluateBlocks(
       else suppressed = true;
     }
   }
-  if (isHeld)
+  if (waits !== undefined)
     return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing, waits };
   if (firings !== undefined || missing !== undefined) {
     return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing };
