@@ -1,6 +1,6 @@
 // Owned devices: entries are accepted for devices that this node owns, and are waited for before these move.
 import type { Json } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
+import { isRefused, problem, problemOf, type Refusal } from '../model/problem.ts';
 
 /** A right that can end while work is done. */
 export interface Held {
@@ -27,6 +27,30 @@ export type AskOwners = <Item extends { readonly deviceId: string }>(
   items: readonly Item[],
   ask: (items: readonly Item[], call: CallOwner) => Promise<readonly Item[]>,
 ) => Promise<readonly Item[]>;
+
+/**
+ * Has the owner of the device answer, or this node when that is the owner. The owner answers `ask` with
+ * an outcome or a refusal; undefined when it was not reached. Throws the owner's Problem, or `deviceWithoutOwner`.
+ */
+export async function atOwner<Outcome extends object>(
+  askOwners: AskOwners,
+  deviceId: string,
+  ask: (call: CallOwner) => Promise<Json | undefined>,
+  here: () => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome: Outcome | undefined;
+  const own = await askOwners([{ deviceId }], async (items, call) => {
+    const given = await ask(call);
+    if (given === undefined) return items;
+    const answer = given as unknown as Outcome | Refusal;
+    if (!isRefused(answer)) outcome = answer;
+    else if (answer.problem === 'deviceMoved') return items;
+    else throw problemOf(answer);
+    return [];
+  });
+  if (own.length > 0) return here();
+  return outcome ?? Promise.reject(problem('deviceWithoutOwner'));
+}
 
 export interface DeviceOwnership {
   readonly heldFor: HeldFor;

@@ -1,11 +1,11 @@
 // Remote entries: finished journal entries for devices of other nodes, which their owners append.
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
-import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
+import { problem, type Refusal, refusalOf } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { appendOwned, type BatchStages } from '../uplinks/bulk/backfill-batches.ts';
 import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
-import type { AskOwners } from './owned-devices.ts';
+import { type AskOwners, atOwner, type CallOwner } from './owned-devices.ts';
 
 /** The call between nodes. */
 export const entriesCall = 'entries';
@@ -20,19 +20,14 @@ type Outcome = DurableEntry | Refusal;
 export function createRemoteEntries(askOwners: AskOwners, on: EntryStages): AppendEntry {
   return async (entry) => {
     const { deviceId } = entry;
-    let durable: DurableEntry | undefined;
-    const own = await askOwners([{ deviceId }], async (items, call) => {
-      const outcomes = (await call(entriesCall, [entry] as unknown as Json)) as unknown;
-      if (outcomes === undefined) return items;
-      const [outcome] = outcomes as readonly Outcome[];
+    const ask = async (call: CallOwner): Promise<Json | undefined> => {
+      const outcomes = await call(entriesCall, [entry] as unknown as Json);
+      if (outcomes === undefined) return undefined;
+      const [outcome] = outcomes as readonly Json[];
       if (outcome === undefined) throw problem('nodeUnreachable');
-      if (isRefused(outcome) && outcome.problem === 'deviceMoved') return items;
-      if (isRefused(outcome)) throw problemOf(outcome);
-      durable = outcome;
-      return [];
-    });
-    if (own.length > 0) return appendOwned(entry, on);
-    return durable ?? Promise.reject(problem('deviceWithoutOwner'));
+      return outcome;
+    };
+    return atOwner<DurableEntry>(askOwners, deviceId, ask, () => appendOwned(entry, on));
   };
 }
 

@@ -1,9 +1,9 @@
 // Remote raw uplinks: lists come from the owner of the device, which has the newest in memory.
 import type { Json } from '../model/json.ts';
-import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
+import { problem, refusalOf } from '../model/problem.ts';
 import type { RawUplink } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
-import type { AskOwners, HeldFor } from './owned-devices.ts';
+import { type AskOwners, atOwner, type HeldFor } from './owned-devices.ts';
 
 /** The call between nodes. */
 export const rawUplinksCall = 'rawUplinks';
@@ -37,18 +37,12 @@ async function onePiece(
   askOwners: AskOwners,
   list: ListUplinks,
 ): Promise<RawUplinkPage> {
-  let page: RawUplinkPage | undefined;
-  const own = await askOwners([{ deviceId: range.deviceId }], async (items, call) => {
-    const given = await call(rawUplinksCall, range as unknown as Json);
-    if (given === undefined) return items;
-    const answer = given as unknown as RawUplinkPage | Refusal;
-    if (!isRefused(answer)) page = answer;
-    else if (answer.problem === 'deviceMoved') return items;
-    else throw problemOf(answer);
-    return [];
-  });
-  if (own.length > 0) return list(range);
-  return page ?? Promise.reject(problem('deviceWithoutOwner'));
+  return atOwner<RawUplinkPage>(
+    askOwners,
+    range.deviceId,
+    (call) => call(rawUplinksCall, range as unknown as Json),
+    () => list(range),
+  );
 }
 
 /** Answers the call of another node, for devices of this one. */

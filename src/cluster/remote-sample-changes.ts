@@ -1,13 +1,19 @@
 // Remote sample changes: deletions and corrections are made by the node that owns the device.
 import type { Json } from '../model/json.ts';
-import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
+import { refusalOf } from '../model/problem.ts';
 import type {
   CorrectionOutcome,
   CorrectionRequest,
   DeletionOutcome,
   DeletionRequest,
 } from '../model/sample-changes.ts';
-import { type AskOwners, type HeldFor, withDeviceLease } from './owned-devices.ts';
+import {
+  type AskOwners,
+  atOwner,
+  type CallOwner,
+  type HeldFor,
+  withDeviceLease,
+} from './owned-devices.ts';
 
 /** The call between nodes. */
 export const sampleChangesCall = 'sampleChanges';
@@ -29,20 +35,10 @@ export function sampleChangesOfAll(
   own: SampleChangesOfNode,
 ): SampleChangesOfNode {
   const here = ownedChanges(heldFor, own);
-  async function ask<Outcome extends object>(call: Call, work: () => Promise<Outcome>) {
-    let outcome: Outcome | undefined;
-    const { deviceId } = call.request;
-    const left = await askOwners([{ deviceId }], async (items, callOwner) => {
-      const given = await callOwner(sampleChangesCall, call as unknown as Json);
-      if (given === undefined) return items;
-      const answer = given as unknown as Outcome | Refusal;
-      if (!isRefused(answer)) outcome = answer;
-      else if (answer.problem === 'deviceMoved') return items;
-      else throw problemOf(answer);
-      return [];
-    });
-    if (left.length > 0) return work();
-    return outcome ?? Promise.reject(problem('deviceWithoutOwner'));
+  function ask<Outcome extends object>(call: Call, work: () => Promise<Outcome>) {
+    const askOwner = (callOwner: CallOwner) =>
+      callOwner(sampleChangesCall, call as unknown as Json);
+    return atOwner(askOwners, call.request.deviceId, askOwner, work);
   }
   return {
     delete: (request) => ask({ work: 'delete', request }, () => here.delete(request)),
