@@ -2,6 +2,7 @@
 import * as acorn from 'acorn';
 import { parseIsoDuration } from '../model/iso-duration.ts';
 import { dayMs } from '../model/instant.ts';
+import type { Json } from '../model/json.ts';
 import { type ExpressionFunction, functions, operators, type ValueType } from './functions.ts';
 
 /** A formula that cannot be used. */
@@ -23,6 +24,11 @@ const depthMax = 30;
 const windowMax = { text: 'P31D', ms: 31 * dayMs };
 
 export type Value = number | boolean | string | null;
+
+/** What a formula reads of stored data: arrays, objects and what is absent are null. */
+export function valueOf(stored: Json | undefined): Value {
+  return stored === undefined || typeof stored === 'object' ? null : stored;
+}
 
 /** Values of a data key, of the device itself or of another one, of the topic or of another one. */
 export interface ValueSource {

@@ -15,6 +15,7 @@ import {
   parseExpression,
   type Value,
   type ValueSource,
+  valueOf,
 } from '../expressions/parse.ts';
 import { ValueWindow } from '../expressions/windows.ts';
 import { dayMs, type EpochMs, hourMs } from '../model/instant.ts';
@@ -482,12 +483,6 @@ function constant(value: Value, length: number): Vector {
   const writer = new VectorWriter(length);
   for (let i = 0; i < length; i++) writer.put(i, value);
   return writer.vector();
-}
-
-/** Arrays and objects are null. */
-function valueOf(value: unknown): Value {
-  if (typeof value === 'string' || typeof value === 'boolean') return value;
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
 // Buckets.

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compileCalculatedKeys, type CompiledKey } from '../expressions/calculated.ts';
 import { type OffsetAt, type RowFunction, rowFunction } from '../expressions/evaluate.ts';
-import type { Input, Value, ValueSource } from '../expressions/parse.ts';
+import { type Input, type Value, type ValueSource, valueOf } from '../expressions/parse.ts';
 import { foldValues } from '../expressions/windows.ts';
 import { dataValue } from '../model/data-value.ts';
 import type { CalculatedKey, DeviceType } from '../model/device-type.ts';
@@ -277,7 +277,7 @@ function calculatedSample(
   const given = data;
   let more: Record<string, Json> | undefined;
   const remember = (key: string, value: Json | undefined): void =>
-    history.list({ deviceId: null, topic, key }).add(timestamp, scalarOf(value));
+    history.list({ deviceId: null, topic, key }).add(timestamp, valueOf(value));
   for (const key of tracked) remember(key, dataValue(data, key));
   for (const { key, inputs, compute } of own) {
     if (Object.hasOwn(data, key)) {
@@ -304,22 +304,16 @@ function inputOf(
   { topic, timestamp, data }: Pick<Sample, 'topic' | 'timestamp' | 'data'>,
   { history, fields }: Surroundings,
 ): Value {
-  if (input.kind === 'key') return scalarOf(dataValue(data, input.source.key));
+  if (input.kind === 'key') return valueOf(dataValue(data, input.source.key));
   if (input.kind === 'timestamp') return timestamp;
-  if (input.kind === 'field') return scalarOf(fields[input.name]);
+  if (input.kind === 'field') return valueOf(fields[input.name]);
   const source = { ...input.source, topic: input.source.topic ?? topic };
   const list = history.list(source);
   if (input.kind === 'window') return list.fold(timestamp, input);
   if (input.kind === 'last') return list.last(timestamp, input.maxAgeMs, 0);
   const isOwn = source.deviceId === null && source.topic === topic;
-  const isHere = !isOwn || scalarOf(dataValue(data, source.key)) !== null;
+  const isHere = !isOwn || valueOf(dataValue(data, source.key)) !== null;
   return list.last(timestamp, Number.POSITIVE_INFINITY, Number(isHere));
-}
-
-/** Arrays and objects are null. */
-function scalarOf(value: Json | undefined): Value {
-  if (value === undefined || typeof value === 'object') return null;
-  return value;
 }
 
 /** The calculated keys of all devices of this node. */
@@ -473,7 +467,7 @@ export class CalculatedKeys {
     for await (const { timestamps, columns } of this.#on.values(request)) {
       for (const [i, column] of columns.entries())
         for (const [row, at] of timestamps.entries())
-          lists[i]?.add(at, scalarOf(columnValueAt(column, row)));
+          lists[i]?.add(at, valueOf(columnValueAt(column, row)));
       if (to === end) history.trim();
     }
   }
