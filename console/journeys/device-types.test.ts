@@ -200,9 +200,21 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     const saved = await world.must('GET', `/v3/device-types/${meter.deviceTypeId}`);
     expect(saved['meta'].encoding).toBe('TEXT');
     expect(await axeFindings(page)).toEqual([]);
+    // What is typed stays when the last uplink arrives after it.
+    const arrives = Promise.withResolvers<void>();
+    await page.route('**/v3/devices/*/uplinks**', async (route) => {
+      await arrives.promise;
+      await route.continue();
+    });
     await page.getByRole('link', { name: 'Decoder' }).click();
-    await page.getByLabel(/^Payload/).fill('on');
+    await page.getByLabel(/^Payload/).focus();
+    const uplink = page.waitForResponse('**/v3/devices/*/uplinks**');
+    arrives.resolve();
+    await uplink;
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('on');
     await page.getByText('text, 2 bytes').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
     await page.getByText('What the script gets as event.data').click();
     await page.getByText('"payloadHex": "6f6e"').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();

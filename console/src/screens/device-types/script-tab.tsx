@@ -277,6 +277,8 @@ function PayloadFields({
         value={payload}
         rows={6}
         spellCheck={false}
+        // An uplink that is found later does not replace what somebody is about to edit.
+        onFocus={() => setPayload(payload)}
         onChange={({ target }) => setPayload(target.value)}
         hint={isRead ? words.forms[read.form](read.bytes ?? 0) : undefined}
         error={isRead ? undefined : words.notRead(read.problem)}
