@@ -102,7 +102,7 @@ function sharedStart(
     lost: demos.stopAll,
   });
   sharedWork.answer(startCall, (wanted) =>
-    answerOf(async () => [...(await demos.start(wanted as unknown as WantedDemo))]),
+    answerOf(async () => [...(await demos.start(wanted as WantedDemo))]),
   );
   return async (wanted) => {
     if (sharedWork.holds('demo')) return demos.start(wanted);

@@ -13,7 +13,6 @@ import {
 import { CopyStore } from '../cluster/replication/copy-store.ts';
 import { JournalCopy } from '../cluster/replication/journal-copy.ts';
 import type { Config } from '../config/config.ts';
-import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { adoptedAs } from '../storage/data-folder/node-id.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
@@ -90,8 +89,7 @@ export async function shareCopies(node: NodeOfCopies): Promise<CallHandlers> {
   return new Map([
     [
       copyCall,
-      async (request: Json, from: string) =>
-        (await store.store(from, request as unknown as CopyRequest)) as unknown as Json,
+      async (request: unknown, from: string) => await store.store(from, request as CopyRequest),
     ],
   ]);
 }
@@ -103,8 +101,8 @@ function copyJournal({ parts, leases, nodes, closers }: NodeOfCopies, copy: Jour
   copy.connect({
     holders: () => holdersOf(self, otherNodes(leases)),
     send: async (to, request) => {
-      const answer = nodes.call(to, copyCall, request as unknown as Json);
-      return (await withinTime(answer, to)) as unknown as CopyAnswer;
+      const answer = nodes.call(to, copyCall, request);
+      return (await withinTime(answer, to)) as CopyAnswer;
     },
     note: (holder, name) =>
       noteJournalCopy(records.db, { node: self, holder: holder.id, copy: name }),

@@ -16,7 +16,6 @@ import {
   usageReceiver,
 } from '../cluster/open-samples-call.ts';
 import { OpenElsewhere, type DeviceOwners } from '../cluster/remote-pending-samples.ts';
-import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import type { Parts } from './platform-parts.ts';
 
@@ -35,7 +34,7 @@ export function readElsewhere(
 ): ReadsElsewhere {
   if (sharedSamples === undefined) return { gained: () => undefined, handlers: new Map() };
   const owners = ownersBy(leases);
-  const call = (to: NodeAddress, name: string, request: Json) =>
+  const call = (to: NodeAddress, name: string, request: unknown) =>
     nodes.call(to, name, request).catch((error: unknown) => {
       if (!(error instanceof NodeUnreachable)) throw error;
       if (error.wasSent) throw nodeUnreachable(to);

@@ -79,17 +79,14 @@ export function createRemoteRuleRuns(
 
 /** The samples of a device are with its owner, some of them only there. */
 export function searchedByOwner({ store, ownership }: Parts, work: SharedWork): SearchedStore {
-  work.answer(samplesCall, async (range) => {
-    const found = await store.samples(range as unknown as Parameters<typeof store.samples>[0]);
-    return found as unknown as Json;
-  });
+  work.answer(samplesCall, (range) => store.samples(range as Parameters<typeof store.samples>[0]));
   return {
     async samples(range) {
       if (ownership?.heldFor(range.deviceId) !== undefined) return store.samples(range);
       const { unreadable: _, ...sent } = range;
       const found = await work.askHolder(leaseOfDevice(range.deviceId), samplesCall, sent);
       if (found === undefined) throw problem('deviceWithoutOwner');
-      return found as unknown as Sample[];
+      return found as Sample[];
     },
     // Entries behind the batch are in other journals.
     entriesFrom: async function* none() {},

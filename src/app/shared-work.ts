@@ -8,7 +8,6 @@ import {
 import { type Lease, type Leases, otherNodes } from '../cluster/leases/leases.ts';
 import { NodeRounds } from '../cluster/nodes/node-fan-out.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
-import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { setTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
@@ -24,7 +23,7 @@ export function composeSharedWork(
   nodes: Nodes,
   beforeLoss: (lost: readonly Lease[]) => Promise<void>,
 ): ComposedWork {
-  const handlers = new Map<string, (request: Json) => Promise<Json>>();
+  const handlers = new Map<string, (request: unknown) => Promise<unknown>>();
   const held = createHeldWork(leases, telemetry.backgroundFailed, beforeLoss);
   leases.want(workLeases);
   const askHolder: SharedWork['askHolder'] = async (lease, call, request) => {

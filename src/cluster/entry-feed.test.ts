@@ -8,7 +8,6 @@ import { setRepeatingTimer } from '../structures/timers.ts';
 import { openEmbeddedStore } from '../storage/samples/embedded/embedded-store.ts';
 import { openSamples } from '../storage/samples/samples.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import type { Json } from '../model/json.ts';
 import { createEntryFeed, type EntryFeedMessage, type EntryFeedRequest } from './entry-feed.ts';
 import { EntryTail } from './recent-entries.ts';
 
@@ -70,7 +69,7 @@ const failures: unknown[] = [];
 
 function follow(request: EntryFeedRequest) {
   const abort = new AbortController();
-  let change: (request: Json) => void = () => undefined;
+  let change: (request: unknown) => void = () => undefined;
   const feed = createEntryFeed({
     log: samples.log,
     journal: () => 'journal-a',
@@ -78,7 +77,7 @@ function follow(request: EntryFeedRequest) {
     setRepeatingTimer,
     failed: (error) => failures.push(error),
   })({
-    request: request as unknown as Json,
+    request: request,
     signal: abort.signal,
     onChange: (listener) => (change = listener),
   });
@@ -95,7 +94,7 @@ function follow(request: EntryFeedRequest) {
         if (next >= position) return found;
       }
     },
-    change: (changed: object) => change(changed as unknown as Json),
+    change: (changed: object) => change(changed),
     async close() {
       abort.abort();
       for await (const _ of feed) expect(_).toBeDefined();

@@ -5,7 +5,6 @@ import type { EntryLog } from '../storage/log/entry-log.ts';
 import { cursorAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { type DurableEntry, summaryOf } from '../model/journal-entry.ts';
-import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { EntryTail } from './recent-entries.ts';
@@ -67,9 +66,9 @@ export interface EntryFeedParts {
 }
 
 interface OpenedEntryFeed {
-  readonly request: Json;
+  readonly request: unknown;
   readonly signal: AbortSignal;
-  onChange(listener: (request: Json) => void): void;
+  onChange(listener: (request: unknown) => void): void;
 }
 
 interface FeedState {
@@ -92,9 +91,9 @@ interface FeedState {
  */
 export function createEntryFeed(
   parts: EntryFeedParts,
-): (opened: OpenedEntryFeed) => AsyncGenerator<Json> {
+): (opened: OpenedEntryFeed) => AsyncGenerator {
   return async function* entries({ request: sent, signal, onChange }) {
-    const request = sent as unknown as EntryFeedRequest;
+    const request = sent as EntryFeedRequest;
     const state: FeedState = {
       request,
       signal,
@@ -107,7 +106,7 @@ export function createEntryFeed(
       wake: () => undefined,
     };
     refuseReleased(parts, state);
-    onChange((change) => applyChange(state, change as unknown as EntryFeedChange));
+    onChange((change) => applyChange(state, change as EntryFeedChange));
     const stop = wakeWhenNew(parts, state);
     try {
       yield messageOf(parts, state, [], { journal: parts.journal() });
@@ -157,7 +156,7 @@ function applyChange(state: FeedState, { number, interest }: EntryFeedChange): v
 }
 
 /** What is there, or a mark after a wait. */
-async function* nextMessages(parts: EntryFeedParts, state: FeedState): AsyncGenerator<Json> {
+async function* nextMessages(parts: EntryFeedParts, state: FeedState): AsyncGenerator {
   const { log, tail } = parts;
   const run = tail.from(state.next);
   if (run.length > 0) yield* messagesOf(parts, state, run);
@@ -171,7 +170,7 @@ function* messagesOf(
   parts: EntryFeedParts,
   state: FeedState,
   entries: readonly DurableEntry[],
-): Generator<Json> {
+): Generator {
   const { entriesMax, samplesMax } = entryFeedLimits;
   let matching: DurableEntry[] = [];
   let samples = 0;
@@ -189,7 +188,7 @@ function* messagesOf(
   if (matching.length > 0) yield messageOf(parts, state, matching);
 }
 
-async function* readJournal(parts: EntryFeedParts, state: FeedState): AsyncGenerator<Json> {
+async function* readJournal(parts: EntryFeedParts, state: FeedState): AsyncGenerator {
   const { log, tail } = parts;
   refuseReleased(parts, state);
   const to = log.position;
@@ -210,7 +209,7 @@ function messageOf(
   state: FeedState,
   entries: readonly DurableEntry[],
   first?: Pick<EntryFeedMessage, 'journal'>,
-): Json {
+): unknown {
   const { next, last, confirmed, request } = state;
   // Entries that are being written have a time already.
   if (log.nextPosition === next) state.before = log.reachTime();
@@ -219,7 +218,7 @@ function messageOf(
   const { before } = state;
   const sent = request.samplesOnly === true ? entries.map(onlySamples) : entries.map(whole);
   const message: EntryFeedMessage = { ...first, entries: sent, next, before, confirmed };
-  return message as unknown as Json;
+  return message;
 }
 
 /** An entry may create its samples when they are read, so that it has no member for them. */

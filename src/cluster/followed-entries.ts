@@ -5,13 +5,12 @@ import {
   type EntryFeedMessage,
   type EntryFeedRequest,
 } from './entry-feed.ts';
-import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem } from '../model/problem.ts';
 
 /** A feed of the port between nodes, opened. */
-interface OpenFeed extends AsyncIterable<Json> {
-  change(request: Json): void;
+interface OpenFeed extends AsyncIterable<unknown> {
+  change(request: unknown): void;
   close(): void;
 }
 
@@ -35,7 +34,7 @@ export type FollowEntriesOf = (
 
 export function followEntries(parts: {
   /** Opens a feed of the other node. */
-  readonly follow: (feed: string, request: Json) => OpenFeed;
+  readonly follow: (feed: string, request: unknown) => OpenFeed;
   /** The request to open with, now and after the link was broken. */
   readonly request: () => EntryFeedRequest;
   /** Reports a broken link; it is opened again. */
@@ -49,10 +48,10 @@ export function followEntries(parts: {
   async function* messages(): AsyncGenerator<EntryFeedMessage> {
     while (!isClosed) {
       const request = { ...parts.request(), ...place };
-      open = parts.follow(entryFeed, request as unknown as Json);
+      open = parts.follow(entryFeed, request);
       try {
         for await (const item of open) {
-          const message = item as unknown as EntryFeedMessage;
+          const message = item as EntryFeedMessage;
           yield message;
           place = { ...place, ...journalOf(message), from: message.next };
         }
@@ -68,7 +67,7 @@ export function followEntries(parts: {
 
   return {
     messages: messages(),
-    change: (change) => open?.change(change as unknown as Json),
+    change: (change) => open?.change(change),
     close() {
       isClosed = true;
       open?.close();

@@ -1,6 +1,5 @@
 // Followed workspaces: what sessions of a node follow, as the other nodes know it.
 import type { WorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
-import type { Json } from '../model/json.ts';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 import type { NodeAddress, NodeMessages } from '../model/node-messages.ts';
 import type { SetTimer } from '../structures/timers.ts';
@@ -34,8 +33,8 @@ type FollowedList = readonly (readonly [
 ])[];
 
 /** By workspace, what a node has sent. */
-export function readFollowed(request: Json): Map<string, FollowedWorkspace> {
-  const { workspaces } = request as unknown as { readonly workspaces: FollowedList };
+export function readFollowed(request: unknown): Map<string, FollowedWorkspace> {
+  const { workspaces } = request as { readonly workspaces: FollowedList };
   return new Map(
     workspaces.map(([workspaceId, organizationId, kinds]) => [
       workspaceId,
@@ -143,7 +142,7 @@ async function sendTo(node: NodeAddress, known: KnowingNode, state: State): Prom
   const { clock, messages } = state.parts;
   while (known.version !== state.version || clock() - known.at > limits.repeatMs) {
     const [version, at] = [state.version, clock()];
-    const request = { workspaces: JSON.parse(state.text) as Json };
+    const request = { workspaces: JSON.parse(state.text) as unknown };
     const bytes = state.text.length;
     await messages.toNode(node, { kind: followedMessage, request, bytes, again: request });
     [known.version, known.at] = [version, at];

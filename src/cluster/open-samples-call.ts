@@ -1,5 +1,4 @@
 // Open samples call: asks a node for the open samples of ranges or their number by workspace, and answers such calls.
-import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import {
   isRefused,
@@ -71,7 +70,7 @@ interface OpenAnswer extends Omit<OpenOfNode, 'samples'> {
  */
 export async function askOpenSamples(
   { ranges, leases }: OpenQuestion,
-  call: (name: string, request: Json) => Promise<Json | undefined>,
+  call: (name: string, request: unknown) => Promise<unknown>,
 ): Promise<OpenOfNode | undefined> {
   let found: OpenOfNode | undefined;
   let after: Place | undefined;
@@ -81,9 +80,9 @@ export async function askOpenSamples(
       leases: [...leases],
       ...(after !== undefined && { after }),
     };
-    const given = await call(openSamplesCall, request as unknown as Json);
+    const given = await call(openSamplesCall, request);
     if (given === undefined) return undefined;
-    const answer = given as unknown as OpenAnswer | Refusal;
+    const answer = given as OpenAnswer | Refusal;
     if (isRefused(answer)) throw problemOf(answer);
     const { samples: json, last, ...rest } = answer;
     const samples = JSON.parse(json) as OpenSample[];
@@ -115,16 +114,16 @@ export function openSamplesReceiver({
   /** Whether this node accepts work for the lease. */
   readonly holds: (lease: string) => boolean;
 }) {
-  return async (given: Json): Promise<Json> => {
-    const { ranges, leases, after } = given as unknown as OpenRequest;
+  return async (given: unknown): Promise<unknown> => {
+    const { ranges, leases, after } = given as OpenRequest;
     try {
       const notHeld = leases.filter((lease) => !holds(lease));
       const { journal, shipped, isClean, removed, samples } = openHere({ ranges, after });
       const state = { journal, shipped, isClean, removed, notHeld, formerOwners: formerOwners() };
       const answer: OpenAnswer = { ...state, ...pageOf(samples()) };
-      return answer as unknown as Json;
+      return answer;
     } catch (error) {
-      return refusalOf(error) as unknown as Json;
+      return refusalOf(error);
     }
   };
 }
@@ -149,7 +148,7 @@ function pageOf(samples: Iterable<OpenSample>): Pick<OpenAnswer, 'samples' | 'la
 /** The call between nodes. */
 export const usageCall = 'samplesUsage';
 
-type CallNode = (to: NodeAddress, name: string, request: Json) => Promise<Json | undefined>;
+type CallNode = (to: NodeAddress, name: string, request: unknown) => Promise<unknown>;
 
 /** Asks all nodes in parallel. Throws `nodeUnreachable` when one does not answer. */
 export function createUsageElsewhere(
@@ -161,12 +160,12 @@ export function createUsageElsewhere(
       nodes().map(async (node) => {
         const answer = await call(node, usageCall, null);
         if (answer === undefined) throw nodeUnreachable(node);
-        return answer as unknown as UsageOfJournal;
+        return answer as UsageOfJournal;
       }),
     );
 }
 
 /** Answers the call of another node. */
 export function usageReceiver(usageHere: () => Promise<UsageOfJournal>) {
-  return async (): Promise<Json> => (await usageHere()) as unknown as Json;
+  return async (): Promise<unknown> => await usageHere();
 }

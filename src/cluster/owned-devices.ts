@@ -1,5 +1,4 @@
 // Owned devices: entries are accepted for devices that this node owns, and are waited for before these move.
-import type { Json } from '../model/json.ts';
 import { isRefused, problem, problemOf, type Refusal } from '../model/problem.ts';
 
 /** A right that can end while work is done. */
@@ -16,7 +15,7 @@ export type HeldFor = (deviceId: string) => Held | undefined;
  * Calls a node. Undefined when it cannot be reached and has received nothing. Throws when it may
  * have received the call, and its answer is lost.
  */
-export type CallOwner = (name: string, request: Json) => Promise<Json | undefined>;
+export type CallOwner = (name: string, request: unknown) => Promise<unknown>;
 
 /**
  * Asks the owners of devices, those of one node together. `ask` returns the items of devices that
@@ -35,14 +34,14 @@ export type AskOwners = <Item extends { readonly deviceId: string }>(
 export async function atOwner<Outcome extends object>(
   askOwners: AskOwners,
   deviceId: string,
-  ask: (call: CallOwner) => Promise<Json | undefined>,
+  ask: (call: CallOwner) => Promise<unknown>,
   here: () => Promise<Outcome>,
 ): Promise<Outcome> {
   let outcome: Outcome | undefined;
   const own = await askOwners([{ deviceId }], async (items, call) => {
     const given = await ask(call);
     if (given === undefined) return items;
-    const answer = given as unknown as Outcome | Refusal;
+    const answer = given as Outcome | Refusal;
     if (!isRefused(answer)) outcome = answer;
     else if (answer.problem === 'deviceMoved') return items;
     else throw problemOf(answer);

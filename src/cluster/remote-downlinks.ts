@@ -1,6 +1,5 @@
 // Remote downlinks: commands reach the owner of their device, whose queue sends them.
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
-import type { Json } from '../model/json.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import type { DownlinkCause } from '../downlinks/downlink.ts';
 import type { DownlinkQueue } from '../downlinks/downlink-queue.ts';
@@ -34,7 +33,7 @@ export function wakeOwner(
 ): DownlinkQueue['wake'] {
   return (deviceId, isImmediate = false) => {
     const request: WakeRequest = { deviceId, isImmediate };
-    const sent = request as unknown as Json;
+    const sent = request;
     const own = async () => {
       wakeOwn(deviceId, isImmediate);
       return null;
@@ -57,25 +56,25 @@ export function sendAtOwner({
   readonly send: Send;
 }): Send {
   messages.handle(kinds.wake, async (request) => {
-    const { deviceId, isImmediate } = request as unknown as WakeRequest;
+    const { deviceId, isImmediate } = request as WakeRequest;
     queue.wake(deviceId, isImmediate);
     return null;
   });
   messages.handle(kinds.send, async (request) => {
-    const { deviceId, command, cause } = request as unknown as SendRequest;
-    return (await send(deviceId, command, cause)) as unknown as Json;
+    const { deviceId, command, cause } = request as SendRequest;
+    return await send(deviceId, command, cause);
   });
   return async (deviceId, command, cause) => {
     if (messages.isOwn(deviceId)) return send(deviceId, command, cause);
-    const request = { deviceId, command, cause } as unknown as Json;
+    const request = { deviceId, command, cause };
     const queued = await messages.toOwner(deviceId, {
       kind: kinds.send,
       request,
       bytes: JSON.stringify(request).length,
       // With a key, a repetition makes the same downlinks, which are queued once.
       ...(cause.idempotencyKey !== undefined && { again: request }),
-      own: async () => (await send(deviceId, command, cause)) as unknown as Json,
+      own: async () => await send(deviceId, command, cause),
     });
-    return queued as unknown as readonly Downlink[];
+    return queued as readonly Downlink[];
   };
 }

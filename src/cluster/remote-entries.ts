@@ -1,6 +1,5 @@
 // Remote entries: finished journal entries for devices of other nodes, which their owners append.
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import type { Json } from '../model/json.ts';
 import { problem, type Refusal, refusalOf } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { appendOwned, type BatchStages } from '../uplinks/bulk/backfill-batches.ts';
@@ -20,10 +19,10 @@ type Outcome = DurableEntry | Refusal;
 export function createRemoteEntries(askOwners: AskOwners, on: EntryStages): AppendEntry {
   return async (entry) => {
     const { deviceId } = entry;
-    const ask = async (call: CallOwner): Promise<Json | undefined> => {
-      const outcomes = await call(entriesCall, [entry] as unknown as Json);
+    const ask = async (call: CallOwner): Promise<unknown> => {
+      const outcomes = await call(entriesCall, [entry]);
       if (outcomes === undefined) return undefined;
-      const [outcome] = outcomes as readonly Json[];
+      const [outcome] = outcomes as readonly unknown[];
       if (outcome === undefined) throw problem('nodeUnreachable');
       return outcome;
     };
@@ -33,12 +32,12 @@ export function createRemoteEntries(askOwners: AskOwners, on: EntryStages): Appe
 
 /** Answers the call of another node: for each entry what became durable of it, or why nothing did. */
 export function entriesReceiver(on: EntryStages) {
-  return async (request: Json): Promise<Json> => {
-    const entries = request as unknown as readonly JournalEntry[];
+  return async (request: unknown): Promise<unknown> => {
+    const entries = request as readonly JournalEntry[];
     const outcomes = await Promise.all(
       entries.map((entry): Promise<Outcome> => appendAdmitted(entry, on).catch(refusalOf)),
     );
-    return outcomes as unknown as Json;
+    return outcomes;
   };
 }
 

@@ -6,7 +6,7 @@ import {
   type WorkspaceFanOut,
 } from '../live/sessions/workspace-fan-out.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { LiveKind } from '../model/live-kind.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import type { SetTimer } from '../structures/timers.ts';
@@ -84,7 +84,7 @@ export function createEventsElsewhere(parts: EventsElsewhereParts): EventsElsewh
   });
   parts.messages.handle(eventsMessage, async (request, from) => {
     // A form of JSON: lists of texts and numbers.
-    receive(request as unknown as SentEvents, from, state);
+    receive(request as SentEvents, from, state);
     return null;
   });
   const stop = parts.setRepeatingTimer(() => {
@@ -117,7 +117,7 @@ function outboxTo(id: string, { run, nodes, messages, failed }: EventsElsewhereP
       const node = nodes().find((each) => each.id === id);
       // Its sessions have ended with it.
       if (node === undefined) return;
-      const request = sent as unknown as Json;
+      const request = sent;
       await messages.toNode(node, { kind: eventsMessage, request, bytes, again: request });
     },
   });

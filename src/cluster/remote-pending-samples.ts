@@ -1,5 +1,4 @@
 // Open samples elsewhere: a read asks the owners of its devices for what they have stored and not shipped yet.
-import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
 import type { OpenOfJournal, OpenRange } from '../storage/samples/remote-pending-samples.ts';
@@ -40,7 +39,7 @@ export interface ElsewhereParts {
    * The answer of the node; undefined when it cannot be reached. Throws `nodeUnreachable` when the
    * time for it is over.
    */
-  readonly call: (to: NodeAddress, name: string, request: Json) => Promise<Json | undefined>;
+  readonly call: (to: NodeAddress, name: string, request: unknown) => Promise<unknown>;
   /** A monotonic clock in milliseconds, and a wait. */
   readonly now: () => number;
   readonly wait: (ms: number) => Promise<void>;

@@ -1,5 +1,4 @@
 // Remote raw uplinks: lists come from the owner of the device, which has the newest in memory.
-import type { Json } from '../model/json.ts';
 import { problem, refusalOf } from '../model/problem.ts';
 import type { RawUplink } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
@@ -40,21 +39,21 @@ async function onePiece(
   return atOwner<RawUplinkPage>(
     askOwners,
     range.deviceId,
-    (call) => call(rawUplinksCall, range as unknown as Json),
+    (call) => call(rawUplinksCall, range),
     () => list(range),
   );
 }
 
 /** Answers the call of another node, for devices of this one. */
 export function rawUplinksReceiver(heldFor: HeldFor, list: ListUplinks) {
-  return async (request: Json): Promise<Json> => {
-    const range = request as unknown as RawUplinkRange;
+  return async (request: unknown): Promise<unknown> => {
+    const range = request as RawUplinkRange;
     try {
       if (heldFor(range.deviceId) === undefined) throw problem('deviceMoved');
       const { uplinks, total } = await list(range);
-      return { uplinks: piece(uplinks), total } as unknown as Json;
+      return { uplinks: piece(uplinks), total };
     } catch (error) {
-      return refusalOf(error) as unknown as Json;
+      return refusalOf(error);
     }
   };
 }

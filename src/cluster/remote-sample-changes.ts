@@ -1,5 +1,4 @@
 // Remote sample changes: deletions and corrections are made by the node that owns the device.
-import type { Json } from '../model/json.ts';
 import { refusalOf } from '../model/problem.ts';
 import type {
   CorrectionOutcome,
@@ -36,8 +35,7 @@ export function sampleChangesOfAll(
 ): SampleChangesOfNode {
   const here = ownedChanges(heldFor, own);
   function ask<Outcome extends object>(call: Call, work: () => Promise<Outcome>) {
-    const askOwner = (callOwner: CallOwner) =>
-      callOwner(sampleChangesCall, call as unknown as Json);
+    const askOwner = (callOwner: CallOwner) => callOwner(sampleChangesCall, call);
     return atOwner(askOwners, call.request.deviceId, askOwner, work);
   }
   return {
@@ -49,16 +47,16 @@ export function sampleChangesOfAll(
 /** Answers the call of another node, for devices of this one. */
 export function sampleChangesReceiver(heldFor: HeldFor, own: SampleChangesOfNode) {
   const here = ownedChanges(heldFor, own);
-  return async (given: Json): Promise<Json> => {
-    const { work, request } = given as unknown as Call;
+  return async (given: unknown): Promise<unknown> => {
+    const { work, request } = given as Call;
     try {
       const outcome =
         work === 'delete'
           ? await here.delete(request as DeletionRequest)
           : await here.correct(request as CorrectionRequest);
-      return outcome as unknown as Json;
+      return outcome;
     } catch (error) {
-      return refusalOf(error) as unknown as Json;
+      return refusalOf(error);
     }
   };
 }

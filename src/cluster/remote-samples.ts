@@ -1,6 +1,5 @@
 // Remote samples: those of a request for devices of other nodes, whose owners admit and store them.
 import type { EpochMs } from '../model/instant.ts';
-import type { Json } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
 import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
@@ -134,7 +133,7 @@ async function sendPieces(
   let failure: Refusal | undefined;
   let isReached = true;
   for (const sent of callsOf(pieces)) {
-    const answer: Json | undefined = isReached
+    const answer: unknown = isReached
       ? await call(samplesCall, messageOf(sent, request))
       : undefined;
     isReached = answer !== undefined;
@@ -172,7 +171,7 @@ function* callsOf(pieces: readonly Piece[]): Generator<readonly Piece[]> {
   if (sent.length > 0) yield sent;
 }
 
-function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request): Json {
+function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request): unknown {
   const { correlationId } = progress;
   const devices = pieces.map((piece): DeviceMessage => {
     const { device } = piece.of;
@@ -195,7 +194,7 @@ function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request):
     };
   });
   const message: SamplesMessage = { correlationId, receivedAt, devices };
-  return message as unknown as Json;
+  return message;
 }
 
 function keyOf({ of: { part }, isLast }: Piece): string | undefined {
@@ -258,8 +257,8 @@ function checkedOf(samples: string, deviceId: string): ValidatedSample<Sample>[]
 
 /** Answers the call of another node: for each device what was stored, or why not. */
 export function samplesReceiver(on: OwnStages) {
-  return async (request: Json): Promise<Json> => {
-    const { correlationId, receivedAt, devices } = request as unknown as SamplesMessage;
+  return async (request: unknown): Promise<unknown> => {
+    const { correlationId, receivedAt, devices } = request as SamplesMessage;
     const outcomes = await Promise.all(
       devices.map(async ({ device: sent, samples, ...message }): Promise<DeviceOutcome> => {
         const { storedTopics } = sent;
@@ -273,6 +272,6 @@ export function samplesReceiver(on: OwnStages) {
         return storeOwn(own, on).catch(refusalOf);
       }),
     );
-    return outcomes as unknown as Json;
+    return outcomes;
   };
 }

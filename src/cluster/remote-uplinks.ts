@@ -2,7 +2,6 @@
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { exactPlacesIn, type MemberPlace, rememberPlaces } from '../model/exact-json.ts';
-import type { Json } from '../model/json.ts';
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
 import { durablePart } from '../model/request-part.ts';
@@ -37,20 +36,20 @@ export async function sendUplink(
   const sent = sentUplinkOf(uplink);
   const answer = await messages.toOwner(uplink.device.id, {
     kind: uplinkMessage,
-    request: sent as unknown as Json,
+    request: sent,
     bytes: (uplink.inflatedBytes ?? uplink.bodyBytes) + overheadBytes,
     // Without a key, a repetition would not be recognized.
     ...(uplink.duplicateKey !== undefined && {
-      again: { ...sent, isRepeated: true } as unknown as Json,
+      again: { ...sent, isRepeated: true },
       isReceiverBound: true,
     }),
     own: async () => answerOf(await takeOwn(uplink)),
   });
-  return (answer as unknown as KeptSamples | null) ?? undefined;
+  return (answer as KeptSamples | null) ?? undefined;
 }
 
-function answerOf(kept: KeptSamples | undefined): Json {
-  return (kept ?? null) as unknown as Json;
+function answerOf(kept: KeptSamples | undefined): unknown {
+  return kept ?? null;
 }
 
 /** Everything but what the owner reads from its records, so that no member is forgotten. */
@@ -62,7 +61,7 @@ function sentUplinkOf({
   implausibleTimes: ____,
   ...sent
 }: Uplink): SentUplink {
-  const exact = exactPlacesIn(sent as unknown as Json);
+  const exact = exactPlacesIn(sent);
   return { ...sent, deviceId: device.id, ...(exact.length > 0 && { exact }) };
 }
 
@@ -76,8 +75,8 @@ export function uplinkReceiver(parts: {
 }): MessageHandler {
   const { findRoute, takeOwnUplink, duplicates } = parts;
   return async (request) => {
-    const { exact = [], ...sent } = request as unknown as SentUplink;
-    rememberPlaces(sent as unknown as Json, exact);
+    const { exact = [], ...sent } = request as SentUplink;
+    rememberPlaces(sent, exact);
     const { deviceId, correlationId, receivedAt, isRepeated = false, ...message } = sent;
     const { samples, notes, rulesSkipped, ...payload } = message;
     const route = await findRoute(deviceId);

@@ -1,7 +1,6 @@
 // Shared rules: entries of every journal reach the node that holds the rules of their workspace, which evaluates each once.
 import { type Expression, sql, type SqlBool } from 'kysely';
 import { type DurableEntry, summaryOf } from '../model/journal-entry.ts';
-import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import type { RuleRegistry } from '../rules/evaluation/rule-registry.ts';
@@ -28,7 +27,7 @@ export interface SharedRulesParts {
   /** The number of a lease. */
   readonly shardOf: (lease: string) => number;
   /** Asks the holder of the lease, if another node is known to have it. */
-  readonly ask: (lease: string, request: Json) => Promise<Json | undefined>;
+  readonly ask: (lease: string, request: unknown) => Promise<unknown>;
 }
 
 interface EntriesMessage {
@@ -64,8 +63,8 @@ export class SharedRules {
     handleOwn(this.#parts, this.#state, entries);
 
   /** Answers `ask` of another node. */
-  readonly receive = async (request: Json): Promise<Json> => {
-    const { journal, entries } = request as unknown as EntriesMessage;
+  readonly receive = async (request: unknown): Promise<unknown> => {
+    const { journal, entries } = request as EntriesMessage;
     try {
       await evaluate(this.#parts, this.#state, journal, entries);
       return 'done';
@@ -144,7 +143,7 @@ async function send(
 ): Promise<void> {
   for (const some of messagesOf(entries)) {
     const request = { journal: node, entries: some } satisfies EntriesMessage;
-    const answer = await ask(lease, request as unknown as Json);
+    const answer = await ask(lease, request);
     if (answer === 'done') continue;
     throw new RulesElsewhere(`no node currently evaluates ${lease}; will be retried`);
   }

@@ -1,5 +1,4 @@
 // Journal replay: stored samples of devices from the journals of all nodes, in the order of storing.
-import type { Json } from '../model/json.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
@@ -61,12 +60,12 @@ async function* ownReplay(
 
 /** Offers the own journal to other nodes. */
 export function createReplayFeed(parts: OwnReplayParts) {
-  return async function* replay({ request }: { readonly request: Json }): AsyncGenerator<Json> {
-    const { place, devices } = request as unknown as ReplayRequest;
+  return async function* replay({ request }: { readonly request: unknown }): AsyncGenerator {
+    const { place, devices } = request as ReplayRequest;
     const from = readPlaceText(place);
     if (from === undefined) throw new Error(`${place} is not a place`);
     for await (const samples of ownReplay(parts, from, new Set(devices)))
-      if (samples.length > 0) yield samples as unknown as Json;
+      if (samples.length > 0) yield samples;
   };
 }
 
@@ -76,7 +75,7 @@ export interface JournalReplayParts extends OwnReplayParts {
   /** The journal of a node was not read, because that left. */
   readonly unread: (node: NodeAddress) => void;
   /** Opens a feed of another node. */
-  readonly follow: (node: NodeAddress, feed: string, request: Json) => AsyncIterable<Json>;
+  readonly follow: (node: NodeAddress, feed: string, request: unknown) => AsyncIterable<unknown>;
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
@@ -109,8 +108,8 @@ async function* remoteReplay(
   for (let attempt = 1; ; attempt++) {
     try {
       const request: ReplayRequest = { place: placeText(place), devices };
-      for await (const item of follow(node, replayFeed, request as unknown as Json)) {
-        const samples = item as unknown as readonly LiveSample[];
+      for await (const item of follow(node, replayFeed, request)) {
+        const samples = item as readonly LiveSample[];
         yield samples;
         const last = samples.at(-1);
         if (last !== undefined) place = advanced(place, last) as JournalPlaces;

@@ -80,13 +80,13 @@ export function exactPathsIn(value: Json): readonly string[] {
 export type MemberPlace = readonly string[];
 
 /** Where integers of the value became text, at most 1,000 places, for another process. */
-export function exactPlacesIn(value: Json): readonly MemberPlace[] {
+export function exactPlacesIn(value: unknown): readonly MemberPlace[] {
   const places: MemberPlace[] = [];
   if (areAny) addPlaces(value, [], places);
   return places;
 }
 
-function addPlaces(value: Json, above: MemberPlace, places: MemberPlace[]): void {
+function addPlaces(value: unknown, above: MemberPlace, places: MemberPlace[]): void {
   if (typeof value !== 'object' || value === null || above.length > jsonDepthMax) return;
   for (const key of exactKeys.get(value) ?? none)
     if (places.length < keptMax) places.push([...above, key]);
@@ -95,7 +95,7 @@ function addPlaces(value: Json, above: MemberPlace, places: MemberPlace[]): void
 }
 
 /** What `exactPlacesIn` told of the value in the other process. */
-export function rememberPlaces(value: Json, places: readonly MemberPlace[]): void {
+export function rememberPlaces(value: unknown, places: readonly MemberPlace[]): void {
   for (const place of places) {
     let holder: unknown = value;
     for (const key of place.slice(0, -1)) holder = (holder as JsonObject | undefined)?.[key];

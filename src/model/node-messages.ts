@@ -1,18 +1,18 @@
 // Node messages: what nodes of a cluster send to the owners of devices and to each other, and how they are addressed.
 import { crc32 } from 'node:zlib';
-import type { Json } from './json.ts';
 
 export interface NodeMessage {
   /** Decides which handler of the receiver gets the request. */
   readonly kind: string;
-  readonly request: Json;
+  /** As JSON can carry it, like every answer. */
+  readonly request: unknown;
   /** Of the request, roughly. */
   readonly bytes: number;
   /**
    * The request for a node that may have received the first one already. Without it, such a message
    * fails.
    */
-  readonly again?: Json;
+  readonly again?: unknown;
   /**
    * Whether only the node that may have received it recognizes the repetition. When another one owns
    * the id by then, the message fails: both would keep it.
@@ -24,11 +24,11 @@ export interface NodeMessage {
 
 export interface OwnedMessage extends NodeMessage {
   /** Does the work on this node, which may be the owner now or later. */
-  readonly own: () => Promise<Json>;
+  readonly own: () => Promise<unknown>;
 }
 
 /** Does the work of one kind of messages. It must bear repetitions of those with `again`. */
-export type MessageHandler = (request: Json, from: string) => Promise<Json>;
+export type MessageHandler = (request: unknown, from: string) => Promise<unknown>;
 
 /** Who serves a partition of devices. */
 export interface Place {
@@ -56,9 +56,9 @@ export interface NodeMessages {
    * moves. Throws the Problem of the owner, `intakeFull`, and `deviceWithoutOwner` after a time
    * without one.
    */
-  toOwner(id: string, message: OwnedMessage): Promise<Json>;
+  toOwner(id: string, message: OwnedMessage): Promise<unknown>;
   /** The answer of another node. Messages to it begin in order. Rejects when it does not answer. */
-  toNode(node: NodeAddress, message: NodeMessage): Promise<Json>;
+  toNode(node: NodeAddress, message: NodeMessage): Promise<unknown>;
   /** Undefined for a partition without an owner. */
   place(partition: number): Place | undefined;
   /** Adds the handler of a kind; all are added before the node serves anything. */

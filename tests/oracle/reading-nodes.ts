@@ -12,7 +12,6 @@ import {
   usageReceiver,
 } from '../../src/cluster/open-samples-call.ts';
 import { OpenElsewhere } from '../../src/cluster/remote-pending-samples.ts';
-import type { Json } from '../../src/model/json.ts';
 import type { NodeAddress } from '../../src/model/node-messages.ts';
 import {
   openClickHouseSamples,
@@ -101,7 +100,7 @@ async function openNode(
     );
     known = new Map(held);
   };
-  const call = (to: NodeAddress, name: string, request: Json) =>
+  const call = (to: NodeAddress, name: string, request: unknown) =>
     others.call(to, name, request).catch((error: unknown) => {
       if (!(error instanceof NodeUnreachable)) throw error;
       if (error.wasSent) throw nodeUnreachable(to);
@@ -128,7 +127,7 @@ async function openNode(
       holds,
     });
     disconnect = net.connect(id, {
-      handlers: new Map<string, (request: Json) => Promise<Json>>([
+      handlers: new Map<string, (request: unknown) => Promise<unknown>>([
         [openSamplesCall, receive],
         [usageCall, usageReceiver(() => samples.store.usageHere())],
       ]),

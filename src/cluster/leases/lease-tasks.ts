@@ -1,6 +1,5 @@
 // Lease tasks: the leases of work that this node does now, and workers that begin and end with them.
 import { crc32 } from 'node:zlib';
-import type { Json } from '../../model/json.ts';
 import type { Lease, LeaseName, Leases } from './leases.ts';
 
 export interface LeaseWorker {
@@ -21,18 +20,18 @@ export interface HeldWork {
 /** With the other nodes that do a part of the work. */
 export interface SharedWork extends HeldWork {
   /** Answers a call of other nodes. Call before this node joins them. */
-  readonly answer: (call: string, handler: (request: Json) => Promise<Json>) => void;
+  readonly answer: (call: string, handler: (request: unknown) => Promise<unknown>) => void;
   /**
    * Calls the holder of the work when that is another node. Resolves to undefined without a
    * known holder. Throws Problem `nodeUnreachable`, and an error with the message of the
    * handler's.
    */
-  readonly askHolder: (lease: LeaseName, call: string, request: Json) => Promise<Json | undefined>;
+  readonly askHolder: (lease: LeaseName, call: string, request: unknown) => Promise<unknown>;
   /**
    * Calls each other node that holds one of the leases, without an answer: what is missed, the
    * holder finds later by itself.
    */
-  readonly tellHolders: (leases: readonly LeaseName[], call: string, request: Json) => void;
+  readonly tellHolders: (leases: readonly LeaseName[], call: string, request: unknown) => void;
   /**
    * Does the work when other nodes call for it, and calls for it at all of them in parallel; see
    * `NodeRounds.ask`. Call before this node joins them.

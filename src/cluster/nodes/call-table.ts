@@ -1,5 +1,4 @@
 // Call table: handles each call of another node once, also when it is received twice.
-import type { Json } from '../../model/json.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { type CallHandlers, nodeLimits } from './nodes.ts';
 
@@ -8,14 +7,14 @@ export interface ReceivedCall {
   readonly id: string;
   readonly name: string;
   readonly from: string;
-  readonly request: Json;
+  readonly request: unknown;
 }
 
 /** Rejects as the handler does, and for an unknown name. */
-export type HandleCall = (call: ReceivedCall) => Promise<Json>;
+export type HandleCall = (call: ReceivedCall) => Promise<unknown>;
 
 export function createCallTable(handlers: CallHandlers): HandleCall {
-  const answers = createBoundedMap<string, Promise<Json>>(nodeLimits.answersMax);
+  const answers = createBoundedMap<string, Promise<unknown>>(nodeLimits.answersMax);
   return ({ id, name, from, request }) => {
     const key = `${from} ${id}`;
     const known = answers.get(key);

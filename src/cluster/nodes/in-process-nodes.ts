@@ -1,6 +1,5 @@
 // Nodes of one process: calls and forwards are function calls, with values that cross as JSON does.
 import { randomUUID } from 'node:crypto';
-import type { Json } from '../../model/json.ts';
 import type { NodeAddress } from '../../model/node-messages.ts';
 import { createCallTable, type HandleCall } from './call-table.ts';
 import { passedHeaders } from './node-headers.ts';
@@ -60,7 +59,7 @@ export function createNodeSwitch(carry: Carry = (deliver) => deliver()): NodeSwi
             throw new NodeUnreachable(to, true, cause);
           });
         if ('error' in answer) throw answer.error;
-        return structuredClone<Json>(answer.value);
+        return structuredClone<unknown>(answer.value);
       },
       async forward(to, request) {
         const { holds, serve } = reached(to);

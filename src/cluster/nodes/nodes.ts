@@ -1,6 +1,5 @@
 // Nodes: the port over which the nodes of a cluster ask each other and forward requests.
 import type { Readable } from 'node:stream';
-import type { Json } from '../../model/json.ts';
 import type { NodeAddress } from '../../model/node-messages.ts';
 
 export const nodeLimits = {
@@ -61,7 +60,10 @@ export class NodeUnreachable extends Error {
 }
 
 /** Answers calls of other nodes by name. `from` is the id of the caller. */
-export type CallHandlers = ReadonlyMap<string, (request: Json, from: string) => Promise<Json>>;
+export type CallHandlers = ReadonlyMap<
+  string,
+  (request: unknown, from: string) => Promise<unknown>
+>;
 
 export interface CallOptions {
   /** How long each of the two attempts waits, in place of `callMsMax`. */
@@ -75,7 +77,7 @@ export interface Nodes {
    * The answer of the node. A call whose answer is lost is sent once more, and is handled once.
    * Throws NodeUnreachable, or an error with the message of the handler's.
    */
-  call(to: NodeAddress, name: string, request: Json, options?: CallOptions): Promise<Json>;
+  call(to: NodeAddress, name: string, request: unknown, options?: CallOptions): Promise<unknown>;
   /**
    * The answer to the request; `notHeld` when the node does not hold the lease and did nothing.
    * Throws NodeUnreachable.

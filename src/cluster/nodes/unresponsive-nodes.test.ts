@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { Json } from '../../model/json.ts';
 import { createHttpNodes } from './http/http-nodes.ts';
 import { InternalPort } from './http/internal-port.ts';
 import type { ForwardedRequest } from './nodes.ts';
@@ -16,7 +15,7 @@ afterEach(async () => {
 
 /** A node whose work the test ends, behind a wire that can be silent. */
 async function world(handlers = presenceHandlers) {
-  const work = Promise.withResolvers<Json>();
+  const work = Promise.withResolvers<unknown>();
   const port = new InternalPort({
     id: 'b',
     secret,

@@ -34,7 +34,7 @@ export class PassedCaptures {
   constructor(parts: PassedCapturesParts) {
     this.#parts = parts;
     parts.messages.handle(kind, (request) => {
-      const sent = request as unknown as SentCapture;
+      const sent = request as SentCapture;
       return this.#serveHere(sent);
     });
   }
@@ -77,7 +77,7 @@ export class PassedCaptures {
       isOfClient: true,
       own: () => this.#serveHere(sent),
     });
-    const [status, head, text] = answer as unknown as SentAnswer;
+    const [status, head, text] = answer as SentAnswer;
     response.writeHead(status, [...head]);
     response.end(typeof text === 'string' ? text : Buffer.from(text.base64, 'base64'));
   }

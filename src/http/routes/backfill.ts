@@ -10,7 +10,6 @@ import type { Attempt, Once } from '../../uplinks/idempotency/idempotency.ts';
 import type { OnceStreamed } from '../../uplinks/idempotency/streamed-idempotency.ts';
 import { sampleGroups, sampleLineGroups } from '../../transports/http/sample-groups.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { idempotencyKeyOf } from '../edge/request-head.ts';
@@ -58,10 +57,11 @@ async function storedSample(
     parts.backfill({ deviceId, groups: [[input.body]], receivedAt, attempt });
   const call = callOf(input, principal);
   if (call === undefined) return work(parts.now());
-  const answer = await parts.once.stored({ ...call, body: input.body }, async (attempt) =>
-    answerOf(await work(attempt.firstSeenAt, attempt)),
-  );
-  return answer.body as unknown as BackfillReceipt;
+  const answer = await parts.once.stored({ ...call, body: input.body }, async (attempt) => ({
+    status: 201,
+    body: await work(attempt.firstSeenAt, attempt),
+  }));
+  return answer.body as BackfillReceipt;
 }
 
 type GroupedBody = Pick<Backfill, 'groups' | 'receivedAt' | 'attempt'>;
@@ -87,9 +87,10 @@ function bulkRoutes(parts: BackfillParts): Route[] {
       const answer = await parts.onceStreamed(call, body, async (bytes, attempt) => {
         // Parts of the request are named by their groups: a repetition must have the same ones.
         const groups = groupsOf(bytes, 'fixed');
-        return answerOf(await store({ groups, receivedAt: attempt.firstSeenAt, attempt }));
+        const receipt = await store({ groups, receivedAt: attempt.firstSeenAt, attempt });
+        return { status: 201, body: receipt };
       });
-      return answer.body as unknown as BackfillReceipt;
+      return answer.body as BackfillReceipt;
     } finally {
       inProgress--;
     }
@@ -113,8 +114,4 @@ function callOf({ headers, path }: Pick<BulkInput, 'headers' | 'path'>, principa
   const key = idempotencyKeyOf(headers);
   if (key === undefined) return undefined;
   return { credential: principal.id, route: `POST ${path}`, key };
-}
-
-function answerOf(receipt: BackfillReceipt): { readonly status: number; readonly body: Json } {
-  return { status: 201, body: receipt as unknown as Json };
 }

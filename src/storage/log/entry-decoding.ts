@@ -81,7 +81,7 @@ export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
 }
 
 function readReplacement(from: ByteReader): { readonly replaces: Replacement } {
-  return { replaces: readJson(from) as unknown as Replacement };
+  return { replaces: readJson(from) as Replacement };
 }
 
 /** Steps over rows and metrics; most entries that have rows by the thousand have no trace at all. */
@@ -223,7 +223,7 @@ function readRest(from: ByteReader, flags: number, context: EntryContext): Entry
   const has = (flag: number): boolean => (flags & flag) !== 0;
   const metrics = has(entryFlags.metrics) && { metrics: metricsCodec.read(from, context) };
   const trace = has(entryFlags.trace) && { trace: traceCodec.read(from, context) };
-  const notes = has(entryFlags.notes) ? (readJson(from) as unknown as ProcessingLogEntry[]) : [];
+  const notes = has(entryFlags.notes) ? (readJson(from) as ProcessingLogEntry[]) : [];
   const state = has(entryFlags.state) && { state: readJson(from) as JsonObject };
   return { notes, ...state, ...metrics, ...trace };
 }

@@ -127,8 +127,8 @@ export function writeJson(to: ByteWriter, value: unknown): void {
   to.string(JSON.stringify(value));
 }
 
-export function readJson(from: ByteReader): Json {
-  return JSON.parse(from.string(from.varint())) as Json;
+export function readJson(from: ByteReader): unknown {
+  return JSON.parse(from.string(from.varint()));
 }
 
 const asFirstRow = 0;

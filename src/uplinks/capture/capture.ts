@@ -88,9 +88,9 @@ export async function captureOnce(
     }
     const duplicateKey = attempt.duplicateKey(wholeUplink);
     const receipt = await work({ ...input, duplicateKey }, attempt.firstSeenAt);
-    return { status: 201, body: receipt as unknown as Json };
+    return { status: 201, body: receipt };
   });
-  return answer.body as unknown as CaptureReceipt;
+  return answer.body as CaptureReceipt;
 }
 
 /** Returns the uplink of a payload of any transport. */

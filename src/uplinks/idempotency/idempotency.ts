@@ -14,7 +14,8 @@ const heldMax = 10_000;
 
 export interface FirstAnswer {
   readonly status: number;
-  readonly body: Json;
+  /** As JSON can carry it. */
+  readonly body: unknown;
 }
 
 /**

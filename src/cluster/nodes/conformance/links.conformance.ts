@@ -1,6 +1,5 @@
 // Links: what every implementation must do, also with lost messages, a slow reader or a peer that stops.
 import { expect, test } from 'vitest';
-import type { Json } from '../../../model/json.ts';
 import type { NodeAddress } from '../../../model/node-messages.ts';
 import { problem } from '../../../model/problem.ts';
 import { type FeedHandler, type FeedHandlers, linkLimits, type Links } from '../links/links.ts';
@@ -29,7 +28,7 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
   async function offered(): Promise<Offered> {
     const ended: string[] = [];
     let sent = 0;
-    async function* count({ request, signal }: Parameters<FeedHandler>[0]): AsyncGenerator<Json> {
+    async function* count({ request, signal }: Parameters<FeedHandler>[0]): AsyncGenerator {
       const { from, to, padding = '' } = request as { from: number; to: number; padding?: string };
       try {
         for (let n = from; n < to && !signal.aborted; n++) {
@@ -41,7 +40,7 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
       }
     }
     async function* changes({ request, from, signal, onChange }: Parameters<FeedHandler>[0]) {
-      const waiting: Json[] = [{ request, from }];
+      const waiting: unknown[] = [{ request, from }];
       let wake: () => void = () => undefined;
       onChange((change) => {
         waiting.push(change);
@@ -55,11 +54,11 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
       }
       ended.push('changes');
     }
-    async function* refuse(): AsyncGenerator<Json> {
+    async function* refuse(): AsyncGenerator {
       yield 1;
       throw problem('cursorTooOld', { oldest: '7' });
     }
-    async function* fail(): AsyncGenerator<Json> {
+    async function* fail(): AsyncGenerator {
       yield* [];
       throw new Error('the feed failed');
     }
@@ -67,8 +66,8 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
     return { pair, sent: () => sent, ended };
   }
 
-  async function read(feed: AsyncIterable<Json>, max = Infinity): Promise<Json[]> {
-    const found: Json[] = [];
+  async function read(feed: AsyncIterable<unknown>, max = Infinity): Promise<unknown[]> {
+    const found: unknown[] = [];
     for await (const item of feed) if (found.push(item) >= max) break;
     return found;
   }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import type { Json } from '../../../model/json.ts';
 import type { NodeAddress } from '../../../model/node-messages.ts';
 import {
   type CallHandlers,
@@ -33,10 +32,10 @@ export interface NodePair {
 
 export function describeNodes(open: (offered: OfferedNode) => Promise<NodePair>): void {
   const served: { readonly request: ForwardedRequest; readonly body: Buffer }[] = [];
-  const calls: [Json, string][] = [];
+  const calls: [unknown, string][] = [];
   let answerBody: ForwardedAnswer['body'];
 
-  const handlers: Readonly<Record<string, (request: Json, from: string) => Promise<Json>>> = {
+  const handlers: Readonly<Record<string, (request: unknown, from: string) => Promise<unknown>>> = {
     async count(request, from) {
       calls.push([request, from]);
       return calls.length;

@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
-import type { Json } from '../../../model/json.ts';
 import type { NodeAddress } from '../../../model/node-messages.ts';
 import {
   bodyFollows,
@@ -61,9 +60,9 @@ export function createHttpNodes(options: {
   async function call(
     to: NodeAddress,
     name: string,
-    request: Json,
+    request: unknown,
     answerMsMax: number = nodeLimits.callMsMax,
-  ): Promise<Json> {
+  ): Promise<unknown> {
     const body = JSON.stringify(request);
     const callId = randomUUID();
     const path = `${callPath}${name}`;
@@ -168,7 +167,7 @@ async function sendCall(
     readonly body: string;
     readonly answerMsMax: number;
   },
-): Promise<Json> {
+): Promise<unknown> {
   const {
     statusCode,
     headers,
@@ -190,7 +189,7 @@ async function sendCall(
     signal: AbortSignal.timeout(answerMsMax),
   });
   const read = await answer.text();
-  if (statusCode === 200) return JSON.parse(read) as Json;
+  if (statusCode === 200) return JSON.parse(read) as unknown;
   const run = headers[nodeHeaders.run];
   throw new CallFailed(statusCode, read, typeof run === 'string' ? run : undefined);
 }

@@ -9,7 +9,6 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Json } from '../../../model/json.ts';
 import { createCallTable, type HandleCall } from '../call-table.ts';
 import { bodyFollows, digestOf, sealBytes, SignatureCheck } from '../cluster-secret.ts';
 import { type CallHandlers, nodeLimits } from '../nodes.ts';
@@ -238,7 +237,7 @@ async function answerCall(
     const { [nodeHeaders.from]: from, [nodeHeaders.call]: id } = request.headers;
     if (typeof from !== 'string' || typeof id !== 'string')
       return void response.writeHead(400).end();
-    const answer = await handle({ id, name, from, request: JSON.parse(body) as Json });
+    const answer = await handle({ id, name, from, request: JSON.parse(body) as unknown });
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   } catch (error) {
     failed(name, error);

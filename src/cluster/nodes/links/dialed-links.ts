@@ -1,5 +1,4 @@
 // Dialed links: one link to each node that is followed, opened when needed, and not too often after failures.
-import type { Json } from '../../../model/json.ts';
 import type { NodeAddress } from '../../../model/node-messages.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import { NodeUnreachable } from '../nodes.ts';
@@ -92,7 +91,7 @@ function followFeed(parts: {
   readonly delivered: () => void;
 }): FollowedFeed {
   const received: ReceivedFeed = { waiting: [], end: undefined, wake: () => undefined };
-  const changes: Json[] = [];
+  const changes: unknown[] = [];
   let feed: OpenFeed | undefined;
   let isClosed = false;
   const opening = parts.opened(received).then((opened) => {
@@ -111,7 +110,7 @@ function followFeed(parts: {
     received.wake();
   }
 
-  async function* read(): AsyncGenerator<Json> {
+  async function* read(): AsyncGenerator {
     try {
       await opening;
       for (;;) {
@@ -146,7 +145,7 @@ function followFeed(parts: {
 /** One feed, as the link delivers it. */
 interface ReceivedFeed {
   /** Messages that were not read, with what they count in the window. */
-  readonly waiting: { readonly item: Json; readonly cost: number }[];
+  readonly waiting: { readonly item: unknown; readonly cost: number }[];
   /** Why no further message comes; null when the feed is over. */
   end: Error | null | undefined;
   /** Called when there is something new. */
@@ -154,7 +153,7 @@ interface ReceivedFeed {
 }
 
 interface LinkReceiver {
-  open(name: string, request: Json, feed: ReceivedFeed): OpenFeed;
+  open(name: string, request: unknown, feed: ReceivedFeed): OpenFeed;
   close(): void;
 }
 
@@ -226,7 +225,7 @@ class OpenFeed {
     this.#finish = finish;
   }
 
-  change(request: Json): void {
+  change(request: unknown): void {
     this.#channel.send(['change', this.#id, request]);
   }
 

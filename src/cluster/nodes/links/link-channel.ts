@@ -1,11 +1,10 @@
 // Link channel: numbers the messages of a link over its socket, sends heartbeats, and notices what is lost, doubled or silent.
-import type { Json, JsonObject } from '../../../model/json.ts';
 import { isRefused, Problem, problemOf, type Refusal, refusalOf } from '../../../model/problem.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import { linkLimits } from './links.ts';
 
 /** A kind, the number of a feed, and what the kind needs. */
-export type LinkMessage = readonly [kind: string, feed: number, ...rest: readonly Json[]];
+export type LinkMessage = readonly [kind: string, feed: number, ...rest: readonly unknown[]];
 
 export interface LinkChannel {
   /** Returns what the message counts in a window. */
@@ -87,13 +86,13 @@ function costOf({ length }: string): number {
 // Feed error: why a feed ended, as it crosses from one node to another.
 
 /** A Problem keeps its name and details; of other errors only the message crosses. */
-export function feedErrorToJson(error: unknown): JsonObject {
+export function feedErrorToJson(error: unknown): Refusal | { readonly message: string } {
   if (!(error instanceof Problem)) return { message: String((error as Error).message) };
-  return { ...refusalOf(error) } as unknown as JsonObject;
+  return refusalOf(error);
 }
 
-export function feedErrorOf(sent: Json): Error {
-  const read = sent as unknown as { readonly message: string } | Refusal;
+export function feedErrorOf(sent: unknown): Error {
+  const read = sent as { readonly message: string } | Refusal;
   return isRefused(read) ? problemOf(read) : new Error(read.message);
 }
 

@@ -1,6 +1,6 @@
 // Link sender: the end of a link that sends feeds, each as fast as its follower takes it.
-import type { Json } from '../../../model/json.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
+import { Problem } from '../../../model/problem.ts';
 import {
   feedErrorToJson,
   type LinkChannel,
@@ -32,8 +32,8 @@ interface SentFeed {
   /** Bytes that may be sent now. */
   window: number;
   mayGoOn: PromiseWithResolvers<void>;
-  changes: Json[];
-  listener: ((request: Json) => void) | undefined;
+  changes: unknown[];
+  listener: ((request: unknown) => void) | undefined;
   done: Promise<void>;
 }
 
@@ -77,12 +77,12 @@ function receive(
 }
 
 function openFeed(
-  [id, value]: readonly [id: number, value: Json],
+  [id, value]: readonly [id: number, value: unknown],
   parts: LinkSenderParts,
   feeds: Map<number, SentFeed>,
   channel: LinkChannel,
 ): void {
-  const { name, request } = value as { readonly name: string; readonly request: Json };
+  const { name, request } = value as { readonly name: string; readonly request: unknown };
   const feed = newFeed(name, request, parts.from);
   feeds.set(id, feed);
   feed.done = sendFeed(feed, parts, feeds.size, (item) => {
@@ -95,7 +95,7 @@ function openFeed(
     .finally(() => feeds.delete(id));
 }
 
-function newFeed(name: string, request: Json, from: string): SentFeed {
+function newFeed(name: string, request: unknown, from: string): SentFeed {
   const abort = new AbortController();
   const feed: SentFeed = {
     name,
@@ -122,7 +122,7 @@ async function sendFeed(
   feed: SentFeed,
   { feeds: offered, failed }: LinkSenderParts,
   open: number,
-  send: (item: Json) => void,
+  send: (item: unknown) => void,
 ): Promise<void> {
   const { name, opened, abort } = feed;
   try {
@@ -140,13 +140,9 @@ async function sendFeed(
     }
   } catch (error) {
     if (abort.signal.aborted) return;
-    if (!isRefusal(error)) failed(name, error);
+    if (!(error instanceof Problem)) failed(name, error);
     throw error;
   }
-}
-
-function isRefusal(error: unknown): boolean {
-  return feedErrorToJson(error)['problem'] !== undefined;
 }
 
 function endFeed({ abort, mayGoOn }: SentFeed): void {

@@ -1,5 +1,4 @@
 // Links: the port over which a node follows feeds of other nodes, all of one node over one connection.
-import type { Json } from '../../../model/json.ts';
 import type { NodeAddress } from '../../../model/node-messages.ts';
 
 export const linkLimits = {
@@ -25,9 +24,9 @@ export const linkLimits = {
 } as const;
 
 /** A feed that a node follows. The messages can be read once. */
-export interface FollowedFeed extends AsyncIterable<Json> {
+export interface FollowedFeed extends AsyncIterable<unknown> {
   /** Sends a change of the request to the other node. */
-  change(request: Json): void;
+  change(request: unknown): void;
   /** Ends the feed, also when it is not read. */
   close(): void;
 }
@@ -38,26 +37,26 @@ export interface Links {
    * or breaks, and what the feed threw: a Problem, or an error with its message. The caller then
    * follows again from where it was; the port limits how often a link is opened.
    */
-  follow(to: NodeAddress, feed: string, request: Json): FollowedFeed;
+  follow(to: NodeAddress, feed: string, request: unknown): FollowedFeed;
   close(): Promise<void>;
 }
 
 /** A feed as the node sees it that sends. */
 export interface OpenedFeed {
-  readonly request: Json;
+  readonly request: unknown;
   /** Id of the node that follows. */
   readonly from: string;
   /** Aborted when the follower has ended the feed or is gone. */
   readonly signal: AbortSignal;
   /** Calls the listener with each change of the request, also with those that came before. */
-  onChange(listener: (request: Json) => void): void;
+  onChange(listener: (request: unknown) => void): void;
 }
 
 /**
  * Sends a feed. The next message is asked for when the follower takes it, so a slow follower never
  * fills the memory of the sender.
  */
-export type FeedHandler = (opened: OpenedFeed) => AsyncIterable<Json>;
+export type FeedHandler = (opened: OpenedFeed) => AsyncIterable<unknown>;
 
 /** Feeds that a node offers, by name. */
 export type FeedHandlers = ReadonlyMap<string, FeedHandler>;

@@ -1,6 +1,5 @@
 // Form of messages between nodes: batches, and an outcome for each message of one.
 import { errorMessage } from '../../../model/errors.ts';
-import type { Json } from '../../../model/json.ts';
 import { Problem, problemOf, type Refusal, refusalOf } from '../../../model/problem.ts';
 
 /** Calls between nodes: a batch of messages, and the outcomes of those that took longer. */
@@ -8,11 +7,11 @@ export const messagesCall = 'messages';
 export const outcomesCall = 'outcomes';
 
 /** The queue is the name of a lease, or that of a node. */
-export type MessageOfBatch = readonly [queue: string, kind: string, request: Json];
+export type MessageOfBatch = readonly [queue: string, kind: string, request: unknown];
 
 /** `moved`: the node does not serve the queue, and did nothing that another node knows of. */
 export type Outcome =
-  | { readonly answer: Json }
+  | { readonly answer: unknown }
   | { readonly moved: true }
   | Refusal
   | { readonly error: string };
@@ -36,7 +35,7 @@ export function outcomeOf(error: unknown): Outcome {
 }
 
 /** The error of an outcome that is neither an answer nor a move. */
-export function errorOf(outcome: Exclude<Outcome, { answer: Json } | { moved: true }>): Error {
+export function errorOf(outcome: Exclude<Outcome, { answer: unknown } | { moved: true }>): Error {
   if ('error' in outcome) return new Error(`Another node has failed: ${outcome.error}`);
   return problemOf(outcome);
 }

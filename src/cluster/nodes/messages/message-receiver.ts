@@ -1,5 +1,4 @@
 // Message receiver: begins the messages of a batch in order, and answers each when its work is done.
-import type { Json } from '../../../model/json.ts';
 import type { MessageHandler } from '../../../model/node-messages.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
@@ -41,13 +40,13 @@ interface Batch {
 export function createMessageReceiver(parts: ReceiverParts): CallHandlers {
   const later = createBoundedMap<string, Batch>(receiverLimits.ticketsMax);
 
-  async function takeBatch(request: Json, from: string): Promise<Json> {
-    const batch = begin(request as unknown as readonly MessageOfBatch[], from, parts);
+  async function takeBatch(request: unknown, from: string): Promise<unknown> {
+    const batch = begin(request as readonly MessageOfBatch[], from, parts);
     await within(Promise.all(batch.work), receiverLimits.promptMs, parts.setTimer);
     return answerOf(batch, parts.newTicket());
   }
 
-  async function tellLater(request: Json): Promise<Json> {
+  async function tellLater(request: unknown): Promise<unknown> {
     const ticket = String(request);
     const batch = later.get(ticket);
     if (batch === undefined) throw new Error('The outcomes of the messages are no longer known');
@@ -61,14 +60,14 @@ export function createMessageReceiver(parts: ReceiverParts): CallHandlers {
     return answerOf(batch, ticket);
   }
 
-  function answerOf(batch: Batch, ticket: string): Json {
+  function answerOf(batch: Batch, ticket: string): unknown {
     const outcomes = batch.waiting.map((place) => batch.outcomes[place] ?? null);
     batch.waiting = batch.waiting.filter((_, i) => outcomes[i] === null);
     const isOver = batch.waiting.length === 0;
     if (isOver) later.delete(ticket);
     else later.set(ticket, batch);
     const answer: BatchAnswer = { outcomes, ...(!isOver && { ticket }) };
-    return answer as unknown as Json;
+    return answer;
   }
 
   return new Map([

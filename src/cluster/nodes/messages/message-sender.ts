@@ -1,5 +1,4 @@
 // Message sender: messages to owners of leases and to nodes, in batches, in the order of each queue.
-import type { Json } from '../../../model/json.ts';
 import type { NodeAddress, NodeMessage, OwnedMessage } from '../../../model/node-messages.ts';
 import { problem } from '../../../model/problem.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
@@ -58,7 +57,7 @@ export class MessageSender {
   }
 
   /** The answer of the node. Messages begin in order. Throws NodeUnreachable. */
-  readonly toNode = (to: NodeAddress, message: NodeMessage): Promise<Json> =>
+  readonly toNode = (to: NodeAddress, message: NodeMessage): Promise<unknown> =>
     add(this.#state, queueOfNode(to.id), to, message);
 
   /** Ends what waits. */
@@ -74,7 +73,7 @@ export class MessageSender {
    * while it moves. Throws the Problem of the owner, `intakeFull`, and `deviceWithoutOwner` after
    * a time without one.
    */
-  toOwner(lease: string, message: OwnedMessage): Promise<Json> {
+  toOwner(lease: string, message: OwnedMessage): Promise<unknown> {
     return add(this.#state, lease, undefined, message);
   }
 
@@ -93,7 +92,7 @@ async function add(
   name: string,
   to: NodeAddress | undefined,
   message: Waiting['message'],
-): Promise<Json> {
+): Promise<unknown> {
   const { messagesMax, bytesMax, ownerlessMax } = senderLimits;
   if (state.isClosed) throw problem('nodeUnreachable');
   const queue = state.queues.get(name) ?? newQueue(name, to);
@@ -104,7 +103,7 @@ async function add(
   state.size++;
   state.bytes += message.bytes;
   if (queue.isOwnerless) state.ownerless++;
-  const { promise, resolve, reject } = Promise.withResolvers<Json>();
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const since = state.parts.now();
   queue.waiting.push({ message, since, request: message.request, resolve, reject });
   plan(state);
@@ -209,7 +208,7 @@ async function send(state: State, to: NodeAddress, taken: readonly Taken[]): Pro
     ({ queue, waiting }): MessageOfBatch => [queue.name, waiting.message.kind, waiting.request],
   );
   const answer = await parts
-    .call(to, messagesCall, messages as unknown as Json, optionsFor(taken))
+    .call(to, messagesCall, messages, optionsFor(taken))
     .catch((error: unknown) => error as Error);
   underWay.set(to.id, (underWay.get(to.id) ?? 1) - 1);
   for (const queue of queuesOf(taken)) queue.isSent = false;
@@ -224,11 +223,11 @@ function optionsFor(taken: readonly Taken[]): CallOptions {
 function settleBatch(
   state: State,
   taken: readonly Taken[],
-  answer: Json | Error,
+  answer: unknown,
   to: NodeAddress,
 ): void {
   if (answer instanceof Error) failAll(state, taken, answer, to);
-  else settleAll(state, taken, answer as unknown as BatchAnswer, to);
+  else settleAll(state, taken, answer as BatchAnswer, to);
   for (const queue of queuesOf(taken)) leave(state, queue);
   plan(state);
 }
@@ -327,10 +326,10 @@ interface Waiting {
   readonly message: NodeMessage & Partial<OwnedMessage>;
   readonly since: number;
   /** What is sent, which changes when a node may have received it. */
-  request: Json;
+  request: unknown;
   /** Id of the node that may have received it, when no other one may get it. */
   receiver?: string;
-  readonly resolve: (answer: Json) => void;
+  readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 

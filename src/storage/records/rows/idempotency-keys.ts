@@ -1,6 +1,5 @@
 // Idempotency keys: the answers to requests, stored for one day (contract, decisions and section 35).
 import type { EpochMs } from '../../../model/instant.ts';
-import type { Json } from '../../../model/json.ts';
 import type { StoredPart } from '../../../model/request-part.ts';
 import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
 import { sql } from 'kysely';
@@ -13,7 +12,7 @@ export interface KeptAnswer {
   readonly bodyHash: string;
   readonly firstSeenAt: EpochMs;
   /** Null until the first request was answered. */
-  readonly answer: { readonly status: number; readonly body: Json } | null;
+  readonly answer: { readonly status: number; readonly body: unknown } | null;
   /** Parts of an unanswered request that are in the journal. */
   readonly durable: readonly StoredPart[];
 }

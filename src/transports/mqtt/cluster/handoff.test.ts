@@ -1,6 +1,5 @@
 // Hand-over: what a partition leaves arrives at the next owner, and does not replace what is newer there.
 import { expect, test } from 'vitest';
-import type { Json } from '../../../model/json.ts';
 import { type MessageHandler, partitionOf } from '../../../model/node-messages.ts';
 import { Retained, type RetainedMessage } from '../mqtt-retained.ts';
 import { SessionStore } from '../mqtt-session-store.ts';
@@ -35,10 +34,10 @@ function nodes() {
     failed,
     messages: {
       handle: () => undefined,
-      async toOwner(_, { request }): Promise<Json> {
+      async toOwner(_, { request }): Promise<unknown> {
         const text = JSON.stringify(request);
         sizes.push(text.length);
-        return take(JSON.parse(text) as Json, 'first');
+        return take(JSON.parse(text) as unknown, 'first');
       },
     },
   });

@@ -1,5 +1,4 @@
 // Hand-over: retained messages and kept sessions follow their devices and clients to the next owner.
-import type { Json } from '../../../model/json.ts';
 import { type NodeMessages, partitionOf } from '../../../model/node-messages.ts';
 import type { Retained, RetainedOfDevice } from '../mqtt-retained.ts';
 import type { KeptSession, SessionStore } from '../mqtt-session-store.ts';
@@ -72,7 +71,7 @@ async function sendAll(left: readonly Left[], parts: HandOverParts): Promise<voi
   if (part.length > 0) await send(part, bytes, parts);
 }
 
-async function send(left: readonly Left[], bytes: number, parts: HandOverParts): Promise<Json> {
+async function send(left: readonly Left[], bytes: number, parts: HandOverParts): Promise<unknown> {
   const sent: HandOverRequest = {
     retained: left.flatMap(({ retained }) => retained ?? []).map(sentRetained),
     kept: left.flatMap(({ id, kept }) => (kept === undefined ? [] : ([[id, kept]] as const))),

@@ -1,6 +1,5 @@
 // Kinds of MQTT messages between nodes, with their requests and messages as they cross.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { Json } from '../../../model/json.ts';
 import type { NodeAddress } from '../../../model/node-messages.ts';
 import type { OutboundMessage } from '../mqtt-messages.ts';
 import type { MessageProperties } from '../mqtt-properties.ts';
@@ -30,7 +29,7 @@ export const kinds = {
 /** A device is named by its service id. A message is in the form of message-form.ts. */
 export interface PublishRequest {
   readonly id: string;
-  readonly message: Json;
+  readonly message: unknown;
   /** Sub-topic, its levels joined with dots. */
   readonly topic: string | null;
   readonly key: string | null;
@@ -42,7 +41,7 @@ export interface PublishRequest {
 
 export interface MessageRequest {
   readonly id: string;
-  readonly message: Json;
+  readonly message: unknown;
 }
 
 export interface DeliverRequest extends MessageRequest {
@@ -95,12 +94,12 @@ export interface HandOverRequest {
 }
 
 /** Requests as JSON: their types say what they hold. */
-export function requestOf<T>(request: T): Json {
-  return request as unknown as Json;
+export function requestOf<T>(request: T): unknown {
+  return request;
 }
 
-export function requestAs<T>(request: Json): T {
-  return request as unknown as T;
+export function requestAs<T>(request: unknown): T {
+  return request as T;
 }
 
 // Form of MQTT messages between nodes: as JSON, payloads in base64.
@@ -116,7 +115,7 @@ interface SentMessage extends Omit<OutboundMessage, 'payload' | 'properties'> {
   readonly expiresAt?: number | undefined;
 }
 
-export function sentMessage(message: OutboundMessage | RetainedMessage): Json {
+export function sentMessage(message: OutboundMessage | RetainedMessage): unknown {
   const { payload, properties, ...rest } = message;
   const { correlationData, ...others } = properties ?? {};
   const sent: Omit<SentMessage, 'retain'> = {
@@ -125,7 +124,7 @@ export function sentMessage(message: OutboundMessage | RetainedMessage): Json {
     ...(properties !== undefined && { properties: others }),
     ...(correlationData !== undefined && { correlationData: correlationData.toString('base64') }),
   };
-  return sent as unknown as Json;
+  return sent;
 }
 
 export function sentBytes({ payload }: Pick<OutboundMessage, 'payload'>): number {
@@ -133,8 +132,8 @@ export function sentBytes({ payload }: Pick<OutboundMessage, 'payload'>): number
 }
 
 /** The message that was sent, with the members that its kind has. */
-export function receivedMessage(sent: Json): OutboundMessage & RetainedMessage {
-  const { payload, properties, correlationData, ...rest } = sent as unknown as SentMessage;
+export function receivedMessage(sent: unknown): OutboundMessage & RetainedMessage {
+  const { payload, properties, correlationData, ...rest } = sent as SentMessage;
   const all = {
     ...properties,
     ...(correlationData !== undefined && {

@@ -1,5 +1,4 @@
 // Owned messages: retained messages and messages of the platform, which the owner of their device keeps and sends.
-import type { Json } from '../../../model/json.ts';
 import type { NodeMessages } from '../../../model/node-messages.ts';
 import type { MqttPeers } from '../mqtt-peers.ts';
 import type { PublishToDevice } from '../mqtt-publisher.ts';
@@ -25,11 +24,11 @@ export function retainedAtOwners(messages: NodeMessages, retained: Retained): Re
     of(id, { direction, levels }) {
       if (messages.isOwn(id)) return retained.of(id, { direction, levels });
       const request = requestOf({ id, direction, levels });
-      const own = async (): Promise<Json> =>
+      const own = async (): Promise<unknown> =>
         retained.of(id, { direction, levels }).map(sentMessage);
       return messages
         .toOwner(id, { kind: kinds.retained, request, again: request, bytes: id.length, own })
-        .then((found) => (found as readonly Json[]).map(receivedMessage));
+        .then((found) => (found as readonly unknown[]).map(receivedMessage));
     },
   };
 }

@@ -1,6 +1,5 @@
 // Owner node: devices and clients of this node, whose connections are at other nodes.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { Json } from '../../../model/json.ts';
 import { type NodeAddress, type NodeMessages, partitionOf } from '../../../model/node-messages.ts';
 import type { MqttBroker } from '../mqtt-broker.ts';
 import { bestOutcome, type OutboundMessage } from '../mqtt-messages.ts';
@@ -228,7 +227,7 @@ function spread(
 
 interface Delivery {
   readonly id: string;
-  readonly request: Json;
+  readonly request: unknown;
   readonly bytes: number;
 }
 

@@ -1,6 +1,5 @@
 // Session node: connections of this node, whose devices and clients other nodes own.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { Json } from '../../../model/json.ts';
 import type { NodeMessages } from '../../../model/node-messages.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import type { MqttBroker } from '../mqtt-broker.ts';
@@ -245,7 +244,7 @@ function contactOwners({ parts, devices, clients, memories }: State): void {
 async function deliver(
   { parts }: State,
   { id, direction, message: sent }: DeliverRequest,
-): Promise<Json> {
+): Promise<unknown> {
   const deliveries = parts.broker()?.deliveries;
   if (deliveries?.hasSubscribers(id) !== true) return 'unwatched';
   const message = receivedMessage(sent);
