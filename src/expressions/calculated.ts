@@ -60,7 +60,7 @@ function compiledKey(calculated: CalculatedKey, index: number): CompiledKey {
   const { key, topic } = calculated;
   try {
     const expression = parseExpression(calculated.expression);
-    checkReach(expression, index);
+    checkReach(expression, 'calculated keys');
     return { topic, key, expression };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -68,18 +68,23 @@ function compiledKey(calculated: CalculatedKey, index: number): CompiledKey {
   }
 }
 
-function checkReach({ inputs, positions }: Expression, index: number): void {
+/**
+ * The other devices that a formula reads as samples arrive, each once. Throws ExpressionError when
+ * it reads further back than a day, or too many devices.
+ */
+export function checkReach({ inputs, positions }: Expression, where: string): readonly string[] {
   const devices = new Set<string>();
   for (const [i, input] of inputs.entries()) {
     const position = positions[i] ?? 0;
     const reachMs = input.kind === 'window' ? input.windowMs : 0;
     const maxAgeMs = input.kind === 'last' ? input.maxAgeMs : 0;
     if (Math.max(reachMs, maxAgeMs) > dayMs)
-      throw new CalculatedKeyError(index, 'windows of calculated keys are at most PT24H', position);
+      throw new ExpressionError(`windows of ${where} are at most PT24H`, position);
     if ('source' in input && input.source.deviceId !== null) devices.add(input.source.deviceId);
     if (devices.size > devicesMax)
-      throw new CalculatedKeyError(index, `at most ${devicesMax} other devices`, position);
+      throw new ExpressionError(`at most ${devicesMax} other devices`, position);
   }
+  return [...devices];
 }
 
 /** Undefined for a source of another device. */

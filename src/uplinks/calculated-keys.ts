@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compileCalculatedKeys, type CompiledKey } from '../expressions/calculated.ts';
 import { type OffsetAt, type RowFunction, rowFunction } from '../expressions/evaluate.ts';
 import { type Input, type Value, type ValueSource, valueOf } from '../expressions/parse.ts';
-import { foldValues } from '../expressions/windows.ts';
+import { inputValue, RecentValues } from '../expressions/recent-values.ts';
 import { dataValue } from '../model/data-value.ts';
 import type { CalculatedKey, DeviceType } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';
@@ -17,12 +17,8 @@ import { markCalculated } from '../storage/samples/same-data.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { Validated } from './uplink.ts';
 
-const recentLimits = {
-  /** Of a device and key. */
-  valuesMax: 1_000,
-  /** Of all devices together; the least recently used are forgotten. */
-  bytesMax: 64 * 1024 * 1024,
-} as const;
+/** Of all devices together; the least recently used are forgotten. */
+const recentBytesMax = 64 * 1024 * 1024;
 
 const bytesPerValue = 24;
 const bytesPerList = 400;
@@ -129,77 +125,6 @@ function formulasOf(keys: readonly CalculatedKey[]): Formulas {
   return formulas;
 }
 
-// Recent values.
-
-/** Values of one key in the order of time, those of one instant as they came. */
-class RecentValues {
-  readonly #times: EpochMs[] = [];
-  readonly #values: Value[] = [];
-
-  get length(): number {
-    return this.#times.length;
-  }
-
-  add(at: EpochMs, value: Value): void {
-    if (value === null) return;
-    const place = this.#after(at);
-    if (place === this.#times.length) {
-      this.#times.push(at);
-      this.#values.push(value);
-    } else {
-      this.#times.splice(place, 0, at);
-      this.#values.splice(place, 0, value);
-    }
-  }
-
-  /** Drops the oldest beyond the limit; returns the time of the last that was dropped. */
-  trim(): EpochMs | undefined {
-    const excess = this.#times.length - recentLimits.valuesMax;
-    // In steps, because moving a list costs its length.
-    if (excess < recentLimits.valuesMax) return undefined;
-    const dropped = this.#times[excess - 1];
-    this.#times.splice(0, excess);
-    this.#values.splice(0, excess);
-    return dropped;
-  }
-
-  /** The last value at or before a moment that is not older; `skip` leaves out as many. */
-  last(at: EpochMs, maxAgeMs: number, skip: number): Value {
-    const place = this.#after(at) - 1 - skip;
-    if (place < 0 || at - (this.#times[place] ?? 0) > maxAgeMs) return null;
-    return this.#values[place] ?? null;
-  }
-
-  /** Of the numbers among the last `valuesMax` values of the window. */
-  fold(at: EpochMs, input: Extract<Input, { kind: 'window' }>): Value {
-    const to = this.#after(at);
-    let from = Math.max(0, to - recentLimits.valuesMax, this.#after(at - input.windowMs));
-    const times: number[] = [];
-    const numbers: number[] = [];
-    for (; from < to; from++) {
-      const value = this.#values[from];
-      if (typeof value !== 'number' && typeof value !== 'boolean') continue;
-      times.push(this.#times[from] ?? 0);
-      numbers.push(Number(value));
-    }
-    const result = foldValues(input, times, numbers, 0, numbers.length);
-    return Number.isFinite(result) ? result : null;
-  }
-
-  /** The first place behind a moment. */
-  #after(at: EpochMs): number {
-    let high = this.#times.length;
-    if (high === 0 || (this.#times[high - 1] ?? 0) <= at) return high;
-    let low = 0;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#times[middle] ?? 0) <= at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-}
-
 /** The recent values of a device. */
 class History {
   readonly #lists = new Map<string, RecentValues>();
@@ -263,7 +188,7 @@ function calculatedSample(
   isOld: (key: string) => boolean = () => false,
 ): Calculated {
   const { topic, timestamp } = sample;
-  const { history, offsetAt } = surroundings;
+  const { history, fields, offsetAt } = surroundings;
   const { formulas } = history;
   const tracked = formulas.tracked.get(topic) ?? noKeys;
   const own = formulas.of(topic);
@@ -276,6 +201,7 @@ function calculatedSample(
   }
   const given = data;
   let more: Record<string, Json> | undefined;
+  const listOf = (source: ValueSource): RecentValues => history.list(source);
   const remember = (key: string, value: Json | undefined): void =>
     history.list({ deviceId: null, topic, key }).add(timestamp, valueOf(value));
   for (const key of tracked) remember(key, dataValue(data, key));
@@ -286,7 +212,7 @@ function calculatedSample(
     }
     const values: Value[] = [];
     for (const input of inputs)
-      values.push(inputOf(input, { topic, timestamp, data }, surroundings));
+      values.push(inputValue(input, { topic, timestamp, data }, fields, listOf));
     const computed = compute(offsetAt)(values);
     if (computed === null) continue;
     // The store has no negative zero.
@@ -297,23 +223,6 @@ function calculatedSample(
     if (tracked.includes(key)) remember(key, value);
   }
   return { data, emitted };
-}
-
-function inputOf(
-  input: Input,
-  { topic, timestamp, data }: Pick<Sample, 'topic' | 'timestamp' | 'data'>,
-  { history, fields }: Surroundings,
-): Value {
-  if (input.kind === 'key') return valueOf(dataValue(data, input.source.key));
-  if (input.kind === 'timestamp') return timestamp;
-  if (input.kind === 'field') return valueOf(fields[input.name]);
-  const source = { ...input.source, topic: input.source.topic ?? topic };
-  const list = history.list(source);
-  if (input.kind === 'window') return list.fold(timestamp, input);
-  if (input.kind === 'last') return list.last(timestamp, input.maxAgeMs, 0);
-  const isOwn = source.deviceId === null && source.topic === topic;
-  const isHere = !isOwn || valueOf(dataValue(data, source.key)) !== null;
-  return list.last(timestamp, Number.POSITIVE_INFINITY, Number(isHere));
 }
 
 /** The calculated keys of all devices of this node. */
@@ -479,7 +388,7 @@ export class CalculatedKeys {
     this.#histories.set(deviceId, { history, bytes });
     this.#bytes += bytes;
     for (const [id] of this.#histories) {
-      if (this.#bytes <= recentLimits.bytesMax) break;
+      if (this.#bytes <= recentBytesMax) break;
       this.forget(id);
     }
   }
