@@ -63,6 +63,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'uplinks/validate': base,
   'rules/evaluation': [
     ...base,
+    'expressions',
+    'query/summaries',
     'scripting',
     'storage/records',
     'storage/log',

@@ -2,11 +2,16 @@
 import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
 import type { SharedRules } from '../cluster/shared-rules.ts';
 import type { RuleDraft } from '../contract/rules.ts';
+import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { draftedRule } from '../inventory/rules/rules.ts';
 import type { EpochMs } from '../model/instant.ts';
+import { openTimeZones } from '../model/time-zone.ts';
+import { calendarZone } from '../query/accumulation.ts';
+import { offsetsOf } from '../query/expression-reads.ts';
 import { watchClockSteps } from '../operations/clock-steps.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
+import { type FormulaStages, FormulaValues } from '../rules/evaluation/operands.ts';
 import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
 import { RunLog } from '../rules/evaluation/run-log.ts';
 import { createRuleDeviceLookup } from '../rules/rule-devices.ts';
@@ -74,7 +79,7 @@ export async function composeRules(
   const searched =
     sharedWork && sharing ? sharing.searchedByOwner(parts, sharedWork) : searchedStore(parts);
   const state = composeRuleState(parts, searched);
-  const { registry, log, lookUp, failed } = state;
+  const { registry, log, lookUp, failed, formulas } = state;
   const waiting: RuleFollowerParts['waiting'] = {
     count: (id) => scripts.count(id),
     added: (ids) => scripts.added(ids),
@@ -167,6 +172,7 @@ export async function composeRules(
     store,
     scripts: uplinks.scriptTrials,
     lookUp,
+    formulas,
     pause: () => pause(),
     now,
   };
@@ -234,12 +240,30 @@ function composeRuleState(parts: Parts, searched: SearchedStore) {
   const findRoute = (id: string) => directory.byDevice(id);
   const lookUp = createRuleDeviceLookup({ findRoute, failed: backgroundFailed });
   const failed = (what: string) => (error: unknown) => backgroundFailed(what, error);
-  return { registry, log, lookUp, failed };
+  return { registry, log, lookUp, failed, formulas: formulaStages(parts, lookUp) };
+}
+
+function formulaStages(
+  { records, store, followChanges }: Parts,
+  lookUp: ReturnType<typeof createRuleDeviceLookup>,
+): FormulaStages {
+  const calendars = createWorkspaceCalendars(records.db);
+  followChanges(calendars);
+  const openZone = openTimeZones();
+  return {
+    values: (request) => store.values(request),
+    async deviceOf(deviceId) {
+      const found = await lookUp(deviceId);
+      return found && { workspaceId: found.device.workspaceId, fields: found.customFields };
+    },
+    offsetsOf: async (workspaceId) =>
+      offsetsOf(calendarZone(await calendars.calendarOf(workspaceId), openZone)),
+  };
 }
 
 async function composeRuleFollower(
   parts: Parts,
-  { registry, log, lookUp, failed }: ReturnType<typeof composeRuleState>,
+  { registry, log, lookUp, failed, formulas }: ReturnType<typeof composeRuleState>,
   {
     evaluated,
     ...effects
@@ -253,6 +277,7 @@ async function composeRuleFollower(
     db: records.db,
     registry,
     log,
+    formulas: new FormulaValues(formulas),
     lookUp,
     ...effects,
     now,

@@ -5,6 +5,7 @@ import {
   blockDurations,
   comparisonOperators,
   logicTypes,
+  operandTypes,
   ruleInputTypes,
   ruleTimerTypes,
   silenceDurations,
@@ -48,19 +49,27 @@ function some<T extends TSchema>(item: T) {
   return shownAs(Type.Array(item, { minItems: 1 }), list(item));
 }
 
+const operandExpression = Type.String({
+  maxLength: 20_000,
+  description:
+    'Formula for an operand of type `EXPRESSION`, such as `temperature - avgOver(temperature, "PT1H")`, computed for the sample of the data source. Windows have at most `PT24H` and 1,000 values.',
+});
+
 const operand = namedObject('RuleOperand', {
-  type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
+  type: oneOf(operandTypes),
   valueType: orNull(valueType),
   dataKey: orNull(text),
   dataSourceId: orNull(id),
   value: anything,
+  expression: Type.Optional(operandExpression),
 });
 const operandDraft = namedObject('RuleOperandDraft', {
-  type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
+  type: oneOf(operandTypes),
   valueType: optional(valueType),
   dataKey: optional(text),
   dataSourceId: optional(id),
   value: Type.Optional(anything),
+  expression: optional(operandExpression),
 });
 
 const chain = oneOf(['AND', 'OR'] as const);

@@ -66,13 +66,17 @@ export interface RuleTimer {
   readonly timeZone: string | null;
 }
 
+export const operandTypes = ['CONSTANT', 'DATA_SOURCE', 'EXPRESSION'] as const;
+
 export interface RuleOperand {
-  readonly type: 'CONSTANT' | 'DATA_SOURCE';
+  readonly type: (typeof operandTypes)[number];
   readonly valueType: ValueType | null;
   /** Wins over the key of the data source. */
   readonly dataKey: string | null;
   readonly dataSourceId: string | null;
   readonly value: Json;
+  /** Formula over the sample of the data source; only of an operand of type EXPRESSION. */
+  readonly expression?: string;
 }
 
 export interface RuleCondition {
@@ -275,8 +279,8 @@ function textOf(value: Json | undefined): string | undefined {
 }
 
 /**
- * The type in which two operands are compared: that of the first data source operand, declared by
- * itself or by its source, else that of a constant.
+ * The type in which two operands are compared: that of the first operand that is no constant,
+ * declared by itself or by its source, else that of a constant.
  */
 export function comparedAs(
   first: RuleOperand,
@@ -286,7 +290,7 @@ export function comparedAs(
   const declared = (operand: RuleOperand): ValueType | undefined =>
     operand.valueType ?? sources.find(({ id }) => id === operand.dataSourceId)?.valueType;
   const ordered =
-    first.type === 'CONSTANT' && second.type === 'DATA_SOURCE' ? [second, first] : [first, second];
+    first.type === 'CONSTANT' && second.type !== 'CONSTANT' ? [second, first] : [first, second];
   for (const operand of ordered) {
     const type = declared(operand);
     if (type !== undefined) return type;

@@ -21,7 +21,13 @@ import type { SampleScan } from '../storage/samples/sample-store.ts';
 import { createRuleRegistry, type RuleRegistry } from './evaluation/rule-registry.ts';
 import { RunLog } from './evaluation/run-log.ts';
 import { referenceFirings, type ReferenceWorld } from './evaluation/testing-reference.ts';
-import { condition, fromSource, ruleFor, sourceFor } from './evaluation/testing-rules.ts';
+import {
+  condition,
+  fromSource,
+  ruleFor,
+  sourceFor,
+  noFormulas,
+} from './evaluation/testing-rules.ts';
 import { randomHistory } from './evaluation/testing-worlds.ts';
 import { RuleFollower, type RuleFollowerParts } from './rule-follower.ts';
 
@@ -142,6 +148,7 @@ async function started(
     db: records.db,
     registry,
     log,
+    formulas: noFormulas,
     lookUp: () => undefined,
     outlets: { enqueueDeliveries: enqueue, applyAlarms: noAlarms },
     waiting: { count: () => 0, added: () => undefined },

@@ -24,12 +24,16 @@ import {
   evaluateSample,
   evaluateTimed,
   evaluateWithoutDevice,
+  formulasNeeded,
+  formulasNeededWithoutDevice,
   keepSample,
   type SampleVisitor,
   type Visit,
   type VisitFailed,
 } from './evaluation/evaluation.ts';
+import type { FormulaValues } from './evaluation/operands.ts';
 import type { RuleRegistry } from './evaluation/rule-registry.ts';
+import type { RuleSample } from './evaluation/rule-reading.ts';
 import { unjudgedRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
@@ -46,6 +50,7 @@ export interface RuleFollowerParts {
   readonly db: RecordsDb;
   readonly registry: RuleRegistry;
   readonly log: RunLog;
+  readonly formulas: FormulaValues;
   readonly lookUp: LookUpDevice;
   readonly outlets: RuleOutlets;
   /** Waiting script runs of a rule. `added` is called when runs were added durably. */
@@ -100,6 +105,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
       db: this.#parts.db,
       registry: this.#parts.registry,
       log: this.#parts.log,
+      formulas: this.#parts.formulas,
       newId: this.#parts.newId,
       newBatch: () => new RuleBatch(this.#parts),
       write: (batch) => writeBatch(this.#parts, batch),
@@ -229,6 +235,7 @@ async function evaluateEntries(
   for (const [place, entry] of entries.entries()) {
     // Its samples come in the place of others, and are not judged.
     if (entry.replaces !== undefined) {
+      parts.formulas.forget(entry.deviceId);
       await parts.registry.samplesRemoved(entry.deviceId);
       await parts.registry.prepare(entries.slice(place + 1), batch.failures);
       continue;
@@ -239,13 +246,35 @@ async function evaluateEntries(
       continue;
     const isSkipped = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
     const take = isSkipped ? keepStoredSample : evaluateStoredSample;
-    for (const sample of inOrderOfTime(entry.samples)) {
-      take(parts, batch, entry, sample);
+    const samples = inOrderOfTime(entry.samples);
+    if (samples.length === 0) continue;
+    const plan = parts.registry.planOf(entry.deviceId);
+    const needsFormulas = plan?.needsFormulas === true;
+    if (needsFormulas) parts.formulas.stored(entry.deviceId, samples[0]?.timestamp ?? 0);
+    for (const [i, stored] of samples.entries()) {
+      const sample = ruleSampleOf(stored);
+      if (needsFormulas && !isSkipped) {
+        const needed = formulasNeeded(plan, sample, parts.registry.memory);
+        if (needed.length > 0) await parts.formulas.compute(needed, readAheadOf(samples, i));
+      }
+      take(parts, batch, entry, stored, sample);
       const pause = pacing.yieldWhenDue();
       if (pause !== undefined) await pause;
     }
   }
   await batch.addEffects();
+}
+
+/** How much later samples may be whose values are read at once. */
+const readAheadMs = hourMs;
+
+/** Up to which time values are read for the sample and those that follow. */
+function readAheadOf(samples: readonly StoredSample[], index: number): EpochMs {
+  const { timestamp } = samples[index] ?? { timestamp: 0 };
+  const next = samples[Math.min(index + 1, samples.length - 1)]?.timestamp ?? timestamp;
+  const last = samples.at(-1)?.timestamp ?? timestamp;
+  // Between samples that are far apart there may be many of others.
+  return next - timestamp > readAheadMs ? timestamp : Math.min(last, timestamp + readAheadMs);
 }
 
 /** Of one time, in the order of emission. */
@@ -261,10 +290,10 @@ function evaluateStoredSample(
   { failures, addTriggered, keyOf }: RuleBatch,
   entry: DurableEntry,
   stored: StoredSample,
+  sample: RuleSample,
 ): void {
   const plan = registry.planOf(stored.deviceId);
   if (plan === undefined) return;
-  const sample = ruleSampleOf(stored);
   const origin: Origin = {
     cause: 'UPLINK',
     key: keyOf(stored),
@@ -307,10 +336,11 @@ function keepStoredSample(
   { failures }: RuleBatch,
   _entry: DurableEntry,
   stored: StoredSample,
+  sample: RuleSample,
 ): void {
   const plan = registry.planOf(stored.deviceId);
   try {
-    if (plan !== undefined) keepSample(plan, ruleSampleOf(stored), registry.memory);
+    if (plan !== undefined) keepSample(plan, sample, registry.memory);
   } catch (error) {
     failures.sampleFailed(stored, now(), error);
   }
@@ -351,6 +381,7 @@ interface DueTimersParts {
   readonly db: RecordsDb;
   readonly registry: RuleRegistry;
   readonly log: RunLog;
+  readonly formulas: FormulaValues;
   readonly newId: () => string;
   readonly newBatch: () => RuleBatch;
   /** Resolves when the effects of the batch are durable. */
@@ -495,6 +526,11 @@ class DueTimers {
       const latest = latestDue(schedule, due, at);
       nextExecution = nextDue(schedule, latest, at) ?? null;
       origin = { ...origin, key: `timer ${latest}` };
+      if (compiled.formulas.length > 0)
+        await this.#parts.formulas.compute(
+          formulasNeededWithoutDevice(compiled, this.#parts.registry.memory),
+          at,
+        );
       this.#addTimed(compiled, origin, batch);
     } catch (error) {
       batch.failures.failed(compiled, origin, [], error);

@@ -8,7 +8,13 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Rule } from '../model/rule.ts';
 import { createRuleRegistry } from './evaluation/rule-registry.ts';
 import { RunLog } from './evaluation/run-log.ts';
-import { fromSource, condition, ruleFor, sourceFor } from './evaluation/testing-rules.ts';
+import {
+  fromSource,
+  condition,
+  ruleFor,
+  sourceFor,
+  noFormulas,
+} from './evaluation/testing-rules.ts';
 import { type TestSamples, openTestSamples } from '../storage/samples/testing-samples.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
@@ -63,6 +69,7 @@ function started() {
     db: records.db,
     registry,
     log,
+    formulas: noFormulas,
     lookUp: () => undefined,
     outlets: {
       enqueueDeliveries: async () => undefined,

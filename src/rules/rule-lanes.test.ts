@@ -19,7 +19,7 @@ import { testEngine } from '../storage/records/testing-engine.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import { createRuleRegistry } from './evaluation/rule-registry.ts';
 import { RunLog } from './evaluation/run-log.ts';
-import { ruleFor } from './evaluation/testing-rules.ts';
+import { ruleFor, noFormulas } from './evaluation/testing-rules.ts';
 import { openTestSamples } from '../storage/samples/testing-samples.ts';
 import { Followers } from '../uplinks/followers/followers.ts';
 import { RuleFollower } from './rule-follower.ts';
@@ -201,6 +201,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
     db: records.db,
     registry,
     log: new RunLog(),
+    formulas: noFormulas,
     lookUp: () => undefined,
     outlets: {
       enqueueDeliveries: async (drafts) =>

@@ -1,5 +1,5 @@
 // Rule simulation: a dry run over stored samples that writes and sends nothing.
-import { type EpochMs, newestUntil } from '../model/instant.ts';
+import { type EpochMs, hourMs, newestUntil } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { nextDueOf } from '../model/rule.ts';
@@ -16,8 +16,11 @@ import {
   RuleMemory,
   evaluateSample,
   evaluateTimed,
+  formulasNeeded,
+  formulasNeededWithoutDevice,
   type Triggered,
 } from './evaluation/evaluation.ts';
+import { type FormulaStages, FormulaValues } from './evaluation/operands.ts';
 import { Reading } from './evaluation/rule-reading.ts';
 import { type RuleRun, runOf, runView } from './evaluation/rule-run.ts';
 import {
@@ -39,6 +42,9 @@ const simulationLimits = {
   runsToldMax: 1_000,
 } as const;
 
+/** Values that expressions read at once, because the next samples need them too. */
+const readAheadMs = hourMs;
+
 export interface SimulationParts {
   readonly store: Pick<Samples, 'exportSamples'>;
   readonly scripts: Pick<ScriptMachine, 'run'>;
@@ -47,6 +53,8 @@ export interface SimulationParts {
   readonly tagsOf: (
     deviceIds: readonly string[],
   ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
+  /** What expressions read besides the samples. */
+  readonly formulas: FormulaStages;
   readonly devicesOfTag: (tagId: string) => Promise<readonly string[]>;
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
@@ -92,6 +100,7 @@ export async function simulateRule(
     () => newestUntil(on.now()),
     () => clock,
   );
+  const formulas = new FormulaValues(on.formulas);
   const plans = new Map<string, DevicePlan | undefined>();
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0, from };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
@@ -114,6 +123,7 @@ export async function simulateRule(
   };
   const runTimersUntil = async (until: EpochMs): Promise<void> => {
     while (due !== undefined && due < until && told.length < simulationLimits.samplesMax) {
+      await formulas.compute(formulasNeededWithoutDevice(compiled, memory), due);
       const triggered = evaluateTimed(compiled, memory);
       if (triggered === undefined) return;
       const origin = {
@@ -171,6 +181,8 @@ export async function simulateRule(
     const plan = planOf(sample.deviceId);
     if (plan === undefined) continue;
     const triggers: Triggered[] = [];
+    if (plan.needsFormulas)
+      await formulas.compute(formulasNeeded(plan, sample, memory), sample.timestamp + readAheadMs);
     evaluateSample(plan, sample, memory, {
       visit: (rule, reading, places, verdict) =>
         triggers.push({ compiled: rule, reading, places, verdict }),

@@ -91,7 +91,7 @@ describe('contract 13: comparison', () => {
     expect(told[0]).toMatchObject({
       trigger: 'UPLINK',
       deviceId: device.id,
-      reason: 'logic block 1 was true',
+      reason: 'logic block 1 was true: 23 is above 20',
       actionIds: [action],
       inputs: [{ dataSourceId: 's1', trigger: true, deviceId: device.id, value: 23 }],
     });

@@ -1,5 +1,7 @@
 // Rule draft: inputs, timer, logic and actions of a request, checked and with defaults.
 import type { InputDraft, RuleDraft, RuleUpdate, TimerDraft } from '../../contract/rules.ts';
+import { checkReach } from '../../expressions/calculated.ts';
+import { ExpressionError, parseExpression } from '../../expressions/parse.ts';
 import { parseGeoFence } from '../../model/geo-fence.ts';
 import { parseInstant } from '../../model/instant.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
@@ -127,8 +129,11 @@ export function logicFrom(
   if (isTimed) refuseTags(dataSources, inputs);
   const actionIds = actionIdsOf(actions);
   const base = { ...noLogic, type: sent.type, dataSources };
-  if (sent.type === 'COMPARISON')
-    return { ...base, logicBlocks: blocksFrom(sent, dataSources, actionIds) };
+  if (sent.type === 'COMPARISON') {
+    const logicBlocks = blocksFrom(sent, dataSources, actionIds);
+    checkExpressions(logicBlocks);
+    return { ...base, logicBlocks };
+  }
   if (sent.type === 'GEO_FENCE')
     return { ...base, geoFenceLogicBlock: fenceFrom(sent, dataSources, actionIds) };
   return { ...base, customLogic: customFrom(sent, actionIds) };
@@ -258,6 +263,32 @@ function blocksFrom(
   });
 }
 
+/** A rule is judged with every sample, so that what its formulas read has a bound. */
+function checkExpressions(blocks: readonly LogicBlock[]): void {
+  const expressions = expressionsOf(blocks);
+  checkLength('logic.logicBlocks', expressions, ruleLimits.expressionsMax, 'expressions');
+  checkLength(
+    'logic.logicBlocks',
+    devicesNamed(blocks),
+    ruleLimits.otherDevicesMax,
+    'other devices',
+  );
+}
+
+/** Every operand that is a formula. */
+function expressionsOf(blocks: readonly LogicBlock[]): readonly string[] {
+  return blocks
+    .flatMap(({ conditions, clearConditions = [] }) => [...conditions, ...clearConditions])
+    .flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond])
+    .flatMap(({ expression }) => expression ?? []);
+}
+
+/** The devices that formulas read besides their own, each once. */
+export function devicesNamed(blocks: readonly LogicBlock[]): readonly string[] {
+  const all = expressionsOf(blocks).flatMap((text) => checkReach(parseExpression(text), 'rules'));
+  return [...new Set(all)];
+}
+
 function blockDuration(field: string, duration: string): string {
   const read = fixedDurationMs(duration, blockDurations);
   if (typeof read === 'string') throw invalidRule(field, read);
@@ -273,8 +304,8 @@ function conditionsFrom(
   checkLength(field, sent, ruleLimits.conditionsMax);
   return sent.map((condition, j) => {
     const operands = [
-      operandFrom(condition.operandFirst),
-      operandFrom(condition.operandSecond),
+      operandFrom(`${field}.${j}.operandFirst`, condition.operandFirst),
+      operandFrom(`${field}.${j}.operandSecond`, condition.operandSecond),
     ] as const;
     const type = comparedAs(...operands, sources);
     checkOperand(`${field}.${j}.operandFirst`, operands[0], type, sources);
@@ -289,15 +320,38 @@ function conditionsFrom(
   });
 }
 
-function operandFrom(sent: OperandDraft): RuleOperand {
-  const { type, valueType, dataKey, dataSourceId, value } = sent;
-  return {
+function operandFrom(field: string, sent: OperandDraft): RuleOperand {
+  const { type, valueType, dataKey, dataSourceId, value, expression } = sent;
+  const operand = {
     type,
     valueType: valueType ?? null,
     dataKey: dataKey ?? null,
     dataSourceId: dataSourceId ?? null,
     value: value ?? null,
   };
+  if (type !== 'EXPRESSION') return operand;
+  if (!expression) throw invalidRule(`${field}.expression`, 'is required for an expression');
+  const found = expressionType(`${field}.expression`, expression);
+  return { ...operand, valueType: operand.valueType ?? found, expression };
+}
+
+const valueTypesOf = {
+  number: 'NUMERICAL',
+  boolean: 'BOOLEAN',
+  string: 'STRING',
+  any: null,
+} as const;
+
+/** Null where the data decides. Throws Problem 400 `invalidExpression` with the place. */
+function expressionType(where: string, text: string): ValueType | null {
+  try {
+    const expression = parseExpression(text);
+    checkReach(expression, 'rules');
+    return valueTypesOf[expression.type];
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw problem('invalidExpression', { where, reason: error.message, position: error.position });
+  }
 }
 
 function checkOperand(
@@ -306,7 +360,7 @@ function checkOperand(
   type: ValueType,
   sources: readonly RuleDataSource[],
 ): void {
-  if (operand.type === 'DATA_SOURCE') {
+  if (operand.type !== 'CONSTANT') {
     if (sources.some(({ id }) => id === operand.dataSourceId)) return;
     throw invalidRule(
       `${field}.dataSourceId`,
@@ -383,6 +437,9 @@ const ruleLimits = {
   logicBlocksMax: 20,
   conditionsMax: 50,
   actionsMax: 20,
+  expressionsMax: 50,
+  /** Of all formulas together. */
+  otherDevicesMax: 10,
 } as const;
 
 /** The error for an invalid field of a rule. */
@@ -391,6 +448,6 @@ export function invalidRule(field: string, reason: string) {
 }
 
 /** Throws when a list is longer than its limit. */
-function checkLength(field: string, list: readonly unknown[], max: number): void {
-  if (list.length > max) throw invalidRule(field, `must have at most ${max} items`);
+function checkLength(field: string, list: readonly unknown[], max: number, what = 'items'): void {
+  if (list.length > max) throw invalidRule(field, `must have at most ${max} ${what}`);
 }

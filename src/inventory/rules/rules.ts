@@ -34,6 +34,7 @@ import type { RuleUpdate } from '../../contract/rules.ts';
 import type { RuleDraft } from '../../contract/rules.ts';
 import {
   actionsFrom,
+  devicesNamed,
   inputsFrom,
   invalidRule,
   logicFrom,
@@ -186,6 +187,12 @@ export async function deleteRule(records: Records, id: string): Promise<void> {
 /** Throws 400 naming the field. */
 async function checkRuleReferences(step: Step, rule: Rule): Promise<void> {
   await checkInputs(step, rule);
+  for (const id of devicesNamed(rule.logic.logicBlocks ?? []))
+    await checkWorkspace(
+      step,
+      { kind: 'device', id, field: 'logic.logicBlocks' },
+      rule.workspaceId,
+    );
   await checkActions(step, rule);
   const { customLogic } = rule.logic;
   if (customLogic === null) return;

@@ -15,6 +15,7 @@ import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
 import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
 import type { BlockHold } from './block-waits.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
+import { Formulas, operandsOf, ownKeysOf, type PlacedFormula } from './operands.ts';
 import { isWholeSample, type RuleEvaluation } from './rule-reading.ts';
 
 /** The samples that a data source takes: those of a topic that have one of the keys. */
@@ -54,6 +55,8 @@ export type CompiledLogic =
         /** Undefined for a block that is what its conditions are. */
         readonly hold: BlockHold | undefined;
       }[];
+      /** Of operands that are expressions. */
+      readonly formulas: Formulas;
       /** Whether a block changes later than its conditions. */
       readonly isHeld: boolean;
       /** Reused list of missing conditions, so that no evaluation allocates one. */
@@ -88,6 +91,8 @@ export interface CompiledRule {
   readonly rule: Rule;
   readonly sources: readonly CompiledSource[];
   readonly logic: CompiledLogic;
+  /** Formulas that read more than the sample; they are computed before it is evaluated. */
+  readonly formulas: readonly PlacedFormula[];
   /** Actions whose connectors exist, by id. The value: fires in consecutive runs. */
   readonly consecutive: ReadonlyMap<string, boolean>;
   /** Actions that open alarms, by id. */
@@ -124,6 +129,7 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
     rule,
     sources,
     logic,
+    formulas: logic.type === 'COMPARISON' ? logic.formulas.reading : noFormulas,
     consecutive,
     alarms: compileAlarms(rule, parts.alarms ?? new Map()),
     schedule: scheduleOf(rule),
@@ -137,6 +143,8 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
     byTag: sources.some(({ byTag }) => byTag),
   };
 }
+
+const noFormulas: readonly PlacedFormula[] = [];
 
 function scheduleOf({ timer }: Rule): RuleSchedule | undefined {
   if (!timer.enabled) return undefined;
@@ -198,14 +206,16 @@ function tagCombinationOf({ type, id, tagCombination }: Rule['inputs'][number]) 
  */
 function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch {
   const operands = (logicBlocks ?? [])
-    .flatMap(({ conditions, clearConditions = [] }) =>
-      [...conditions, ...clearConditions].flatMap(({ operandFirst, operandSecond }) => [
-        operandFirst,
-        operandSecond,
-      ]),
-    )
-    .filter((operand) => operand.type === 'DATA_SOURCE' && operand.dataSourceId === source.id);
-  const named = new Set(operands.map(({ dataKey }) => dataKey || source.dataKey));
+    .flatMap(operandsOf)
+    .filter(({ type, dataSourceId }) => type !== 'CONSTANT' && dataSourceId === source.id);
+  const named = new Set(
+    operands.flatMap(({ dataKey, expression }) => {
+      if (expression === undefined) return [dataKey || source.dataKey];
+      const keys = ownKeysOf(expression, source.dataTopic);
+      // Every sample is a moment at which other topics and devices are looked at.
+      return keys.length > 0 ? keys : [''];
+    }),
+  );
   if (named.size === 0) named.add(source.dataKey);
   const watched = [...named].sort();
   if (watched.some(isWholeSample)) watched.length = 0;
@@ -215,12 +225,13 @@ function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch 
 function holdOf(
   { holdsFor, clearConditions, clearsFor }: LogicBlock,
   sources: readonly RuleDataSource[],
+  formulas: Formulas,
 ): BlockHold | undefined {
   if (holdsFor === undefined && clearConditions === undefined && clearsFor === undefined)
     return undefined;
   return {
     holdsForMs: holdsFor === undefined ? 0 : checkedDurationMs(holdsFor),
-    clearTest: clearConditions && compileBlock(clearConditions, sources),
+    clearTest: clearConditions && compileBlock(clearConditions, sources, formulas),
     clearsForMs: clearsFor === undefined ? 0 : checkedDurationMs(clearsFor),
   };
 }
@@ -239,14 +250,16 @@ function compileLogic(
   }
   const { dataSources, logicBlocks, geoFenceLogicBlock, customLogic } = logic;
   if (logic.type === 'COMPARISON') {
+    const formulas = new Formulas();
     const blocks = (logicBlocks ?? []).map((block) => ({
-      test: compileBlock(block.conditions, dataSources),
+      test: compileBlock(block.conditions, dataSources, formulas),
       actionIds: block.actionIds,
-      hold: holdOf(block, dataSources),
+      hold: holdOf(block, dataSources, formulas),
     }));
     return {
       type: 'COMPARISON',
       blocks,
+      formulas,
       isHeld: blocks.some(({ hold }) => hold !== undefined),
       absent: [],
       quiet: undefined,

@@ -39,6 +39,8 @@ export interface DevicePlan {
   readonly everywhere: readonly PlannedWatch[];
   /** Whether its rules need last samples. */
   readonly needsLastSamples: boolean;
+  /** Whether formulas of its rules read more than the sample. */
+  readonly needsFormulas: boolean;
   /** Other devices whose last samples its rules read. */
   readonly otherDevices: readonly string[];
 }
@@ -91,6 +93,7 @@ export function planDevice(
     byTopic,
     everywhere,
     needsLastSamples: [...watches.values()].some(({ remembered }) => remembered),
+    needsFormulas: plannedRules.some(({ compiled }) => compiled.formulas.length > 0),
     otherDevices: [...others],
   };
 }

@@ -7,6 +7,7 @@ import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
 import { heldBlock, type Moment } from './block-waits.ts';
 import { type ConditionState, ConditionStates } from './condition-states.ts';
 import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
+import { isNeeded, type NeededFormula } from './operands.ts';
 import { LastSamples } from './last-samples.ts';
 import {
   type Firing,
@@ -138,6 +139,50 @@ export function evaluateSample(
 }
 
 /**
+ * What has to be computed before the sample is evaluated. Nothing may be evaluated in between,
+ * because the sample may be compared with those before it.
+ */
+export function formulasNeeded(
+  plan: DevicePlan,
+  sample: RuleSample,
+  { last, newestUntil }: RuleMemory,
+): readonly NeededFormula[] {
+  const until = newestUntil();
+  if (sample.timestamp > until) return nothing;
+  const { uses } = matchSample(plan, sample.topic, sample.data);
+  return uses.flatMap(({ planned, places, triggers }) => {
+    const { compiled } = planned;
+    if (!triggers || compiled.formulas.length === 0) return [];
+    const fresh = freshPlaces(planned, places, sample.timestamp, until);
+    const read = triggersAt(compiled, fresh) ? fresh : places;
+    return neededOf(
+      compiled,
+      compiled.needsLastSamples
+        ? readSamples(planned, read, sample.deviceId, last, sample)
+        : [sample],
+    );
+  });
+}
+
+/** What has to be computed before the rule is evaluated with the last samples. */
+export function formulasNeededWithoutDevice(
+  compiled: CompiledRule,
+  { last }: RuleMemory,
+): readonly NeededFormula[] {
+  return neededOf(compiled, newestSamples(compiled, last));
+}
+
+function neededOf(
+  { formulas }: CompiledRule,
+  samples: readonly (RuleSample | undefined)[],
+): readonly NeededFormula[] {
+  return formulas.flatMap(({ formula, place }) => {
+    const sample = samples[place];
+    return sample !== undefined && isNeeded({ formula, sample }) ? [{ formula, sample }] : [];
+  });
+}
+
+/**
  * The actions with consecutive alerts that the sample fires although a newer one was judged, without
  * alarms; undefined when there are none. A script judges in the order of time alone.
  */
@@ -203,9 +248,7 @@ export function evaluateTimed(compiled: CompiledRule, memory: RuleMemory): Trigg
 
 /** Evaluates the rule with the last samples of the devices that its data sources name. */
 export function evaluateWithoutDevice(compiled: CompiledRule, memory: RuleMemory): Triggered {
-  const samples = compiled.sources.map(({ watch, deviceIds }) =>
-    newest(memory.last, deviceIds, watch.id),
-  );
+  const samples = newestSamples(compiled, memory.last);
   const reading = new Reading(samples);
   const now = memory.now();
   const verdict = verdictFor({ compiled }, reading, '', memory, { time: now, now });
@@ -313,6 +356,10 @@ function readSamples(
     if (contains[place]) return last.get(deviceId, watch.id);
     return newest(last, deviceIds, watch.id);
   });
+}
+
+function newestSamples({ sources }: CompiledRule, last: LastSamples): (RuleSample | undefined)[] {
+  return sources.map(({ watch, deviceIds }) => newest(last, deviceIds, watch.id));
 }
 
 function newest(

@@ -2,6 +2,7 @@
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { RunOutcome } from '../../model/rule.ts';
+import { sayingsOf } from './comparison.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Unjudged } from './evaluation.ts';
 import {
@@ -50,9 +51,8 @@ export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedR
   const { firings, suppressed } = verdict;
   const base = { at, cause, deviceId, correlationId, samples, places };
   if (firings.length > 0) {
-    const reason = [...new Set(firings.map((firing) => reasonOf(firing.cause, compiled)))].join(
-      ', ',
-    );
+    const reasons = firings.map((firing) => reasonOf(firing.cause, compiled, samples));
+    const reason = [...new Set(reasons)].join(', ');
     return {
       ...base,
       outcome: 'FIRED',
@@ -64,7 +64,7 @@ export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedR
     const reason = 'still true; actions fire only when it becomes true';
     return { ...base, outcome: 'SUPPRESSED', reason, actionIds: [] };
   }
-  const reason = reasonNotFired(compiled, verdict);
+  const reason = reasonNotFired(compiled, verdict, samples);
   return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
 }
 
@@ -93,15 +93,20 @@ export function unjudgedRun(
   };
 }
 
+/** Comparisons of a run that its reason lists. */
+const comparedMax = 5;
+
 const fenceReasons: Readonly<Record<string, string>> & { readonly '0': string } = {
   '0': 'outside the geofence',
   '1': 'inside the geofence',
 };
 
 function reasonNotFired(
-  { logic, rule }: CompiledRule,
+  compiled: CompiledRule,
   { holds, missing, waits }: RuleEvaluation,
+  samples: RuleRun['samples'],
 ): string {
+  const { logic, rule } = compiled;
   if (missing.length > 0) return `no value for ${missing.join('; ')}`;
   if (logic.type === 'SILENCE') return 'an uplink was received';
   if (logic.type !== 'COMPARISON') return fenceReasons[holds] ?? fenceReasons['0'];
@@ -115,15 +120,31 @@ function reasonNotFired(
       : `logic block ${place + 1} is met since ${since}; it is true after ${holdsFor}`;
   }
   if (holds.includes('1')) return 'true, but no action is configured';
-  return 'no condition was met';
+  const compared = (rule.logic.logicBlocks ?? []).flatMap((_, i) => compares(compiled, i, samples));
+  return `no condition was met: ${compared.slice(0, comparedMax).join('; ')}`;
 }
 
-function reasonOf(cause: string, { rule }: CompiledRule): string {
+/** What the conditions of the logic block compared. */
+function compares(
+  { logic, rule }: CompiledRule,
+  index: number,
+  samples: RuleRun['samples'],
+): readonly string[] {
+  const { conditions } = rule.logic.logicBlocks?.[index] ?? { conditions: [] };
+  if (logic.type !== 'COMPARISON') return [];
+  return sayingsOf(conditions, rule.logic.dataSources, logic.formulas, new Reading(samples));
+}
+
+function reasonOf(cause: string, compiled: CompiledRule, samples: RuleRun['samples']): string {
+  const { rule } = compiled;
   const block = /^block (\d+)$/.exec(cause);
   if (cause === 'silence') return 'no uplink for longer than the rule allows';
   if (block === null) return `${cause} the geofence`;
-  const { holdsFor } = rule.logic.logicBlocks?.[Number(block[1])] ?? {};
-  return `logic block ${Number(block[1]) + 1} was true${holdsFor === undefined ? '' : ` for ${holdsFor}`}`;
+  const index = Number(block[1]);
+  const { holdsFor } = rule.logic.logicBlocks?.[index] ?? {};
+  const isTrue = `logic block ${index + 1} was true`;
+  if (holdsFor !== undefined) return `${isTrue} for ${holdsFor}`;
+  return `${isTrue}: ${compares(compiled, index, samples).join('; ')}`;
 }
 
 /** A run as answers show it. */

@@ -7,6 +7,7 @@ import type {
   RuleOperand,
 } from '../../model/rule.ts';
 import type { Json } from '../../model/json.ts';
+import { FormulaValues } from './operands.ts';
 
 export function sourceFor(
   id: string,
@@ -31,6 +32,19 @@ const operand = { valueType: null, dataKey: null, dataSourceId: null, value: nul
 export function constant(value: Json): RuleOperand {
   return { ...operand, type: 'CONSTANT', value };
 }
+
+export function formula(dataSourceId: string, expression: string): RuleOperand {
+  return { ...operand, type: 'EXPRESSION', dataSourceId, expression };
+}
+
+/** For rules whose formulas read the sample alone. */
+export const noFormulas = new FormulaValues({
+  values: () => {
+    throw new Error('No formula reads other samples');
+  },
+  deviceOf: async () => undefined,
+  offsetsOf: async () => () => 0,
+});
 
 export function fromSource(dataSourceId: string, dataKey: string | null = null): RuleOperand {
   return { ...operand, type: 'DATA_SOURCE', dataSourceId, dataKey };

@@ -74,12 +74,30 @@ function seenIn({ inputs }: RuleRun): string {
 
 type RunWords = typeof rulesWords.en;
 
+/** Comparisons such as `22.4 is not above 25; 3 is above 2`. */
+function compared(said: string, { relations }: RunWords): string {
+  return said
+    .split('; ')
+    .map((one) => {
+      const found = /^(.*?) (is(?: not)?(?: above| below| at least| at most)?) (.*)$/s.exec(one);
+      const [, first = '', relation = '', second = ''] = found ?? [];
+      const word = (relations as Readonly<Record<string, string>>)[relation];
+      return word === undefined ? one : `${first} ${word} ${second}`;
+    })
+    .join('; ');
+}
+
 /** What the platform says in English of a run, in the words of the console. */
 const reasons: readonly (readonly [
   RegExp,
-  (words: RunWords, part: string, time: string) => string,
+  (words: RunWords, part: string, time: string, rest: string) => string,
 ])[] = [
   [/^no condition was met$/, (words) => words.noBlock],
+  [/^no condition was met: (.+)$/s, (words, said) => compared(said, words)],
+  [
+    /^logic block (\d+) was true: (.+)$/s,
+    (words, place, _time, said) => words.blockOf(place, compared(said, words)),
+  ],
   [/^logic block (\d+) was true$/, (words, place) => words.block(place)],
   [/^logic block (\d+) was true for (.+)$/, (words, place, time) => words.held(place, time)],
   [/^logic block (\d+) is met .* after (.+)$/, (words, place, time) => words.holds(place, time)],
@@ -102,7 +120,7 @@ function reasonOf({ reason }: Pick<RuleRun, 'reason'>, words: RunWords): string 
     const found = pattern.exec(reason);
     if (found === null) continue;
     const [, part = '', iso = ''] = found;
-    return said(words, part, duration(secondsOfIso(iso) ?? 0));
+    return said(words, part, duration(secondsOfIso(iso) ?? 0), iso);
   }
   return reason;
 }

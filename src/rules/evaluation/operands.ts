@@ -1,0 +1,278 @@
+// Operands that are expressions: compiled, computed for the sample of their data source, and remembered with it (contract 38).
+import { type OffsetAt, type RowFunction, rowFunction } from '../../expressions/evaluate.ts';
+import {
+  type Expression,
+  type Input,
+  parseExpression,
+  type Value,
+  type ValueSource,
+  valueOf,
+} from '../../expressions/parse.ts';
+import { inputValue, RecentValues } from '../../expressions/recent-values.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { LogicBlock, RuleOperand } from '../../model/rule.ts';
+import { Problem } from '../../model/problem.ts';
+import { columnValueAt } from '../../query/summaries/ordered-values.ts';
+import type { Samples } from '../../storage/samples/samples.ts';
+import type { RuleSample } from './rule-reading.ts';
+
+const bytesMax = 32 * 1024 * 1024;
+const bytesPerValue = 24;
+const bytesPerList = 400;
+
+const utc: OffsetAt = () => 0;
+const noFields: JsonObject = {};
+
+/** A formula of a rule. */
+export interface Formula {
+  readonly text: string;
+  readonly inputs: readonly Input[];
+  readonly isLocal: boolean;
+  /** Whether the sample alone decides. */
+  readonly isOfSample: boolean;
+  /** For the zone in which its hours and days count. */
+  readonly compute: (offsetAt: OffsetAt) => RowFunction;
+}
+
+/** A formula, and the index of the data source for whose sample it is computed. */
+export interface PlacedFormula {
+  readonly formula: Formula;
+  readonly place: number;
+}
+
+function formulaOf(expression: Expression): Formula {
+  const { text, inputs, isLocal } = expression;
+  const shared = isLocal ? undefined : rowFunction(expression, utc);
+  return {
+    text,
+    inputs,
+    isLocal,
+    isOfSample: !isLocal && inputs.every(({ kind }) => kind === 'key' || kind === 'timestamp'),
+    compute: (offsetAt) => shared ?? rowFunction(expression, offsetAt),
+  };
+}
+
+/** The formulas of a rule; equal ones are computed once. */
+export class Formulas {
+  readonly #byText = new Map<string, Formula>();
+  readonly #placed: PlacedFormula[] = [];
+
+  of(text: string, place: number): Formula {
+    let formula = this.#byText.get(text);
+    if (formula === undefined) this.#byText.set(text, (formula = formulaOf(parseExpression(text))));
+    if (!this.#placed.some((one) => one.formula === formula && one.place === place))
+      this.#placed.push({ formula, place });
+    return formula;
+  }
+
+  /** Those that read more than the sample. */
+  get reading(): readonly PlacedFormula[] {
+    return this.#placed.filter(({ formula }) => !formula.isOfSample);
+  }
+}
+
+/** Every operand of the block. */
+export function operandsOf({ conditions, clearConditions = [] }: LogicBlock): RuleOperand[] {
+  return [...conditions, ...clearConditions].flatMap(({ operandFirst, operandSecond }) => [
+    operandFirst,
+    operandSecond,
+  ]);
+}
+
+/** The keys of the sample that a formula reads; samples of the topic that have none do not concern it. */
+export function ownKeysOf(text: string, dataTopic: string): string[] {
+  return parseExpression(text).inputs.flatMap((input) => {
+    if (!('source' in input)) return [];
+    const { deviceId, topic, key } = input.source;
+    const isOwn = topic === null || topic === dataTopic || dataTopic === '*';
+    return deviceId === null && isOwn ? [key] : [];
+  });
+}
+
+// What was computed is kept as long as the sample is in memory: as the last one of its device, or in the log of runs.
+const computed = new WeakMap<RuleSample, Map<Formula, Value>>();
+
+/** Throws for a formula that reads more than the sample and was not computed before. */
+export function formulaValue(formula: Formula, sample: RuleSample): Value {
+  const known = computed.get(sample)?.get(formula);
+  if (known !== undefined) return known;
+  if (!formula.isOfSample) throw new Error(`${formula.text} was not computed`);
+  const none = (): RecentValues => new RecentValues();
+  const inputs = formula.inputs.map((input) => inputValue(input, sample, noFields, none));
+  return formula.compute(utc)(inputs);
+}
+
+export interface NeededFormula {
+  readonly formula: Formula;
+  readonly sample: RuleSample;
+}
+
+/** Whether the formula has to be computed before the sample is evaluated. */
+export function isNeeded({ formula, sample }: NeededFormula): boolean {
+  return !formula.isOfSample && computed.get(sample)?.has(formula) !== true;
+}
+
+/** A device, as formulas know it. */
+export interface FormulaDevice {
+  readonly workspaceId: string;
+  /** Custom field name to value. */
+  readonly fields: JsonObject;
+}
+
+export interface FormulaStages {
+  readonly values: Samples['values'];
+  /** Undefined for an unknown device. */
+  readonly deviceOf: (deviceId: string) => Promise<FormulaDevice | undefined>;
+  /** Of the zone of the workspace. */
+  readonly offsetsOf: (workspaceId: string) => Promise<OffsetAt>;
+}
+
+/** Values of a data key that were read from the store. */
+interface Series {
+  readonly list: RecentValues;
+  /** What is in the list is complete from here on, for windows that end at `endsFrom` or later. */
+  from: EpochMs;
+  endsFrom: EpochMs;
+  /** Exclusive. */
+  to: EpochMs;
+}
+
+interface DeviceSeries {
+  readonly byName: Map<string, Series>;
+  bytes: number;
+}
+
+/** Computes what formulas read of other samples, of devices that send one sample after another. */
+export class FormulaValues {
+  readonly #on: FormulaStages;
+  /** Least recently used first. */
+  readonly #devices = new Map<string, DeviceSeries>();
+  #bytes = 0;
+
+  constructor(on: FormulaStages) {
+    this.#on = on;
+  }
+
+  /** Values up to `until` are read at once, because samples up to there are evaluated next. */
+  async compute(needed: readonly NeededFormula[], until: EpochMs): Promise<void> {
+    for (const { formula, sample } of needed) {
+      const value = await this.#valueOf(formula, sample, until).catch(unreadable);
+      // The run of the rule fails, and says so.
+      if (value === undefined) continue;
+      const values = computed.get(sample) ?? new Map<Formula, Value>();
+      computed.set(sample, values.set(formula, value));
+    }
+  }
+
+  /** Samples of the device from that time on were stored. Those before what was read are read again. */
+  stored(deviceId: string, from: EpochMs): void {
+    const device = this.#devices.get(deviceId);
+    if (device !== undefined && [...device.byName.values()].some(({ to }) => from < to))
+      this.forget(deviceId);
+  }
+
+  forget(deviceId: string): void {
+    this.#bytes -= this.#devices.get(deviceId)?.bytes ?? 0;
+    this.#devices.delete(deviceId);
+  }
+
+  async #valueOf(formula: Formula, sample: RuleSample, until: EpochMs): Promise<Value> {
+    const device = await this.#on.deviceOf(sample.deviceId);
+    // Its samples are evaluated for the last time.
+    if (device === undefined) return null;
+    const offsetAt = formula.isLocal ? await this.#on.offsetsOf(device.workspaceId) : utc;
+    const lists = new Map<string, RecentValues>();
+    const inputs: Value[] = [];
+    for (const input of formula.inputs) {
+      if ('source' in input && input.kind !== 'key') {
+        const source = { ...input.source, topic: input.source.topic ?? sample.topic };
+        const reachMs = input.kind === 'window' ? input.windowMs : 0;
+        const list = await this.#listOf(source, sample, reachMs, device, until);
+        lists.set(nameOf(source), list);
+      }
+      const listOf = (source: ValueSource): RecentValues =>
+        lists.get(nameOf(source)) ?? new RecentValues();
+      inputs.push(inputValue(input, sample, device.fields, listOf));
+    }
+    return formula.compute(offsetAt)(inputs);
+  }
+
+  async #listOf(
+    source: ValueSource,
+    { deviceId, timestamp }: RuleSample,
+    reachMs: number,
+    { workspaceId }: FormulaDevice,
+    until: EpochMs,
+  ): Promise<RecentValues> {
+    const from = timestamp - reachMs;
+    if (source.deviceId !== null && source.deviceId !== deviceId) {
+      const other = await this.#on.deviceOf(source.deviceId);
+      const list = new RecentValues();
+      // It stores samples that are evaluated later or never, so nothing of it is kept.
+      if (other?.workspaceId === workspaceId)
+        await this.#read(list, source.deviceId, source, from, timestamp + 1, timestamp, true);
+      return list;
+    }
+    const device = this.#devices.get(deviceId) ?? { byName: new Map<string, Series>(), bytes: 0 };
+    this.forget(deviceId);
+    const name = nameOf(source);
+    const known = device.byName.get(name);
+    const continues =
+      known !== undefined &&
+      known.from <= from &&
+      known.endsFrom <= timestamp &&
+      (timestamp < known.to || from <= known.to);
+    const series: Series = continues
+      ? known
+      : { list: new RecentValues(), from, endsFrom: timestamp, to: from };
+    if (timestamp >= series.to) {
+      const to = Math.max(timestamp, until) + 1;
+      await this.#read(series.list, deviceId, source, series.to, to, timestamp, !continues);
+      series.to = to;
+    }
+    series.endsFrom = Math.max(series.endsFrom, timestamp);
+    device.byName.set(name, series);
+    this.#keep(deviceId, device);
+    return series.list;
+  }
+
+  async #read(
+    list: RecentValues,
+    deviceId: string,
+    { topic, key }: ValueSource,
+    from: EpochMs,
+    to: EpochMs,
+    endsFrom: EpochMs,
+    before: boolean,
+  ): Promise<void> {
+    const request = { deviceId, topic: topic ?? '', keys: [key], from, to, before, after: false };
+    for await (const { timestamps, columns } of this.#on.values(request)) {
+      const [column] = columns;
+      if (column === undefined) continue;
+      for (const [row, at] of timestamps.entries())
+        list.add(at, valueOf(columnValueAt(column, row)));
+      list.dropBefore(Math.min(endsFrom, timestamps.at(-1) ?? endsFrom));
+    }
+  }
+
+  #keep(deviceId: string, device: DeviceSeries): void {
+    device.bytes = bytesPerList;
+    for (const { list } of device.byName.values())
+      device.bytes += bytesPerList + list.length * bytesPerValue;
+    this.#devices.set(deviceId, device);
+    this.#bytes += device.bytes;
+    for (const [id] of this.#devices) {
+      if (this.#bytes <= bytesMax) break;
+      this.forget(id);
+    }
+  }
+}
+
+function unreadable(error: unknown): undefined {
+  if (!(error instanceof Problem) || error.problem !== 'samplesDamaged') throw error;
+}
+
+function nameOf({ deviceId, topic, key }: ValueSource): string {
+  return `${deviceId ?? ''}\u0000${topic ?? ''}\u0000${key}`;
+}
