@@ -41,7 +41,11 @@ import { codeText } from '../transports/coap/coap-answer.ts';
 import { createCoapCapture, type RefusedCoap } from '../transports/coap/coap-capture.ts';
 import { startCoapServer } from '../transports/coap/coap-server.ts';
 import { DuplicateFilter } from '../transports/duplicate-filter.ts';
-import { captureDeviceIdOf, captureSecretOf } from '../transports/http/capture-request.ts';
+import {
+  captureDeviceIdOf,
+  captureSecretOf,
+  sentHintsOf,
+} from '../transports/http/capture-request.ts';
 import { mqttLimits } from '../transports/mqtt/mqtt-limits.ts';
 import { createCoapUplinks } from '../uplinks/capture/coap-uplink.ts';
 import { recoverDuplicates } from '../uplinks/idempotency/duplicate-recovery.ts';
@@ -457,7 +461,7 @@ async function composeHttpServer(
 
 /** The owner of the connector finds what was wrong. */
 function refusedCoap({ refusals, directory }: Parts): (refused: RefusedCoap) => void {
-  const tell = async ({ failure, sender, query, payload }: RefusedCoap): Promise<void> => {
+  const tell = async ({ failure, sender, query, payload, ...said }: RefusedCoap): Promise<void> => {
     const deviceId = captureDeviceIdOf(query, {});
     const uplink = { transport: 'COAP', failure, deviceId, bytes: payload.length } as const;
     const [address = ''] = sender.split(' ');
@@ -465,7 +469,12 @@ function refusedCoap({ refusals, directory }: Parts): (refused: RefusedCoap) => 
     // The datagram's memory is used again.
     const start = Buffer.from(payload.subarray(0, refusalLimits.payloadBytesMax));
     const { id: connectorId } = await directory.connector(captureSecretOf(query, {}));
-    refusals.add({ connectorId }, { ...uplink, payload: start });
+    const sent = {
+      ...sentHintsOf(query, {}),
+      contentType: said.contentType,
+      ...(said.isDeflated && { contentEncoding: 'deflate' }),
+    };
+    refusals.add({ connectorId }, { ...uplink, payload: start, sent });
   };
   // Without a connector there is no owner to tell.
   return (refused) => void tell(refused).catch(() => undefined);

@@ -16,7 +16,8 @@ import { dataFlowRoutes } from '../http/routes/data-flows.ts';
 import { demoWorkspaceRoute } from '../http/routes/demo-workspace.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
 import { deviceConfigurationRoutes } from '../http/routes/device-configurations.ts';
-import { deviceConnectorRoutes, refusalRoutes } from '../http/routes/device-connectors.ts';
+import { deviceConnectorRoutes } from '../http/routes/device-connectors.ts';
+import { type RefusalParts, refusalRoutes } from '../http/routes/refusals.ts';
 import { deviceCredentialRoutes } from '../http/routes/device-credentials.ts';
 import { deviceFileRoutes } from '../http/routes/device-files.ts';
 import { deviceTypeImportRoute, deviceTypeRoutes } from '../http/routes/device-types.ts';
@@ -66,6 +67,9 @@ import type { Alarms } from './alarms.ts';
 import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Lora } from './lorawan.ts';
+import { integrationRows } from '../storage/records/rows/device-connectors.ts';
+import { createServerLookup } from '../uplinks/capture/network-server-capture.ts';
+import { createDeviceNotes } from '../uplinks/device-events.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Rules } from './rules.ts';
 import type { Uplinks } from './uplinks.ts';
@@ -126,6 +130,7 @@ export function composeRoutes(
       previewRecalculation: uplinks.previewRecalculation,
     }),
     runScriptRoute(uplinks.runScript),
+    ...refusalRoutes(refusalParts(parts, uplinks, lora)),
     ...expressionRoutes(),
     ...recordRoutes(parts, { ...uplinks, everywhere: settled }, device.aliased, extras),
     ...extras.deliveries.routes,
@@ -164,6 +169,26 @@ export function composeRoutes(
     ...seriesQueryRoutes(queries),
     ...expectedRangeRoutes(queries),
   ];
+}
+
+function refusalParts(parts: Parts, uplinks: Uplinks, lora: Lora): RefusalParts {
+  const { records, directory, newId, now } = parts;
+  const { once, trial, capture, captureSenml, appendEntry } = uplinks;
+  const serverOf = createServerLookup((id) => integrationRows.find(records, id));
+  return {
+    records,
+    now,
+    once,
+    trial: { ...trial, serverOf, now: () => performance.now() },
+    taking: {
+      byDevice: directory.byDevice,
+      capture,
+      captureSenml,
+      captureWebhook: lora.captureWebhook,
+      note: createDeviceNotes({ appendEntry, newId, now }),
+      newId,
+    },
+  };
 }
 
 /** The longest that an answer waits for what other nodes have taken in. */
@@ -262,7 +287,6 @@ function recordRoutes(
       ...deviceConnectorRoutes(showing),
       ...dataFlowRoutes({ ...showing, settled: all.devices }),
     ]),
-    ...refusalRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
     ...customLogicRoutes(parts),
     ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),

@@ -153,6 +153,8 @@ export interface Uplinks {
   /** Runs scripts that users try out, after all others. */
   readonly scriptTrials: Pick<ScriptMachine, 'run'>;
   readonly raw: RawUplinks;
+  /** Tries decoders on a payload. */
+  readonly trial: Pick<ReplayStages, 'decode' | 'validate'>;
   /** Tries a decoder on raw uplinks. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
   /** Computes calculated keys of stored samples without storing them. */
@@ -227,6 +229,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     once,
     onceStreamed,
     raw,
+    trial: replayStages,
     replay: (request) => replayUplinks(request, replayStages),
     previewRecalculation: (request) =>
       previewRecalculation(request, {

@@ -1,11 +1,23 @@
 // Schemas and endpoints of refused uplinks (contract 39.3).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { payloadForms, refusalReasons, refusalTransports } from '../model/refused-uplink.ts';
 import { endpoint } from './endpoint.ts';
 import { listParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
-import { id, idParams, oneOf, orNull, time } from './record-fields.ts';
+import { deviceSchema } from './devices.ts';
+import {
+  id,
+  idParams,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  reference,
+  time,
+} from './record-fields.ts';
 
 /** What refusals can be ordered by. */
 const refusalSortFields = ['last', 'first', 'count', 'reason', 'deviceId', 'id'] as const;
@@ -33,7 +45,83 @@ const refusalSchema = namedObject('Refusal', {
     }),
   ),
   payloadForm: orNull(oneOf(payloadForms)),
+  registeredDeviceId: orNull(
+    Type.String({
+      description: 'ID of the device that has the device ID now. Null while there is none.',
+    }),
+  ),
 });
+
+const sample = Type.Object({ topic: Type.String(), timestamp: time, data: object });
+const messages = (description: string) =>
+  Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
+
+const proposalSchema = namedObject('RefusalProposal', {
+  deviceId: orNull(Type.String()),
+  name: Type.String({ description: 'Name for the device.' }),
+  unreadable: orNull(
+    Type.String({
+      description:
+        'Why the payload cannot become the first uplink of the device. Null when it can.',
+    }),
+  ),
+  dataFlows: list(
+    Type.Object(
+      {
+        id,
+        name,
+        deviceTypeId: orNull(Type.String({ description: 'ID of the device type.' })),
+        passThrough: Type.Boolean(),
+      },
+      { description: 'Data flow of the device connector.' },
+    ),
+  ),
+  types: list(
+    Type.Object({
+      deviceType: Type.Object({ id, name }),
+      samples: Type.Unsafe<readonly Static<typeof sample>[]>(
+        Type.Array(sample, { description: 'What the decoder made of the payload.' }),
+      ),
+      errors: messages('Warnings and errors of the decoder.'),
+      declaredKeys: messages('Data keys of the samples that the device type declares.'),
+      score: Type.Integer({
+        minimum: 0,
+        maximum: 100,
+        description:
+          '50 if there is a sample, up to 40 for the share of data keys that the device type declares, and 10 without notes.',
+      }),
+    }),
+  ),
+  complete: Type.Boolean({
+    description: 'Whether every suitable device type was tried within the time limit.',
+  }),
+  similar: list(
+    Type.Object(
+      { id, deviceId: Type.String(), name },
+      { description: 'Device whose device ID the sender may have meant.' },
+    ),
+  ),
+});
+
+const registrationSchema = namedObject('RefusalRegistration', {
+  name: Type.Optional(name),
+  dataFlowId: Type.Optional(
+    Type.String({ description: 'Data flow of the device connector. Send it or `deviceTypeId`.' }),
+  ),
+  deviceTypeId: Type.Optional(
+    Type.String({
+      description:
+        'Device type. Its data flow is created when the device connector has none with this type.',
+    }),
+  ),
+  tags: optional(list(reference)),
+  replay: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the payload becomes the first uplink of the device. Defaults to true.',
+    }),
+  ),
+});
+export type RegistrationDraft = Static<typeof registrationSchema>;
 
 const refusalListQuery = Type.Object(listParameters(refusalSortFields));
 
@@ -44,8 +132,28 @@ const refusalParams = Type.Object({
 
 const tag = 'Refusals';
 const reading = { scope: 'asset', verb: 'read', resource: 'path' } as const;
+const creating = { scope: 'asset', verb: 'create', resource: 'path' } as const;
 const deleting = { scope: 'asset', verb: 'delete', resource: 'path' } as const;
 const response = pageSchema(refusalSchema);
+
+const proposal = {
+  method: 'GET',
+  tag,
+  access: reading,
+  params: refusalParams,
+  response: proposalSchema,
+} as const;
+
+const registration = {
+  method: 'POST',
+  tag,
+  access: creating,
+  params: refusalParams,
+  body: registrationSchema,
+  status: 201,
+  response: deviceSchema,
+  needsAlso: 'Also requires `dataFlow` `create` when a data flow is created.',
+} as const;
 
 export const refusals = {
   listOfConnector: endpoint({
@@ -107,5 +215,33 @@ export const refusals = {
     tag,
     access: deleting,
     params: refusalParams,
+  }),
+  proposalOfConnector: endpoint({
+    ...proposal,
+    path: '/v3/device-connectors/:id/refusals/:refusalId/proposal',
+    summary: 'Propose a device for a rejected uplink',
+    description:
+      'Tries the decoders of suitable device types on the payload of a rejected uplink, and returns them with the best first. Stores nothing.',
+  }),
+  proposalOfWorkspace: endpoint({
+    ...proposal,
+    path: '/v3/workspaces/:id/refusals/:refusalId/proposal',
+    summary: 'Propose a device for a rejected uplink of a workspace',
+    description:
+      'Tries the decoders of suitable device types on the payload of a rejected uplink, and returns them with the best first. Stores nothing.',
+  }),
+  registerOfConnector: endpoint({
+    ...registration,
+    path: '/v3/device-connectors/:id/refusals/:refusalId/register',
+    summary: 'Register the device of a rejected uplink',
+    description:
+      'Creates the device that a rejected uplink named, with its data flow in one transaction. The payload becomes the first uplink of the device.',
+  }),
+  registerOfWorkspace: endpoint({
+    ...registration,
+    path: '/v3/workspaces/:id/refusals/:refusalId/register',
+    summary: 'Register the device of a rejected uplink of a workspace',
+    description:
+      'Creates the device that a rejected uplink named, with its data flow in one transaction. The payload becomes the first uplink of the device.',
   }),
 } as const;

@@ -20,6 +20,7 @@ export const kindPrefixes = {
   workspace: '29',
   deviceType: '33',
   customLogic: '37',
+  refusal: '45',
   user: '52',
   member: '53',
   session: '54',
@@ -30,7 +31,6 @@ export const kindPrefixes = {
   customFieldMeta: '69',
   tag: '71',
   downlink: '72',
-  refusal: '73',
   deviceCredential: '99',
 } as const;
 

@@ -25,7 +25,21 @@ export const refusalLimits = {
   payloadBytesMax: 4 * 1024,
   deviceIdLengthMax: 500,
   messageLengthMax: 500,
+  /** Of each text that a sender says of its payload. */
+  hintLengthMax: 500,
 } as const;
+
+/** What the sender said of the payload besides its bytes, so that they can be read again. */
+export interface SentHints {
+  readonly topic?: string | null | undefined;
+  readonly timestamp?: EpochMs | null | undefined;
+  readonly contentType?: string | undefined;
+  /** As HTTP names it. */
+  readonly contentEncoding?: string | undefined;
+  readonly port?: string | undefined;
+  /** Kind of a webhook, which some network servers name in its query. */
+  readonly event?: string | undefined;
+}
 
 /** Refusals of one connector with one reason and one named device. */
 export interface Refusal {
@@ -49,6 +63,8 @@ export interface Refusal {
   /** The beginning of the last payload; null without the right secret. */
   readonly payload: string | null;
   readonly payloadForm: (typeof payloadForms)[number] | null;
+  /** Of the last payload; null without it. */
+  readonly sent: SentHints | null;
 }
 
 const reasonsByStatus: Readonly<Record<number, RefusalReason>> = {

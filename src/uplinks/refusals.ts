@@ -11,6 +11,7 @@ import {
   type RefusalReason,
   refusalReasonOf,
   type RefusalTransport,
+  type SentHints,
 } from '../model/refused-uplink.ts';
 import {
   addRefusals,
@@ -33,6 +34,8 @@ export interface RefusedUplink {
   readonly bytes: number;
   /** Its first bytes; absent without the right secret. */
   readonly payload?: Buffer | undefined;
+  /** What was said of the payload. */
+  readonly sent?: SentHints | undefined;
 }
 
 /**
@@ -47,6 +50,8 @@ type RefusedBy =
 interface Pending extends Omit<Refusal, 'id' | 'organizationId' | 'workspaceId' | 'connectorId'> {
   /** Undefined while only the device is known. */
   readonly connectorId: string | undefined;
+  /** Of a wrong secret: the network that it came from. */
+  readonly guessedBy: string | undefined;
 }
 
 interface RefusalsParts {
@@ -59,6 +64,8 @@ interface RefusalsParts {
 const writeAfterMs = 1_000;
 /** Kinds of refusals that wait to be written, of all connectors and networks. */
 const pendingMax = 1_000;
+/** Names of senders without the right secret that one writing looks up, and so one second. */
+const lookUpsMax = 20;
 
 /** Costs no write while nothing is refused, and one transaction a second at most. */
 export class Refusals {
@@ -87,8 +94,10 @@ export class Refusals {
     const key = JSON.stringify([connectorId, reason, deviceId]);
     const at = this.#parts.now();
     const before = this.#pending.get(key);
+    const network = by.address === undefined ? undefined : networkOf(by.address);
     this.#pending.set(key, {
       connectorId,
+      guessedBy: network,
       reason,
       deviceId,
       transport: uplink.transport,
@@ -98,10 +107,9 @@ export class Refusals {
       last: at,
       count: (before?.count ?? 0) + 1,
       bytes: uplink.bytes,
-      ...payloadOf(reason === 'WRONG_SECRET' ? undefined : uplink.payload),
+      ...payloadOf(reason === 'WRONG_SECRET' ? undefined : uplink),
     });
-    const owner = by.address === undefined ? by.connectorId : networkOf(by.address);
-    if (!this.#room.hold(owner, key, 1)) this.#pending.delete(key);
+    if (!this.#room.hold(network ?? by.connectorId ?? '', key, 1)) this.#pending.delete(key);
     this.#cancelTimer ??= this.#parts.setTimer(() => this.#write(), writeAfterMs);
   }
 
@@ -110,6 +118,7 @@ export class Refusals {
     this.#cancelTimer?.();
     this.#write();
     await this.#writing;
+    this.#cancelTimer?.();
   }
 
   async dropOld(): Promise<void> {
@@ -121,9 +130,14 @@ export class Refusals {
   #write(): void {
     this.#cancelTimer = undefined;
     this.#writing = this.#writing.then(async () => {
-      const pending = [...this.#pending.values()];
-      for (const key of this.#pending.keys()) this.#room.release(key);
-      this.#pending.clear();
+      const due = dueOf(this.#pending);
+      const pending = [...due.values()];
+      for (const key of due.keys()) {
+        this.#room.release(key);
+        this.#pending.delete(key);
+      }
+      if (this.#pending.size > 0)
+        this.#cancelTimer ??= this.#parts.setTimer(() => this.#write(), writeAfterMs);
       try {
         await this.#store(pending);
       } catch (error) {
@@ -151,7 +165,7 @@ export class Refusals {
       async ({ db }) => {
         const ids = [...new Set(found.map(({ connectorId }) => connectorId))];
         const places = await placesOfConnectors(db, ids);
-        const rows = found.flatMap((one) => {
+        const rows = found.flatMap(({ guessedBy: _, ...one }) => {
           const place = places.get(one.connectorId);
           return place === undefined ? [] : [{ ...one, ...place, id: idOf(one) }];
         });
@@ -162,7 +176,30 @@ export class Refusals {
   }
 }
 
-type Found = Pending & { readonly connectorId: string };
+/**
+ * What is written now: all that came with the right secret, and of the others as many as may be looked
+ * up, one of each network after the other, so that a flood of one delays no other.
+ */
+function dueOf(pending: ReadonlyMap<string, Pending>): ReadonlyMap<string, Pending> {
+  const due = new Map<string, Pending>();
+  const guesses = new Map<string, [string, Pending][]>();
+  for (const [key, one] of pending) {
+    if (one.guessedBy === undefined) due.set(key, one);
+    else if (guesses.has(one.guessedBy)) guesses.get(one.guessedBy)?.push([key, one]);
+    else guesses.set(one.guessedBy, [[key, one]]);
+  }
+  for (let looked = 0, turn = 0; looked < lookUpsMax && guesses.size > 0; turn++)
+    for (const [network, own] of guesses) {
+      const next = own[turn];
+      if (next === undefined) guesses.delete(network);
+      else if (looked++ < lookUpsMax) due.set(...next);
+    }
+  return due;
+}
+
+interface Found extends Pending {
+  readonly connectorId: string;
+}
 
 /** A wrong secret can be told by its device and by its connector; a statement adds to a row once. */
 function sumsOf(found: readonly Found[]): readonly Found[] {
@@ -181,7 +218,11 @@ function idOf({
   connectorId,
   reason,
   deviceId,
-}: { readonly reason: RefusalReason } & Found): string {
+}: {
+  readonly connectorId: string;
+  readonly reason: RefusalReason;
+  readonly deviceId: string | null;
+}): string {
   const text = JSON.stringify([connectorId, reason, deviceId]);
   return kindPrefixes.refusal + hash('sha256', text, 'hex').slice(0, 14);
 }
@@ -195,13 +236,25 @@ function textOf(text: string, lengthMax: number): string {
   return text.slice(0, lengthMax).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-function payloadOf(payload: Buffer | undefined): Pick<Refusal, 'payload' | 'payloadForm'> {
-  if (payload === undefined) return { payload: null, payloadForm: null };
-  const start = payload.subarray(0, refusalLimits.payloadBytesMax);
+function payloadOf(
+  uplink: RefusedUplink | undefined,
+): Pick<Refusal, 'payload' | 'payloadForm' | 'sent'> {
+  if (uplink?.payload === undefined) return { payload: null, payloadForm: null, sent: null };
+  const sent = hintsOf(uplink.sent);
+  const start = uplink.payload.subarray(0, refusalLimits.payloadBytesMax);
   const text = wholeText(start);
   if (isUtf8(text) && !text.includes(0))
-    return { payload: text.toString('utf8'), payloadForm: 'TEXT' };
-  return { payload: start.toString('hex'), payloadForm: 'HEX' };
+    return { payload: text.toString('utf8'), payloadForm: 'TEXT', sent };
+  return { payload: start.toString('hex'), payloadForm: 'HEX', sent };
+}
+
+function hintsOf({ timestamp = null, ...texts }: SentHints = {}): SentHints {
+  const cut = Object.entries(texts).flatMap(([name, text]) =>
+    typeof text === 'string' && text !== ''
+      ? [[name, textOf(text, refusalLimits.hintLengthMax)]]
+      : [],
+  );
+  return { ...Object.fromEntries(cut), timestamp };
 }
 
 /** Without the character that the cut divided, if it is text. */

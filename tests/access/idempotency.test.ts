@@ -137,6 +137,9 @@ const elsewhere = new Set([
   '/v3/auth/password-reset',
   // Tried with an open alarm, in 37-alarm-desk.test.ts.
   '/v3/alarms/:id/comments',
+  // Tried with a refused uplink, in 39.3-registered-refusals.test.ts.
+  '/v3/device-connectors/:id/refusals/:refusalId/register',
+  '/v3/workspaces/:id/refusals/:refusalId/register',
   '/v3/capture',
   // Repetitions of a frame are known by its counter.
   '/v3/capture/lora/:integrationId',

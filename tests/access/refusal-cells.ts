@@ -7,7 +7,11 @@ const ofWorkspace: Paths = (of) => `/v3/workspaces/${of.workspace}/refusals`;
 const one =
   (all: Paths): Paths =>
   (of) =>
-    `${all(of)}/7300000000000000`;
+    `${all(of)}/4500000000000000`;
+const below =
+  (all: Paths, what: string): Paths =>
+  (of) =>
+    `${one(all)(of)}/${what}`;
 
 export const refusalCells: Readonly<Record<string, Cell>> = {
   'GET /v3/device-connectors/:id/refusals': record('workspace', ['asset', 'read'], ofConnector),
@@ -27,5 +31,27 @@ export const refusalCells: Readonly<Record<string, Cell>> = {
     'workspace',
     ['asset', 'delete'],
     one(ofWorkspace),
+  ),
+  'GET /v3/device-connectors/:id/refusals/:refusalId/proposal': record(
+    'workspace',
+    ['asset', 'read'],
+    below(ofConnector, 'proposal'),
+  ),
+  'GET /v3/workspaces/:id/refusals/:refusalId/proposal': record(
+    'workspace',
+    ['asset', 'read'],
+    below(ofWorkspace, 'proposal'),
+  ),
+  'POST /v3/device-connectors/:id/refusals/:refusalId/register': record(
+    'workspace',
+    ['asset', 'create'],
+    below(ofConnector, 'register'),
+    () => ({ dataFlowId: 'unknown' }),
+  ),
+  'POST /v3/workspaces/:id/refusals/:refusalId/register': record(
+    'workspace',
+    ['asset', 'create'],
+    below(ofWorkspace, 'register'),
+    () => ({ dataFlowId: 'unknown' }),
   ),
 };

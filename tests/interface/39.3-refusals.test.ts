@@ -131,7 +131,7 @@ describe('console H6: HTTP', () => {
       expect(status).toBe(expected['status'] ?? 404);
       expect(await shown(device.connectorId, 1)).toMatchObject([
         {
-          id: expect.stringMatching(/^73[0-9a-f]{14}$/),
+          id: expect.stringMatching(/^45[0-9a-f]{14}$/),
           connectorId: device.connectorId,
           workspaceId: world.workspaceId,
           transport: 'HTTP',

@@ -210,6 +210,9 @@ export const pageFieldWords: Words = {
  * end, or the property that they are in.
  */
 export const ownFieldWords: Words = {
+  'RefusalProposal.dataFlows': 'Data flows of the device connector, the oldest first.',
+  'RefusalProposal.types': 'Device types that were tried, the best first.',
+  'RefusalProposal.similar': 'Devices whose device ID the sender may have meant.',
   'Pageable.sort': 'Order of the items.',
   'Pageable.offset': 'Number of items before this page.',
   'Pageable.pageNumber': 'Number of the page, starting at 0.',

@@ -11,6 +11,7 @@ import {
   captureDeviceIdOf,
   type CaptureQuery,
   captureSecretOf,
+  sentHintsOf,
   webhookBodyOf,
 } from '../../transports/http/capture-request.ts';
 import { isSenmlPack } from '../../transports/payload-reader.ts';
@@ -160,6 +161,7 @@ async function tell(
       failure,
       deviceId,
       payload,
+      sent: sentHintsOf(sent, headers),
       bytes: Math.max(bytes, payload?.length ?? 0),
     },
   );

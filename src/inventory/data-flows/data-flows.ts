@@ -103,32 +103,35 @@ export async function createDataFlow(
   viewer: ConnectorViewer,
   draft: DataFlowDraft,
 ) {
-  const record = await change(records, async (step) => {
-    const { organizationId } = found(
-      await workspaceRows.find(step.db, draft.workspaceId),
-      'workspace',
-      draft.workspaceId,
-    );
-    const deviceTypeId = draft.deviceType?.id ?? null;
-    const flow: DataFlow = {
-      id: newId('dataFlow'),
-      organizationId,
-      workspaceId: draft.workspaceId,
-      name: draft.name,
-      description: draft.description ?? null,
-      deviceConnectorId: draft.deviceConnector.id,
-      deviceTypeId,
-      outputs: outputsFrom(draft.outputConnectors ?? []),
-      passThrough: deviceTypeId === null || (draft.passThrough ?? draft.isPassThrough ?? false),
-      retentionDays: draft.retentionDays ?? null,
-      ...firstVersion(step.now()),
-    };
-    await checkReferences(step, flow);
-    await dataFlowRows.insert(step.db, flow);
-    step.announce({ kind: 'dataFlow', id: flow.id, action: 'created' });
-    return flow;
-  });
+  const record = await change(records, (step) => insertDataFlow(step, draft));
   return dataFlowView(records, viewer, record);
+}
+
+/** The same in the open transaction. */
+export async function insertDataFlow(step: Step, draft: DataFlowDraft): Promise<DataFlow> {
+  const { organizationId } = found(
+    await workspaceRows.find(step.db, draft.workspaceId),
+    'workspace',
+    draft.workspaceId,
+  );
+  const deviceTypeId = draft.deviceType?.id ?? null;
+  const flow: DataFlow = {
+    id: newId('dataFlow'),
+    organizationId,
+    workspaceId: draft.workspaceId,
+    name: draft.name,
+    description: draft.description ?? null,
+    deviceConnectorId: draft.deviceConnector.id,
+    deviceTypeId,
+    outputs: outputsFrom(draft.outputConnectors ?? []),
+    passThrough: deviceTypeId === null || (draft.passThrough ?? draft.isPassThrough ?? false),
+    retentionDays: draft.retentionDays ?? null,
+    ...firstVersion(step.now()),
+  };
+  await checkReferences(step, flow);
+  await dataFlowRows.insert(step.db, flow);
+  step.announce({ kind: 'dataFlow', id: flow.id, action: 'created' });
+  return flow;
 }
 
 export async function readDataFlow(records: Records, viewer: ConnectorViewer, id: string) {

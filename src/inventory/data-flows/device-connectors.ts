@@ -1,4 +1,4 @@
-// Device connectors: create, read, list, update, delete, and the uplinks that they refused (contract 8, 39.3).
+// Device connectors: create, read, list, update, delete (contract 8).
 import type {
   DeviceConnectorDraft,
   DeviceConnectorUpdate,
@@ -6,7 +6,6 @@ import type {
 import { randomBytes } from 'node:crypto';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { sentEncoding } from '../../model/device-type.ts';
-import { formatInstant } from '../../model/instant.ts';
 import {
   lineProtocolDefaults,
   type LineProtocolMapping,
@@ -16,16 +15,10 @@ import {
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type Refusal, refusalLimits } from '../../model/refused-uplink.ts';
 import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
-import {
-  listRefusals,
-  type RefusalsOf,
-  removeRefusals,
-} from '../../storage/records/rows/payload-notes.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
@@ -231,23 +224,4 @@ function checkTemplate(
   for (const [, name = ''] of template.matchAll(/\{([^{}]*)\}/g))
     if (!known.includes(name))
       refuse(member, `unknown placeholder {${name}}; valid placeholders: {${known.join('}, {')}}`);
-}
-
-// Refused uplinks as the owners of their connectors read and delete them (contract 39.3).
-
-/** Of a connector or a workspace; the last ones first unless the page asks for another order. */
-export async function readRefusals({ db, now }: Records, of: RefusalsOf, page: PageRequest) {
-  const { rows, total } = await listRefusals(db, of, now() - refusalLimits.ageMsMax, page);
-  return pageOf(rows.map(refusalView), total, page);
-}
-
-function refusalView({ organizationId: _, first, last, ...refusal }: Refusal) {
-  return { ...refusal, first: formatInstant(first), last: formatInstant(last) };
-}
-
-/**
- * One, or all. One that is gone is forgotten as well: the oldest make room for others at any time.
- */
-export function forgetRefusals({ db }: Records, of: RefusalsOf, id?: string): Promise<void> {
-  return removeRefusals(db, of, id);
 }

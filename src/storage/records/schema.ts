@@ -287,6 +287,7 @@ export interface RecordTables
     bytes: number;
     payload: string | null;
     payloadForm: string | null;
+    sent: JsonText | null;
   };
   /** Their samples are still to be dropped. */
   deletedDevices: { deviceId: string; deletedAt: number };

@@ -225,6 +225,8 @@ export interface RefusedCoap {
   /** Address and port. */
   readonly sender: string;
   readonly query: CoapRequest['query'];
+  readonly contentType: string | undefined;
+  readonly isDeflated: boolean;
   /** The body, or its block that was refused. */
   readonly payload: Buffer;
 }
@@ -268,11 +270,22 @@ export function createCoapCapture<S>(
       return firstBlock(state, received, await capture(state, received));
     } catch (error) {
       if (error instanceof Problem && request.path === capturePath)
-        parts.refused({ failure: error, sender, query: request.query, payload: message.payload });
+        parts.refused(refusedCoap(error, request, sender, message.payload));
       const body = parts.errorBody(error, request.path, sender);
       return firstBlock(state, received, refusalAnswer(problemIn(error), body));
     }
   };
+}
+
+function refusedCoap(
+  failure: Problem,
+  { query, contentFormat }: CoapRequest,
+  sender: string,
+  payload: Buffer,
+): RefusedCoap {
+  const contentType = contentTypes[contentFormat ?? -1];
+  const isDeflated = deflatedFormats.has(contentFormat);
+  return { failure, sender, query, contentType, isDeflated, payload };
 }
 
 function problemIn(error: unknown): Problem | undefined {

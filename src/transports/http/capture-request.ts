@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type EpochMs, restorePlus } from '../../model/instant.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
+import type { SentHints } from '../../model/refused-uplink.ts';
 import { timestampOfText, timestampRefusal } from '../../model/timestamp.ts';
 
 export interface CaptureRequest {
@@ -36,6 +37,19 @@ export function captureRequestOf(
     topic: first(query['topic'], headers['x-topic']) ?? null,
     timestamp: timestampOf(timestamp),
     port: first(query['port'], headers['x-port']),
+  };
+}
+
+/** What is said of a payload that was refused, as far as it can be read. */
+export function sentHintsOf(query: CaptureQuery, headers: IncomingHttpHeaders): SentHints {
+  const timestamp = first(query['timestamp'], headers['x-timestamp']);
+  return {
+    topic: first(query['topic'], headers['x-topic']),
+    timestamp: timestamp === undefined ? null : timestampOfText(restorePlus(timestamp)),
+    contentType: headers['content-type'],
+    contentEncoding: headers['content-encoding'],
+    port: first(query['port'], headers['x-port']),
+    event: first(query['event']),
   };
 }
 

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { EpochMs } from '../../model/instant.ts';
 import { errorMessage } from '../../model/errors.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { refusalReasonOf } from '../../model/refused-uplink.ts';
+import { refusalReasonOf, type SentHints } from '../../model/refused-uplink.ts';
 import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
@@ -66,6 +66,7 @@ export interface DroppedPublish {
   readonly bytes: number;
   /** Its start at least; absent where it was not kept. */
   readonly payload?: Buffer | undefined;
+  readonly sent?: SentHints | undefined;
 }
 
 type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'dup' | 'messageId'> &
@@ -101,7 +102,8 @@ export function createPublishHandler<R extends RoutedDevice>(
       flowControl.remove(session, payload.length);
       settle(outcome);
     };
-    const sent = { deviceId: up?.deviceId ?? null, bytes: payload.length, payload };
+    const hints = () => sentHintsOf(levels, packet.properties);
+    const sent = { deviceId: up?.deviceId ?? null, bytes: payload.length, payload, hints };
     const refuse = (error: unknown) => over(refusalOf(session, packet.qos, error, sent, parts));
     if (largeBytes !== undefined) {
       const error = problem('payloadTooLarge', { bytesMax: mqttLimits.packetBytesMax });
@@ -218,7 +220,7 @@ function refusalOf<R extends RoutedDevice>(
   session: MqttSession,
   qos: number,
   error: unknown,
-  sent: Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'>,
+  { hints, ...sent }: RefusedPayload,
   parts: PublishParts<R>,
 ): Error | 'done' {
   const { address, clientId, identity } = session;
@@ -229,9 +231,22 @@ function refusalOf<R extends RoutedDevice>(
   if (!isLasting) return qos > 0 ? new FailedPublish(reason, passingCodeOf(failure)) : 'done';
   const isForeign = failure.status === 401;
   if (identity !== undefined)
-    parts.dropped(identity, { ...sent, failure, ...(isForeign && { payload: undefined }) });
+    parts.dropped(identity, {
+      ...sent,
+      failure,
+      ...(isForeign ? { payload: undefined } : { sent: hints?.() }),
+    });
   if (isForeign) return new FailedPublish(reason, reasonCodes.notAuthorized);
   return new RefusedPublish(reason, lastingCodeOf(failure));
+}
+
+interface RefusedPayload extends Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'> {
+  readonly hints?: () => SentHints;
+}
+
+function sentHintsOf(levels: readonly string[], properties: Incoming['properties']): SentHints {
+  const port = [properties?.userProperties?.['port']].flat()[0];
+  return { topic: levels.join('.'), contentType: properties?.contentType, port };
 }
 
 function failureOf(error: unknown): Problem | undefined {

@@ -28,6 +28,8 @@ export interface Webhook {
   readonly body: JsonObject;
   readonly bodyBytes: number;
   readonly query: WebhookQuery;
+  /** Of one that was refused when it arrived, and is taken later: the time of what names none. */
+  readonly arrivedAt?: EpochMs;
 }
 
 export interface WebhookStages {
@@ -122,7 +124,7 @@ function uplinkOfEvent(
   const payload = {
     topic: typeof topic === 'string' && topic !== '' ? topic : null,
     // The time of reception is the time of measurement, also when the network server reports late.
-    timestamp: isPast ? time : null,
+    timestamp: isPast ? time : (webhook.arrivedAt ?? null),
     body,
     bodyBytes: webhook.bodyBytes,
     metrics: event.metrics,

@@ -633,6 +633,7 @@ const activity: Tables = {
       bytes: bigint,
       payload: optional(text),
       payloadForm: optional(text),
+      sent: optional(text),
     },
     indexes: {
       refusalsByConnector: ['connectorId', 'last'],

@@ -93,6 +93,19 @@ export async function oldestFlowOf(
     .executeTakeFirst();
 }
 
+/** Data flows of a device connector, the oldest first. */
+export async function flowsOfConnector(db: RecordsDb, deviceConnectorId: string, max: number) {
+  const rows = await db
+    .selectFrom('dataFlows')
+    .select(['id', 'name', 'deviceTypeId', 'passThrough'])
+    .where('deviceConnectorId', '=', deviceConnectorId)
+    .orderBy('created')
+    .orderBy('id')
+    .limit(max)
+    .execute();
+  return rows.map((row) => ({ ...row, passThrough: fromFlag(row.passThrough) }));
+}
+
 /** Number of the devices of a data flow. */
 export async function devicesOfDataFlow(db: RecordsDb, dataFlowId: string): Promise<number> {
   const { count } = await db

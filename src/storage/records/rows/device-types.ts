@@ -108,6 +108,29 @@ export async function findDeviceTypeNames(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** Connectivity of the types that the organization sees, its own first, in order of name. */
+export async function connectivityOfTypes(
+  db: RecordsDb,
+  organizationId: string,
+  max: number,
+): Promise<{ readonly id: string; readonly connectivity: string | null }[]> {
+  const rows = await db
+    .selectFrom('deviceTypes')
+    .select(['id', 'meta'])
+    .where((is) =>
+      is.or([is('organizationId', '=', organizationId), is('organizationId', 'is', null)]),
+    )
+    .orderBy((is) => is.case().when('organizationId', 'is', null).then(1).else(0).end())
+    .orderBy('searchText')
+    .orderBy('id')
+    .limit(max)
+    .execute();
+  return rows.map(({ id, meta }) => ({
+    id,
+    connectivity: fromJsonText<DeviceType['meta']>(meta).connectivity,
+  }));
+}
+
 export async function hasDeviceTypes(db: RecordsDb): Promise<boolean> {
   return (
     (await db.selectFrom('deviceTypes').select('id').limit(1).executeTakeFirst()) !== undefined

@@ -349,6 +349,31 @@ export async function placesByName(
   return found;
 }
 
+/** Devices of the organization whose physical id begins with the text, in its order. */
+export async function devicesWithPrefix(
+  db: RecordsDb,
+  {
+    organizationId,
+    prefix,
+    max,
+  }: {
+    readonly organizationId: string;
+    readonly prefix: string;
+    readonly max: number;
+  },
+): Promise<{ id: string; deviceId: string; name: string; workspaceId: string }[]> {
+  // A range, which the unique index answers; LIKE is case-insensitive on one engine only.
+  return db
+    .selectFrom('devices')
+    .select(['id', 'deviceId', 'name', 'workspaceId'])
+    .where('organizationId', '=', organizationId)
+    .where('deviceId', '>=', prefix)
+    .where('deviceId', '<', `${prefix}\u{10ffff}`)
+    .orderBy('deviceId')
+    .limit(max)
+    .execute();
+}
+
 // Deleted devices whose samples still exist, stored in the transaction of the deletion so that a crash leaves no samples.
 
 interface DeletedDevice {

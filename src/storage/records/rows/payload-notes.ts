@@ -4,7 +4,7 @@ import { dayMs, type EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import type { NoteLevel, NoteSource, ProcessingLogEntry } from '../../../model/entry-trace.ts';
-import { type Refusal, refusalLimits } from '../../../model/refused-uplink.ts';
+import { type Refusal, refusalLimits, type SentHints } from '../../../model/refused-uplink.ts';
 import { fromJsonTextOrNull, isOneOf, toJsonTextOrNull } from '../columns.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
@@ -19,7 +19,7 @@ const rowsPerStatement = 50;
 export type RefusalsOf = { readonly connectorId: string } | { readonly workspaceId: string };
 
 function fromRow(row: Selectable<RecordTables['refusals']>): Refusal {
-  return row as Refusal;
+  return { ...row, sent: fromJsonTextOrNull<SentHints>(row.sent) } as Refusal;
 }
 
 /** Places of the device connectors that exist. */
@@ -64,7 +64,9 @@ export async function addRefusals(
   limits: Limits = refusalLimits,
 ): Promise<void> {
   // In one order, so that nodes do not wait for each other in a circle.
-  const rows = refusals.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const rows = refusals
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((refusal) => ({ ...refusal, sent: toJsonTextOrNull(refusal.sent) }));
   for (let from = 0; from < rows.length; from += rowsPerStatement)
     await step
       .insertInto('refusals')
@@ -80,6 +82,7 @@ export async function addRefusals(
           bytes: ref('excluded.bytes'),
           payload: ref('excluded.payload'),
           payloadForm: ref('excluded.payloadForm'),
+          sent: ref('excluded.sent'),
         })),
       )
       .execute();
@@ -117,6 +120,16 @@ export async function listRefusals(
     defaultSort: [{ field: 'last', direction: 'desc' }],
   });
   return { rows: rows.map(fromRow), total };
+}
+
+/** Undefined when it is gone. */
+export async function findRefusal(
+  db: RecordsDb,
+  of: RefusalsOf,
+  id: string,
+): Promise<Refusal | undefined> {
+  const row = await idsOf(db, of).clearSelect().selectAll().where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : fromRow(row);
 }
 
 const refusalSortColumns = {

@@ -1,0 +1,112 @@
+// Routes of refused uplinks: lists, proposals and registration (contract 39.3).
+import { type RegistrationDraft, refusals } from '../../contract/refusals.ts';
+import {
+  forgetRefusals,
+  nameOfRefused,
+  readRefusals,
+  refusalCandidates,
+  type Registered,
+  registerRefused,
+} from '../../inventory/data-flows/refusals.ts';
+import { readDevice } from '../../inventory/devices/devices.ts';
+import type { Principal } from '../../model/principal.ts';
+import {
+  takeRefused,
+  type TakeRefusedParts,
+  type TrialParts,
+  tryTypes,
+} from '../../uplinks/refused-payload.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, type RecordParts } from './record-parts.ts';
+
+export interface RefusalParts extends RecordParts {
+  readonly trial: TrialParts;
+  readonly taking: TakeRefusedParts;
+}
+
+type Of = Parameters<typeof readRefusals>[1];
+type Params = { readonly id: string; readonly refusalId: string };
+
+export function refusalRoutes(parts: RefusalParts): Route[] {
+  const { records } = parts;
+  const ofConnector = byId(parts, 'deviceConnector');
+  const ofWorkspace = byId(parts, 'workspace');
+  const connector = (id: string): Of => ({ connectorId: id });
+  const workspace = (id: string): Of => ({ workspaceId: id });
+  return [
+    resourceRoute(refusals.listOfConnector, ofConnector, ({ params, query }, principal) =>
+      readRefusals(records, connector(params.id), pageRequestOf(query), principal),
+    ),
+    resourceRoute(refusals.listOfWorkspace, ofWorkspace, ({ params, query }, principal) =>
+      readRefusals(records, workspace(params.id), pageRequestOf(query), principal),
+    ),
+    resourceRoute(refusals.clearConnector, ofConnector, ({ params: { id } }) =>
+      forgetRefusals(records, connector(id)),
+    ),
+    resourceRoute(refusals.clearWorkspace, ofWorkspace, ({ params: { id } }) =>
+      forgetRefusals(records, workspace(id)),
+    ),
+    resourceRoute(refusals.removeOfConnector, ofConnector, ({ params: { id, refusalId } }) =>
+      forgetRefusals(records, connector(id), refusalId),
+    ),
+    resourceRoute(refusals.removeOfWorkspace, ofWorkspace, ({ params: { id, refusalId } }) =>
+      forgetRefusals(records, workspace(id), refusalId),
+    ),
+    resourceRoute(refusals.proposalOfConnector, ofConnector, ({ params }, principal) =>
+      proposal(parts, connector(params.id), params.refusalId, principal),
+    ),
+    resourceRoute(refusals.proposalOfWorkspace, ofWorkspace, ({ params }, principal) =>
+      proposal(parts, workspace(params.id), params.refusalId, principal),
+    ),
+    resourceRoute(refusals.registerOfConnector, ofConnector, (input, principal) =>
+      register(parts, connector(input.params.id), input, principal),
+    ),
+    resourceRoute(refusals.registerOfWorkspace, ofWorkspace, (input, principal) =>
+      register(parts, workspace(input.params.id), input, principal),
+    ),
+  ];
+}
+
+async function proposal(
+  { records, trial }: RefusalParts,
+  of: Of,
+  id: string,
+  principal: Principal,
+) {
+  const found = await refusalCandidates(records, of, id, principal);
+  const { refusal, connector, flows, similar } = found;
+  const tried = await tryTypes(refusal, connector, found.types, trial);
+  const name = nameOfRefused(refusal);
+  return { deviceId: refusal.deviceId, name, ...tried, dataFlows: flows, similar };
+}
+
+async function register(
+  parts: RefusalParts,
+  of: Of,
+  input: RouteInput<Params, unknown, RegistrationDraft>,
+  principal: Principal,
+) {
+  const { records, taking } = parts;
+  const { params, body: draft } = input;
+  const made: Registered[] = [];
+  const device = await createdOnce(
+    parts,
+    { input, principal },
+    async (step) => {
+      const registered = await registerRefused(step, principal, {
+        of,
+        id: params.refusalId,
+        draft,
+      });
+      made.push(registered);
+      return readDevice(step, principal, registered.device.id);
+    },
+    (id) => readDevice(records, principal, id),
+  );
+  const [registered] = made;
+  if (registered === undefined || draft.replay === false) return device;
+  await takeRefused(registered.refusal, device.id, taking);
+  return readDevice(records, principal, device.id);
+}
