@@ -112,7 +112,8 @@ function waitingCounts(waiting: Iterable<WaitingDelivery>): Map<number, number> 
   const counts = new Map<number, number>();
   for (const { place, isGone } of waiting) {
     if (place === undefined || isGone) continue;
-    counts.set(place.segment, (counts.get(place.segment) ?? 0) + 1);
+    const { segment } = place.block;
+    counts.set(segment, (counts.get(segment) ?? 0) + 1);
   }
   return counts;
 }
@@ -124,7 +125,7 @@ function waitingIn(
   const found = new Map<string, WaitingDelivery>();
   for (const waiting of all) {
     const { place, isGone } = waiting;
-    if (place?.segment === segment && !isGone) found.set(placeKey(place), waiting);
+    if (place?.block.segment === segment && !isGone) found.set(placeKey(place), waiting);
   }
   return found;
 }

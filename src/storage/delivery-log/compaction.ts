@@ -22,7 +22,7 @@ export interface Needs {
   readonly deletedDevices?: ReadonlySet<string>;
 }
 
-export function placeKey({ segment, offset, at }: RecordPlace): string {
+export function placeKey({ block: { segment, offset }, at }: RecordPlace): string {
   return `${segment} ${offset} ${at}`;
 }
 
@@ -129,7 +129,7 @@ export class Compaction {
     const kept = keptEnded(newest, keptPerConnectorMax);
     return newest.filter(
       (row) =>
-        row.place.segment === segment.number &&
+        row.place.block.segment === segment.number &&
         deletedDevices?.has(row.deviceId) !== true &&
         (row.state === 'PENDING' || all || (row.updated >= since && kept.has(row))),
     );

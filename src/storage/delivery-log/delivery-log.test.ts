@@ -122,15 +122,17 @@ test('what waits is copied before its segment goes, and is not sent again once i
     log.append(ended(n, n === 2 ? { id: 'id1', sequence: 1, revision: 1 } : {}));
     await log.write();
   }
-  const first = waiting.place!.segment;
+  const first = waiting.place!.block.segment;
   const needs = {
     ...nothingWaits,
-    waitingCounts: () => new Map([[waiting.place!.segment, 1]]),
+    waitingCounts: () => new Map([[waiting.place!.block.segment, 1]]),
     waitingIn: (segment: number) =>
-      new Map(segment === waiting.place!.segment ? [[placeKey(waiting.place!), waiting]] : []),
+      new Map(
+        segment === waiting.place!.block.segment ? [[placeKey(waiting.place!), waiting]] : [],
+      ),
   };
   await log.compact(needs);
-  expect(waiting.place!.segment).not.toBe(first);
+  expect(waiting.place!.block.segment).not.toBe(first);
   expect(await log.read(waiting.place!)).toMatchObject({ id: 'id0' });
   await log.close();
   const again = await openTestLog(directory, { limits });
@@ -152,7 +154,7 @@ test('an outcome is not removed before the record that its delivery waits in', a
   const waiting = places.slice(5).map((place) => ({ place: place as RecordPlace | undefined }));
   await log.compact({
     ...nothingWaits,
-    waitingCounts: () => new Map([[places[0]!.segment, 5]]),
+    waitingCounts: () => new Map([[places[0]!.block.segment, 5]]),
     waitingIn: () => new Map(waiting.map((one) => [placeKey(one.place!), one])),
   });
   await log.close();
@@ -246,4 +248,44 @@ test('after a failed sync nothing counts as durable until the next start', async
   again.log.append(ended(3));
   await again.log.sync();
   expect((await readAll(again.log)).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+});
+
+test('records of several owners are read and listed alike before and after they are written', async () => {
+  const { log } = await openTestLog(folder());
+  cleanups.push(() => log.close());
+  // The first block numbers its owners in another order than the second one.
+  const place = (n: number) => ({
+    workspaceId: `w${n % 3}`,
+    deviceId: `d${n}`,
+    connectorId: `c${n % 2}`,
+  });
+  const added = (numbers: readonly number[]) =>
+    numbers.map((n) => ({ n, place: log.append(ended(n, place(n))) }));
+  const first = added([0, 1, 2]);
+  await log.write();
+  const second = added([5, 4, 3]);
+  const seen = async () => {
+    const rows = [...(await log.endedOf('c0')).values(), ...(await log.endedOf('c1')).values()];
+    const records = await Promise.all([...first, ...second].map((one) => log.read(one.place)));
+    const found = await Promise.all([...first, ...second].map(({ n }) => log.find(`id${n}`)));
+    return {
+      rows: rows.map(({ place: _, ...row }) => row),
+      records,
+      found: found.map((row) => [row?.id, row?.workspaceId]),
+    };
+  };
+  const before = await seen();
+  expect(before.rows.map(({ id, workspaceId }) => `${id} ${workspaceId}`).toSorted()).toEqual(
+    [0, 1, 2, 3, 4, 5].map((n) => `id${n} w${n % 3}`),
+  );
+  expect(before.records.map((record) => record?.deviceId)).toEqual([
+    'd0',
+    'd1',
+    'd2',
+    'd5',
+    'd4',
+    'd3',
+  ]);
+  await log.write();
+  expect(await seen()).toEqual(before);
 });

@@ -1,7 +1,7 @@
 // Reader of the delivery log: rows by connector or id, the newest of each delivery, and their records.
 import { setImmediate as pause } from 'node:timers/promises';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import type { LogWriter } from './log-writer.ts';
+import type { Batch, LogWriter } from './log-writer.ts';
 import { idMark, recordAt, type RecordPlace, type StoredDelivery } from './record.ts';
 import type { DeliveryRow, RowCounts, RowsOf } from './row-table.ts';
 import {
@@ -34,15 +34,15 @@ export class LogReader {
 
   /** The record at a place; undefined when it cannot be read, which is reported. */
   async read(place: RecordPlace): Promise<StoredDelivery | undefined> {
-    if (place.waiting !== undefined) return place.waiting;
-    const { segment, offset, at } = place;
+    const { segment, offset, unwritten } = place.block;
+    if (unwritten !== undefined) return recordAt(unwritten.bytes, place.at);
     const { closed, open } = this.#writer;
     const isWanted = ({ number }: { readonly number: number }) => number === segment;
     const path = (closed.find(isWanted) ?? [open].find((one) => one && isWanted(one)))?.path;
     const block = path === undefined ? undefined : await this.#blocks.read(path, offset);
     // It was moved while it was looked for.
-    if (block === undefined && place.segment !== segment) return this.read(place);
-    return block && recordAt(block, at);
+    if (block === undefined && place.block.segment !== segment) return this.read(place);
+    return block && recordAt(block, place.at);
   }
 
   /**
@@ -88,8 +88,9 @@ export class LogReader {
     if (open !== undefined)
       for (const [connectorId, table] of open.tables)
         for (const row of table.find(id, rowsInOpen(open, connectorId))) take(row);
-    for (const { record, place } of this.#writer.unwritten())
-      if (record.id === id) take({ ...record, place });
+    for (const batch of this.#writer.unwritten())
+      for (const [connectorId, table] of batch.rows.tables)
+        for (const row of table.find(id, rowsInBatch(batch, connectorId))) take(row);
     return found;
   }
 
@@ -122,7 +123,8 @@ export class LogReader {
     const { closed, open } = this.#writer;
     const ids = new Set(closed.flatMap(({ counts }) => [...counts.keys()]));
     for (const id of open?.tables.keys() ?? []) ids.add(id);
-    for (const { record } of this.#writer.unwritten()) ids.add(record.connectorId);
+    for (const { rows } of this.#writer.unwritten())
+      for (const id of rows.tables.keys()) ids.add(id);
     return ids;
   }
 
@@ -131,7 +133,7 @@ export class LogReader {
     return (
       closed.some(({ counts }) => (counts.get(connectorId)?.pending ?? 0) > 0) ||
       (open?.tables.get(connectorId)?.counts.pending ?? 0) > 0 ||
-      [...this.#writer.unwritten()].some(({ record }) => record.connectorId === connectorId)
+      this.#writer.unwritten().some(({ rows }) => rows.tables.has(connectorId))
     );
   }
 
@@ -144,7 +146,7 @@ export class LogReader {
     let left = rowsPerTurn;
     const segments = [...this.#writer.closed];
     const { open } = this.#writer;
-    const unwritten = [...this.#writer.unwritten()];
+    const unwritten = this.#writer.unwritten();
     for (const segment of segments) {
       const counts = segment.counts.get(connectorId);
       if (counts === undefined || !isWanted(counts, segment)) continue;
@@ -159,9 +161,10 @@ export class LogReader {
     const table = open?.tables.get(connectorId);
     if (open !== undefined && table !== undefined)
       yield* table.read(rowsInOpen(open, connectorId), { pending });
-    for (const { record, place } of unwritten)
-      if (record.connectorId === connectorId && (pending || record.state !== 'PENDING'))
-        yield { ...record, place };
+    for (const batch of unwritten) {
+      const rows = batch.rows.tables.get(connectorId);
+      if (rows !== undefined) yield* rows.read(rowsInBatch(batch, connectorId), { pending });
+    }
   }
 }
 
@@ -173,11 +176,19 @@ async function newest(rows: AsyncIterable<DeliveryRow>): Promise<Map<string, Del
 }
 
 function rowsIn({ number, owners }: ClosedSegment, connectorId: string): RowsOf {
-  return { connectorId, segment: number, owners };
+  return { connectorId, blockAt: blocksOf(number), owners };
 }
 
 function rowsInOpen({ number, owners }: Segment, connectorId: string): RowsOf {
-  return { connectorId, segment: number, owners: owners.list };
+  return { connectorId, blockAt: blocksOf(number), owners: owners.list };
+}
+
+function rowsInBatch({ place, rows }: Batch, connectorId: string): RowsOf {
+  return { connectorId, blockAt: () => place, owners: rows.owners.list };
+}
+
+function blocksOf(segment: number): RowsOf['blockAt'] {
+  return (offset) => ({ segment, offset, unwritten: undefined });
 }
 
 /** The unpacked blocks that were read last, since neighbors are often read next. */

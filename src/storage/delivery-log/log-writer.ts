@@ -6,7 +6,8 @@ import { SegmentAppender } from '../block-log/segment-appender.ts';
 import { type Disk, realDisk } from '../log/disk.ts';
 import type { DeliveryLogLimits } from './format.ts';
 import { type FoundSegments, writeManifest } from './found-segments.ts';
-import { RecordBlock, type RecordPlace, type StoredDelivery } from './record.ts';
+import { type BlockPlace, RecordBlock, type RecordPlace, type StoredDelivery } from './record.ts';
+import { RecordRows } from './row-table.ts';
 import { blockOf, ClosedSegment, type DeliveryLogDamage, Segment, segmentPath } from './segment.ts';
 
 export interface DeliveryLogOptions {
@@ -25,21 +26,19 @@ export interface DeliveryLogOptions {
   readonly disk?: Disk;
 }
 
-interface Waiting {
-  readonly record: StoredDelivery;
-  readonly place: RecordPlace;
-}
-
-/** Records that become one block. */
-interface Batch {
+/**
+ * Records that become one block: their bytes and their rows. No object is kept of a record, because
+ * thousands wait at a time and the garbage collector would copy each.
+ */
+export interface Batch {
   readonly block: RecordBlock;
-  readonly waiting: Waiting[];
+  readonly rows: RecordRows;
+  readonly place: BlockPlace;
 }
 
-const newBatch = (spare?: RecordBlock): Batch => ({
-  block: spare ?? new RecordBlock(),
-  waiting: [],
-});
+function newBatch(block = new RecordBlock()): Batch {
+  return { block, rows: new RecordRows(), place: { segment: 0, offset: 0, unwritten: block } };
+}
 
 /** A larger block is not used again. */
 const reusedBytesMax = 1024 * 1024;
@@ -107,23 +106,23 @@ export class LogWriter {
     return this.#isUnsynced || this.#unwrittenBytes > 0;
   }
 
-  /** Records that are in no segment yet. */
-  *unwritten(): Generator<Waiting> {
-    for (const { waiting } of [...this.#full, this.#next]) yield* waiting;
+  /** What is in no segment yet, oldest first. */
+  unwritten(): readonly Batch[] {
+    return [...this.#full, this.#next];
   }
 
   /** Adds a record, which is written soon. */
   append(record: StoredDelivery): RecordPlace {
-    const { block, waiting } = this.#next;
+    const { block, rows, place } = this.#next;
     const before = block.length;
-    const place: RecordPlace = { segment: 0, offset: 0, at: block.add(record), waiting: record };
-    waiting.push({ record, place });
+    const at = block.add(record);
+    rows.add(record, 0, at);
     this.#unwrittenBytes += block.length - before;
     if (block.length >= this.#limits.blockBytes) {
       this.#endBatch();
       this.#writeSoon(0);
     } else this.#writeSoon(this.#limits.blockMsMax);
-    return place;
+    return { block: place, at };
   }
 
   #endBatch(): void {
@@ -196,7 +195,7 @@ export class LogWriter {
   }
 
   async #writeAll(): Promise<void> {
-    if (this.#next.waiting.length > 0) this.#endBatch();
+    if (this.#next.rows.records > 0) this.#endBatch();
     for (let [batch] = this.#full; batch !== undefined; [batch] = this.#full) {
       await this.#writeBatch(batch);
       this.#full.shift();
@@ -209,24 +208,18 @@ export class LogWriter {
     }
   }
 
-  async #writeBatch({ block, waiting }: Batch): Promise<void> {
+  async #writeBatch({ block, rows, place }: Batch): Promise<void> {
     this.#options.checkRoom?.();
-    const position = waiting.reduce(
-      (last, { record }) => Math.max(last, Math.floor(record.sequence)),
-      0,
-    );
-    const head = { position, storedAt: this.#options.now() };
+    const head = { position: Math.max(0, rows.lastPosition), storedAt: this.#options.now() };
     const frame = await blockOf(block.bytes, head, this.#limits.packedBytesMin);
     const segment = (this.#open ??= this.#newSegment());
     this.#file ??= await this.#openFile(segment);
     const offset = await this.#file.append(frame);
     this.#isUnsynced = true;
-    for (const { record, place } of waiting) {
-      place.segment = segment.number;
-      place.offset = offset;
-      place.waiting = undefined;
-      segment.add(record, place);
-    }
+    place.segment = segment.number;
+    place.offset = offset;
+    place.unwritten = undefined;
+    segment.append(rows, offset);
   }
 
   #newSegment(): Segment {

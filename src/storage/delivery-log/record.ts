@@ -43,16 +43,21 @@ export interface StoredDelivery extends Omit<Delivery, 'context' | 'contextText'
   readonly context: string;
 }
 
-/** Where a record is. It is moved when its segment is copied. */
-export interface RecordPlace {
-  /** Number of the segment; 0 until the record is written. */
+/** Where a block is: in memory, then in a segment. All places in it share it. */
+export interface BlockPlace {
+  /** Number of the segment; 0 until the block is written. */
   segment: number;
-  /** Of the block in its segment. */
+  /** In the segment. */
   offset: number;
+  /** The block, until it is written. */
+  unwritten: RecordBlock | undefined;
+}
+
+/** Where a record is. A copy of its segment has another place. */
+export interface RecordPlace {
+  readonly block: BlockPlace;
   /** Of the record in its unpacked block. */
-  at: number;
-  /** The record, until it is written. */
-  waiting: StoredDelivery | undefined;
+  readonly at: number;
 }
 
 type Head = readonly [

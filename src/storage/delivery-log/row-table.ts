@@ -1,7 +1,8 @@
 // Row table: what lists need of the records of one connector in one segment, as rows of fixed length, and their owners.
 import { type DeliveryState, deliveryStates } from '../../model/delivery.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { missing } from '../../structures/missing.ts';
-import type { RecordPlace, StoredDelivery } from './record.ts';
+import { type BlockPlace, idMark, type RecordPlace, type StoredDelivery } from './record.ts';
 
 // Owners: the organizations and workspaces of a segment, numbered in the order of their first record.
 
@@ -67,6 +68,8 @@ const deviceBytes = 16;
 const fixedAt = idBytes + deviceBytes;
 export const rowBytes = fixedAt + 52;
 const stateAt = fixedAt + 4;
+/** Of the block offset, in what follows the ids. */
+const offsetAt = 44;
 const pendingNumber = deliveryStates.indexOf('PENDING');
 
 export class RowTable {
@@ -86,13 +89,9 @@ export class RowTable {
     return this.#bytes.subarray(0, this.#counts.rows * rowBytes);
   }
 
-  add(record: StoredDelivery, { offset, at }: RecordPlace, owners: Owners): void {
-    const row = this.#counts.rows * rowBytes;
-    if (row + rowBytes > this.#bytes.length) {
-      const larger = Buffer.alloc(Math.max(16 * rowBytes, 2 * this.#bytes.length));
-      larger.set(this.#bytes);
-      this.#bytes = larger;
-    }
+  /** `offset` is that of the block, `at` that of the record in it. */
+  add(record: StoredDelivery, offset: number, at: number, owners: Owners): void {
+    const row = this.#roomFor(1);
     const bytes = this.#bytes;
     bytes.write(record.id, row, idBytes, 'latin1');
     bytes.write(record.deviceId, row + idBytes, deviceBytes, 'latin1');
@@ -106,9 +105,38 @@ export class RowTable {
     bytes.writeDoubleLE(record.nextAt, fixed + 20);
     bytes.writeDoubleLE(record.created, fixed + 28);
     bytes.writeDoubleLE(record.updated, fixed + 36);
-    bytes.writeUInt32LE(offset, fixed + 44);
+    bytes.writeUInt32LE(offset, fixed + offsetAt);
     bytes.writeUInt32LE(at, fixed + 48);
     this.#count(record);
+  }
+
+  /** Adds the rows of a block that was written at the offset; `owners` has their numbers here. */
+  append(of: RowTable, offset: number, owners: readonly number[]): void {
+    const from = this.#roomFor(of.counts.rows);
+    this.#bytes.set(of.bytes, from);
+    const to = from + of.bytes.length;
+    for (let fixed = from + fixedAt; fixed < to; fixed += rowBytes) {
+      const owner = owners[this.#bytes.readUInt32LE(fixed)] ?? missing('owner');
+      this.#bytes.writeUInt32LE(owner, fixed);
+      this.#bytes.writeUInt32LE(offset, fixed + offsetAt);
+    }
+    const counts = this.#counts;
+    counts.rows += of.counts.rows;
+    counts.ended += of.counts.ended;
+    counts.pending += of.counts.pending;
+    counts.revised += of.counts.revised;
+  }
+
+  /** Where the next rows begin. */
+  #roomFor(rows: number): number {
+    const from = this.#counts.rows * rowBytes;
+    const needed = from + rows * rowBytes;
+    if (needed > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(16 * rowBytes, 2 * this.#bytes.length, needed));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    return from;
   }
 
   #count({ state, isResent, revision }: StoredDelivery): void {
@@ -145,12 +173,11 @@ export class RowTable {
 /** What the rows of a table share. */
 export interface RowsOf {
   readonly connectorId: string;
-  /** Number of the segment. */
-  readonly segment: number;
+  readonly blockAt: (offset: number) => BlockPlace;
   readonly owners: readonly Owner[];
 }
 
-function rowAt(bytes: Buffer, row: number, { connectorId, segment, owners }: RowsOf): DeliveryRow {
+function rowAt(bytes: Buffer, row: number, { connectorId, blockAt, owners }: RowsOf): DeliveryRow {
   const fixed = row + fixedAt;
   const [organizationId, workspaceId] = owners[bytes.readUInt32LE(fixed)] ?? missing('owner');
   const state: DeliveryState = deliveryStates[bytes.readUInt8(fixed + 4)] ?? missing('state');
@@ -169,10 +196,8 @@ function rowAt(bytes: Buffer, row: number, { connectorId, segment, owners }: Row
     created: bytes.readDoubleLE(fixed + 28),
     updated: bytes.readDoubleLE(fixed + 36),
     place: {
-      segment,
-      offset: bytes.readUInt32LE(fixed + 44),
+      block: blockAt(bytes.readUInt32LE(fixed + offsetAt)),
       at: bytes.readUInt32LE(fixed + 48),
-      waiting: undefined,
     },
   };
 }
@@ -181,4 +206,49 @@ function textAt(bytes: Buffer, from: number, length: number): string {
   const text = bytes.toString('latin1', from, from + length);
   const end = text.indexOf('\0');
   return end < 0 ? text : text.slice(0, end);
+}
+
+/** The rows of some records by connector, and what lists need of all of them. */
+export class RecordRows {
+  records = 0;
+  /** The largest journal position of the records; -1 without any. */
+  lastPosition = -1;
+  /** Time of the newest record. */
+  updated: EpochMs = 0;
+  /** Whether some ids do not begin with the mark of their connector. */
+  hasForeignIds = false;
+  owners = new Owners();
+  /** By connector. */
+  tables = new Map<string, RowTable>();
+
+  /** Enters a record; `offset` is that of its block, `at` that of the record in it. */
+  add(record: StoredDelivery, offset: number, at: number): void {
+    this.#tableOf(record.connectorId).add(record, offset, at, this.owners);
+    this.records += 1;
+    this.lastPosition = Math.max(this.lastPosition, Math.floor(record.sequence));
+    this.updated = Math.max(this.updated, record.updated);
+    this.hasForeignIds ||= !record.id.startsWith(idMark(record.connectorId));
+  }
+
+  /** Enters the records of a block that was written at the offset. */
+  append(block: RecordRows, offset: number): void {
+    const owners = block.owners.list.map(([organizationId, workspaceId]) =>
+      this.owners.numberOf({ organizationId, workspaceId }),
+    );
+    for (const [connectorId, table] of block.tables)
+      this.#tableOf(connectorId).append(table, offset, owners);
+    this.records += block.records;
+    this.lastPosition = Math.max(this.lastPosition, block.lastPosition);
+    this.updated = Math.max(this.updated, block.updated);
+    this.hasForeignIds ||= block.hasForeignIds;
+  }
+
+  #tableOf(connectorId: string): RowTable {
+    let table = this.tables.get(connectorId);
+    if (table === undefined) {
+      table = new RowTable();
+      this.tables.set(connectorId, table);
+    }
+    return table;
+  }
 }

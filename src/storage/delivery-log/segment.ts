@@ -24,8 +24,8 @@ import {
   refuseOtherBlock,
   refuseOtherDeliveries,
 } from './format.ts';
-import { idMark, type RecordPlace, recordsOf, type StoredDelivery } from './record.ts';
-import { type Owner, Owners, rowBytes, type RowCounts, RowTable } from './row-table.ts';
+import { recordsOf } from './record.ts';
+import { type Owner, Owners, RecordRows, rowBytes, type RowCounts, RowTable } from './row-table.ts';
 
 export const segmentSuffix = 'deliveries';
 
@@ -65,39 +65,16 @@ export function segmentPath(directory: string, number: number): string {
 }
 
 /** A segment with its rows in memory. */
-export class Segment implements GrowingSegment {
+export class Segment extends RecordRows implements GrowingSegment {
   readonly number: number;
   readonly path: string;
   bytes = 0;
   synced = 0;
-  records = 0;
-  /** The largest journal position of its records; -1 without any. */
-  lastPosition = -1;
-  /** Time of its newest record. */
-  updated: EpochMs = 0;
-  /** Whether some ids do not begin with the mark of their connector. */
-  hasForeignIds = false;
-  owners = new Owners();
-  /** By connector. */
-  tables = new Map<string, RowTable>();
 
   constructor(path: string, number: number) {
+    super();
     this.path = path;
     this.number = number;
-  }
-
-  /** Enters a record that is written. */
-  add(record: StoredDelivery, place: RecordPlace): void {
-    let table = this.tables.get(record.connectorId);
-    if (table === undefined) {
-      table = new RowTable();
-      this.tables.set(record.connectorId, table);
-    }
-    table.add(record, place, this.owners);
-    this.records += 1;
-    this.lastPosition = Math.max(this.lastPosition, Math.floor(record.sequence));
-    this.updated = Math.max(this.updated, record.updated);
-    this.hasForeignIds ||= !record.id.startsWith(idMark(record.connectorId));
   }
 
   /**
@@ -109,11 +86,10 @@ export class Segment implements GrowingSegment {
     from: number,
     to: number,
   ): Promise<{ readonly end: number; readonly damage: readonly DeliveryLogDamage[] }> {
-    const { path, number: segment, synced } = this;
+    const { path, synced } = this;
     const { end, damage } = await scanBlocks(path, { from, to, synced }, (frame, offset) => {
       refuseOtherBlock(path, frame.type);
-      for (const { at, record } of recordsOf(unpacked(frame)))
-        this.add(record, { segment, offset, at, waiting: undefined });
+      for (const { at, record } of recordsOf(unpacked(frame))) this.add(record, offset, at);
       return true;
     });
     return { end, damage: damage.map(unreadable) };
