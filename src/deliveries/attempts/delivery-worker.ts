@@ -13,11 +13,20 @@ import type { WaitingDelivery } from './waiting-delivery.ts';
 
 // Limited attempts: each ends when its time is over, also if the connector ignores the signal.
 
-interface Attempt {
+/** What ends some attempts that started in one moment, and so end late in one. */
+interface SharedEnd {
   readonly endsAt: number;
   readonly stop: AbortController;
+  attempts: number;
+}
+
+interface Attempt {
+  readonly end: SharedEnd;
   readonly resolve: (outcome: SendOutcome | undefined) => void;
 }
+
+/** Each ended attempt looks for its listener among those of the others. */
+const attemptsPerEndMax = 16;
 
 class LimitedAttempts {
   readonly #send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
@@ -28,13 +37,15 @@ class LimitedAttempts {
   /** All have the same time, so that the first one ends first. */
   readonly #running = new Set<Attempt>();
   #isTimed = false;
+  /** Of the newest attempt. */
+  #end: SharedEnd | undefined;
   readonly #endLate = (): void => {
     this.#isTimed = false;
     const reason = `timed out after ${this.#attemptMsMax / 1_000} s`;
     for (const attempt of this.#running) {
-      if (attempt.endsAt > this.#clock()) break;
+      if (attempt.end.endsAt > this.#clock()) break;
       this.#running.delete(attempt);
-      attempt.stop.abort(new Error(reason));
+      attempt.end.stop.abort(new Error(reason));
       attempt.resolve({ ok: false, retry: true, reason });
     }
     this.#setOneTimer();
@@ -61,13 +72,13 @@ class LimitedAttempts {
   /** Never rejects. Undefined when `abortAll` ended the attempt. */
   run(delivery: Delivery): Promise<SendOutcome | undefined> {
     return new Promise((resolve) => {
-      const stop = new AbortController();
-      const attempt = { endsAt: this.#clock() + this.#attemptMsMax, stop, resolve };
+      const end = this.#endOfNext();
+      const attempt = { end, resolve };
       this.#running.add(attempt);
       this.#setOneTimer();
       // What comes after an attempt has ended late has no effect.
       const ended = (): void => void this.#running.delete(attempt);
-      this.#send(delivery, stop.signal).then(
+      this.#send(delivery, end.stop.signal).then(
         (outcome) => {
           ended();
           resolve(outcome);
@@ -82,11 +93,24 @@ class LimitedAttempts {
   }
 
   abortAll(): void {
-    for (const { stop, resolve } of this.#running) {
-      stop.abort(new Error('the platform is shutting down'));
+    for (const { end, resolve } of this.#running) {
+      end.stop.abort(new Error('the platform is shutting down'));
       resolve(undefined);
     }
     this.#running.clear();
+  }
+
+  /**
+   * A signal of its own for each attempt, with its event target, is a tenth of what the main thread
+   * does for a delivery.
+   */
+  #endOfNext(): SharedEnd {
+    const endsAt = Math.ceil(this.#clock()) + this.#attemptMsMax;
+    const isShared = this.#end?.endsAt === endsAt && this.#end.attempts < attemptsPerEndMax;
+    if (!isShared || this.#end === undefined)
+      this.#end = { endsAt, stop: new AbortController(), attempts: 0 };
+    this.#end.attempts += 1;
+    return this.#end;
   }
 
   /** One timer for all: most attempts end long before their time. */
@@ -94,7 +118,7 @@ class LimitedAttempts {
     const [first] = this.#running;
     if (this.#isTimed || first === undefined) return;
     this.#isTimed = true;
-    this.#setTimer(this.#endLate, Math.max(0, first.endsAt - this.#clock()));
+    this.#setTimer(this.#endLate, Math.max(0, first.end.endsAt - this.#clock()));
   }
 }
 
