@@ -39,6 +39,7 @@ const onPostgresToo = [
   'src/cluster/leases/postgres/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
+  'tests/oracle/places.test.ts',
 ];
 /** Tests of the file of SQLite itself, and those that change or damage it. */
 const ofSqlite = [

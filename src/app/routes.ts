@@ -42,6 +42,7 @@ import { runScriptRoute } from '../http/routes/run-script.ts';
 import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { searchRoute } from '../http/routes/search.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
+import { placeRoutes } from '../http/routes/places.ts';
 import { tagRoutes } from '../http/routes/tags.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import {
@@ -271,6 +272,7 @@ function recordRoutes(
       previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
     }),
     ...tagRoutes(parts),
+    ...placeRoutes(parts),
     ...operationRoutes({ ...showing, startOperation: operations.start }),
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),

@@ -174,6 +174,10 @@ const nestedFlowSchema = namedObject('DeviceDataFlow', {
   organizationId: id,
 });
 
+const fraction = Type.Number({ minimum: 0, maximum: 1 });
+/** Fractions of the width and height of a plan. */
+export const planPositionSchema = namedObject('PlanPosition', { x: fraction, y: fraction });
+
 export const deviceSchema = namedObject('Device', {
   id,
   ...deviceAnswerFields,
@@ -194,6 +198,17 @@ export const deviceSchema = namedObject('Device', {
   integrationId: orNull(id),
   customFields: list(customFieldValueSchema),
   tags: list(namedObject('DeviceTag', { id, name, description: orNull(text) })),
+  placeId: orNull(id),
+  place: orNull(
+    namedObject('DevicePlace', {
+      id,
+      name,
+      path: Type.Array(Type.String(), {
+        description: 'Names from the top of the tree to the place.',
+      }),
+    }),
+  ),
+  planPosition: orNull(planPositionSchema),
   uplinkMetrics: orNull(uplinkMetricsSchema),
   loraProperties: orNull(object),
   ...auditFields,
@@ -203,6 +218,7 @@ const otherDraftFields = {
   tags: optional(list(reference)),
   customFields: optional(list(object)),
   integrationId: optional(id),
+  placeId: optional(id),
   loraProperties: optional(object),
   loRaProperties: optional(object),
 };
@@ -250,6 +266,7 @@ export const assetListQuery = Type.Object({
   ),
   packageName: Type.Optional(Type.String({ description: '`packageName` in the properties.' })),
   'tags.ids': listParameter,
+  'places.ids': listParameter,
   'customFields.ids': listParameter,
 });
 

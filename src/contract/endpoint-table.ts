@@ -52,6 +52,7 @@ import { secondFactorDemand } from './second-factor-demand.ts';
 import { passkeys, secondFactor } from './second-factor.ts';
 import { hourlySeries, metricSeries, olderSeries, sampleSeries } from './series-queries.ts';
 import { signIn } from './sign-in.ts';
+import { places } from './places.ts';
 import { tags } from './tags.ts';
 import { templates } from './template-preview.ts';
 import { tokenService } from './tokens.ts';
@@ -122,6 +123,7 @@ export const endpoints = {
   passkeys,
   secondFactor,
   signIn,
+  places,
   tags,
   templates,
   tokenService,

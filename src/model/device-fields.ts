@@ -70,7 +70,9 @@ type OtherProperty =
   | 'integrationId'
   | 'loraProperties'
   | 'registered'
-  | 'active';
+  | 'active'
+  | 'placeId'
+  | 'planPosition';
 
 export type DeviceFieldName = Exclude<keyof Device, OtherProperty>;
 

@@ -2,6 +2,7 @@
 import type { Connectivity } from './connector.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
+import type { PlanPosition } from './place.ts';
 import type { AuditFields } from './record.ts';
 import type { UplinkMetrics } from './uplink-metrics.ts';
 
@@ -29,6 +30,10 @@ export interface Device extends AuditFields {
   readonly registered: boolean | null;
   /** Whether its network server serves the device; null for other than LoRa devices. */
   readonly active: boolean | null;
+  /** Of its workspace. */
+  readonly placeId: string | null;
+  /** On the plan of the nearest place at or above its own that has one. */
+  readonly planPosition: PlanPosition | null;
 }
 
 export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as const;

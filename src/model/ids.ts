@@ -21,6 +21,7 @@ export const kindPrefixes = {
   deviceType: '33',
   customLogic: '37',
   refusal: '45',
+  place: '41',
   user: '52',
   member: '53',
   session: '54',

@@ -73,6 +73,17 @@ export const inventoryProblems = {
     code: '40905_CONFIGURATION_NOT_PUSHABLE',
     message: (d: { reason: string }) => `The configuration cannot be pushed: ${d.reason}`,
   },
+  placeTaken: {
+    status: 409,
+    code: '40907_PLACE_TAKEN',
+    message: (d: { field: string; value: string; where: string }) =>
+      `body ${d.field}: ${d.where} already has a place with ${d.field} ${d.value}`,
+  },
+  placeBelowItself: {
+    status: 409,
+    code: '40908_PLACE_BELOW_ITSELF',
+    message: (d: { id: string }) => `body parentId: place ${d.id} is the place itself or below it`,
+  },
   notRegistrable: {
     status: 409,
     code: '40906_NOT_REGISTRABLE',

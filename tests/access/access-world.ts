@@ -28,6 +28,7 @@ export interface Fixtures {
   readonly physicalId: string;
   readonly secret: string;
   readonly tag: string;
+  readonly place: string;
   readonly deviceConnector: string;
   readonly integration: string;
   /**
@@ -127,8 +128,7 @@ export function comparisonOf(deviceId: string) {
 }
 
 /** A connector, a type, a flow, a tag and a device of them. */
-async function createDevice(owner: Acting, place: Place, mark: string) {
-  const { organizationId, workspaceId } = place;
+async function createDevice(owner: Acting, { organizationId, workspaceId }: Place, mark: string) {
   const named = { name: `${mark} record`, workspaceId };
   const connector = await owner.must('POST', '/v3/device-connectors', {
     ...named,
@@ -147,6 +147,7 @@ async function createDevice(owner: Acting, place: Place, mark: string) {
   });
   const integration = await owner.must('POST', '/v3/integrations', { ...named, type: 'GENERIC' });
   const tag = await owner.must('POST', '/v3/tags', named);
+  const place = await owner.must('POST', '/v3/places', named);
   const physicalId = `${mark}-physical-${workspaceId}`;
   const device = await owner.must('POST', '/v3/devices', {
     ...named,
@@ -160,6 +161,7 @@ async function createDevice(owner: Acting, place: Place, mark: string) {
     physicalId,
     secret: connector.uplinkSecret,
     tag: tag.id,
+    place: place.id,
     deviceConnector: connector.id,
     integration: integration.id,
     dataFlow: flow.id,

@@ -64,6 +64,7 @@ test('one record of each kind: created, changed and deleted', async () => {
     RULE: `/v3/rules/${made.rule}`,
     CUSTOM_LOGIC: `/v3/rules/custom/${made.customLogic}`,
     TAG: `/v3/tags/${made.tag}`,
+    PLACE: `/v3/places/${made.place}`,
     DEVICE: `/v3/devices/${made.device}`,
     DATA_FLOW: `/v3/data-flows/${made.dataFlow}`,
     DEVICE_CONNECTOR: `/v3/device-connectors/${made.deviceConnector}`,

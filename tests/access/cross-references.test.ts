@@ -51,6 +51,7 @@ async function everythingOf(of: Fixtures): Promise<string> {
   const paths = [
     `/v3/devices/${of.device}`,
     `/v3/tags/${of.tag}`,
+    `/v3/places/${of.place}`,
     `/v3/data-flows/${of.dataFlow}`,
     `/v3/device-connectors/${of.deviceConnector}`,
     `/v3/device-types/${of.deviceType}`,
@@ -108,6 +109,21 @@ const refused: Record<string, Request> = {
     'POST',
     '/v3/devices',
     { ...draft(own), tags: [{ id: victim.tag }] },
+  ],
+  'a device at the place of others': (own) => [
+    'POST',
+    '/v3/devices',
+    { ...draft(own), placeId: victim.place },
+  ],
+  'a place below that of others': (own) => [
+    'POST',
+    '/v3/places',
+    { workspaceId: own.workspace, name: 'x', parentId: victim.place },
+  ],
+  'a place with the file of others': (own) => [
+    'PUT',
+    `/v3/places/${own.place}`,
+    { plan: { blobId: victim.blob } },
   ],
   'a device with a value in the field of others': (own) => [
     'POST',

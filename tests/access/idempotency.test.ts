@@ -42,6 +42,7 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
   '/v3/api-keys': [() => '/v3/api-keys', granted],
   '/v3/oauth-clients': [() => '/v3/oauth-clients', granted],
   '/v3/tags': [() => '/v3/tags', inWorkspace],
+  '/v3/places': [() => '/v3/places', inWorkspace],
   '/v3/custom-fields/meta': [
     () => '/v3/custom-fields/meta',
     () => ({ ...inWorkspace(), type: 'NUMBER' }),

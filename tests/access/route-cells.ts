@@ -425,6 +425,16 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     inOrganization,
   ),
   ...workspaceRecords('/v3/tags', 'asset', 'tag', named),
+  ...workspaceRecords('/v3/places', 'asset', 'place', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+  })),
+  'POST /v3/places/:id/devices': record(
+    'workspace',
+    ['asset', 'update'],
+    (of) => `/v3/places/${of.place}/devices`,
+    () => ({}),
+  ),
   ...workspaceRecords('/v3/device-connectors', 'dataFlow', 'deviceConnector', (of) => ({
     name: 'x',
     workspaceId: of.workspace,

@@ -7,7 +7,7 @@ type Kind = 'text' | 'number' | 'date' | 'flag';
 
 const textFields = new Set(
   `id name description deviceId type connectivity onlineState workspaceId integrationId dataFlow dataFlow.name deviceType
-  deviceType.name tags.id tags.name uplinkMetrics.signalQuality uplinkMetrics.batteryLevelStatus`.split(
+  deviceType.name tags.id tags.name placeId places.id places.name uplinkMetrics.signalQuality uplinkMetrics.batteryLevelStatus`.split(
     /\s+/,
   ),
 );
@@ -47,6 +47,10 @@ function heldBy(device: Json, field: string): Json[] {
       return device.tags.map((tag: Json) => tag.id);
     case 'tags.name':
       return device.tags.map((tag: Json) => tag.name);
+    case 'places.id':
+      return device.placesAbove;
+    case 'places.name':
+      return device.place?.path ?? [];
     case 'dataFlow':
       return [device.dataFlowId];
     case 'deviceType':

@@ -19,6 +19,7 @@ export async function filterRun(seed: number, devices: number, expressions: numb
       flowIds: places.flatMap((place) => place.flows.map((flow) => flow.id)),
       typeIds: places.flatMap((place) => place.flows.flatMap((flow) => flow.deviceType?.id ?? [])),
       tagIds: places.flatMap((place) => place.tags.map((tag) => tag.id)),
+      placeIds: places.flatMap((place) => place.rooms.map((room) => room.id)),
       workspaceIds: places.map((place) => place.id),
     };
     const everything = { organizationId: 'o' };
@@ -28,7 +29,13 @@ export async function filterRun(seed: number, devices: number, expressions: numb
       { page: 0, size: devicesMax, sort: [] },
       filterNow,
     );
-    const views = await deviceViews({ ...records, now: () => filterNow }, principal, rows);
+    const shown = await deviceViews({ ...records, now: () => filterNow }, principal, rows);
+    const rooms = places.flatMap((place) => place.rooms);
+    const above = new Map(rooms.map(({ id, path }) => [id, path.map((step) => step.id)]));
+    const views = shown.map((view) => ({
+      ...view,
+      placesAbove: above.get(view.placeId ?? '') ?? [],
+    }));
     let found = 0;
     const compare = async (expression: object) => {
       const filter = await deviceFilterOf(records, principal, { organizationId: 'o', expression });

@@ -9,6 +9,7 @@ import { createDeviceConnector } from '../../src/inventory/data-flows/device-con
 import { createDeviceType } from '../../src/inventory/data-flows/device-types.ts';
 import { createDevice, updateDevice } from '../../src/inventory/devices/devices.ts';
 import { changeDevice } from '../../src/inventory/devices/device-batch.ts';
+import { createPlace } from '../../src/inventory/devices/places.ts';
 import { createTag } from '../../src/inventory/devices/tags.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { fitsConnector } from '../../src/model/connector.ts';
@@ -146,7 +147,12 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
       });
     }
   }
-  return { id, fields, tags, flows };
+  const rooms: Awaited<ReturnType<typeof createPlace>>[] = [];
+  for (const word of words.slice(0, 6)) {
+    const parentId = rooms.at(-1)?.id ?? null;
+    rooms.push(await createPlace(records, { workspaceId: id, name: word, parentId }));
+  }
+  return { id, fields, tags, flows, rooms };
 }
 
 async function makeDevice(
@@ -167,6 +173,7 @@ async function makeDevice(
     onlineTimeout: pick(random, [60, 3_600, 86_400]),
     excludeFromLifecycleReport: random() < 0.5,
     tags: place.tags.filter(() => random() < 0.25).map(({ id }) => ({ id })),
+    placeId: random() < 0.3 ? null : pick(random, place.rooms).id,
     customFields: place.fields
       .filter(() => random() < 0.6)
       .map((field) => fieldValue(field, random)),

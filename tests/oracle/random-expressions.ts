@@ -8,6 +8,7 @@ export interface Known {
   readonly flowIds: readonly string[];
   readonly typeIds: readonly string[];
   readonly tagIds: readonly string[];
+  readonly placeIds: readonly string[];
   readonly workspaceIds: readonly string[];
 }
 
@@ -41,6 +42,9 @@ export const fieldKinds: Readonly<Record<string, Kind>> = {
   updated: 'date',
   'tags.id': 'list',
   'tags.name': 'list',
+  placeId: [],
+  'places.id': 'list',
+  'places.name': 'list',
 };
 
 const isSet = ['IS_NULL', 'IS_NOT_NULL'];
@@ -77,6 +81,8 @@ function valueFor(random: Random, field: string, kind: Kind, known: Known): unkn
     dataFlow: known.flowIds,
     deviceType: known.typeIds,
     'tags.id': known.tagIds,
+    placeId: known.placeIds,
+    'places.id': known.placeIds,
   };
   if (ids[field] !== undefined) return pick(random, ids[field]).slice(0, random() < 0.8 ? 16 : 4);
   if (typeof kind !== 'string') return pick(random, kind);
@@ -132,7 +138,7 @@ function randomCustomFilter(random: Random): object {
   ] as const);
   const predicates = kind === 'set' ? isSet : predicatesFor(kind);
   const predicate = pick(random, predicates);
-  const plain = { ids: [], flowIds: [], typeIds: [], tagIds: [], workspaceIds: [] };
+  const plain = { ids: [], flowIds: [], typeIds: [], tagIds: [], placeIds: [], workspaceIds: [] };
   const values = Array.from({ length: countFor(random, predicate) }, () =>
     valueFor(random, '', kind === 'set' ? 'text' : kind, plain),
   );

@@ -186,7 +186,7 @@ test('contract 31: a file goes in raw or as multipart and comes out byte by byte
 
 test.each<[string, string, Buffer, number]>([
   ['a page', 'text/html', Buffer.from('<script>'), 415],
-  ['a drawing that runs scripts', 'image/svg+xml', Buffer.from('<svg/>'), 415],
+  ['a page called a drawing', 'image/svg+xml', Buffer.from('<script>'), 400],
   ['a page called a picture', 'image/png', Buffer.from('<script>'), 400],
   ['no JSON', 'application/json', Buffer.from('{'), 400],
   ['nothing', 'text/plain', Buffer.alloc(0), 400],
@@ -197,6 +197,20 @@ test.each<[string, string, Buffer, number]>([
   expect((await world.admin('POST', path, content, { 'content-type': contentType })).status).toBe(
     status,
   );
+});
+
+test('contract 31: a drawing is only downloaded, and its scripts run nowhere', async () => {
+  const { admin, organizationId } = world;
+  const svg = Buffer.from('<svg><script>alert(1)</script></svg>');
+  const type = { 'content-type': 'image/svg+xml' };
+  const { body } = await admin('POST', `/v3/blobs?organizationId=${organizationId}`, svg, type);
+  const { headers } = await admin('GET', `/v3/blobs/${body.id}/content`);
+  expect(headers).toMatchObject({
+    'content-type': 'image/svg+xml',
+    'content-disposition': expect.stringMatching(/^attachment/),
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+  });
 });
 
 test('contract 31: files are listed by workspace and by organization, found by name, page by page', async () => {

@@ -53,7 +53,7 @@ const outputKeys = `id ${audit} name workspaceId deleted global scope type sendC
 const flowKeys = `id ${audit} name description deviceConnector deviceType workspaceId organizationId outputConnectors passThrough isPassThrough
   retentionDays`;
 const deviceKeys = `id deviceId name description type workspaceId organizationId connectivity onlineTimeout online onlineState
-  registered properties dataFlowId dataFlow integration integrationId customFields tags uplinkMetrics loraProperties
+  registered properties dataFlowId dataFlow integration integrationId customFields tags placeId place planPosition uplinkMetrics loraProperties
   excludeFromLifecycleReport ${audit}`;
 
 test.each<[string, () => string, string]>([

@@ -46,6 +46,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Organizations: 'Organizations, their settings and quotas.',
   'Output connectors':
     'Targets of samples and of rule actions, such as webhooks, brokers and databases.',
+  Places: 'Where devices are: trees of sites, buildings, floors and rooms, with plans.',
   Refusals: 'Uplinks that were not taken, with the reason, for the owners of their connectors.',
   Rules: 'Conditions on samples or on a schedule, with the actions that they trigger.',
   Scripts: 'Runs a decoder, an encoder or custom logic once, without storing anything.',

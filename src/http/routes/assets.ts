@@ -68,6 +68,7 @@ function filterOf(query: Static<typeof assetListQuery>): AssetFilter {
     online: query.online,
     assetIds: listOf(query, 'assetIds'),
     tagIds: listOf(query, 'tags.ids'),
+    placeIds: listOf(query, 'places.ids'),
     customFieldIds: listOf(query, 'customFields.ids'),
     lora: loraFilterOf(query),
   };

@@ -134,6 +134,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   device: 'asset',
   deviceConfiguration: 'asset',
   tag: 'asset',
+  place: 'asset',
   customFieldMeta: 'asset',
   deviceCredential: 'deviceCredential',
   integration: 'integration',

@@ -4,6 +4,7 @@ import type { Device, OnlineState } from '../../model/device.ts';
 import { type FilterType, filterTypes } from '../../model/filter-type.ts';
 import type { LoraField } from '../../model/device-fields.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
+import { formatPath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
@@ -28,6 +29,7 @@ import type { Rows, WorkspaceFilter } from '../../storage/records/list.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
 import type { DeviceFilter } from '../../storage/records/rows/device-filter.ts';
+import { pathsOf, placeRows } from '../../storage/records/rows/places.ts';
 import { listDevices } from '../../storage/records/rows/device-lists.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { deviceViews } from './device-view.ts';
@@ -40,6 +42,8 @@ export interface AssetFilter extends ListScope {
   readonly connectivity?: string | undefined;
   readonly integrationId?: string | undefined;
   readonly tagIds?: readonly string[] | undefined;
+  /** Devices at any of these places or below it. */
+  readonly placeIds?: readonly string[] | undefined;
   readonly customFieldIds?: readonly string[] | undefined;
   readonly lora?: Readonly<Partial<Record<LoraField, string>>> | undefined;
   readonly onlineState?: OnlineState | undefined;
@@ -232,6 +236,7 @@ async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 'search
     .orderBy('id')
     .limit(max + 1);
   const tags = await named('tags');
+  const places = await choicesOfPlaces(db, place, max);
   const names = [...new Set(tags.map((tag) => tag.label))].map((name) => ({
     value: name,
     label: name,
@@ -248,8 +253,30 @@ async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 'search
     deviceType: choicesOf(await types.execute()),
     'tags.id': tags,
     'tags.name': names,
+    placeId: places,
+    'places.id': places,
   };
   return Object.fromEntries(Object.entries(all).filter(([, choices]) => choices.length <= max));
+}
+
+/** By path: rooms of many buildings have the same name. */
+async function choicesOfPlaces(
+  db: RecordsDb,
+  place: Omit<WorkspaceFilter, 'search'>,
+  max: number,
+): Promise<Choice[]> {
+  const first = { page: 0, size: max + 1, sort: [] };
+  const { rows } = await placeRows.list(db, place, first);
+  if (rows.length > max) return choicesOf(rows);
+  const paths = await pathsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const choices = rows.map(({ id }) => ({
+    value: id,
+    label: formatPath((paths.get(id) ?? []).map(({ name }) => name)),
+  }));
+  return choices.toSorted((a, b) => (a.label < b.label ? -1 : 1));
 }
 
 function choicesOf(rows: readonly { readonly id: string; readonly name: string }[]): Choice[] {

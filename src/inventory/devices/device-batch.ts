@@ -6,6 +6,7 @@ import { type Device, firstRegistration } from '../../model/device.ts';
 import { idSequence } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { NetworkWork } from '../../model/operation.ts';
+import type { PlanPosition } from '../../model/place.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Tag } from '../../model/tag.ts';
 import {
@@ -26,6 +27,7 @@ import {
   serviceIdsOf,
 } from '../../storage/records/rows/devices.ts';
 import { recordCount } from '../../storage/records/rows/organizations.ts';
+import { pathsOf, placeRows } from '../../storage/records/rows/places.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import {
   changeDeviceTags,
@@ -51,12 +53,22 @@ export type DeviceChange =
   | { readonly work: 'delete'; readonly id: string }
   | ({ readonly work: 'move'; readonly id: string } & MoveTarget)
   | ({ readonly work: 'tag'; readonly id: string } & TagIds)
+  | PlaceChange
   /** Without the consent of its network server, of a device to register nothing is known. */
   | { readonly work: NetworkWork; readonly id: string; readonly isAgreed: boolean };
 
 interface MoveTarget {
   readonly workspaceId: string;
   readonly dataFlowId: string;
+}
+
+/** `stay` and `remove` ask that the device is at the place, `stay` also below it. */
+interface PlaceChange {
+  readonly work: 'place';
+  readonly id: string;
+  readonly placeId: string;
+  readonly does: 'add' | 'remove' | 'stay';
+  readonly position?: PlanPosition;
 }
 
 interface TagIds {
@@ -167,6 +179,8 @@ class DeviceBatch {
         const tags = kept.filter((id) => !one.remove.includes(id)).map((id) => ({ id }));
         return this.#update(current, { tags });
       }
+      case 'place':
+        return this.#changePlace(current, one);
       case 'move':
         return this.#move(current, one);
       case 'delete':
@@ -196,6 +210,8 @@ class DeviceBatch {
       loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
       integrationId: draft.integrationId ?? connector?.integrationId ?? null,
       ...firstRegistration(connectivity),
+      placeId: draft.placeId ?? null,
+      planPosition: null,
       ...firstVersion(this.#step.now()),
     };
     await this.#checkReferences(device, null);
@@ -221,6 +237,7 @@ class DeviceBatch {
       integrationId: await this.#integrationAfter(current, sent),
       ...(connectivity !== current.connectivity && firstRegistration(connectivity)),
       loraProperties: loraPropertiesFrom(current.loraProperties, loraProperties),
+      ...placeAfter(current, orCurrent(sent.placeId, current.placeId)),
       ...nextVersion(current, sent.version, this.#step.now()),
     };
     await this.#checkReferences(device, current);
@@ -231,6 +248,7 @@ class DeviceBatch {
 
   /**
    * Keeps the tags and custom fields that the other workspace has by name, and removes the others.
+   * The device is at no place of the other workspace.
    */
   async #move(before: DeviceWithLabels, { workspaceId, dataFlowId }: MoveTarget): Promise<Device> {
     const { device: current } = before;
@@ -240,6 +258,8 @@ class DeviceBatch {
       workspaceId,
       dataFlowId,
       integrationId: connector?.integrationId ?? null,
+      placeId: null,
+      planPosition: null,
       ...nextVersion(current, undefined, this.#step.now()),
     };
     await this.#checkReferences(device, current);
@@ -256,6 +276,29 @@ class DeviceBatch {
     checkRequired(fields, kept, true);
     const tagIds = await this.#references.tagsOfSameName(workspaceId, before.tagIds);
     return this.#save(device, before, { tagIds, values: new Map([...values, ...kept]) });
+  }
+
+  /** A position stays with its plan: a device that changes its place loses it. */
+  async #changePlace(before: DeviceWithLabels, change: PlaceChange): Promise<Device> {
+    const { device: current, tagIds } = before;
+    const { placeId, does, position } = change;
+    const isHere =
+      current.placeId === placeId ||
+      (does === 'stay' && (await this.#references.path(current.placeId)).includes(placeId));
+    if (does !== 'add' && !isHere)
+      throw problem('invalidRequest', {
+        reason: `device ${current.id} is not at place ${placeId}`,
+      });
+    const after = does === 'add' ? placeId : does === 'remove' ? null : current.placeId;
+    const moved = { ...current, ...placeAfter(current, after) };
+    const planPosition = position ?? moved.planPosition;
+    const device: Device = {
+      ...moved,
+      planPosition: after === null ? null : planPosition,
+      ...nextVersion(current, undefined, this.#step.now()),
+    };
+    await this.#checkReferences(device, current);
+    return this.#save(device, before, { tagIds, values: new Map() });
   }
 
   async #delete(device: Device): Promise<Device> {
@@ -319,6 +362,11 @@ class DeviceBatch {
    */
   async #checkReferences(device: Device, before: Device | null): Promise<void> {
     const { id, organizationId, workspaceId, dataFlowId, integrationId, deviceId } = device;
+    const { placeId } = device;
+    if (placeId !== null && placeId !== before?.placeId) {
+      const place = await this.#references.placeRecord(placeId);
+      if (place?.workspaceId !== workspaceId) throw unknown('placeId', 'place', placeId);
+    }
     const flow = await this.#references.flow(dataFlowId);
     if (flow?.workspaceId !== workspaceId) throw unknown('dataFlowId', 'data flow', dataFlowId);
     if (integrationId !== null) {
@@ -416,6 +464,13 @@ function storedForm(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
+function placeAfter(
+  current: Device,
+  placeId: string | null,
+): { readonly placeId: string | null; readonly planPosition: PlanPosition | null } {
+  return { placeId, planPosition: placeId === current.placeId ? current.planPosition : null };
+}
+
 function unknown(field: string, what: string, id: string) {
   return problem('unknownReference', { field: `body ${field}`, what, id, place: 'workspace' });
 }
@@ -427,6 +482,8 @@ class References {
   readonly #flows = new Map<string, ReturnType<typeof dataFlowRows.find>>();
   readonly #connectors = new Map<string, Promise<DeviceConnector | undefined>>();
   readonly #integrations = new Map<string, ReturnType<typeof findPlace>>();
+  readonly #placeRecords = new Map<string, ReturnType<typeof placeRows.find>>();
+  readonly #paths = new Map<string, ReturnType<typeof pathsOf>>();
   readonly #fields = new Map<string, ReturnType<typeof findCustomFields>>();
   readonly #tags = new Map<string, ReturnType<typeof findTagsNamed>>();
   readonly #named = new Map<string, ReturnType<typeof tagRows.find>>();
@@ -453,6 +510,17 @@ class References {
 
   integration(id: string): ReturnType<typeof findPlace> {
     return readOnce(this.#integrations, id, () => findPlace(this.#step.db, 'integration', id));
+  }
+
+  placeRecord(id: string): ReturnType<typeof placeRows.find> {
+    return readOnce(this.#placeRecords, id, () => placeRows.find(this.#step.db, id));
+  }
+
+  /** The ids of the place and all above it. */
+  async path(id: string | null): Promise<readonly string[]> {
+    if (id === null) return [];
+    const paths = await readOnce(this.#paths, id, () => pathsOf(this.#step.db, [id]));
+    return paths.get(id)?.map((place) => place.id) ?? [];
   }
 
   customFields({ organizationId, workspaceId }: Device): ReturnType<typeof findCustomFields> {

@@ -42,6 +42,8 @@ function deviceOf(n: number, more: Partial<Device> = {}): DeviceWithLabels {
     excludeFromLifecycleReport: false,
     registered: null,
     active: null,
+    placeId: null,
+    planPosition: null,
     created: 1_700_000_000_000 + n,
     updated: null,
     version: 0,
@@ -58,6 +60,8 @@ function deviceOf(n: number, more: Partial<Device> = {}): DeviceWithLabels {
 test.each<[string, Partial<Device>]>([
   ['as most are', {}],
   ['changed once', { updated: 5, version: 1 }],
+  ['at a place', { placeId: '4111111111111111' }],
+  ['on a plan', { placeId: '4111111111111111', planPosition: { x: 0, y: 0.25 }, version: 2 }],
   ['changed and with no other', { updated: null, version: 3 }],
   ['described', { description: 'Ü ☂ "x" \u0000 \ud800' }],
   ['with properties', { properties: JSON.parse('{"__proto__":{"a":1},"":[]}') }],

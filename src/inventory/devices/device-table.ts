@@ -356,10 +356,12 @@ type OwnProperty = Exclude<keyof Device, keyof SharedProperties>;
 
 /** Own properties that nearly every device leaves empty come last, where they are omitted. */
 const rarelySet: readonly OwnProperty[] = [
+  'placeId',
   'updated',
   'version',
   'description',
   'properties',
+  'planPosition',
   'loraProperties',
 ];
 /** The id is the first of all, before the values of fields. */

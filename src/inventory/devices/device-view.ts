@@ -5,6 +5,7 @@ import type { DataFlow } from '../../model/data-flow.ts';
 import { type Device, isRegistered, onlineStateOf } from '../../model/device.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { carriers, type Integration, vendorIntegrationTypes } from '../../model/integration.ts';
+import type { PathStep } from '../../model/place.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import type { Tag } from '../../model/tag.ts';
 import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../storage/records/rows/device-connectors.ts';
 import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
 import { findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
+import { pathsOf } from '../../storage/records/rows/places.ts';
 import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import { nestedIntegration } from '../data-flows/integrations.ts';
 import { auditView } from '../record-change.ts';
@@ -31,6 +33,8 @@ interface DeviceContext {
     | undefined;
   readonly integration: Integration | undefined;
   readonly tags: readonly Tag[];
+  /** From the top of the tree. */
+  readonly path: readonly PathStep[] | undefined;
   readonly customFields: readonly CustomFieldValue[];
   readonly metrics: DeviceMetrics | undefined;
 }
@@ -55,6 +59,9 @@ export async function deviceViews(
     ...new Set(devices.flatMap((device) => device.integrationId ?? [])),
   ]);
   const tags = await tagsOfDevices(records.db, ids);
+  const paths = await pathsOf(records.db, [
+    ...new Set(devices.flatMap((device) => device.placeId ?? [])),
+  ]);
   const customFields = await customFieldsOfDevices(records.db, ids);
   const metrics = await findUplinkMetrics(records.db, ids);
   return devices.map((device) => {
@@ -65,6 +72,7 @@ export async function deviceViews(
       type: types.get(flow?.deviceTypeId ?? ''),
       integration: integrations.get(device.integrationId ?? ''),
       tags: tags.get(device.id) ?? [],
+      path: paths.get(device.placeId ?? ''),
       customFields: customFields.get(device.id) ?? [],
       metrics: metrics.get(device.id),
     };
@@ -111,10 +119,20 @@ function view(device: Device, context: DeviceContext, keysShown: boolean, now: n
     integrationId: device.integrationId,
     customFields: context.customFields.map(customFieldValueView),
     tags: context.tags.map(({ id, name, description }) => ({ id, name, description })),
+    placeId: device.placeId,
+    place: placeView(device.placeId, context.path),
+    planPosition: device.planPosition,
     uplinkMetrics: uplinkMetricsView(context.metrics),
     loraProperties: loraPropertiesView(device, context.connector?.carrier ?? null, keysShown),
     ...auditView(device),
   };
+}
+
+/** Null also for the moment in which the place is deleted. */
+function placeView(id: string | null, path: readonly PathStep[] | undefined) {
+  const own = path?.at(-1);
+  if (id === null || path === undefined || own === undefined) return null;
+  return { id, name: own.name, path: path.map(({ name }) => name) };
 }
 
 function flowView({ flow, connector, type }: DeviceContext) {

@@ -140,6 +140,8 @@ const isText: Looks = (bytes) => {
   }
 };
 
+const isSvg: Looks = (bytes) => isText(bytes) && Buffer.from(bytes).includes('<svg');
+
 const isJson: Looks = (bytes) => {
   try {
     parsedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -149,13 +151,17 @@ const isJson: Looks = (bytes) => {
   }
 };
 
-/** Nothing that a browser would run: no HTML, no SVG, no script. */
+/**
+ * No HTML and no script. Browsers run no script of an SVG in an `img`, and none of a download in a
+ * sandbox.
+ */
 const contentTypes: ReadonlyMap<string, Looks> = new Map(
   Object.entries({
     'image/png': startsWith(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
     'image/jpeg': startsWith(0xff, 0xd8, 0xff),
     'image/gif': ascii('GIF8'),
     'image/webp': (bytes) => ascii('RIFF')(bytes) && ascii('WEBP', 8)(bytes),
+    'image/svg+xml': isSvg,
     'application/pdf': ascii('%PDF-'),
     'application/zip': ascii('PK'),
     'application/json': isJson,

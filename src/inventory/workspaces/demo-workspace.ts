@@ -16,6 +16,7 @@ import {
 } from '../../storage/records/rows/demo-workspaces.ts';
 import { deleteCustomField } from '../devices/custom-fields.ts';
 import { deleteDevice } from '../devices/devices.ts';
+import { deletePlace } from '../devices/places.ts';
 import { deleteTag } from '../devices/tags.ts';
 import { deleteDataFlow } from '../data-flows/data-flows.ts';
 import { deleteDeviceConnector } from '../data-flows/device-connectors.ts';
@@ -51,6 +52,7 @@ const deletions: Readonly<Record<DemoContent, (step: Records, id: string) => Pro
   integration: deleteIntegration,
   deviceConnector: deleteConnectorIfLeft,
   tag: deleteTag,
+  place: deletePlaceIfLeft,
   customFieldMeta: (step, id) => deleteCustomField(step, id, true),
   dashboard: deleteDashboard,
   dashboardGroup: deleteDashboardGroup,
@@ -130,6 +132,11 @@ export async function deleteWorkspaceOrDemo(
 /** A connector of an integration went with it. */
 async function deleteConnectorIfLeft(step: Records, id: string): Promise<void> {
   await unless('notFound', deleteDeviceConnector(step, id));
+}
+
+/** The places below one go with it. */
+async function deletePlaceIfLeft(step: Records, id: string): Promise<void> {
+  await unless('notFound', deletePlace(step, id, true));
 }
 
 /** Flows of other workspaces may use the type by now, and users may have deleted it. */

@@ -68,6 +68,9 @@ export const assetFields = {
   'deviceType.name': text('Device type name'),
   'tags.id': list('Tag'),
   'tags.name': list('Tag name'),
+  placeId: recordChoice('Place of the device'),
+  'places.id': list('Place'),
+  'places.name': list('Place name'),
   'uplinkMetrics.timestamp': date('Last uplink'),
   'uplinkMetrics.signalQuality': choice('Signal quality', ['BAD', 'MEDIUM', 'GOOD']),
   'uplinkMetrics.batteryLevelStatus': choice('Battery', ['GOOD', 'MEDIUM', 'LOW']),
@@ -90,6 +93,7 @@ const aliases: ReadonlyMap<string, AssetFieldName> = new Map(
     'dataFlow.deviceType.id': 'deviceType',
     'dataFlow.deviceType.name': 'deviceType.name',
     tags: 'tags.id',
+    places: 'places.id',
     'integration.id': 'integrationId',
   } as const),
 );

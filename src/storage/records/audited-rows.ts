@@ -40,6 +40,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   apiKey: 'apiKeys',
   oauthClient: 'oauthClients',
   tag: 'tags',
+  place: 'places',
   deviceType: 'deviceTypes',
   deviceConnector: 'deviceConnectors',
   outputConnector: 'outputConnectors',
@@ -101,6 +102,7 @@ const jsonColumns = new Set<string>([
   ),
   ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),
   ...'logicProperties inputs timer logic actions data acknowledgedBy clearedBy'.split(' '),
+  ...'position plan planPosition'.split(' '),
   ...deviceFieldsOfKind('object'),
 ]);
 

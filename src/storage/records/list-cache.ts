@@ -103,6 +103,8 @@ export const organizationOf = {
   customFieldMetas: (row) => `${row}."organizationId"`,
   dataFlows: (row) => `${row}."organizationId"`,
   deviceTypes: (row) => `coalesce(${row}."organizationId", '${everybody}')`,
+  places: (row) => `${row}."organizationId"`,
+  placeAncestors: (row) => `(select "organizationId" from "places" where "id" = ${row}."placeId")`,
   deviceTags: organizationOfDevice,
   deviceCustomFields: organizationOfDevice,
 } as const satisfies Readonly<Record<string, (row: string) => string>>;

@@ -108,6 +108,20 @@ export interface RecordTables
     changes: JsonText;
   };
   tags: NamedColumns & { organizationId: string; workspaceId: string; color: string | null };
+  places: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    parentId: string | null;
+    kind: string | null;
+    externalId: string | null;
+    position: JsonText | null;
+    plan: JsonText | null;
+    properties: JsonText;
+    /** The name as filters and siblings compare it. */
+    nameKey: string;
+  };
+  /** Every place with itself (depth 0) and each place above it. */
+  placeAncestors: { placeId: string; ancestorId: string; depth: number };
   deviceTypes: NamedColumns & {
     organizationId: string | null;
     type: string;
@@ -174,6 +188,8 @@ export interface RecordTables
     /** Null for devices that no network server knows. */
     registered: Flag | null;
     active: Flag | null;
+    placeId: string | null;
+    planPosition: JsonText | null;
     /** Name, description and device id as filters compare them. */
     nameKey: string;
     descriptionKey: string | null;

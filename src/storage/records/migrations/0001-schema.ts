@@ -301,6 +301,29 @@ const inventory: Tables = {
     columns: { ...named, ...inWorkspace, color: optional(text) },
     indexes: { tagsByorganizationIdworkspaceIdsearchTextid: byName },
   },
+  places: {
+    columns: {
+      ...named,
+      ...inWorkspace,
+      parentId: optional(text),
+      kind: optional(text),
+      externalId: optional(text),
+      position: optional(text),
+      plan: optional(text),
+      properties: text,
+      nameKey: text,
+    },
+    unique: ['placesExternalId', 'workspaceId', 'externalId'],
+    indexes: {
+      placesByorganizationIdworkspaceIdsearchTextid: byName,
+      placesByworkspaceIdparentIdnameKey: ['workspaceId', 'parentId', 'nameKey'],
+    },
+  },
+  placeAncestors: {
+    columns: { placeId: partOf('places'), ancestorId: partOf('places'), depth: integer },
+    primaryKey: ['placeAncestorsOnce', 'placeId', 'ancestorId'],
+    indexes: { placeAncestorsByancestorIdplaceId: ['ancestorId', 'placeId'] },
+  },
   deviceTypes: {
     columns: {
       ...named,
@@ -402,6 +425,8 @@ const inventory: Tables = {
       integrationId: optional(text),
       registered: optional(integer),
       active: optional(integer),
+      placeId: optional(text),
+      planPosition: optional(text),
       nameKey: withDefault(text, ''),
       descriptionKey: optional(text),
       deviceIdKey: withDefault(text, ''),
@@ -422,6 +447,8 @@ const inventory: Tables = {
       devicesByworkspaceIdonlineTimeoutSeconds: ['workspaceId', 'onlineTimeoutSeconds'],
       devicesBydataFlowId: ['dataFlowId'],
       devicesByintegrationId: ['integrationId'],
+      // Most devices of many installations are at no place, and cost it nothing.
+      devicesByplaceId: { columns: ['placeId', 'id'], where: '"placeId" is not null' },
       // A device token tells nothing else.
       devicesBydeviceId: ['deviceId'],
       // Network servers name devices by EUIs, in whatever case.

@@ -16,6 +16,7 @@ const contents = [
   ['integration', 'integrations'],
   ['deviceConnector', 'deviceConnectors'],
   ['tag', 'tags'],
+  ['place', 'places'],
   ['customFieldMeta', 'customFieldMetas'],
   ['dashboard', 'dashboards'],
   ['dashboardGroup', 'dashboardGroups'],

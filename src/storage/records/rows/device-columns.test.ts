@@ -27,6 +27,8 @@ const device: Device = {
   loraProperties: { deviceEui: 'AB' },
   registered: true,
   active: false,
+  placeId: '4111111111111111',
+  planPosition: { x: 0.5, y: 1 },
   created: 1,
   updated: null,
   version: 0,

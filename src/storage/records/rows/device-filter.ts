@@ -10,6 +10,8 @@ export interface DeviceFilter extends WorkspaceFilter {
   readonly connectivity?: string | undefined;
   /** Devices that carry any of these tags. */
   readonly tagIds?: readonly string[] | undefined;
+  /** Devices at any of these places or below it. */
+  readonly placeIds?: readonly string[] | undefined;
   readonly onlineState?: OnlineState | undefined;
   readonly online?: boolean | undefined;
   readonly integrationId?: string | undefined;

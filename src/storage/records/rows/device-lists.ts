@@ -24,6 +24,7 @@ import { keyColumnOf } from './device-columns.ts';
 import type { DeviceFilter } from './device-filter.ts';
 import { deviceCounts, isPlaceOnly, knownTotal, tagOf, workspacesOf } from './device-totals.ts';
 import { deviceFromRow } from './devices.ts';
+import { isAtPlaces } from './places.ts';
 
 // Asset sources: the table columns of each filter field, in the device's row or in related rows (interface 2.9).
 
@@ -89,6 +90,17 @@ function assetSources(words: EngineSql, now: EpochMs): Sources {
       key: sql.ref('devices.id'),
       rows: (holds) =>
         sql`select ${sql.ref('deviceTags.deviceId')} from ${sql.table('deviceTags')} inner join ${sql.table('tags')} on ${sql.ref('tags.id')} = ${sql.ref('deviceTags.tagId')} where ${holds(sql.ref('tags.searchText'))}`,
+    },
+    placeId: column('devices.placeId'),
+    'places.id': {
+      key: sql.ref('devices.placeId'),
+      rows: (holds) =>
+        sql`select ${sql.ref('placeAncestors.placeId')} from ${sql.table('placeAncestors')} where ${holds(sql.ref('placeAncestors.ancestorId'))}`,
+    },
+    'places.name': {
+      key: sql.ref('devices.placeId'),
+      rows: (holds) =>
+        sql`select ${sql.ref('placeAncestors.placeId')} from ${sql.table('placeAncestors')} inner join ${sql.table('places')} on ${sql.ref('places.id')} = ${sql.ref('placeAncestors.ancestorId')} where ${holds(sql.ref('places.nameKey'))}`,
     },
     'uplinkMetrics.timestamp': { value: lastUplinkAt },
     'uplinkMetrics.signalQuality': {
@@ -178,7 +190,8 @@ function questionTruth(words: EngineSql, source: AssetSource, question: Question
     case 'present':
       return isSet(source);
     case 'absent':
-      return sql<SqlBool>`not (${isSet(source)})`;
+      // Unknown for a device whose key is null, which has no row.
+      return sql<SqlBool>`not coalesce(${isSet(source)}, false)`;
   }
 }
 
@@ -345,6 +358,7 @@ function isWanted(
     ifGiven(filter.search || undefined, (words) => contains('devices.searchText', words)),
     tagIds && isAmong('deviceTags', 'tagId', tagIds),
     ifGiven(filter.walked, hasTag),
+    ifGiven(filter.placeIds, isAtPlaces),
     customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
     filter.onlineState && meets(db, stateIs(filter.onlineState), now),
     ifGiven(filter.online, (online) => meets(db, isOnline(online), now)),

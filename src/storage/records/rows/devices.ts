@@ -5,7 +5,15 @@ import type { Device } from '../../../model/device.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { loraFields } from '../../../model/device-fields.ts';
-import { fromFlagOrNull, fromJsonText, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
+import {
+  fromFlagOrNull,
+  fromJsonText,
+  fromJsonTextOrNull,
+  keyOf,
+  toFlagOrNull,
+  toJsonText,
+  toJsonTextOrNull,
+} from '../columns.ts';
 import { engineSql, idsPerStatement, padded } from '../engine.ts';
 import { insertRows } from '../many-rows.ts';
 import type { Records, RecordsDb } from '../records.ts';
@@ -29,6 +37,7 @@ function toRow(record: Device, sealer: Sealer): Insertable<Table> {
     loraKeys: loraKeysOf(loraProperties),
     registered: toFlagOrNull(record.registered),
     active: toFlagOrNull(record.active),
+    planPosition: toJsonTextOrNull(record.planPosition),
   };
 }
 
@@ -59,6 +68,8 @@ export function deviceFromRow(row: Selectable<Table>, sealer: Sealer): Device {
     loraProperties: row.loraProperties === null ? null : openObject(row.loraProperties, sealer),
     registered: fromFlagOrNull(row.registered),
     active: fromFlagOrNull(row.active),
+    placeId: row.placeId,
+    planPosition: fromJsonTextOrNull(row.planPosition),
     created: row.created,
     updated: row.updated,
     version: row.version,

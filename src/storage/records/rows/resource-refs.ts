@@ -4,6 +4,7 @@ import type { RecordsDb } from '../records.ts';
 
 const workspaceTables = {
   tag: { table: 'tags', what: 'tag' },
+  place: { table: 'places', what: 'place' },
   deviceConnector: { table: 'deviceConnectors', what: 'device connector' },
   outputConnector: { table: 'outputConnectors', what: 'output connector' },
   dataFlow: { table: 'dataFlows', what: 'data flow' },

@@ -99,6 +99,7 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
     ['deviceConnectors', 'device connectors'],
     ['outputConnectors', 'output connectors'],
     ['tags', 'tags'],
+    ['places', 'places'],
     ['customFieldMetas', 'custom fields'],
     ['dashboards', 'dashboards'],
     ['dashboardGroups', 'dashboard groups'],

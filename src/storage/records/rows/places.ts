@@ -1,0 +1,292 @@
+// Places in the records store: the tree, its closure `placeAncestors`, and which devices are where (contract 39.2).
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { PathStep, PlaceRecord } from '../../../model/place.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import {
+  fromJsonText,
+  fromJsonTextOrNull,
+  isOneOf,
+  keyOf,
+  searchTextOf,
+  toJsonText,
+  toJsonTextOrNull,
+} from '../columns.ts';
+import { idsPerStatement, padded } from '../engine.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
+import { insertRows } from '../many-rows.ts';
+import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
+
+type Table = RecordTables['places'];
+
+function toRow(record: PlaceRecord): Insertable<Table> {
+  return {
+    ...record,
+    position: toJsonTextOrNull(record.position),
+    plan: toJsonTextOrNull(record.plan),
+    properties: toJsonText(record.properties),
+    nameKey: keyOf(record.name),
+    searchText: searchTextOf(record.name, record.kind, record.externalId),
+  };
+}
+
+function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): PlaceRecord {
+  return {
+    ...row,
+    position: fromJsonTextOrNull(row.position),
+    plan: fromJsonTextOrNull(row.plan),
+    properties: fromJsonText(row.properties),
+  };
+}
+
+interface PlaceFilter extends WorkspaceFilter {
+  /** Null: those at the top. */
+  readonly parentId?: string | null | undefined;
+}
+
+/** The closure is written with the rows: a query never walks the tree. */
+class PlaceRows extends RecordRows<'places', PlaceRecord> {
+  override async list(db: RecordsDb, filter: PlaceFilter, page: PageRequest) {
+    let query = this.filtered(db, filter);
+    if (filter.parentId === null) query = query.where('parentId', 'is', null);
+    else if (filter.parentId !== undefined) query = query.where('parentId', '=', filter.parentId);
+    return this.page(db, query, page);
+  }
+
+  override async insert(db: RecordsDb, record: PlaceRecord) {
+    await super.insert(db, record);
+    await db
+      .insertInto('placeAncestors')
+      .values({ placeId: record.id, ancestorId: record.id, depth: 0 })
+      .execute();
+    if (record.parentId !== null) await hang(db, record.id, record.parentId);
+  }
+
+  /** With a new parent, all that is below moves with the place. */
+  override async save(db: RecordsDb, record: PlaceRecord) {
+    const before = await this.find(db, record.id);
+    await super.save(db, record);
+    if (before === undefined || before.parentId === record.parentId) return;
+    await unhang(db, record.id);
+    if (record.parentId !== null) await hang(db, record.id, record.parentId);
+  }
+}
+
+export const placeRows = new PlaceRows('places', toRow, fromRow, {
+  columns: { ...sortColumns, kind: 'kind', externalId: 'externalId' },
+});
+
+/** Joins the place and all below it with the parent and all above it. */
+async function hang(db: RecordsDb, id: string, parentId: string): Promise<void> {
+  await sql`
+    insert into "placeAncestors" ("placeId", "ancestorId", "depth")
+    select "below"."placeId", "above"."ancestorId", "below"."depth" + "above"."depth" + 1
+    from "placeAncestors" as "below" cross join "placeAncestors" as "above"
+    where "below"."ancestorId" = ${id} and "above"."placeId" = ${parentId}`.execute(db);
+}
+
+async function unhang(db: RecordsDb, id: string): Promise<void> {
+  const below = sql`select "placeId" from "placeAncestors" where "ancestorId" = ${id}`;
+  await sql`
+    delete from "placeAncestors"
+    where "placeId" in (${below}) and "ancestorId" not in (${below})`.execute(db);
+}
+
+/**
+ * Inserts places whose parents exist or are before them; `above` has the ids of all places above
+ * each, the nearest first.
+ */
+export async function insertPlaces(
+  db: RecordsDb,
+  places: readonly { readonly record: PlaceRecord; readonly above: readonly string[] }[],
+): Promise<void> {
+  await insertRows(
+    db,
+    'places',
+    places.map(({ record }) => toRow(record)),
+  );
+  await insertRows(
+    db,
+    'placeAncestors',
+    places.flatMap(({ record: { id }, above }) =>
+      [id, ...above].map((ancestorId, depth) => ({ placeId: id, ancestorId, depth })),
+    ),
+  );
+}
+
+/** Every place of the workspace, in order of id. */
+export async function placesOfWorkspace(
+  db: RecordsDb,
+  workspaceId: string,
+): Promise<PlaceRecord[]> {
+  const query = placeRows.select(db).where('workspaceId', '=', workspaceId);
+  return placeRows.readAll(db, query.orderBy('id'));
+}
+
+export async function countPlaces(db: RecordsDb, workspaceId: string): Promise<number> {
+  const query = db.selectFrom('places').select((eb) => eb.fn.countAll<number>().as('places'));
+  const { places } = await query.where('workspaceId', '=', workspaceId).executeTakeFirstOrThrow();
+  return Number(places);
+}
+
+/** A place of that name, in any case, directly below the parent. */
+export async function siblingNamed(
+  db: RecordsDb,
+  { workspaceId, parentId, name }: PlaceRecord,
+): Promise<string | undefined> {
+  const query = db
+    .selectFrom('places')
+    .select('id')
+    .where('workspaceId', '=', workspaceId)
+    .where('nameKey', '=', keyOf(name));
+  const siblings =
+    parentId === null
+      ? query.where('parentId', 'is', null)
+      : query.where('parentId', '=', parentId);
+  return (await siblings.executeTakeFirst())?.id;
+}
+
+/** The place of the workspace with the external id. */
+export async function placeWithExternalId(
+  db: RecordsDb,
+  workspaceId: string,
+  externalId: string,
+): Promise<string | undefined> {
+  const query = db.selectFrom('places').select('id').where('workspaceId', '=', workspaceId);
+  return (await query.where('externalId', '=', externalId).executeTakeFirst())?.id;
+}
+
+/** How many places are at and below the place, and how many levels they span. */
+export async function sizeOfTree(
+  db: RecordsDb,
+  id: string,
+): Promise<{ readonly places: number; readonly levels: number }> {
+  const row = await db
+    .selectFrom('placeAncestors')
+    .select((eb) => [eb.fn.countAll<number>().as('places'), eb.fn.max('depth').as('deepest')])
+    .where('ancestorId', '=', id)
+    .executeTakeFirstOrThrow();
+  return { places: Number(row.places), levels: Number(row.deepest) + 1 };
+}
+
+/** The ids of the place and all below it, the deepest first. */
+export async function placesBelow(db: RecordsDb, id: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('placeAncestors')
+    .select('placeId')
+    .where('ancestorId', '=', id)
+    .orderBy('depth', 'desc')
+    .execute();
+  return rows.map(({ placeId }) => placeId);
+}
+
+/** Removes the places; those of a tree must all be named. Their devices are at no place then. */
+export async function removePlaces(db: RecordsDb, ids: readonly string[]): Promise<void> {
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const some = padded(ids.slice(from, from + idsPerStatement));
+    await db
+      .updateTable('devices')
+      .set({ placeId: null, planPosition: null })
+      .where('placeId', 'in', some)
+      .execute();
+    await db.deleteFrom('places').where('id', 'in', some).execute();
+  }
+}
+
+/** The path of each place: the top first, itself last. Unknown ones are absent. */
+export async function pathsOf(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, PathStep[]>> {
+  const paths = new Map<string, PathStep[]>();
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const rows = await db
+      .selectFrom('placeAncestors')
+      .innerJoin('places', 'places.id', 'placeAncestors.ancestorId')
+      .select(['placeAncestors.placeId', 'places.id', 'places.name'])
+      .where('placeAncestors.placeId', 'in', padded(ids.slice(from, from + idsPerStatement)))
+      .orderBy('placeAncestors.depth', 'desc')
+      .execute();
+    for (const { placeId, id, name } of rows) {
+      const path = paths.get(placeId);
+      if (path === undefined) paths.set(placeId, [{ id, name }]);
+      else path.push({ id, name });
+    }
+  }
+  return paths;
+}
+
+export interface PlaceCounts {
+  /** Devices directly at the place. */
+  readonly devices: number;
+  /** Devices at the place and below it. */
+  readonly devicesBelow: number;
+}
+
+/** Places without any device are absent. */
+export async function deviceCountsOfPlaces(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, PlaceCounts>> {
+  const counts = new Map<string, PlaceCounts>();
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const rows = await db
+      .selectFrom('placeAncestors')
+      .innerJoin('devices', 'devices.placeId', 'placeAncestors.placeId')
+      .select((eb) => [
+        'placeAncestors.ancestorId',
+        eb.fn.countAll<number>().as('below'),
+        sql<number>`sum(case when "depth" = 0 then 1 else 0 end)`.as('own'),
+      ])
+      .where('placeAncestors.ancestorId', 'in', padded(ids.slice(from, from + idsPerStatement)))
+      .groupBy('placeAncestors.ancestorId')
+      .execute();
+    for (const { ancestorId, own, below } of rows)
+      counts.set(ancestorId, { devices: Number(own), devicesBelow: Number(below) });
+  }
+  return counts;
+}
+
+/** For each device the ids of its place and all above; devices at no place are absent. */
+export async function placesAboveDevices(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
+    const rows = await db
+      .selectFrom('devices')
+      .innerJoin('placeAncestors', 'placeAncestors.placeId', 'devices.placeId')
+      .select(['devices.id', 'placeAncestors.ancestorId'])
+      .where('devices.id', 'in', padded(deviceIds.slice(from, from + idsPerStatement)))
+      .orderBy('placeAncestors.depth')
+      .execute();
+    for (const { id, ancestorId } of rows) {
+      const places = found.get(id);
+      if (places === undefined) found.set(id, [ancestorId]);
+      else places.push(ancestorId);
+    }
+  }
+  return found;
+}
+
+/** The devices at the place and below it with their workspaces, in order of name, then id. */
+export async function devicesOfPlace(
+  db: RecordsDb,
+  placeId: string,
+): Promise<{ readonly id: string; readonly workspaceId: string }[]> {
+  return db
+    .selectFrom('devices')
+    .select(['devices.id', 'devices.workspaceId'])
+    .where(isAtPlaces([placeId]))
+    .orderBy('devices.searchText')
+    .orderBy('devices.id')
+    .execute();
+}
+
+/** Whether the device is at one of the places or below it. */
+export function isAtPlaces(ids: readonly string[]) {
+  const places = sql`select ${sql.ref('placeAncestors.placeId')} from ${sql.table('placeAncestors')} where ${isOneOf('placeAncestors.ancestorId', ids)}`;
+  return sql<boolean>`${sql.ref('devices.placeId')} in (${places})`;
+}
