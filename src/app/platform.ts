@@ -115,7 +115,7 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
       'dropping old deliveries': () => flows.deliveries.runMaintenance(),
       'dropping surplus alarms': () => flows.alarms.dropSurplus(),
       'resuming exports': () => flows.exports.resume(),
-      'resuming deletions of samples': () => flows.sampleChanges.resume(),
+      'resuming sample operations': () => flows.sampleChanges.resume(),
       'dropping old exports': () => flows.exports.runMaintenance(),
     },
     ofAll: {
@@ -241,7 +241,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const exports = composeExports(parts, uplinks.once);
   closers.push('exports', () => exports.close());
   const sampleChanges = composeSampleChanges(parts, uplinks);
-  closers.push('deletions of samples', () => sampleChanges.close());
+  closers.push('sample operations', () => sampleChanges.close());
   return {
     uplinks,
     duplicates,

@@ -128,7 +128,6 @@ export function composeRoutes(
       once: uplinks.once,
       list: uplinks.raw.list,
       replay: uplinks.replay,
-      previewRecalculation: uplinks.previewRecalculation,
     }),
     runScriptRoute(uplinks.runScript),
     ...refusalRoutes(refusalParts(parts, uplinks, lora)),

@@ -1,13 +1,15 @@
-// Connects deletions and corrections of samples: the owners of devices, the runner of operations, and routes.
+// Connects deletions, corrections and recalculations of samples: the owners of devices, the runner of operations, and routes.
 import { setTimeout as pause } from 'node:timers/promises';
+import { authorize } from '../access/authorize.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
 import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
 import type { Route } from '../http/edge/route.ts';
+import { recalculationRoute } from '../http/routes/recalculation.ts';
 import { sampleChangeRoutes } from '../http/routes/sample-changes.ts';
 import { readOperation } from '../inventory/operations/operations.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
 import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
-import { SampleDeletions } from '../operations/sample-deletions.ts';
+import { SampleOperations } from '../operations/sample-operations.ts';
 import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import { countDeletion } from '../uplinks/sample-changes.ts';
 import type { Parts } from './platform-parts.ts';
@@ -22,22 +24,25 @@ export interface ComposedSampleChanges {
 
 export function composeSampleChanges(
   parts: Parts,
-  { once, sampleChanges }: Pick<Uplinks, 'once' | 'sampleChanges'>,
+  uplinks: Pick<Uplinks, 'once' | 'sampleChanges' | 'previewRecalculation'>,
 ): ComposedSampleChanges {
   const { records, now, store, sharedWork, directory } = parts;
+  const { once, sampleChanges, previewRecalculation: preview } = uplinks;
   const own = runnerOf(parts, sampleChanges);
-  const shared = { runner: own, call: 'deletion', what: 'resuming deletions of samples' };
+  const shared = { runner: own, call: 'sampleOperation', what: 'resuming sample operations' };
   const runner = sharedWork === undefined ? own : shareRunner(parts, sharedWork, shared);
+  const { placeOfDevice } = createDevicePlaces(directory, records);
+  const { start } = runner;
+  const common = { records, now, once, placeOfDevice, start };
   return {
-    routes: sampleChangeRoutes({
-      records,
-      now,
-      once,
-      placeOfDevice: createDevicePlaces(directory, records).placeOfDevice,
-      start: runner.start,
-      count: (deviceId, deletion) => countDeletion(store, deviceId, deletion),
-      correct: sampleChanges.correct,
-    }),
+    routes: [
+      ...sampleChangeRoutes({
+        ...common,
+        count: (deviceId, deletion) => countDeletion(store, deviceId, deletion),
+        correct: sampleChanges.correct,
+      }),
+      recalculationRoute({ ...common, authorize, preview }),
+    ],
     resume: runner.resume,
     close: runner.close,
   };
@@ -45,19 +50,20 @@ export function composeSampleChanges(
 
 function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRunner {
   const { records, telemetry, liveEvents, sharedWork } = parts;
-  const deletions = new SampleDeletions({ records, delete: sampleChanges.delete });
+  const { delete: remove, recalculate } = sampleChanges;
+  const operations = new SampleOperations({ records, delete: remove, recalculate });
   return createOperationRunner({
     runChunk: async (id, isTimeUp) => {
-      const isDone = await deletions.runChunk(id, isTimeUp);
+      const isDone = await operations.runChunk(id, isTimeUp);
       const operation = await operationRows.find(records.db, id);
       if (operation !== undefined && liveEvents.wants(operation.workspaceId, 'OPERATION'))
         liveEvents.operationMoved(operation.workspaceId, await readOperation(records, id));
       return isDone;
     },
-    unfinished: () => unfinishedOperations(records.db, 'deletions'),
+    unfinished: () => unfinishedOperations(records.db, 'sampleChanges'),
     isOwn: (id) => sharedWork?.holds(leaseOfOperation(id)) ?? true,
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
-    failed: (error) => telemetry.backgroundFailed('deleting samples', error),
+    failed: (error) => telemetry.backgroundFailed('changing samples', error),
     clock: () => performance.now(),
     pause: (ms) => pause(ms),
   });

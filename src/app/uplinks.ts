@@ -98,6 +98,7 @@ import {
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
 import { type CalculatedDevice, CalculatedKeys } from '../uplinks/calculated-keys.ts';
+import { Recalculations, type RecalculationStages } from '../uplinks/recalculating.ts';
 import { SampleChanges } from '../uplinks/sample-changes.ts';
 import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
 import { DeviceNames } from '../uplinks/validate/device-names.ts';
@@ -124,7 +125,7 @@ export interface Uplinks {
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Removes from samples what exceeds the limits of their device. */
   readonly admit: DeviceNames['admit'];
-  /** Deletes and corrects stored samples, at the owner of the device. */
+  /** Deletes, corrects and recalculates stored samples, at the owner of the device. */
   readonly sampleChanges: SampleChangesOfNode;
   readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
   /** State of the device's decoder. */
@@ -193,7 +194,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
-  const remote = await remoteStoringOf(parts, stages, ownRaw);
+  const recalculates = {
+    calculated,
+    decode: decodeUplink(scripts.trials, parts.config.quotas.stateBytes),
+  };
+  const ownChanges = ownSampleChanges(parts, stages, { ...recalculates, list: ownRaw.list });
+  const remote = await remoteStoringOf(parts, stages, ownRaw, ownChanges);
   const raw = { ...ownRaw, list: remote?.listRawUplinks ?? ownRaw.list };
   const backfillStages = {
     ...backfillStagesOf(parts, stages, stopping),
@@ -216,7 +222,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     storingCalls: remote?.handlers,
     appendEntry: remote?.appendEntry ?? ((entry) => appendOwned(entry, { append, announce })),
     admit,
-    sampleChanges: remote?.sampleChanges ?? ownSampleChanges(parts, stages),
+    sampleChanges: remote?.sampleChanges ?? ownChanges,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
     isStateless: status.isStateless,
@@ -257,19 +263,27 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
 
 function ownSampleChanges(
   { directory, store, newId, now }: Parts,
-  { append, announce }: UplinkStages,
+  { append, announce, validate, admit }: UplinkStages,
+  decoding: Pick<RecalculationStages, 'calculated' | 'decode' | 'list'>,
 ): SampleChangesOfNode {
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
-  return new SampleChanges({ findRoute, store, append, announce, newId, now });
+  const replacing = { findRoute, store, append, announce, newId, now };
+  const { delete: remove, correct } = new SampleChanges(replacing);
+  const { recalculate } = new Recalculations({ ...replacing, ...decoding, validate, admit });
+  return { delete: remove, correct, recalculate };
 }
 
 /** Loaded only with several nodes. */
-async function remoteStoringOf(parts: Parts, stages: UplinkStages, raw: RawUplinks) {
+async function remoteStoringOf(
+  parts: Parts,
+  stages: UplinkStages,
+  { list }: RawUplinks,
+  sampleChanges: SampleChangesOfNode,
+) {
   const { ownership } = parts;
   if (ownership === undefined) return undefined;
   const { composeRemoteStoring } = await import('./remote-storing.ts');
-  const sampleChanges = ownSampleChanges(parts, stages);
-  return composeRemoteStoring(parts, ownership, { ...stages, list: raw.list, sampleChanges });
+  return composeRemoteStoring(parts, ownership, { ...stages, list, sampleChanges });
 }
 
 function uplinkStagesOf(

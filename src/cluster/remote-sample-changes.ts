@@ -1,10 +1,12 @@
-// Remote sample changes: deletions and corrections are made by the node that owns the device.
+// Remote sample changes: deletions, corrections and recalculations are made by the node that owns the device.
 import { refusalOf } from '../model/problem.ts';
 import type {
   CorrectionOutcome,
   CorrectionRequest,
   DeletionOutcome,
   DeletionRequest,
+  RecalculationOutcome,
+  RecalculationPiece,
 } from '../model/sample-changes.ts';
 import {
   type AskOwners,
@@ -20,11 +22,12 @@ export const sampleChangesCall = 'sampleChanges';
 export interface SampleChangesOfNode {
   readonly delete: (request: DeletionRequest) => Promise<DeletionOutcome>;
   readonly correct: (request: CorrectionRequest) => Promise<CorrectionOutcome>;
+  readonly recalculate: (piece: RecalculationPiece) => Promise<RecalculationOutcome>;
 }
 
 interface Call {
   readonly work: keyof SampleChangesOfNode;
-  readonly request: DeletionRequest | CorrectionRequest;
+  readonly request: DeletionRequest | CorrectionRequest | RecalculationPiece;
 }
 
 /** Changes of own devices here, and of others at their owner. Throws its Problem. */
@@ -41,6 +44,8 @@ export function sampleChangesOfAll(
   return {
     delete: (request) => ask({ work: 'delete', request }, () => here.delete(request)),
     correct: (request) => ask({ work: 'correct', request }, () => here.correct(request)),
+    recalculate: (request) =>
+      ask({ work: 'recalculate', request }, () => here.recalculate(request)),
   };
 }
 
@@ -50,11 +55,8 @@ export function sampleChangesReceiver(heldFor: HeldFor, own: SampleChangesOfNode
   return async (given: unknown): Promise<unknown> => {
     const { work, request } = given as Call;
     try {
-      const outcome =
-        work === 'delete'
-          ? await here.delete(request as DeletionRequest)
-          : await here.correct(request as CorrectionRequest);
-      return outcome;
+      // The other node has sent what its work takes.
+      return await here[work](request as never);
     } catch (error) {
       return refusalOf(error);
     }
@@ -65,5 +67,7 @@ function ownedChanges(heldFor: HeldFor, own: SampleChangesOfNode): SampleChanges
   return {
     delete: (request) => withDeviceLease(heldFor, request.deviceId, () => own.delete(request)),
     correct: (request) => withDeviceLease(heldFor, request.deviceId, () => own.correct(request)),
+    recalculate: (request) =>
+      withDeviceLease(heldFor, request.deviceId, () => own.recalculate(request)),
   };
 }

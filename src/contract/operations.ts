@@ -56,6 +56,7 @@ export const operationSchema = namedObject('Operation', {
   actionsCompleted: count,
   actionsFailed: count,
   succeeded: orNull(Type.Boolean()),
+  canceled: Type.Boolean(),
 });
 
 const operationQuery = Type.Object({
@@ -153,6 +154,18 @@ export const operations = {
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,
     query: operationQuery,
+    response: operationSchema,
+  }),
+  cancel: endpoint({
+    method: 'POST',
+    path: '/v3/operations/:id/cancel',
+    summary: 'Cancel an operation',
+    description:
+      'Ends an operation before the next device. What is done stays done. A completed operation is returned as it is.',
+    tag,
+    access: { scope: 'asset', verb: 'update', resource: 'path' },
+    params: idParams,
+    status: 200,
     response: operationSchema,
   }),
   actions: endpoint({

@@ -1,7 +1,7 @@
 // Operations: work on many devices that continues after the response to its request (contract 19).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
-import type { SampleDeletion } from './sample-changes.ts';
+import type { SampleDeletion, SampleRecalculation } from './sample-changes.ts';
 
 export const operationTypes = [
   'BULK_CREATE',
@@ -15,6 +15,7 @@ export const operationTypes = [
   'INTEGRATION_DELETE',
   'DATA_EXPORT',
   'DATA_DELETE',
+  'DATA_RECALCULATE',
 ] as const;
 export type OperationType = (typeof operationTypes)[number];
 
@@ -54,6 +55,7 @@ export type OperationPlan =
   /** Not in items; see `sample-export.ts`. */
   | { readonly work: 'export' }
   | ({ readonly work: 'deleteSamples' } & SampleDeletion)
+  | ({ readonly work: 'recalculate' } & SampleRecalculation)
   | { readonly work: NetworkWork }
   | { readonly work: 'move'; readonly workspaceId: string; readonly dataFlowId: string }
   | { readonly work: 'tag'; readonly add: readonly string[]; readonly remove: readonly string[] };

@@ -79,6 +79,12 @@ export const queryProblems = {
     message: (d: { samples: number; samplesMax: number }) =>
       `The request selects ${d.samples} samples, more than samplesMax ${d.samplesMax}. Run it with dryRun and confirm the new count.`,
   },
+  instantTooLarge: {
+    status: 409,
+    code: '40996_INSTANT_TOO_LARGE',
+    message: (d: { timestamp: string; max: number }) =>
+      `The device has more than ${d.max} samples at ${d.timestamp}, too many to write them again. Delete some of them first.`,
+  },
   cursorTooOld: {
     status: 410,
     code: '41000_CURSOR_TOO_OLD',

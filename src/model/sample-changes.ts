@@ -55,3 +55,42 @@ export interface DeletionOutcome {
   /** Where the rest begins; null when nothing is left. */
   readonly next: EpochMs | null;
 }
+
+/** What is computed again of each device. Times are half-open; null has no end. */
+export interface SampleRecalculation {
+  readonly deviceTypeId: string;
+  /** Stored samples by their times, or kept raw uplinks by their times of receipt. */
+  readonly source: RecalculationSource;
+  readonly from: EpochMs | null;
+  readonly to: EpochMs | null;
+}
+
+export const recalculationSources = ['SAMPLES', 'UPLINKS'] as const;
+export type RecalculationSource = (typeof recalculationSources)[number];
+
+/** Where the next piece of a recalculation begins. */
+export interface RecalculationPlace {
+  /** Time of its first sample, or of the receipt of the last uplink before it. */
+  readonly at: EpochMs;
+  /** Of the last uplink before it. */
+  readonly position: number;
+  /** What the decoder left there. */
+  readonly state: JsonObject;
+}
+
+/** A piece of the recalculation of one device. */
+export interface RecalculationPiece {
+  readonly deviceId: string;
+  readonly recalculation: SampleRecalculation;
+  /** Null for the first piece. */
+  readonly place: RecalculationPlace | null;
+}
+
+export interface RecalculationOutcome {
+  /** How many changed. */
+  readonly samples: number;
+  /** Raw uplinks whose samples stay, because they cannot be decoded or what they led to is not known. */
+  readonly keptUplinks: number;
+  /** Null when nothing is left. */
+  readonly next: RecalculationPlace | null;
+}

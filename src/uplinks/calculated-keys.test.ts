@@ -100,8 +100,8 @@ test('intake, intake after a restart, and recalculation give the same', async ()
       }))
         stored.push(...batch);
       const again: Sample[] = [];
-      for await (const batch of calculated.recalculated(device.id, calculatedKeys, [stored]))
-        again.push(...batch);
+      const anew = calculated.recalculated(device.id, calculatedKeys, [stored], 'stored');
+      for await (const batch of anew) again.push(...batch);
       expect(again.map(({ data }) => data)).toEqual(stored.map(({ data }) => data));
       for (const { data } of stored) for (const key of Object.keys(data)) seen.add(key);
     }

@@ -270,13 +270,14 @@ export class CalculatedKeys {
   }
 
   /**
-   * Stored or decoded samples, oldest first, with the keys computed anew. Nothing is remembered.
-   * Throws Problem 404 for an unknown device.
+   * Stored or decoded samples, oldest first, with the keys computed anew. What decoded samples bring
+   * themselves stays. Nothing is remembered. Throws Problem 404 for an unknown device.
    */
   async *recalculated(
     deviceId: string,
     keys: readonly CalculatedKey[],
     samples: AsyncIterable<readonly Sample[]> | Iterable<readonly Sample[]>,
+    source: 'stored' | 'decoded',
   ): AsyncIterable<readonly Sample[]> {
     const found = await this.#on.deviceOf(deviceId);
     if (found === undefined) throw problem('notFound', { what: 'device', id: deviceId });
@@ -294,7 +295,8 @@ export class CalculatedKeys {
       const surroundings = { history, fields: device.fields, offsetAt };
       yield batch.map((sample) => {
         const own = names.get(sample.topic) ?? [];
-        const isOld = (key: string): boolean => own.some((one) => one.key === key);
+        const isOld = (key: string): boolean =>
+          source === 'stored' && own.some((one) => one.key === key);
         return { ...sample, data: calculatedSample(sample, surroundings, isOld).data };
       });
       history.trim();

@@ -135,7 +135,8 @@ async function newestUplinks(
 }
 
 async function replayDevice(
-  device: UplinkDevice /** Oldest first. */,
+  device: UplinkDevice,
+  /** Oldest first. */
   uplinks: readonly RawUplink[],
   { code, encoding }: ReplayRequest,
   isTimeUp: () => boolean,
@@ -147,17 +148,11 @@ async function replayDevice(
   let state = await stateBefore(first, on);
   for (const raw of uplinks) {
     if (isTimeUp()) break;
-    const read = readAgain(raw, encoding);
-    const decoded: Decoded = read.refusal
-      ? { samples: [], notes: [read.refusal] }
-      : await on.decode(uplinkOf(read.uplink, device, code), state);
-    state = decoded.state ?? state;
-    const validated = decoded.samples.map((sample) => on.validate(sample));
-    const samples = validated.map(({ sample }) => sample);
-    const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
-    const failed = notes.some(({ level }) => level === 'ERROR');
+    const again = await decodeAgain(raw, device, { code, encoding, state }, on);
+    const { uplink, samples, notes, failed } = again;
+    state = again.state;
     replayed.push({
-      ...rawUplinkView(read.uplink),
+      ...rawUplinkView(uplink),
       verdict: verdictOf({ old: raw.samples, duplicates: raw.duplicates, new: samples, failed }),
       oldSamples: raw.samples?.map(sampleView) ?? null,
       newSamples: samples.map(sampleView),
@@ -165,6 +160,39 @@ async function replayDevice(
     });
   }
   return replayed;
+}
+
+export interface DecodedAgain {
+  /** As its payload was read now. */
+  readonly uplink: RawUplink;
+  readonly samples: readonly Sample[];
+  readonly notes: readonly Note[];
+  /** What the next run begins with. */
+  readonly state: JsonObject;
+  /** Whether the run ended with an error. */
+  readonly failed: boolean;
+}
+
+/** Decodes a raw uplink as when it was received. */
+export async function decodeAgain(
+  raw: RawUplink,
+  device: UplinkDevice,
+  decoder: Pick<ReplayRequest, 'code' | 'encoding'> & { readonly state: JsonObject },
+  { decode, validate }: Pick<ReplayStages, 'decode' | 'validate'>,
+): Promise<DecodedAgain> {
+  const read = readAgain(raw, decoder.encoding);
+  const decoded: Decoded = read.refusal
+    ? { samples: [], notes: [read.refusal] }
+    : await decode(uplinkOf(read.uplink, device, decoder.code), decoder.state);
+  const validated = decoded.samples.map((sample) => validate(sample));
+  const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
+  return {
+    uplink: read.uplink,
+    samples: validated.map(({ sample }) => sample),
+    notes,
+    state: decoded.state ?? decoder.state,
+    failed: notes.some(({ level }) => level === 'ERROR'),
+  };
 }
 
 interface ReadAgain {
@@ -189,7 +217,10 @@ function readAgain(uplink: RawUplink, encoding: PayloadEncoding | null): ReadAga
 }
 
 /** The state that the run of this uplink began with, as far as uplinks before it tell. */
-async function stateBefore(first: RawUplink, on: ReplayStages): Promise<JsonObject> {
+export async function stateBefore(
+  first: RawUplink,
+  on: Pick<ReplayStages, 'list'>,
+): Promise<JsonObject> {
   const range = {
     deviceId: first.deviceId,
     to: first.receivedAt + 1,

@@ -53,15 +53,16 @@ export async function previewRecalculation(
   const report = new Report();
   let complete = true;
   for (const deviceId of new Set(request.deviceIds)) {
-    const sources = request.source === 'SAMPLES' ? storedSamples : decodedSamples;
-    const read = await sources(deviceId, request, on);
-    complete &&= read.complete;
-    const computed = on.calculated.recalculated(deviceId, request.keys, read.news);
+    const isStored = request.source === 'SAMPLES';
+    const read = await (isStored ? storedSamples : decodedSamples)(deviceId, request, on);
+    const source = isStored ? 'stored' : 'decoded';
+    const computed = on.calculated.recalculated(deviceId, request.keys, read.news, source);
     for await (const batch of computed) {
       for (const sample of batch) report.add(sample, read.oldOf(sample));
       if (isTimeUp()) return report.finish(false);
     }
     for (const removed of read.left()) report.add(null, removed);
+    complete &&= read.isComplete();
   }
   return report.finish(complete);
 }
@@ -73,7 +74,8 @@ interface ReadSamples {
   readonly oldOf: (sample: Sample) => Sample | null;
   /** Stored samples that no computed one stands for. */
   readonly left: () => Iterable<Sample>;
-  readonly complete: boolean;
+  /** To be asked when they are read. */
+  readonly isComplete: () => boolean;
 }
 
 async function storedSamples(
@@ -96,7 +98,8 @@ async function storedSamples(
       yield batch;
     }
   }
-  return { news: read(), oldOf: (sample) => take(olds, sample), left: () => [], complete };
+  const oldOf = (sample: Sample): Sample | null => take(olds, sample);
+  return { news: read(), oldOf, left: () => [], isComplete: () => complete };
 }
 
 async function decodedSamples(
@@ -124,7 +127,7 @@ async function decodedSamples(
     news: [news],
     oldOf: (sample) => take(olds, sample),
     left: () => [...olds.values()].flat(),
-    complete: summary.complete && known.length === uplinks.length && uplinks.length < limit,
+    isComplete: () => summary.complete && known.length === uplinks.length && uplinks.length < limit,
   };
 }
 

@@ -1,16 +1,7 @@
 // Sample changes: deletions and corrections of stored samples of one device, as replacements in the journal (contract 38).
-import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { type EpochMs, formatInstant, earliest } from '../model/instant.ts';
-import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
-import {
-  isInRange,
-  type RemovedRange,
-  replacedBy,
-  type Replacement,
-  type StoredEnd,
-} from '../model/replacement.ts';
+import { isInRange, type RemovedRange, replacedBy } from '../model/replacement.ts';
 import type { Sample } from '../model/sample.ts';
 import type {
   CorrectionOutcome,
@@ -24,31 +15,13 @@ import type {
 import { sameSampleData } from '../storage/samples/same-data.ts';
 import type { CountedTopic } from '../storage/samples/sample-store.ts';
 import type { Samples } from '../storage/samples/samples.ts';
+import { endOfTimes, Replacements, type ReplacementStages } from './replacements.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
-/** Behind every time that a sample can have. */
-const endOfTimes = 8.64e15;
-/** Samples that one entry writes again, about. */
-const rowsPerEntry = 4_000;
-/** Attempts to read a piece without samples coming meanwhile. */
-const attemptsMax = 50;
 /** Samples of one instant and topic that are looked at. */
 const instantMax = 10_000;
 /** Earlier values that a corrected sample keeps besides the last. */
 const earlierMax = 9;
-
-export interface SampleChangeStages {
-  /** Throws Problem 404. */
-  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  readonly store: Pick<
-    Samples,
-    'samples' | 'exportSamples' | 'count' | 'endOf' | 'takesRanges' | 'rewritten'
-  >;
-  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
-  readonly announce: (entry: DurableEntry) => void;
-  readonly newId: () => string;
-  readonly now: () => EpochMs;
-}
 
 function rangeOf({ topics, from, to }: SampleDeletion): RemovedRange {
   return { topics, from: from ?? earliest, to: to ?? endOfTimes };
@@ -56,10 +29,12 @@ function rangeOf({ topics, from, to }: SampleDeletion): RemovedRange {
 
 /** Of devices of this node. */
 export class SampleChanges {
-  readonly #on: SampleChangeStages;
+  readonly #on: ReplacementStages;
+  readonly #replacements: Replacements;
 
-  constructor(on: SampleChangeStages) {
+  constructor(on: ReplacementStages) {
     this.#on = on;
+    this.#replacements = new Replacements(on);
   }
 
   /** Deletes samples of the device, or the next of those whose members are deleted. */
@@ -68,7 +43,8 @@ export class SampleChanges {
     if (deletion.keys !== null) return this.#deleteKeys(deviceId, range, deletion.keys);
     const counted = await this.#on.store.count(deviceId, [range]);
     const samples = counted.reduce((sum, topic) => sum + topic.samples, 0);
-    if (samples > 0) await this.#replace(deviceId, { cause: 'DELETED', ranges: [range] }, []);
+    if (samples > 0)
+      await this.#replacements.replace(deviceId, { cause: 'DELETED', ranges: [range] }, []);
     return { samples, next: null };
   };
 
@@ -86,7 +62,7 @@ export class SampleChanges {
     }
     const { ranges, samples } = instants.changed();
     if (ranges.length > 0)
-      await this.#replace(deviceId, { cause: 'CORRECTED', ranges, before }, samples);
+      await this.#replacements.replace(deviceId, { cause: 'CORRECTED', ranges, before }, samples);
     return { corrected: corrections.length - rejected.length, rejected };
   };
 
@@ -129,8 +105,9 @@ export class SampleChanges {
     range: RemovedRange,
     keys: readonly string[],
   ): Promise<DeletionOutcome> {
-    const { samples, before, to } = await this.#readPiece(deviceId, range);
+    const { samples: read, before, to } = await this.#replacements.readPiece(deviceId, range);
     const next = to < range.to ? to : null;
+    const samples = read.filter(({ topic, timestamp }) => isInRange(range, topic, timestamp));
     const changed = new Map<Sample, JsonObject>();
     for (const sample of samples) {
       const left = withoutKeys(sample.data, keys);
@@ -144,69 +121,12 @@ export class SampleChanges {
       .filter(({ topic, timestamp }) => isInRange(ofChanged, topic, timestamp))
       .map((sample) => ({ ...sample, data: changed.get(sample) ?? sample.data }))
       .filter(({ data }) => Object.keys(data).length > 0);
-    await this.#replace(deviceId, { cause: 'DELETED', ranges: [ofChanged], before }, kept);
-    return { samples: changed.size, next };
-  }
-
-  /** The oldest samples of the range, up to an end of an instant, and where those of the device end. */
-  async #readPiece(
-    deviceId: string,
-    range: RemovedRange,
-  ): Promise<{
-    readonly samples: readonly Sample[];
-    readonly before: StoredEnd;
-    readonly to: EpochMs;
-  }> {
-    const { store } = this.#on;
-    for (let attempt = 1; ; attempt += 1) {
-      const before = await store.endOf(deviceId);
-      const samples: Sample[] = [];
-      let to = range.to;
-      for await (const batch of store.exportSamples({ deviceId, from: range.from, to })) {
-        samples.push(...batch);
-        const last = samples.at(-1)?.timestamp ?? range.from;
-        if (samples.length < rowsPerEntry || samples[0]?.timestamp === last) continue;
-        to = last;
-        break;
-      }
-      const after = await store.endOf(deviceId);
-      // What came between would be read, and not be removed.
-      const isSame = before.order === after.order || before.position === after.position;
-      if (!isSame && attempt < attemptsMax) continue;
-      if (!isSame) throw problem('tooManyRemovals');
-      const wanted = samples.filter(
-        ({ topic, timestamp }) => timestamp < to && isInRange(range, topic, timestamp),
-      );
-      return { samples: wanted, before, to };
-    }
-  }
-
-  /** Waits once for earlier removals when these are too many. */
-  async #replace(
-    deviceId: string,
-    replaces: Omit<Replacement, 'workspaceId'>,
-    samples: readonly Sample[],
-  ): Promise<void> {
-    const { findRoute, store, append, announce, newId, now } = this.#on;
-    const { device, flow } = await findRoute(deviceId);
-    const { organizationId, workspaceId } = device;
-    const correlationId = newId();
-    const origin = {
-      organizationId,
-      workspaceId,
-      dataFlowId: flow.id,
-      correlationId,
-      stored: true,
-    };
-    if (!store.takesRanges(deviceId, replaces.ranges.length)) await store.rewritten();
-    const entry = await append({
+    await this.#replacements.replace(
       deviceId,
-      receivedAt: now(),
-      notes: [],
-      samples: samples.map((sample) => ({ ...sample, ...origin })),
-      replaces: { ...replaces, workspaceId },
-    });
-    announce(entry);
+      { cause: 'DELETED', ranges: [ofChanged], before },
+      kept,
+    );
+    return { samples: changed.size, next };
   }
 }
 
@@ -232,14 +152,14 @@ export async function countDeletion(
 
 /** The samples of instants as they are, and as corrections leave them. */
 class Instants {
-  readonly #store: SampleChangeStages['store'];
+  readonly #store: ReplacementStages['store'];
   readonly #deviceId: string;
   readonly #known = new Map<
     string,
     { readonly topic: string; readonly at: EpochMs; samples: readonly Sample[]; isChanged: boolean }
   >();
 
-  constructor(store: SampleChangeStages['store'], deviceId: string) {
+  constructor(store: ReplacementStages['store'], deviceId: string) {
     this.#store = store;
     this.#deviceId = deviceId;
   }

@@ -120,6 +120,10 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
     () => '/v3/devices/bulk/delete',
     () => ({ ...bulk(), deviceIds: ['gone'] }),
   ],
+  '/v3/device-types/:id/recalculate': [
+    () => `/v3/device-types/${of.deviceType}/recalculate`,
+    () => ({ source: 'SAMPLES', deviceIds: [of.device] }),
+  ],
   '/v3/samples/delete': [
     () => '/v3/samples/delete',
     () => ({ workspaceId: of.workspace, deviceIds: [of.device], all: true }),
@@ -129,6 +133,7 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
 /** Of those that have no name, and refuse what they do not know. */
 const changes: Readonly<Record<string, object>> = {
   '/v3/exports': { format: 'parquet' },
+  '/v3/device-types/:id/recalculate': { source: 'UPLINKS' },
   '/v3/samples/delete': { reason: 'other' },
 };
 
@@ -142,6 +147,8 @@ const elsewhere = new Set([
   '/v3/device-connectors/:id/refusals/:refusalId/register',
   '/v3/workspaces/:id/refusals/:refusalId/register',
   '/v3/capture',
+  // Canceling again changes nothing.
+  '/v3/operations/:id/cancel',
   // Repetitions of a frame are known by its counter.
   '/v3/capture/lora/:integrationId',
   '/v3/devices/:deviceId/backfill',

@@ -193,6 +193,11 @@ const inventory: Record<string, Cell> = {
     ['asset', 'read'],
     (of) => `/v3/operations/${of.operation}`,
   ),
+  'POST /v3/operations/:id/cancel': record(
+    'workspace',
+    ['asset', 'update'],
+    (of) => `/v3/operations/${of.operation}/cancel`,
+  ),
   'GET /v3/operations/:id/actions': record(
     'workspace',
     ['asset', 'read'],

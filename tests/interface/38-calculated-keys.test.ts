@@ -220,7 +220,191 @@ describe('POST /v3/device-types/:id/recalculate', () => {
       ],
     });
     expect((await dataOf(device))[0]).toEqual({ t: 10, old: 11 });
-    expect((await ask(device, { source: 'SAMPLES', dryRun: false })).status).toBe(400);
+    expect((await ask(device, { ...body, dryRun: false })).status).toBe(400);
+  });
+
+  /** The completed operation, with its results. */
+  async function completed(device: TestDevice, more: object) {
+    const { status, body } = await ask(device, { dryRun: false, ...more });
+    expect([status, body.type]).toEqual([202, 'DATA_RECALCULATE']);
+    const read = () => world.must('GET', `/v3/operations/${body.id}`);
+    await expect.poll(async () => (await read()).completed, { timeout: 20_000 }).not.toBeNull();
+    return read();
+  }
+  const keysOf = (device: TestDevice, calculatedKeys: Keys) =>
+    world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, { calculatedKeys });
+
+  test('writes what the dry run shows, once, and says so', async () => {
+    const device = await deviceWith([{ key: 'mean', expression: 't' }]);
+    for (const [minute, data] of readings) await send(device, minute, data);
+    await keysOf(device, history);
+    const preview = (await ask(device, { source: 'SAMPLES' })).body;
+    const done = await completed(device, { source: 'SAMPLES' });
+    expect(done).toMatchObject({ succeeded: true, canceled: false, actionsCompleted: 1 });
+    expect(done.actions[0]).toMatchObject({
+      type: 'UPDATE',
+      data: { id: device.id, samples: preview.changed },
+    });
+    expect(await dataOf(device)).toEqual(computed);
+    expect((await ask(device, { source: 'SAMPLES' })).body).toMatchObject({ changed: 0 });
+    const path = `/v3/audit-logs?organizationId=${world.organizationId}&resourceId=${device.id}`;
+    const { content } = await world.must('GET', path);
+    const entry = content.find(({ resourceType }: never) => resourceType === 'SAMPLES');
+    expect(entry).toMatchObject({ action: 'UPDATE' });
+    expect(entry.changes).toContainEqual({ field: 'samples', after: preview.changed });
+    // Hourly aggregates follow, and so does what comes next.
+    const { body } = await world.call(
+      'POST',
+      `/v3/devices/${device.id}/query/aggregated/hourly/kpi`,
+      {
+        topic: 'default',
+        dataKey: 'total',
+        accumulator: 'MAX',
+        interval: { from: at(0), to: at(59) },
+      },
+    );
+    expect(body).toMatchObject({ kpi: 50 });
+    await send(device, 13, { t: 40 });
+    expect((await dataOf(device)).at(-1)).toEqual({ t: 40, mean: 35, step: 20, total: 30 });
+  });
+
+  test('without dryRun it is done for all devices of the type, in the range alone', async () => {
+    const device = await deviceWith([]);
+    for (const [minute, data] of readings) await send(device, minute, data);
+    await keysOf(device, [{ key: 'f', expression: 't * 2' }]);
+    const path = `/v3/device-types/${device.deviceTypeId}/recalculate`;
+    const { status, body } = await world.call('POST', path, {
+      source: 'SAMPLES',
+      from: at(4),
+      to: at(9),
+    });
+    expect(status).toBe(202);
+    await expect
+      .poll(async () => (await world.must('GET', `/v3/operations/${body.id}`)).completed)
+      .not.toBeNull();
+    expect(await dataOf(device)).toEqual([
+      { t: 10 },
+      { t: 20, f: 40 },
+      { rh: 50 },
+      { t: 60 },
+      { t: 20 },
+    ]);
+  });
+
+  const decoder = (factor: number) =>
+    `function consume(event) {
+      const count = (event.state.count || 0) + 1;
+      emit('state', { count });
+      emit('sample', { data: { v: event.data.raw * ${factor}, count, ...event.data.more }, topic: 'default' });
+    }`;
+
+  test('UPLINKS decodes kept raw uplinks again, in order and with state; corrected samples stay', async () => {
+    const device = await deviceWith([{ key: 'step', expression: 'v - prev(v)' }], decoder(1));
+    for (const [minute, raw] of [1, 2, 4, 8, 16].entries()) await send(device, minute, { raw });
+    const other = { timestamp: at(2).replace(':00.000', ':30.000'), data: { v: 100 } };
+    await world.must('POST', `/v3/devices/${device.id}/backfill/bulk`, [other]);
+    await world.must('POST', `/v3/devices/${device.id}/samples/correct`, {
+      corrections: [{ timestamp: at(4), replacement: { data: { v: -1 } } }],
+    });
+    const repair = (factor: number) =>
+      world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, {
+        uplinkScript: { code: decoder(factor) },
+      });
+    await repair(10);
+    const preview = (await ask(device, { source: 'UPLINKS' })).body;
+    expect(preview).toMatchObject({ samples: 5, changed: 5 });
+    expect(await completed(device, { source: 'UPLINKS' })).toMatchObject({ succeeded: true });
+    const repaired = [
+      { v: 10, count: 1 },
+      { v: 20, count: 2, step: 10 },
+      { v: 40, count: 3, step: 20 },
+      { v: 100, step: 96 },
+      { v: 80, count: 4, step: -20 },
+      { v: -1 },
+    ];
+    expect(await dataOf(device)).toEqual(repaired);
+    // A second repair finds what the first has made, and a third nothing to change.
+    await repair(100);
+    await completed(device, { source: 'UPLINKS' });
+    expect(await dataOf(device)).toEqual([
+      { v: 100, count: 1 },
+      { v: 200, count: 2, step: 100 },
+      { v: 400, count: 3, step: 200 },
+      { v: 100, step: 96 },
+      { v: 800, count: 4, step: 700 },
+      { v: -1 },
+    ]);
+    const again = await completed(device, { source: 'UPLINKS' });
+    expect(again.actions[0].data).toMatchObject({ samples: 0 });
+  });
+
+  test('UPLINKS keeps the samples of uplinks that fail, and values that decoders emit', async () => {
+    const device = await deviceWith([{ key: 'step', expression: '1' }], decoder(1));
+    await send(device, 0, { raw: 1 });
+    await send(device, 1, { raw: 2, more: { step: 7 } });
+    await send(device, 2, { raw: 3 });
+    const code = `function consume(event) {
+      if (event.data.raw === 3) throw new Error('three');
+      emit('sample', { data: { w: event.data.raw, ...event.data.more }, topic: 'default' });
+    }`;
+    await world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, { uplinkScript: { code } });
+    const done = await completed(device, { source: 'UPLINKS' });
+    expect(done.actions[0].data).toMatchObject({
+      samples: 2,
+      reason: expect.stringContaining('1 raw uplink keeps its samples'),
+    });
+    expect(await dataOf(device)).toEqual([
+      { w: 1, step: 1 },
+      { w: 2, step: 7 },
+      { v: 3, count: 3, step: 1 },
+    ]);
+  });
+
+  test('UPLINKS moves samples in time, and a device without decoder fails', async () => {
+    const emits = (shift: string) =>
+      `function consume(event) {
+        emit('sample', { data: { v: event.data.v }, topic: 'default', timestamp: new Date(event.data.at + ${shift}) });
+      }`;
+    const device = await deviceWith([], emits('0'));
+    const times = Array.from({ length: 4 }, (_, n) => Date.parse(at(n * 10)));
+    for (const [v, time] of times.entries()) await world.capture(device, { v, at: time });
+    await world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, {
+      uplinkScript: { code: emits('3600000') },
+    });
+    await completed(device, { source: 'UPLINKS' });
+    const body = { topic: 'default', limit: 100 };
+    const found = await world.call('POST', `/v3/devices/${device.id}/query`, body);
+    const samples = found.body as unknown as { timestamp: string; data: { v: number } }[];
+    expect(samples.map(({ timestamp, data }) => [data.v, Date.parse(timestamp)]).reverse()).toEqual(
+      times.map((time, v) => [v, time + 3_600_000]),
+    );
+    const plain = await deviceWith([]);
+    await send(plain, 0, { a: 1 });
+    const failed = await completed(plain, { source: 'UPLINKS' });
+    expect(failed).toMatchObject({ succeeded: false, actionsFailed: 1 });
+    expect(failed.actions[0].data.error).toContain('has no decoder');
+  });
+
+  test('devices of another type fail, and unknown ones are refused', async () => {
+    const [device, stranger] = [await deviceWith([]), await world.device()];
+    const done = await completed(device, { source: 'SAMPLES', deviceIds: [stranger.id] });
+    expect(done.actions[0]).toMatchObject({ state: 'FAILED' });
+    const unknown = { source: 'SAMPLES', dryRun: false, deviceIds: ['0200000000000000'] };
+    expect((await ask(device, unknown)).status).toBe(404);
+    const turned = { source: 'SAMPLES', dryRun: false, from: at(2), to: at(1) };
+    expect((await ask(device, turned)).status).toBe(400);
+  });
+
+  test('clients of old see another type; a completed operation cannot be canceled', async () => {
+    const device = await deviceWith([{ key: 'f', expression: 't' }]);
+    await send(device, 0, { t: 1 });
+    const { id } = await completed(device, { source: 'SAMPLES' });
+    const cancel = await world.call('POST', `/v3/operations/${id}/cancel`);
+    expect([cancel.status, cancel.body.canceled, cancel.body.succeeded]).toEqual([
+      200,
+      false,
+      true,
+    ]);
   });
 });
 

@@ -311,7 +311,8 @@ const noAnswerExample = [
   'POST /mcp',
   'GET /query',
   'GET /v3/devices/export',
-  // A dry run answers 200.
+  // Dry runs answer 200.
+  'POST /v3/device-types/{id}/recalculate',
   'POST /v3/samples/delete',
   'GET /v3/assets/filter-options-v2',
   'POST /v3/assets/filter-options-v2',

@@ -73,7 +73,7 @@ test('contract 19: an operation reports every device, and a rejected one stops n
   ];
   const ended = await run('create', { devices });
   expect(Object.keys(ended).sort()).toEqual(
-    'actions actionsCompleted actionsFailed completed creator id started succeeded totalActionsRequired type workspaceId'.split(
+    'actions actionsCompleted actionsFailed canceled completed creator id started succeeded totalActionsRequired type workspaceId'.split(
       ' ',
     ),
   );

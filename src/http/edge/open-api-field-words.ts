@@ -579,6 +579,7 @@ export const ownFieldWords: Words = {
   'Operation.totalActionsRequired': 'Number of devices.',
   'Operation.actionsCompleted': 'Number of completed devices, including failed ones.',
   'Operation.actionsFailed': 'Number of failed devices.',
+  'Operation.canceled': 'Whether the operation was ended before its last device.',
   'Operation.succeeded': 'Whether every device succeeded. Null while in progress.',
   'OperationAction.type': 'Kind of work.',
   'OperationAction.state': 'State of the work.',

@@ -11,6 +11,7 @@ import {
   bulkUpdate,
 } from '../../inventory/operations/bulk.ts';
 import {
+  cancelOperation,
   listOperations,
   operationActions,
   operationPieces,
@@ -34,8 +35,14 @@ export interface OperationParts extends RecordParts {
 export function operationRoutes(parts: OperationParts): Route[] {
   const { records } = parts;
   return [
-    route(operations.list, ({ query }, principal) =>
-      listOperations(records, principal, listScopeOf(query), pageRequestOf(query)),
+    route(operations.list, ({ query, headers }, principal) =>
+      listOperations(
+        records,
+        principal,
+        listScopeOf(query),
+        pageRequestOf(query),
+        parts.aliased(headers),
+      ),
     ),
     resourceRoute(operations.read, byId(parts, 'operation'), async ({ params, query, headers }) => {
       const vendorNames = parts.aliased(headers);
@@ -45,6 +52,9 @@ export function operationRoutes(parts: OperationParts): Route[] {
         'content-type': 'application/json; charset=utf-8',
       });
     }),
+    resourceRoute(operations.cancel, byId(parts, 'operation'), ({ params, headers }) =>
+      cancelOperation(records, params.id, parts.aliased(headers)),
+    ),
     resourceRoute(operations.actions, byId(parts, 'operation'), ({ params, query, headers }) =>
       operationActions(
         records,

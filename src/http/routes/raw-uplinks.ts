@@ -1,16 +1,10 @@
 // Routes of raw uplinks and of the dry run of a decoder (contract 35).
 import type { Static } from 'typebox';
-import { recalculation } from '../../contract/recalculation.ts';
 import { rawUplinks, type replayRequest } from '../../contract/raw-uplinks.ts';
-import {
-  calculatedKeysFrom,
-  devicesOfType,
-  readDeviceType,
-} from '../../inventory/data-flows/device-types.ts';
+import { devicesOfType, readDeviceType } from '../../inventory/data-flows/device-types.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../../storage/raw-uplinks/raw-uplink-store.ts';
 import { replayLimits, type ReplayReport, type ReplayRequest } from '../../uplinks/decoder-test.ts';
-import type { RecalculationReport, RecalculationRequest } from '../../uplinks/recalculation.ts';
 import { listRawUplinks } from '../../uplinks/raw-uplink-list.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
@@ -22,7 +16,6 @@ export interface RawUplinkParts
     Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-  readonly previewRecalculation: (request: RecalculationRequest) => Promise<RecalculationReport>;
 }
 
 export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
@@ -45,34 +38,6 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
           limit: limit ?? replayLimits.uplinksDefault,
         };
         return parts.replay({ code, deviceIds, encoding, ...uplinks });
-      },
-    ),
-    resourceRoute(
-      recalculation.dryRun,
-      byId(parts, 'deviceType'),
-      async ({ params, body }, principal) => {
-        const { records, authorize, placeOfDevice } = parts;
-        const type = await readDeviceType(records, params.id);
-        const deviceIds = await devicesOf(
-          parts,
-          params.id,
-          { deviceIds: body.deviceIds ?? [] },
-          principal,
-        );
-        for (const id of deviceIds)
-          authorize(principal, 'asset', 'delete', await placeOfDevice(id));
-        const keys =
-          body.calculatedKeys === undefined
-            ? type.calculatedKeys
-            : calculatedKeysFrom(body.calculatedKeys);
-        return parts.previewRecalculation({
-          source: body.source,
-          deviceIds,
-          keys,
-          code: type.uplinkScript?.code ?? null,
-          from: body.from ?? undefined,
-          to: body.to ?? undefined,
-        });
       },
     ),
   ];

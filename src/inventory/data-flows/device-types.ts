@@ -273,6 +273,7 @@ export async function devicesOfType(
   principal: Principal,
   deviceTypeId: string,
   max: number,
+  workspaceId?: string | undefined,
 ): Promise<string[]> {
   const { organizationId, workspaces } = principal;
   const candidates = await findDevicesOfType(
@@ -280,6 +281,7 @@ export async function devicesOfType(
     organizationId,
     deviceTypeId,
     candidatesMax,
+    workspaceId,
   );
   const inReach = candidates.filter(
     ({ workspaceId }) =>

@@ -79,19 +79,24 @@ function actionView(
 }
 
 function view(operation: Operation, actions: readonly OperationAction[], vendorNames = false) {
-  const { id, workspaceId, creator, type, started, completed, total, done, failed } = operation;
+  const { id, workspaceId, creator, type, plan, started, completed, total, done, failed } =
+    operation;
+  // A failed export is completed too.
+  const canceled = completed !== null && done < total && plan.work !== 'export';
   return {
     id,
     workspaceId,
     creator,
-    type,
+    // Clients of old refuse types that they do not know.
+    type: vendorNames && type === 'DATA_RECALCULATE' ? 'BULK_UPDATE' : type,
     actions: actions.map((action) => actionView(action, vendorNames)),
     started: formatInstant(started),
     completed: formatInstantOrNull(completed),
     totalActionsRequired: total,
     actionsCompleted: done,
     actionsFailed: failed,
-    succeeded: completed === null ? null : failed === 0,
+    succeeded: completed === null ? null : failed === 0 && !canceled,
+    canceled,
   };
 }
 
@@ -154,6 +159,25 @@ export async function acceptOperation(
 /** The progress of an operation, without its actions. Throws Problem `notFound`. */
 export async function readOperation(records: Records, id: string) {
   return view(found(await operationRows.find(records.db, id), 'operation', id), []);
+}
+
+/**
+ * Ends the operation before its next item. One that is completed stays as it is. Throws Problem `notFound`, and 400 for an
+ * export, which is canceled with its file.
+ */
+export async function cancelOperation(records: Records, id: string, vendorNames: boolean) {
+  return change(records, async (step) => {
+    const operation = found(await operationRows.find(step.db, id), 'operation', id);
+    if (operation.completed !== null) return view(operation, [], vendorNames);
+    if (operation.plan.work === 'export')
+      throw problem('invalidRequest', {
+        reason: `The operation is an export. Cancel it with DELETE /v3/exports/${id}.`,
+      });
+    const canceled = { ...operation, completed: step.now() };
+    await saveProgress(step.db, canceled);
+    step.announce({ kind: 'operation', id, action: 'updated' });
+    return view(canceled, [], vendorNames);
+  });
 }
 
 /** Actions that are read and written in one turn of the event loop. */
@@ -222,7 +246,7 @@ export async function operationPieces(
   if (actions !== 'all')
     return [JSON.stringify(await operationView(records, id, actions, vendorNames))];
   const operation = found(await operationRows.find(records.db, id), 'operation', id);
-  const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [
+  const [head, tail] = JSON.stringify(view(operation, [], vendorNames)).split('"actions":[]') as [
     string,
     string,
   ];
@@ -269,11 +293,12 @@ export async function listOperations(
   principal: Principal,
   scope: ListScope,
   page: PageRequest,
+  vendorNames: boolean,
 ) {
   const reach = await listReach(records, principal, scope);
   const { rows, total } = await operationRows.list(records.db, reach, page);
   return pageOf(
-    rows.map((row) => view(row, [])),
+    rows.map((row) => view(row, [], vendorNames)),
     total,
     page,
   );

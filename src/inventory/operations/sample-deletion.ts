@@ -116,7 +116,8 @@ export async function auditCorrection(
   );
 }
 
-async function auditSamples(
+/** Logs a change of samples of the device. */
+export async function auditSamples(
   records: Records,
   actor: Actor,
   deviceId: string,

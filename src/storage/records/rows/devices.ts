@@ -119,6 +119,7 @@ export async function findDevicesOfType(
   organizationId: string,
   deviceTypeId: string,
   max: number,
+  workspaceId?: string | undefined,
 ): Promise<{ id: string; workspaceId: string }[]> {
   const query = db
     .selectFrom('devices')
@@ -128,7 +129,8 @@ export async function findDevicesOfType(
     .where('dataFlows.deviceTypeId', '=', deviceTypeId)
     .orderBy('devices.id')
     .limit(max);
-  return query.execute();
+  if (workspaceId === undefined) return query.execute();
+  return query.where('devices.workspaceId', '=', workspaceId).execute();
 }
 
 /** Id and name only. */

@@ -95,7 +95,7 @@ function actionRow(
 /** Each kind has a runner of its own. */
 const kinds = {
   exports: ['DATA_EXPORT'],
-  deletions: ['DATA_DELETE'],
+  sampleChanges: ['DATA_DELETE', 'DATA_RECALCULATE'],
 } as const satisfies Record<string, readonly OperationType[]>;
 
 /** Ids of the operations of the kind that are not completed, oldest first. */
@@ -183,6 +183,7 @@ export async function saveActions(
   await insertRows(step, 'operationActions', rows, { key: ['id'], set });
 }
 
+/** What is completed, maybe because it was canceled, stays as it is. */
 export async function saveProgress(
   step: RecordsDb,
   { id, total, done, failed, completed }: Operation,
@@ -191,6 +192,7 @@ export async function saveProgress(
     .updateTable('operations')
     .set({ total, done, failed, completed })
     .where('id', '=', id)
+    .where('completed', 'is', null)
     .execute();
 }
 
