@@ -1,14 +1,9 @@
 // Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
+import type { Author } from '../model/actor.ts';
 import { randomUUID } from 'node:crypto';
 import { change, found, type Step } from '../inventory/record-change.ts';
 import { acknowledgedAlarm, clearedAlarm, commentedAlarm } from '../model/alarm-transitions.ts';
-import {
-  type Alarm,
-  type AlarmActor,
-  type AlarmEvent,
-  alarmLimits,
-  endlessSource,
-} from '../model/alarm.ts';
+import { type Alarm, type AlarmEvent, alarmLimits, endlessSource } from '../model/alarm.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { BlockWaits, Rule } from '../model/rule.ts';
 import type { Records } from '../storage/records/records.ts';
@@ -48,7 +43,7 @@ export class AlarmDesk {
   }
 
   /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
-  async act(id: string, action: AlarmAction, by: AlarmActor): Promise<void> {
+  async act(id: string, action: AlarmAction, by: Author): Promise<void> {
     await this.#perform(async (step) => {
       const [alarm] = await findAlarms(step.db, [id]);
       const event = acted(found(alarm, 'alarm', id), action, by, step.now());
@@ -64,7 +59,7 @@ export class AlarmDesk {
    */
   async comment(
     records: Records,
-    { id, text, by }: { readonly id: string; readonly text: string; readonly by: AlarmActor },
+    { id, text, by }: { readonly id: string; readonly text: string; readonly by: Author },
   ): Promise<void> {
     const work = async (step: Step) => [await commented(step, id, { text, by })];
     await this.#perform(work, records);
@@ -74,7 +69,7 @@ export class AlarmDesk {
   async actOnMany(
     ids: readonly string[],
     action: AlarmAction,
-    by: AlarmActor,
+    by: Author,
   ): Promise<{ readonly changed: number; readonly refused: readonly RefusedAlarm[] }> {
     const refused: RefusedAlarm[] = [];
     let changed = 0;
@@ -101,7 +96,7 @@ export class AlarmDesk {
   async #actOnSome(
     ids: readonly string[],
     action: AlarmAction,
-    by: AlarmActor,
+    by: Author,
     refused: RefusedAlarm[],
   ): Promise<number> {
     return this.#perform(async (step) => {
@@ -121,12 +116,7 @@ export class AlarmDesk {
 }
 
 /** Undefined when the alarm is already so. Throws 409 for an acknowledgement of a cleared one. */
-function acted(
-  alarm: Alarm,
-  action: AlarmAction,
-  by: AlarmActor,
-  at: number,
-): AlarmEvent | undefined {
+function acted(alarm: Alarm, action: AlarmAction, by: Author, at: number): AlarmEvent | undefined {
   const event = { at, hops: 0, sampleTime: alarm.sampleTime?.last ?? null };
   if (action.action === 'CLEAR') {
     if (alarm.state === 'CLEARED') return undefined;
@@ -150,7 +140,7 @@ async function saveActed(step: Step, events: readonly AlarmEvent[]): Promise<voi
 async function commented(
   step: Step,
   id: string,
-  { text, by }: { readonly text: string; readonly by: AlarmActor },
+  { text, by }: { readonly text: string; readonly by: Author },
 ): Promise<AlarmEvent> {
   const [known] = await findAlarms(step.db, [id]);
   const before = found(known, 'alarm', id);

@@ -6,13 +6,18 @@ import { endpoint } from './endpoint.ts';
 import { listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
-import { id, idParams, list, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
-
-const actor = namedObject('AlarmActor', {
-  type: oneOf(['USER', 'API_KEY', 'OAUTH_CLIENT']),
+import {
+  author,
   id,
-  name: text,
-});
+  idParams,
+  list,
+  name,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+} from './record-fields.ts';
 
 const alarmSchema = namedObject('Alarm', {
   id,
@@ -46,11 +51,11 @@ const alarmSchema = namedObject('Alarm', {
       },
     ),
   ),
-  acknowledged: orNull(Type.Object({ at: time, by: actor })),
+  acknowledged: orNull(Type.Object({ at: time, by: author })),
   cleared: orNull(
     Type.Object({
       at: time,
-      by: orNull(actor),
+      by: orNull(author),
       reason: orNull(
         Type.String({
           description: `${sourceEndReasons.join(', ')}, CLEAR_AFTER, SCRIPT, or a reason entered by a user.`,
@@ -64,7 +69,7 @@ const alarmSchema = namedObject('Alarm', {
     description: 'Data of the last triggering sample, or the data emitted by custom logic.',
   }),
   correlationId: Type.String({ description: 'Correlation ID of the last trigger.' }),
-  comments: list(Type.Object({ id, at: time, by: actor, text })),
+  comments: list(Type.Object({ id, at: time, by: author, text })),
   version: Type.Integer({ description: 'Starts at 0 and increases by one with every change.' }),
 });
 

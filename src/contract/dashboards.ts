@@ -2,10 +2,11 @@
 import Type, { type Static } from 'typebox';
 import { dashboardConfiguration } from './dashboard-configuration.ts';
 import { endpoint } from './endpoint.ts';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageParameters, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
 import {
+  author,
   auditFields,
   id,
   idParams,
@@ -45,14 +46,35 @@ export const dashboardGroupUpdate = namedObject('DashboardGroupUpdate', {
 const draftFields = {
   description: optional(text),
   groupId: optional(id),
+  deviceTypeId: optional(
+    Type.String({
+      maxLength: 500,
+      description:
+        'ID of the device type whose devices show the dashboard, one per type and workspace. Null for none.',
+    }),
+  ),
   configuration: optional(object),
 };
 
 const dashboardSchema = namedObject('Dashboard', {
   ...groupFields,
   groupId: orNull(id),
+  deviceTypeId: orNull(id),
   configuration: object,
 });
+
+const versionSchema = namedObject('DashboardVersion', {
+  version: Type.Integer({ description: 'Version number of the record.' }),
+  at: time,
+  by: orNull(author),
+  name,
+  bytes: Type.Integer({ description: 'Size of the record as JSON.' }),
+});
+const versionParams = Type.Object({
+  ...idParams.properties,
+  version: Type.Integer({ minimum: 0, description: 'Version number of the record.' }),
+});
+const versionBody = namedObject('DashboardRestore', { version: updateFields.version });
 const dashboardDraft = Type.Object({
   workspaceId: id,
   name,
@@ -86,6 +108,9 @@ export const dashboardGroupListQuery = Type.Object(workspaceListParameters());
 const dashboardListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'groupId']),
   groupId: Type.Optional(Type.String()),
+  deviceTypeId: Type.Optional(
+    Type.String({ description: 'Returns only the dashboards of this device type.' }),
+  ),
 });
 
 const expires = orNull(
@@ -168,6 +193,40 @@ const change = { scope: 'dashboard', verb: 'update', resource: 'path' } as const
 export const dashboards = {
   ...records,
   read: { ...records.read, takesShares: 'narrowed' as const },
+  versions: endpoint({
+    method: 'GET',
+    path: '/v3/dashboards/:id/versions',
+    tag: 'Dashboards',
+    params: idParams,
+    summary: 'List dashboard versions',
+    description: 'Returns the 50 newest versions of a dashboard, newest first.',
+    access: { ...change, verb: 'read' },
+    query: Type.Object(pageParameters),
+    response: pageSchema(versionSchema),
+  }),
+  readVersion: endpoint({
+    method: 'GET',
+    path: '/v3/dashboards/:id/versions/:version',
+    tag: 'Dashboards',
+    params: versionParams,
+    summary: 'Get a dashboard version',
+    description: 'Returns a dashboard as it was at a version.',
+    access: { ...change, verb: 'read' },
+    response: dashboardSchema,
+  }),
+  restore: endpoint({
+    method: 'POST',
+    path: '/v3/dashboards/:id/versions/:version/restore',
+    tag: 'Dashboards',
+    params: versionParams,
+    summary: 'Restore a dashboard version',
+    description:
+      'Sets the name, description, and configuration of a dashboard to those of an earlier version. Its group stays.',
+    access: change,
+    needsAlso: 'Changing the configuration of a shared dashboard also requires `asset` `read`.',
+    body: Type.Optional(versionBody),
+    response: dashboardSchema,
+  }),
   share: endpoint({
     method: 'POST',
     ...shares,

@@ -1,6 +1,7 @@
 // Fields that many records share, and the small schemas they are made of (contract 0).
 import Type, { type Static, type TSchema } from 'typebox';
 import type { JsonObject } from '../model/json.ts';
+import { namedObject } from './named.ts';
 
 const nameMax = 500;
 const textMax = 10_000;
@@ -33,6 +34,13 @@ export const reference = Type.Object({ id });
 export const time = Type.String({ format: 'date-time' });
 
 export const idParams = Type.Object({ id: Type.String({ description: 'ID of the record.' }) });
+
+/** Who changed something. */
+export const author = namedObject('Author', {
+  type: oneOf(['USER', 'API_KEY', 'OAUTH_CLIENT']),
+  id,
+  name: text,
+});
 
 export const auditFields = {
   created: time,

@@ -1,7 +1,7 @@
 // Alarm transitions: an alarm after a trigger, an acknowledgement, a comment, an escalation or its end (contract 37).
+import type { Author } from './actor.ts';
 import {
   type Alarm,
-  type AlarmActor,
   type AlarmClearing,
   alarmLimits,
   type AlarmTrigger,
@@ -69,7 +69,7 @@ function spanWith(span: Alarm['sampleTime'], time: EpochMs | null): Alarm['sampl
 }
 
 /** An open alarm, acknowledged. Nothing escalates or reminds then. */
-export function acknowledgedAlarm(alarm: Alarm, at: EpochMs, by: AlarmActor): Alarm {
+export function acknowledgedAlarm(alarm: Alarm, at: EpochMs, by: Author): Alarm {
   return {
     ...alarm,
     state: 'ACKNOWLEDGED',

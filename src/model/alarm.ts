@@ -1,5 +1,5 @@
 // Alarm: a state that people must know of, from its first trigger to its end (contract 37).
-import type { Actor } from './actor.ts';
+import type { Author } from './actor.ts';
 import { dayMs, type EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 
@@ -44,12 +44,10 @@ export const alarmLimits = {
 } as const;
 
 /** Who did something by hand. */
-export type AlarmActor = Pick<Actor, 'type' | 'id' | 'name'>;
-
 export interface AlarmComment {
   readonly id: string;
   readonly at: EpochMs;
-  readonly by: AlarmActor;
+  readonly by: Author;
   readonly text: string;
 }
 
@@ -73,7 +71,7 @@ export interface Alarm {
   readonly lastTriggered: EpochMs;
   /** Times of the first and last sample that triggered it; null for timed runs without one. */
   readonly sampleTime: { readonly first: EpochMs; readonly last: EpochMs } | null;
-  readonly acknowledged: { readonly at: EpochMs; readonly by: AlarmActor } | null;
+  readonly acknowledged: { readonly at: EpochMs; readonly by: Author } | null;
   readonly cleared: AlarmClearing | null;
   readonly escalatedAt: EpochMs | null;
   /** What triggered last: the data of the sample, or what the script emitted. */
@@ -105,7 +103,7 @@ export interface AlarmDevice {
 export interface AlarmClearing {
   readonly at: EpochMs;
   /** Null when the platform did. */
-  readonly by: AlarmActor | null;
+  readonly by: Author | null;
   /** One of `sourceEndReasons`, CLEAR_AFTER or SCRIPT, or what a user or a script wrote. */
   readonly reason: string | null;
 }

@@ -1,4 +1,6 @@
 // Dashboards, their groups and saved views: what users arrange for themselves, stored as the client sent it (contract 32, 37).
+import type { Author } from './actor.ts';
+import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
@@ -13,7 +15,23 @@ export interface DashboardGroup extends AuditFields {
 export interface Dashboard extends DashboardGroup {
   /** A group of the same workspace; null for none. */
   readonly groupId: string | null;
+  /** The device type whose devices show it; one for a type in each workspace. */
+  readonly deviceTypeId: string | null;
   readonly configuration: JsonObject;
+}
+
+/** Versions of a dashboard that are kept. */
+export const dashboardVersionsMax = 50;
+
+/** One of the newest versions of a dashboard. */
+export interface DashboardVersion {
+  readonly version: number;
+  readonly at: EpochMs;
+  /** Null for a change of the platform itself. */
+  readonly by: Author | null;
+  readonly name: string;
+  /** Of the record as JSON. */
+  readonly bytes: number;
 }
 
 // Saved view: a filter with its columns, or anything like it, that a console shows again (contract 37).

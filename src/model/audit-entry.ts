@@ -1,5 +1,5 @@
 // Audit entry: the author, the time and the content of one change, and the activity of one request (contract 26, 37).
-import type { Actor } from './actor.ts';
+import type { Author } from './actor.ts';
 import type { EpochMs } from './instant.ts';
 import type { Json } from './json.ts';
 
@@ -19,7 +19,7 @@ export interface AuditEntry {
   readonly timestamp: EpochMs;
   readonly organizationId: string;
   readonly workspaceId: string | null;
-  readonly actor: Pick<Actor, 'type' | 'id' | 'name'>;
+  readonly actor: Author;
   readonly action: AuditAction;
   /** The kind of record in capitals, such as `DEVICE_TYPE`. */
   readonly resourceType: string;
@@ -52,7 +52,7 @@ export interface Activity {
   readonly workspaceId: string;
   /** Null for changes of the platform itself. */
   readonly requestId: string | null;
-  readonly actor: Pick<Actor, 'type' | 'id' | 'name'>;
+  readonly actor: Author;
   /** The first and the last change. */
   readonly started: EpochMs;
   readonly timestamp: EpochMs;

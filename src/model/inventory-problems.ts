@@ -62,6 +62,12 @@ export const inventoryProblems = {
     message: (d: { what: string; name: string }) =>
       `A ${d.what} named ${d.name} already exists in this workspace`,
   },
+  typeDashboardExists: {
+    status: 409,
+    code: '40907_TYPE_DASHBOARD_EXISTS',
+    message: (d: { name: string; id: string }) =>
+      `The device type already has a dashboard in this workspace: ${d.name} (${d.id})`,
+  },
   credentialNotUnique: {
     status: 409,
     code: '40904_CREDENTIAL_NOT_UNIQUE',

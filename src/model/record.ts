@@ -1,5 +1,5 @@
 // Record: the members that nearly all records have, its owner for authorization, and the notification of a change.
-import type { Actor } from './actor.ts';
+import type { Author } from './actor.ts';
 import type { RecordKind } from './ids.ts';
 import type { EpochMs } from './instant.ts';
 
@@ -55,7 +55,7 @@ export interface ChangedRecord {
   /** The workspace that it left with the change. */
   readonly leftWorkspaceId: string | null;
   readonly name: string | null;
-  readonly by: Pick<Actor, 'type' | 'id' | 'name'>;
+  readonly by: Author;
 }
 
 // Resource reference: the owner of a record, which authorization compares with the reach of a credential.

@@ -1,5 +1,5 @@
 // Sample changes: what users ask to delete or correct, as operations and nodes pass it on (contract 38).
-import type { Actor } from './actor.ts';
+import type { Author } from './actor.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 
@@ -30,7 +30,7 @@ export interface CorrectionRequest {
   readonly deviceId: string;
   readonly corrections: readonly SampleCorrection[];
   readonly reason: string | null;
-  readonly by: Pick<Actor, 'type' | 'id' | 'name'>;
+  readonly by: Author;
 }
 
 export interface RejectedCorrection {

@@ -33,6 +33,21 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
       series: [{ deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
     }),
   },
+  'GET /v3/dashboards/:id/versions': record(
+    'workspace',
+    ['dashboard', 'read'],
+    (of) => `/v3/dashboards/${of.dashboard}/versions`,
+  ),
+  'GET /v3/dashboards/:id/versions/:version': record(
+    'workspace',
+    ['dashboard', 'read'],
+    (of) => `/v3/dashboards/${of.dashboard}/versions/0`,
+  ),
+  'POST /v3/dashboards/:id/versions/:version/restore': record(
+    'workspace',
+    ['dashboard', 'update'],
+    (of) => `/v3/dashboards/${of.dashboard}/versions/0/restore`,
+  ),
   'GET /v3/dashboards/:id/share': record('workspace', ['dashboard', 'read'], shareOf),
   'POST /v3/dashboards/:id/share': {
     ...record('workspace', ['dashboard', 'update'], shareOf),

@@ -256,9 +256,9 @@ export const ownFieldWords: Words = {
   'actor.id': 'ID of the user or credential.',
   'actor.name': 'Name of the user or credential.',
   'actor.type': 'Kind of caller.',
-  'AlarmActor.id': 'ID of the user or credential.',
-  'AlarmActor.name': 'Name of the user or credential.',
-  'AlarmActor.type': 'Kind of caller.',
+  'Author.id': 'ID of the user or credential.',
+  'Author.name': 'Name of the user or credential.',
+  'Author.type': 'Kind of caller.',
 
   'Alarm.state': 'State of the alarm.',
   'Alarm.firstTriggered': 'Time of the trigger that opened the alarm.',
@@ -352,6 +352,10 @@ export const ownFieldWords: Words = {
   'range.from': 'Start as an ISO-8601 date-time, inclusive.',
   'range.to': 'End as an ISO-8601 date-time, exclusive.',
   'Dashboard.configuration': 'Configuration as it was stored.',
+  'Dashboard.deviceTypeId':
+    'ID of the device type whose devices show the dashboard. Null for none.',
+  'DashboardVersion.at': 'Time of the change.',
+  'DashboardVersion.by': 'Author of the change. Null for the platform itself.',
   'DashboardShares.shares': 'Valid share links.',
   'shares.id': 'ID of the share link.',
   'DashboardGroup.name': 'Name of the group.',

@@ -9,7 +9,7 @@ import {
   reachableAlarmIds,
   readAlarm,
 } from '../../inventory/alarms/alarm-lists.ts';
-import type { AlarmActor } from '../../model/alarm.ts';
+import type { Author } from '../../model/actor.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -62,7 +62,7 @@ export function alarmRoutes(parts: AlarmParts): Route[] {
   ];
 }
 
-function actorOf({ kind, id, name }: Principal): AlarmActor {
+function actorOf({ kind, id, name }: Principal): Author {
   return { type: kind, id, name };
 }
 

@@ -20,14 +20,18 @@ import {
   deleteDashboard,
   isShared,
   listDashboards,
+  listDashboardVersions,
   readDashboard,
+  readDashboardVersion,
   readShares,
+  restoreDashboard,
   shareDashboard,
   unshareDashboard,
   updateDashboard,
 } from '../../inventory/workspaces/dashboards.ts';
 import { ExpressionError, parseExpression } from '../../expressions/parse.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { requestChecks } from '../edge/request-validation.ts';
@@ -41,7 +45,34 @@ export interface DashboardParts extends RecordParts {
 }
 
 export function dashboardRoutes(parts: DashboardParts): Route[] {
-  return [...crudRoutes(parts), ...shareRoutes(parts)];
+  return [...crudRoutes(parts), ...versionRoutes(parts), ...shareRoutes(parts)];
+}
+
+function versionRoutes(parts: DashboardParts): Route[] {
+  const { records } = parts;
+  const inPath = byId(parts, 'dashboard');
+  return [
+    resourceRoute(dashboards.versions, inPath, ({ params: { id }, query }) =>
+      listDashboardVersions(records, id, pageRequestOf(query)),
+    ),
+    resourceRoute(dashboards.readVersion, inPath, ({ params: { id, version } }) =>
+      readDashboardVersion(records, id, version),
+    ),
+    resourceRoute(
+      dashboards.restore,
+      inPath,
+      async ({ params: { id, version }, body }, principal) => {
+        await refuseSharing(parts, id, principal);
+        return restoreDashboard(records, id, version, body?.version);
+      },
+    ),
+  ];
+}
+
+/** What the configuration names is read by all who have a link to the dashboard. */
+async function refuseSharing({ records }: RecordParts, id: string, principal: Principal) {
+  if (await isShared(records, id))
+    alsoNeeds(principal, 'asset', 'read', (await placeOf(records, 'dashboard', id)).workspaceId);
 }
 
 function shareRoutes(parts: DashboardParts): Route[] {
@@ -76,14 +107,7 @@ function crudRoutes(parts: RecordParts): Route[] {
     read: (id) => readDashboard(records, id),
     async update(id, { body }, principal) {
       checkDashboardConfiguration(body.configuration);
-      // What the configuration names is read by all who have the link.
-      if (body.configuration && (await isShared(records, id)))
-        alsoNeeds(
-          principal,
-          'asset',
-          'read',
-          (await placeOf(records, 'dashboard', id)).workspaceId,
-        );
+      if (body.configuration) await refuseSharing(parts, id, principal);
       return updateDashboard(records, id, body);
     },
     remove: (id) => deleteDashboard(records, id),

@@ -1,6 +1,6 @@
 // Audit entries: each changed record of a transaction, before and after the change (contract 26).
 import { createHash, randomUUID } from 'node:crypto';
-import type { Actor } from '../../model/actor.ts';
+import type { Actor, Author } from '../../model/actor.ts';
 import type { AuditAction, AuditEntry, FieldChange } from '../../model/audit-entry.ts';
 import type { RecordKind } from '../../model/ids.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -87,7 +87,7 @@ function* readTogether(changes: readonly RecordChange[]): Iterable<readonly [Log
 }
 
 /** Null for what no request of the interface did. */
-type AuditActor = Pick<Actor, 'type' | 'id' | 'name'> & Pick<AuditEntry, 'requestId' | 'ip'>;
+type AuditActor = Author & Pick<AuditEntry, 'requestId' | 'ip'>;
 
 /** The fields that every entry of an actor has. */
 function entryOf(

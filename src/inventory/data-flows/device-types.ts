@@ -18,6 +18,7 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultTopic } from '../../model/sample.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { dashboardsOfType } from '../../storage/records/rows/dashboards.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { findDevicesOfType } from '../../storage/records/rows/devices.ts';
@@ -250,10 +251,10 @@ export async function updateDeviceType(
 export async function deleteDeviceType(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await deviceTypeRows.find(step.db, id), 'device type', id);
-    refuseWhenUsed(
-      'device type',
-      await dataFlowsUsing(step.db, { deviceTypeId: id }, usersNamedMax),
-    );
+    refuseWhenUsed('device type', [
+      ...(await dataFlowsUsing(step.db, { deviceTypeId: id }, usersNamedMax)),
+      ...(await dashboardsOfType(step.db, id, usersNamedMax)),
+    ]);
     await deviceTypeRows.remove(step.db, id);
     step.announce({ kind: 'deviceType', id, action: 'deleted' });
   });

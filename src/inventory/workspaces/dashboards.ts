@@ -2,7 +2,7 @@
 import type { DashboardDraft, DashboardUpdate } from '../../contract/dashboards.ts';
 import { randomBytes } from 'node:crypto';
 import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
-import type { Dashboard } from '../../model/arrangements.ts';
+import { type Dashboard, dashboardVersionsMax } from '../../model/arrangements.ts';
 import { newId } from '../../model/ids.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
@@ -14,6 +14,9 @@ import {
   dashboardGroupRows,
   dashboardRows,
   type DashboardShare,
+  dashboardVersionsOf,
+  findDashboardVersion,
+  insertDashboardVersion,
   insertShare,
   removeExpiredShares,
   removeShares,
@@ -21,6 +24,7 @@ import {
   type SharedBy,
   sharesOf,
 } from '../../storage/records/rows/dashboards.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { transaction } from '../../storage/records/transaction.ts';
 import { auditEntry } from '../audit/audit.ts';
@@ -36,34 +40,60 @@ const crud = new Crud<Dashboard>('dashboard', 'dashboard', () => dashboardRows, 
 
 async function check(
   { db }: Step,
-  { groupId, workspaceId, configuration }: Dashboard,
+  { id, groupId, deviceTypeId, organizationId, workspaceId, configuration }: Dashboard,
 ): Promise<void> {
   if (JSON.stringify(configuration).length > configurationLengthMax) {
     throw problem('invalidRequest', {
       reason: `body configuration: must be at most ${configurationLengthMax} characters`,
     });
   }
-  if (groupId === null) return;
-  const group = await dashboardGroupRows.find(db, groupId);
-  if (group?.workspaceId === workspaceId) return;
-  throw problem('unknownReference', {
-    field: 'body groupId',
-    what: 'dashboard group',
-    id: groupId,
-    place: 'workspace',
+  if (groupId !== null) {
+    const group = await dashboardGroupRows.find(db, groupId);
+    if (group?.workspaceId !== workspaceId)
+      throw problem('unknownReference', {
+        field: 'body groupId',
+        what: 'dashboard group',
+        id: groupId,
+        place: 'workspace',
+      });
+  }
+  if (deviceTypeId === null) return;
+  const type = await deviceTypeRows.find(db, deviceTypeId);
+  if (type === undefined || (type.organizationId ?? organizationId) !== organizationId)
+    throw problem('unknownReference', {
+      field: 'body deviceTypeId',
+      what: 'device type',
+      id: deviceTypeId,
+      place: 'organization',
+    });
+  const other = await dashboardRows.findOfType(db, workspaceId, deviceTypeId);
+  if (other !== undefined && other.id !== id) throw problem('typeDashboardExists', other);
+}
+
+/** Writes the record by `work`, and keeps the version that it has then. */
+function versioned(records: Records, work: (step: Step) => Promise<Dashboard>) {
+  return change(records, async (step) => {
+    const record = await work(step);
+    const actor = step.actor();
+    const by = actor === undefined ? null : { type: actor.type, id: actor.id, name: actor.name };
+    const kept = { at: step.now(), by, keptMax: dashboardVersionsMax };
+    await insertDashboardVersion(step.db, record, kept);
+    return view(record);
   });
 }
 
-export async function createDashboard(records: Records, draft: DashboardDraft) {
-  const record = await crud.create(records, async (step, fields) => ({
-    ...fields,
-    ...(await placeIn(step, draft.workspaceId)),
-    name: draft.name,
-    description: draft.description ?? null,
-    groupId: draft.groupId ?? null,
-    configuration: draft.configuration ?? {},
-  }));
-  return view(record);
+export function createDashboard(records: Records, draft: DashboardDraft) {
+  return versioned(records, (inStep) =>
+    crud.create(inStep, async (step, fields) => ({
+      ...fields,
+      ...(await placeIn(step, draft.workspaceId)),
+      name: draft.name,
+      description: draft.description ?? null,
+      groupId: draft.groupId ?? null,
+      deviceTypeId: draft.deviceTypeId ?? null,
+      configuration: draft.configuration ?? {},
+    })),
+  );
 }
 
 export async function readDashboard(records: Records, id: string) {
@@ -76,25 +106,62 @@ export async function listDashboards(
   filter: ListScope & {
     readonly search?: string | undefined;
     readonly groupId?: string | undefined;
+    readonly deviceTypeId?: string | undefined;
   },
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
-  const { search, groupId } = filter;
-  const { rows, total } = await dashboardRows.list(records.db, { ...reach, search, groupId }, page);
+  const { search, groupId, deviceTypeId } = filter;
+  const wanted = { ...reach, search, groupId, deviceTypeId };
+  const { rows, total } = await dashboardRows.list(records.db, wanted, page);
   return pageOf(rows.map(view), total, page);
 }
 
-export async function updateDashboard(records: Records, id: string, sent: DashboardUpdate) {
-  const record = await crud.update(records, id, sent, (current) => ({
-    groupId: orCurrent(sent.groupId, current.groupId),
-    configuration: sent.configuration ?? current.configuration,
-  }));
-  return view(record);
+export function updateDashboard(records: Records, id: string, sent: DashboardUpdate) {
+  return versioned(records, (step) =>
+    crud.update(step, id, sent, (current) => ({
+      groupId: orCurrent(sent.groupId, current.groupId),
+      deviceTypeId: orCurrent(sent.deviceTypeId, current.deviceTypeId),
+      configuration: sent.configuration ?? current.configuration,
+    })),
+  );
 }
 
 export function deleteDashboard(records: Records, id: string): Promise<void> {
   return crud.remove(records, id);
+}
+
+// Versions of dashboards: the newest ones, and the return to one of them (contract 39).
+
+/** The newest first. */
+export async function listDashboardVersions({ db }: Records, id: string, page: PageRequest) {
+  const versions = await dashboardVersionsOf(db, id);
+  const from = page.page * page.size;
+  const shown = versions.slice(from, from + page.size);
+  const content = shown.map(({ at, ...version }) => ({ ...version, at: formatInstant(at) }));
+  return pageOf(content, versions.length, page);
+}
+
+/** The record as it was. Throws 404 for a version that is not kept. */
+export async function readDashboardVersion({ db }: Records, id: string, version: number) {
+  const record = await findDashboardVersion(db, id, version);
+  return view(found(record, 'version of the dashboard', String(version)));
+}
+
+/** Name, description and configuration become those of then; the group stays. Throws 404 or 409. */
+export async function restoreDashboard(
+  records: Records,
+  id: string,
+  of: number,
+  version: number | null | undefined,
+) {
+  const { name, description, configuration } = await readDashboardVersion(records, id, of);
+  return updateDashboard(records, id, {
+    name,
+    description,
+    configuration,
+    version: version ?? null,
+  });
 }
 
 // Shares of dashboards: links whose token reads one dashboard, until they expire or are revoked (contract 37, 42).

@@ -244,7 +244,19 @@ export interface RecordTables
     organizationId: string;
     workspaceId: string;
     groupId: string | null;
+    deviceTypeId: string | null;
     configuration: JsonText;
+  };
+  dashboardVersions: {
+    dashboardId: string;
+    version: number;
+    at: number;
+    /** JSON of an actor; null for a change of the platform itself. */
+    by: JsonText | null;
+    name: string;
+    bytes: number;
+    /** Deflated JSON. */
+    content: Uint8Array;
   };
   operations: {
     id: string;

@@ -535,12 +535,27 @@ const inventory: Tables = {
       ...named,
       ...inWorkspace,
       groupId: optional(references('dashboardGroups')),
+      deviceTypeId: optional(references('deviceTypes')),
       configuration: text,
     },
     indexes: {
       dashboardsByorganizationIdworkspaceIdsearchTextid: byName,
       dashboardsBygroupId: ['groupId'],
+      // At most one for a workspace and type.
+      dashboardsBydeviceTypeId: { columns: ['deviceTypeId', 'workspaceId'], isUnique: true },
     },
+  },
+  dashboardVersions: {
+    columns: {
+      dashboardId: partOf('dashboards'),
+      version: integer,
+      at: bigint,
+      by: optional(text),
+      name: text,
+      bytes: integer,
+      content: { type: 'bytea' },
+    },
+    primaryKey: ['dashboardVersionsKey', 'dashboardId', 'version'],
   },
   dashboardShares: {
     columns: {

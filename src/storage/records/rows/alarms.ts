@@ -1,8 +1,8 @@
 // Alarms in the records store: written in batches, found by key, listed by many filters, with their sources and comments (contract 37).
+import type { Author } from '../../../model/actor.ts';
 import { type Insertable, type Selectable, sql, type SqlBool } from 'kysely';
 import {
   type Alarm,
-  type AlarmActor,
   type AlarmComment,
   type AlarmCounts,
   alarmSeverities,
@@ -79,7 +79,7 @@ function alarmFromRow(row: Selectable<Row>): Alarm {
     acknowledged:
       acknowledgedAt === null
         ? null
-        : { at: acknowledgedAt, by: fromJsonText<AlarmActor>(row.acknowledgedBy ?? 'null') },
+        : { at: acknowledgedAt, by: fromJsonText<Author>(row.acknowledgedBy ?? 'null') },
     cleared: clearedAt === null ? null : clearingOf(row, clearedAt),
     escalatedAt: row.escalatedAt,
     data: fromJsonText<JsonObject>(row.data),
@@ -106,7 +106,7 @@ function deviceOf({ deviceId, deviceName, devicePhysicalId }: Selectable<Row>): 
 }
 
 function clearingOf({ clearedBy, clearReason }: Selectable<Row>, at: EpochMs): Alarm['cleared'] {
-  return { at, by: fromJsonTextOrNull<AlarmActor>(clearedBy), reason: clearReason };
+  return { at, by: fromJsonTextOrNull<Author>(clearedBy), reason: clearReason };
 }
 
 function* chunks<T>(of: readonly T[], size: number): Generator<readonly T[]> {
@@ -495,7 +495,7 @@ export async function commentsOfAlarms(
     for (const { alarmId, by, ...comment } of await query.execute()) {
       const comments = found.get(alarmId) ?? [];
       found.set(alarmId, comments);
-      comments.push({ ...comment, by: fromJsonText<AlarmActor>(by) });
+      comments.push({ ...comment, by: fromJsonText<Author>(by) });
     }
   }
   return found;

@@ -1,6 +1,8 @@
 // Dashboards, their groups and their shares in the records store.
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Insertable, Selectable } from 'kysely';
-import type { Dashboard, DashboardGroup } from '../../../model/arrangements.ts';
+import type { Author } from '../../../model/actor.ts';
+import type { Dashboard, DashboardGroup, DashboardVersion } from '../../../model/arrangements.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
@@ -35,18 +37,32 @@ function fromGroupRow({
 
 interface DashboardFilter extends WorkspaceFilter {
   readonly groupId?: string | undefined;
+  readonly deviceTypeId?: string | undefined;
 }
 
 class DashboardRows extends RecordRows<'dashboards', Dashboard> {
   override async list(db: RecordsDb, filter: DashboardFilter, page: PageRequest) {
     let query = this.filtered(db, filter);
     if (filter.groupId !== undefined) query = query.where('groupId', '=', filter.groupId);
+    if (filter.deviceTypeId !== undefined)
+      query = query.where('deviceTypeId', '=', filter.deviceTypeId);
     return this.page(db, query, page);
   }
 
-  /** With its shares. */
+  /** The dashboard of the type in the workspace. */
+  async findOfType(
+    db: RecordsDb,
+    workspaceId: string,
+    deviceTypeId: string,
+  ): Promise<Dashboard | undefined> {
+    const query = this.select(db).where('workspaceId', '=', workspaceId);
+    return this.first(db, query.where('deviceTypeId', '=', deviceTypeId));
+  }
+
+  /** With its shares and versions. */
   override async remove(db: RecordsDb, id: string) {
     await removeShares(db, id);
+    await db.deleteFrom('dashboardVersions').where('dashboardId', '=', id).execute();
     await super.remove(db, id);
   }
 }
@@ -66,6 +82,83 @@ export async function dashboardsOfGroup(
   const query = db.selectFrom('dashboards').select(['id', 'name']).where('groupId', '=', groupId);
   const rows = await query.orderBy('searchText').limit(max).execute();
   return rows.map((row) => `dashboard ${row.name} (${row.id})`);
+}
+
+/** Dashboards of the device type, `dashboard Name (id)`, at most `max`. */
+export async function dashboardsOfType(
+  db: RecordsDb,
+  deviceTypeId: string,
+  max: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('dashboards')
+    .select(['id', 'name'])
+    .where('deviceTypeId', '=', deviceTypeId)
+    .orderBy('searchText')
+    .limit(max)
+    .execute();
+  return rows.map((row) => `dashboard ${row.name} (${row.id})`);
+}
+
+// Versions of dashboards in the records store: each record as it was, deflated.
+
+/** Keeps the version, and removes all but the newest `keptMax`. */
+export async function insertDashboardVersion(
+  db: RecordsDb,
+  dashboard: Dashboard,
+  { at, by, keptMax }: Pick<DashboardVersion, 'at' | 'by'> & { readonly keptMax: number },
+): Promise<void> {
+  const json = Buffer.from(JSON.stringify(dashboard));
+  const { id: dashboardId, version, name } = dashboard;
+  await db
+    .insertInto('dashboardVersions')
+    .values({
+      dashboardId,
+      version,
+      at,
+      by: by === null ? null : toJsonText(by),
+      name,
+      bytes: json.length,
+      content: deflateRawSync(json),
+    })
+    .execute();
+  await db
+    .deleteFrom('dashboardVersions')
+    .where('dashboardId', '=', dashboardId)
+    .where('version', '<=', version - keptMax)
+    .execute();
+}
+
+/** The newest first. */
+export async function dashboardVersionsOf(
+  db: RecordsDb,
+  dashboardId: string,
+): Promise<DashboardVersion[]> {
+  const rows = await db
+    .selectFrom('dashboardVersions')
+    .select(['version', 'at', 'by', 'name', 'bytes'])
+    .where('dashboardId', '=', dashboardId)
+    .orderBy('version', 'desc')
+    .execute();
+  return rows.map(({ by, ...row }) => ({
+    ...row,
+    by: by === null ? null : fromJsonText<Author>(by),
+  }));
+}
+
+/** The record as it was at the version. */
+export async function findDashboardVersion(
+  db: RecordsDb,
+  dashboardId: string,
+  version: number,
+): Promise<Dashboard | undefined> {
+  const row = await db
+    .selectFrom('dashboardVersions')
+    .select('content')
+    .where('dashboardId', '=', dashboardId)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  return row && (JSON.parse(inflateRawSync(row.content).toString()) as Dashboard);
 }
 
 // Shares of dashboards in the records store, found by the hash of their token.
