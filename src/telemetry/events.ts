@@ -1,5 +1,5 @@
 // Telemetry: one function per event, which writes its log line and updates its metrics.
-import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, type Metric, Registry } from 'prom-client';
 import type { DeliveryState } from '../model/delivery.ts';
 import { isDiskFull } from '../model/errors.ts';
 import { hourMs } from '../model/instant.ts';
@@ -19,10 +19,8 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 /** `repeat` is for the questions whether a lost server is back. */
 export function createTelemetry(log: Log, repeat: SetTimer = setRepeatingTimer) {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  // Gauges with the suffix of counters; their figures are in `nodejs_active_...` by type.
-  for (const name of ['handles', 'requests', 'resources'])
-    registry.removeSingleMetric(`nodejs_active_${name}_total`);
+  processMetrics ??= collectProcessMetrics();
+  for (const metric of processMetrics) registry.registerMetric(metric);
   const makers = createMetricMakers(registry);
   const { counter, histogram, gauge, labeledGauge } = makers;
   const damages = counter('corruption_detected_total', 'Damaged places found in the data folder.');
@@ -64,6 +62,21 @@ export function createTelemetry(log: Log, repeat: SetTimer = setRepeatingTimer) 
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
+}
+
+/**
+ * Metrics of the process, which the platforms in it share: what observes its garbage collector and event loop
+ * never ends, and would hold the platform that it was started for.
+ */
+let processMetrics: readonly Metric[] | undefined;
+
+function collectProcessMetrics(): readonly Metric[] {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  // Gauges with the suffix of counters; their figures are in `nodejs_active_...` by type.
+  for (const name of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${name}_total`);
+  return registry.getMetricsAsArray().flatMap(({ name }) => registry.getSingleMetric(name) ?? []);
 }
 
 // Read figures: metrics with a label whose values are kept elsewhere and read when the metrics are asked for.

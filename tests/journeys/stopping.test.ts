@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { startPlatform } from '../../src/app/platform.ts';
@@ -80,4 +82,23 @@ test('review bug B2: a failed start reports its own error, and leaves nothing op
   await taken.close();
   const next = await startWorld({ directory });
   await next.close();
+});
+
+test('nothing of the process holds a platform that has stopped', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const startAndStop = async () => {
+    const world = await startWorld({ directory });
+    const device = await world.device();
+    expect((await world.capture(device, { a: 1 })).status).toBe(201);
+    await world.close();
+    return new WeakRef(world.platform);
+  };
+  const stopped = await startAndStop();
+  await expect
+    .poll(() => {
+      collectGarbage();
+      return stopped.deref() === undefined;
+    })
+    .toBe(true);
 });
