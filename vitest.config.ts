@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { postgresql } from './tests/servers/postgresql.ts';
 import { SkippedSuites } from './tests/servers/skipped-suites.ts';
 
@@ -139,6 +140,25 @@ function keepTemporaryFilesInMemory(): void {
 }
 keepTemporaryFilesInMemory();
 
+/** Tests that take longest, of files too short to be known by their size. */
+const longest = [
+  'tests/load/liveness.test.ts',
+  'tests/load/kill.test.ts',
+  'tests/load/store-crash.test.ts',
+  'src/scripting/attacks.test.ts',
+  'src/storage/samples/embedded/damage.test.ts',
+  'src/query/exports/parquet-part.test.ts',
+].map((path) => join(import.meta.dirname, path));
+
+/** Starts the longest files first, so that the last one does not keep a single core busy at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification) => longest.includes(moduleId);
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
+
 /** `TEST_REPORT=path` writes the results as JSON, for programs. */
 const reportPath = process.env['TEST_REPORT'] ?? '';
 
@@ -150,6 +170,7 @@ export default defineConfig({
     // What is awaited comes soon on a quiet machine, and later on one that is busy; these only end what hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
     expect: { poll: { timeout: 20_000 } },
     allowOnly: false,
     reporters: [
