@@ -7,11 +7,13 @@ import { draftedRule } from '../inventory/rules/rules.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { calendarZone } from '../query/accumulation.ts';
+import { learnDay } from '../query/expected-range.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { watchClockSteps } from '../operations/clock-steps.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
 import { type FormulaStages, FormulaValues } from '../rules/evaluation/operands.ts';
+import { UsualDays, type UsualStages } from '../rules/evaluation/usual-days.ts';
 import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
 import { RunLog } from '../rules/evaluation/run-log.ts';
 import { createRuleDeviceLookup } from '../rules/rule-devices.ts';
@@ -79,7 +81,7 @@ export async function composeRules(
   const searched =
     sharedWork && sharing ? sharing.searchedByOwner(parts, sharedWork) : searchedStore(parts);
   const state = composeRuleState(parts, searched);
-  const { registry, log, lookUp, failed, formulas } = state;
+  const { registry, log, lookUp, failed, formulas, simulated } = state;
   const waiting: RuleFollowerParts['waiting'] = {
     count: (id) => scripts.count(id),
     added: (ids) => scripts.added(ids),
@@ -172,7 +174,7 @@ export async function composeRules(
     store,
     scripts: uplinks.scriptTrials,
     lookUp,
-    formulas,
+    formulas: simulated,
     pause: () => pause(),
     now,
   };
@@ -206,6 +208,7 @@ export async function composeRules(
     close: () =>
       closeInOrder(
         async () => stopWatching(),
+        async () => formulas.usual.close(),
         ...[timers.close, silence.close, entries.close, follower.close, scripts.close, runs.close],
       ),
   };
@@ -240,25 +243,40 @@ function composeRuleState(parts: Parts, searched: SearchedStore) {
   const findRoute = (id: string) => directory.byDevice(id);
   const lookUp = createRuleDeviceLookup({ findRoute, failed: backgroundFailed });
   const failed = (what: string) => (error: unknown) => backgroundFailed(what, error);
-  return { registry, log, lookUp, failed, formulas: formulaStages(parts, lookUp) };
+  return { registry, log, lookUp, failed, ...formulaStages(parts, lookUp) };
 }
 
 function formulaStages(
-  { records, store, followChanges }: Parts,
+  { records, store, telemetry, followChanges }: Parts,
   lookUp: ReturnType<typeof createRuleDeviceLookup>,
-): FormulaStages {
+) {
   const calendars = createWorkspaceCalendars(records.db);
   followChanges(calendars);
   const openZone = openTimeZones();
-  return {
+  const { calendarOf } = calendars;
+  const learning = {
+    learn: ({ deviceId: id, workspaceId, topic, key: dataKey }, at) =>
+      learnDay({ id, workspaceId }, { topic, dataKey }, at, { store, calendarOf, openZone }),
+    clock: () => performance.now(),
+    pause: (ms) => pauseFor(ms, undefined, { ref: false }),
+    failed: (error) => telemetry.backgroundFailed('learning what is usual for a rule', error),
+  } satisfies UsualStages;
+  const usual = new UsualDays(learning);
+  const formulas: FormulaStages = {
     values: (request) => store.values(request),
     async deviceOf(deviceId) {
       const found = await lookUp(deviceId);
       return found && { workspaceId: found.device.workspaceId, fields: found.customFields };
     },
     offsetsOf: async (workspaceId) =>
-      offsetsOf(calendarZone(await calendars.calendarOf(workspaceId), openZone)),
+      offsetsOf(calendarZone(await calendarOf(workspaceId), openZone)),
+    usual,
   };
+  const simulated = (): FormulaStages => ({
+    ...formulas,
+    usual: new UsualDays({ ...learning, isPatient: true }),
+  });
+  return { formulas, simulated };
 }
 
 async function composeRuleFollower(

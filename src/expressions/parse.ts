@@ -39,6 +39,9 @@ export interface ValueSource {
   readonly key: string;
 }
 
+const sensitivities = ['LOW', 'MEDIUM', 'HIGH'] as const;
+export type Sensitivity = (typeof sensitivities)[number];
+
 export type WindowFold = 'avg' | 'min' | 'max' | 'sum' | 'count' | 'stddev' | 'change' | 'rate';
 
 /** What is read for a row. All but those of kind `key` depend on other samples or on the device. */
@@ -55,6 +58,12 @@ export type Input =
       readonly perMs: number;
     }
   | { readonly kind: 'field'; readonly name: string }
+  /** Whether the value of the sample is outside of its expected range; only in rules. */
+  | {
+      readonly kind: 'unusual';
+      readonly source: ValueSource;
+      readonly sensitivity: Sensitivity;
+    }
   | { readonly kind: 'timestamp' };
 
 /** `compared` and `chosen` take any values, `called` numbers. */
@@ -97,15 +106,15 @@ interface Typed {
   readonly type: ValueType | 'null';
 }
 
-/** Parses and checks a formula. Throws ExpressionError. */
-export function parseExpression(text: string): Expression {
+/** Parses and checks a formula. Throws ExpressionError, also for `unusual` outside of rules. */
+export function parseExpression(text: string, isOfRule = false): Expression {
   if (text.length > expressionTextMax) {
     throw new ExpressionError(
       `The expression has ${text.length} characters; the maximum is ${expressionTextMax}`,
       expressionTextMax,
     );
   }
-  const parser = new Parser(text);
+  const parser = new Parser(text, isOfRule);
   const { tree, type } = parser.read(syntaxOf(text), 1);
   const { inputs, positions, isLocal } = parser;
   return { text, type: type === 'null' ? 'any' : type, tree, inputs, positions, isLocal };
@@ -169,13 +178,15 @@ class Parser {
   readonly positions: number[] = [];
   isLocal = false;
   readonly #text: string;
+  readonly #isOfRule: boolean;
   readonly #inputAt = new Map<string, number>();
   #nodes = 0;
   /** Start of the part that is being read. */
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, isOfRule: boolean) {
     this.#text = text;
+    this.#isOfRule = isOfRule;
   }
 
   read(node: acorn.Node, depth: number): Typed {
@@ -363,6 +374,8 @@ class Parser {
         return this.#own(this.#source(node));
       case 'field':
         return this.#input({ kind: 'field', name: this.#string(first, 'the name of a field') });
+      case 'unusual':
+        return this.#unusual(node, first, second);
       case 'prev':
         return this.#input({ kind: 'prev', source: this.#source(first) });
       case 'last': {
@@ -378,6 +391,20 @@ class Parser {
         return this.#input({ kind: 'window', source, fold, windowMs, perMs }, 'number');
       }
     }
+  }
+
+  #unusual(node: acorn.Node, key: acorn.Node, sensitivity: acorn.Node | undefined): Typed {
+    if (!this.#isOfRule)
+      throw new ExpressionError('unusual can be used in conditions of rules only', node.start);
+    const source = this.#source(key);
+    if (source.deviceId !== null || source.topic !== null)
+      throw new ExpressionError('unusual needs a data key of the sample', key.start);
+    const named =
+      sensitivity === undefined ? 'MEDIUM' : this.#string(sensitivity, 'LOW, MEDIUM, or HIGH');
+    const found = sensitivities.find((one) => one === named);
+    if (found === undefined)
+      throw new ExpressionError(`${named} must be LOW, MEDIUM, or HIGH`, sensitivity?.start ?? 0);
+    return this.#input({ kind: 'unusual', source, sensitivity: found }, 'boolean');
   }
 
   #source(node: acorn.Node): ValueSource {
@@ -457,6 +484,7 @@ const special: Readonly<Record<string, readonly [number, number]>> = {
   device: [2, 3],
   field: [1, 1],
   prev: [1, 1],
+  unusual: [1, 2],
   last: [1, 2],
   change: [2, 2],
   rate: [2, 3],

@@ -96,6 +96,7 @@ export function inputValue(
   if (input.kind === 'key') return valueOf(dataValue(data, input.source.key));
   if (input.kind === 'timestamp') return timestamp;
   if (input.kind === 'field') return valueOf(fields[input.name]);
+  if (input.kind === 'unusual') throw new Error('What is unusual is computed by rules');
   const source = { ...input.source, topic: input.source.topic ?? topic };
   const list = listOf(source);
   if (input.kind === 'window') return list.fold(timestamp, input);

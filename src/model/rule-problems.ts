@@ -13,6 +13,13 @@ export const ruleProblems = {
     message: (d: { users: readonly string[] }) =>
       `Data sources and properties of custom logic cannot change while active rules use it: ${d.users.join(', ')}`,
   },
+  usualKeysFull: {
+    status: 409,
+    code: '40976_TOO_MANY_USUAL_KEYS',
+    message: (d: { keys: number; keysMax: number }) =>
+      `Active rules of the workspace would ask for ${d.keys} keys of devices what is unusual; the maximum is ${d.keysMax}. ` +
+      'Use fewer devices or keys, or deactivate another rule.',
+  },
 } as const satisfies Record<string, ProblemRow>;
 
 // Problems of alarms: rows of the table in problem.ts.

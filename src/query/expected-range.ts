@@ -6,7 +6,7 @@ import type { TimeZone } from '../model/time-zone.ts';
 import type { Tally } from './summaries/facet.ts';
 import { accumulators } from './summaries/accumulators.ts';
 import { noSlots } from './summaries/occupied-slots.ts';
-import { type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
+import { type QueriedDevice, readAccumulation, type ReadingStore, zoneOf } from './accumulation.ts';
 import { bucketRequest } from './bucket-answers.ts';
 import type { QueryParts } from './kpi.ts';
 
@@ -163,8 +163,119 @@ export interface Range {
 interface Fit {
   readonly method: RangeMethod;
   readonly weeks: number;
+  /** Of the last week. */
+  readonly level: number;
+  /** The numbers of a slot, as `rangeOfSlot` reads them. */
+  readonly numbersAt: (slot: number) => ArrayLike<number>;
   /** Undefined for an hour of which nothing is known. */
   readonly rangeAt: (localHour: number, sensitivity: Sensitivity) => Range | undefined;
+}
+
+const slotNumbers = 5;
+
+/**
+ * `numbers` are the middles of averages, minima and maxima, and the scales of the latter two, from
+ * the level on.
+ */
+function rangeOfSlot(
+  level: number,
+  numbers: ArrayLike<number>,
+  sensitivity: Sensitivity,
+): Range | undefined {
+  const middle = numbers[0]!;
+  if (Number.isNaN(middle)) return undefined;
+  const width = widths[sensitivity];
+  return {
+    expected: level + middle,
+    lower: level + numbers[1]! - width * numbers[3]!,
+    upper: level + numbers[2]! + width * numbers[4]!,
+  };
+}
+
+/** What `learnDay` reads. */
+interface LearnParts extends Pick<QueryParts, 'calendarOf' | 'openZone'> {
+  readonly store: Pick<ReadingStore, 'buckets'>;
+}
+
+/** The range of one local day of a series, in little memory. */
+export class LearnedDay {
+  readonly method: RangeMethod;
+  /** The local day, counted from the epoch. */
+  readonly day: number;
+  readonly #zone: TimeZone;
+  readonly #level: number;
+  /** The numbers of one slot after the other. */
+  readonly #slots: Float32Array;
+
+  constructor(day: number, zone: TimeZone, { method, level, numbersAt }: Fit) {
+    this.day = day;
+    this.#zone = zone;
+    this.method = method;
+    this.#level = level;
+    const count = method === 'HOUR_OF_WEEK' ? weekHours : 48;
+    this.#slots = new Float32Array(method === 'NONE' ? 0 : count * slotNumbers);
+    for (let at = 0; at < this.#slots.length; at += slotNumbers)
+      this.#slots.set(numbersAt(at / slotNumbers), at);
+  }
+
+  /** The local day of a moment. */
+  readonly dayOf = (at: EpochMs): number => Math.floor(this.#localHour(at) / 24);
+
+  /** Undefined where nothing is known. */
+  readonly rangeAt = (at: EpochMs, sensitivity: Sensitivity): Range | undefined => {
+    if (this.method === 'NONE') return undefined;
+    const slotOf = this.method === 'HOUR_OF_WEEK' ? hourOfWeek : hourOfDay;
+    const start = slotOf(this.#localHour(at)) * slotNumbers;
+    const numbers = this.#slots.subarray(start, start + slotNumbers);
+    return rangeOfSlot(this.#level, numbers, sensitivity);
+  };
+
+  /** Whether the value is outside of the range; undefined where nothing is known. */
+  readonly isOutside = (
+    value: number,
+    at: EpochMs,
+    sensitivity: Sensitivity,
+  ): boolean | undefined => {
+    const range = this.rangeAt(at, sensitivity);
+    if (range === undefined) return undefined;
+    // A value that is always the same must not be outside because its range was rounded.
+    const rounding = (bound: number): number =>
+      1e-6 * Math.abs(bound - this.#level) + 1e-12 * Math.abs(this.#level);
+    const { lower, upper } = range;
+    return value < lower - rounding(lower) || value > upper + rounding(upper);
+  };
+
+  #localHour(at: EpochMs): number {
+    const [piece] = this.#zone.pieces(at, at);
+    return Math.floor((at + (piece?.offsetMs ?? 0)) / hourMs);
+  }
+}
+
+/** Learns the local day of a moment from the eight weeks before it, in the zone of the workspace. */
+export async function learnDay(
+  device: QueriedDevice,
+  { topic, dataKey }: { readonly topic: string; readonly dataKey: string },
+  at: EpochMs,
+  parts: LearnParts,
+): Promise<LearnedDay> {
+  const zone = await zoneOf(undefined, device, parts.calendarOf, parts.openZone);
+  const hour = Math.floor(at / hourMs) * hourMs;
+  // A day more, because the day began before the moment.
+  const first = hour - (weeksLearned * 7 + 1) * dayMs;
+  const localHours = localHoursOf(first, (hour - first) / hourMs + 1, zone);
+  const day = Math.floor((localHours.at(-1) ?? 0) / 24);
+  const before = localHours.findIndex((local) => local >= day * 24);
+  const from = first + Math.max(0, before - weeksLearned * weekHours) * hourMs;
+  const to = first + before * hourMs;
+  const interval = { from: formatInstant(from), to: formatInstant(to) };
+  const asked = { topic, dataKey, interval, accumulator: 'AVG' };
+  const accumulation = readAccumulation(asked, parts.openZone);
+  const edges = Array.from({ length: (to - from) / hourMs + 1 }, (_, i) => from + i * hourMs);
+  const plan = { source: 'hours', starts: [], edges, places: [] } as const;
+  const [tallies = []] = await parts.store.buckets(
+    bucketRequest([device], accumulation, 'AVG', plan),
+  );
+  return new LearnedDay(day, zone, learn(hoursOf(tallies, from, zone), edges.length - 1));
 }
 
 /** Learns from the eight weeks of hours before the index. */
@@ -176,7 +287,7 @@ function learn({ averages, minima, maxima, localHours }: Hours, before: number):
   const [level] = levels.filter((each) => !Number.isNaN(each));
   const weeks = levels.filter((each) => !Number.isNaN(each)).length;
   if (known.length < hoursOfDayMin || level === undefined)
-    return { method: 'NONE', weeks: 0, rangeAt: () => undefined };
+    return { method: 'NONE', weeks: 0, level: 0, numbersAt: () => [], rangeAt: () => undefined };
   const method = known.length < hoursOfWeekMin ? 'HOUR_OF_DAY' : 'HOUR_OF_WEEK';
   const slotOf = method === 'HOUR_OF_WEEK' ? hourOfWeek : hourOfDay;
   const leveled = known.filter((i) => !Number.isNaN(levelAt(levels, before, i)));
@@ -188,20 +299,20 @@ function learn({ averages, minima, maxima, localHours }: Hours, before: number):
       method === 'HOUR_OF_WEEK' ? weekHours : 24,
     );
   const [average, minimum, maximum] = [part(averages), part(minima), part(maxima)];
+  const numbersAt = (slot: number): ArrayLike<number> => [
+    average.middleAt(slot),
+    minimum.middleAt(slot),
+    maximum.middleAt(slot),
+    minimum.scaleAt(slot),
+    maximum.scaleAt(slot),
+  ];
   return {
     method,
     weeks,
-    rangeAt: (localHour, sensitivity) => {
-      const slot = slotOf(localHour);
-      const middle = average.middleAt(slot);
-      if (Number.isNaN(middle)) return undefined;
-      const width = widths[sensitivity];
-      return {
-        expected: level + middle,
-        lower: level + minimum.middleAt(slot) - width * minimum.scaleAt(slot),
-        upper: level + maximum.middleAt(slot) + width * maximum.scaleAt(slot),
-      };
-    },
+    level,
+    numbersAt,
+    rangeAt: (localHour, sensitivity) =>
+      rangeOfSlot(level, numbersAt(slotOf(localHour)), sensitivity),
   };
 }
 

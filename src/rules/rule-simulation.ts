@@ -54,7 +54,7 @@ export interface SimulationParts {
     deviceIds: readonly string[],
   ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   /** What expressions read besides the samples. */
-  readonly formulas: FormulaStages;
+  readonly formulas: () => FormulaStages;
   readonly devicesOfTag: (tagId: string) => Promise<readonly string[]>;
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
@@ -100,7 +100,7 @@ export async function simulateRule(
     () => newestUntil(on.now()),
     () => clock,
   );
-  const formulas = new FormulaValues(on.formulas);
+  const formulas = new FormulaValues(on.formulas());
   const plans = new Map<string, DevicePlan | undefined>();
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0, from };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];

@@ -225,7 +225,7 @@ test('the guide has an example of every function, and every example is valid', (
   const examples = new Map(Array.from(rows, ([, name = '', example = '']) => [name, example]));
   expect([...examples.keys()].toSorted()).toEqual(functionNames);
   for (const [name, example] of examples)
-    expect(parseExpression(example).text, name).toContain(`${name}(`);
+    expect(parseExpression(example, true).text, name).toContain(`${name}(`);
 });
 
 test('custom fields of the device are read by name', async () => {

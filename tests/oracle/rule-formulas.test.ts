@@ -8,6 +8,7 @@ import type { Sample } from '../../src/model/sample.ts';
 import { ExpressionReads } from '../../src/query/expression-reads.ts';
 import { columnValueAt } from '../../src/query/summaries/ordered-values.ts';
 import { Formulas, formulaValue, FormulaValues } from '../../src/rules/evaluation/operands.ts';
+import { UsualDays } from '../../src/rules/evaluation/usual-days.ts';
 import { entryOf } from '../../src/storage/samples/conformance/sample-entries.ts';
 import { openTestSamples } from '../../src/storage/samples/testing-samples.ts';
 
@@ -39,6 +40,12 @@ test('each sample gets what a query of that moment answers', async () => {
   const store = await openTestSamples({ directory, now: () => 1 });
   const offsetAt = () => 3_600_000;
   const fields = { base: 7 };
+  const usual = new UsualDays({
+    learn: async () => expect.fail('No formula asks what is usual'),
+    clock: () => 0,
+    pause: async () => undefined,
+    failed: () => undefined,
+  });
   const formulas = new Formulas();
   const all = texts.map((text) => formulas.of(text, 0));
   const others = new Set<Value>();
@@ -50,6 +57,7 @@ test('each sample gets what a query of that moment answers', async () => {
         values: (request) => store.values(request),
         deviceOf: async () => ({ workspaceId: 'w', fields }),
         offsetsOf: async () => offsetAt,
+        usual,
       });
       const reads = new ExpressionReads(
         store,

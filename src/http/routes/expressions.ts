@@ -22,7 +22,7 @@ export function expressionRoutes(): Route[] {
   return [
     route(expressions.check, ({ body }) => {
       try {
-        const expression = parseExpression(body.expression);
+        const expression = parseExpression(body.expression, true);
         const { type } = expression;
         return {
           valid: true,

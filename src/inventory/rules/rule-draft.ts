@@ -13,6 +13,7 @@ import {
   converted,
   type GeoFenceLogicBlock,
   type LogicBlock,
+  type Rule,
   type RuleActionRef,
   type RuleCondition,
   type RuleCustomLogic,
@@ -275,17 +276,32 @@ function checkExpressions(blocks: readonly LogicBlock[]): void {
   );
 }
 
-/** Every operand that is a formula. */
-function expressionsOf(blocks: readonly LogicBlock[]): readonly string[] {
+function operandsOf(blocks: readonly LogicBlock[]): readonly RuleOperand[] {
   return blocks
     .flatMap(({ conditions, clearConditions = [] }) => [...conditions, ...clearConditions])
-    .flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond])
-    .flatMap(({ expression }) => expression ?? []);
+    .flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond]);
+}
+
+/** Every operand that is a formula. */
+function expressionsOf(blocks: readonly LogicBlock[]): readonly string[] {
+  return operandsOf(blocks).flatMap(({ expression }) => expression ?? []);
+}
+
+/** The keys of data sources of which formulas ask what is unusual, each once. */
+export function usualKeysOf({ logic }: Pick<Rule, 'logic'>) {
+  const keys = new Map<string, { readonly dataSourceId: string | null; readonly key: string }>();
+  for (const { expression, dataSourceId } of operandsOf(logic.logicBlocks ?? []))
+    for (const input of expression === undefined ? [] : parseExpression(expression, true).inputs)
+      if (input.kind === 'unusual')
+        keys.set(`${dataSourceId} ${input.source.key}`, { dataSourceId, key: input.source.key });
+  return [...keys.values()];
 }
 
 /** The devices that formulas read besides their own, each once. */
 export function devicesNamed(blocks: readonly LogicBlock[]): readonly string[] {
-  const all = expressionsOf(blocks).flatMap((text) => checkReach(parseExpression(text), 'rules'));
+  const all = expressionsOf(blocks).flatMap((text) =>
+    checkReach(parseExpression(text, true), 'rules'),
+  );
   return [...new Set(all)];
 }
 
@@ -345,7 +361,7 @@ const valueTypesOf = {
 /** Null where the data decides. Throws Problem 400 `invalidExpression` with the place. */
 function expressionType(where: string, text: string): ValueType | null {
   try {
-    const expression = parseExpression(text);
+    const expression = parseExpression(text, true);
     checkReach(expression, 'rules');
     return valueTypesOf[expression.type];
   } catch (error) {

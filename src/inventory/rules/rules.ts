@@ -11,8 +11,8 @@ import { findDeviceNames } from '../../storage/records/rows/devices.ts';
 import { outputConnectorRows } from '../../storage/records/rows/output-connectors.ts';
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import { clearRuleState, removeRuns } from '../../storage/records/rows/rule-state.ts';
-import { customLogicRows, ruleRows } from '../../storage/records/rows/rules.ts';
-import { tagRows } from '../../storage/records/rows/tags.ts';
+import { customLogicRows, findRulesOfUsual, ruleRows } from '../../storage/records/rows/rules.ts';
+import { countDevicesOfTag, tagRows } from '../../storage/records/rows/tags.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import {
   type ConnectorViewer,
@@ -35,6 +35,7 @@ import type { RuleDraft } from '../../contract/rules.ts';
 import {
   actionsFrom,
   devicesNamed,
+  usualKeysOf,
   inputsFrom,
   invalidRule,
   logicFrom,
@@ -194,6 +195,7 @@ async function checkRuleReferences(step: Step, rule: Rule): Promise<void> {
       rule.workspaceId,
     );
   await checkActions(step, rule);
+  await checkUsualKeys(step, rule);
   const { customLogic } = rule.logic;
   if (customLogic === null) return;
   const block = await customLogicRows.find(step.db, customLogic.customLogicId);
@@ -204,6 +206,42 @@ async function checkRuleReferences(step: Step, rule: Rule): Promise<void> {
     id: customLogic.customLogicId,
     place: 'organization',
   });
+}
+
+/** Of a workspace: each is learned once a day. */
+const usualKeysMax = 10_000;
+
+async function checkUsualKeys(step: Step, rule: Rule): Promise<void> {
+  if (!rule.active || usualKeysOf(rule).length === 0) return;
+  const others = await findRulesOfUsual(step.db, rule.workspaceId);
+  const counted = new Map<string, number>();
+  let keys = 0;
+  for (const one of [...others.filter(({ id }) => id !== rule.id), rule])
+    for (const { dataSourceId } of usualKeysOf(one)) {
+      const inputIds = one.logic.dataSources.find(({ id }) => id === dataSourceId)?.inputIds ?? [];
+      for (const input of one.inputs)
+        if (inputIds.includes(input.id)) keys += await devicesOfInput(step, input, counted);
+    }
+  if (keys > usualKeysMax) throw problem('usualKeysFull', { keys, keysMax: usualKeysMax });
+}
+
+/** At most so many; `counted` has the devices of tags. */
+async function devicesOfInput(
+  step: Step,
+  { id, type, tagCombination }: RuleInput,
+  counted: Map<string, number>,
+): Promise<number> {
+  if (type === 'DEVICE') return 1;
+  const combination = type === 'ASSET_TAG' ? undefined : parseTagCombination(tagCombination ?? '');
+  let least = Number.POSITIVE_INFINITY;
+  let all = 0;
+  for (const tagId of combination?.tagIds ?? [id]) {
+    const devices = counted.get(tagId) ?? (await countDevicesOfTag(step.db, tagId));
+    counted.set(tagId, devices);
+    least = Math.min(least, devices);
+    all += devices;
+  }
+  return combination?.joined === 'AND' ? least : all;
 }
 
 async function checkInputs(step: Step, { inputs, workspaceId }: Rule): Promise<void> {

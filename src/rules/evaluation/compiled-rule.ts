@@ -223,12 +223,15 @@ function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch 
 }
 
 function holdOf(
-  { holdsFor, clearConditions, clearsFor }: LogicBlock,
+  block: LogicBlock,
   sources: readonly RuleDataSource[],
   formulas: Formulas,
 ): BlockHold | undefined {
-  if (holdsFor === undefined && clearConditions === undefined && clearsFor === undefined)
-    return undefined;
+  const { holdsFor, clearConditions, clearsFor } = block;
+  const isPlain =
+    holdsFor === undefined && clearConditions === undefined && clearsFor === undefined;
+  // Without history nothing is unusual: a block that was true stays so, as one that waits.
+  if (isPlain && !formulas.isOfUsual(block)) return undefined;
   return {
     holdsForMs: holdsFor === undefined ? 0 : checkedDurationMs(holdsFor),
     clearTest: clearConditions && compileBlock(clearConditions, sources, formulas),

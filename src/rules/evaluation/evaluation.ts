@@ -425,12 +425,13 @@ function evaluateBlocks(
     const endTest = isNew ? undefined : hold?.clearTest;
     let isTrue = endTest === undefined ? test(reading, absent) : !endTest(reading, absent);
     let isEnding = false;
+    let isUnknown = false;
     if (waits !== undefined) {
       const wait = before.waits?.[i] ?? null;
       let step = { isTrue, wait };
       if (hold !== undefined) {
         // A condition without a value neither begins nor ends a block that waits.
-        const isUnknown = absent.length > 0;
+        isUnknown = absent.length > 0;
         step = isUnknown ? { isTrue: !isNew, wait } : heldBlock(hold, !isNew, wait, isTrue, moment);
       }
       isTrue = step.isTrue;
@@ -443,8 +444,8 @@ function evaluateBlocks(
       absent.length = 0;
     }
     holds += Number(isTrue);
-    // A sample that is about the end of the block does not fire it again.
-    if (!isTrue || isEnding) continue;
+    // A sample that is about the end of the block, or about nothing, does not fire it again.
+    if (!isTrue || isEnding || isUnknown) continue;
     for (const actionId of actionIds) {
       const again = consecutive.get(actionId);
       if (again === undefined) continue;

@@ -9,12 +9,14 @@ import {
   valueOf,
 } from '../../expressions/parse.ts';
 import { inputValue, RecentValues } from '../../expressions/recent-values.ts';
+import { dataValue } from '../../model/data-value.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { LogicBlock, RuleOperand } from '../../model/rule.ts';
 import { Problem } from '../../model/problem.ts';
 import { columnValueAt } from '../../query/summaries/ordered-values.ts';
 import type { Samples } from '../../storage/samples/samples.ts';
+import type { UsualDays } from './usual-days.ts';
 import type { RuleSample } from './rule-reading.ts';
 
 const bytesMax = 32 * 1024 * 1024;
@@ -29,6 +31,8 @@ export interface Formula {
   readonly text: string;
   readonly inputs: readonly Input[];
   readonly isLocal: boolean;
+  /** Whether it may be unknown for long, because too little was measured to know what is usual. */
+  readonly isOfUsual: boolean;
   /** Whether the sample alone decides. */
   readonly isOfSample: boolean;
   /** For the zone in which its hours and days count. */
@@ -48,6 +52,7 @@ function formulaOf(expression: Expression): Formula {
     text,
     inputs,
     isLocal,
+    isOfUsual: inputs.some(({ kind }) => kind === 'unusual'),
     isOfSample: !isLocal && inputs.every(({ kind }) => kind === 'key' || kind === 'timestamp'),
     compute: (offsetAt) => shared ?? rowFunction(expression, offsetAt),
   };
@@ -60,10 +65,18 @@ export class Formulas {
 
   of(text: string, place: number): Formula {
     let formula = this.#byText.get(text);
-    if (formula === undefined) this.#byText.set(text, (formula = formulaOf(parseExpression(text))));
+    if (formula === undefined)
+      this.#byText.set(text, (formula = formulaOf(parseExpression(text, true))));
     if (!this.#placed.some((one) => one.formula === formula && one.place === place))
       this.#placed.push({ formula, place });
     return formula;
+  }
+
+  /** Whether the block asks what is unusual. */
+  isOfUsual(block: LogicBlock): boolean {
+    return operandsOf(block).some(
+      ({ expression }) => expression !== undefined && this.#byText.get(expression)?.isOfUsual,
+    );
   }
 
   /** Those that read more than the sample. */
@@ -82,7 +95,7 @@ export function operandsOf({ conditions, clearConditions = [] }: LogicBlock): Ru
 
 /** The keys of the sample that a formula reads; samples of the topic that have none do not concern it. */
 export function ownKeysOf(text: string, dataTopic: string): string[] {
-  return parseExpression(text).inputs.flatMap((input) => {
+  return parseExpression(text, true).inputs.flatMap((input) => {
     if (!('source' in input)) return [];
     const { deviceId, topic, key } = input.source;
     const isOwn = topic === null || topic === dataTopic || dataTopic === '*';
@@ -101,6 +114,13 @@ export function formulaValue(formula: Formula, sample: RuleSample): Value {
   const none = (): RecentValues => new RecentValues();
   const inputs = formula.inputs.map((input) => inputValue(input, sample, noFields, none));
   return formula.compute(utc)(inputs);
+}
+
+const unjudged = new WeakMap<RuleSample, string>();
+
+/** Why what is unusual could not be told for the sample; undefined when it was. */
+export function unjudgedReason(sample: RuleSample): string | undefined {
+  return unjudged.get(sample);
 }
 
 export interface NeededFormula {
@@ -126,6 +146,7 @@ export interface FormulaStages {
   readonly deviceOf: (deviceId: string) => Promise<FormulaDevice | undefined>;
   /** Of the zone of the workspace. */
   readonly offsetsOf: (workspaceId: string) => Promise<OffsetAt>;
+  readonly usual: UsualDays;
 }
 
 /** Values of a data key that were read from the store. */
@@ -185,6 +206,10 @@ export class FormulaValues {
     const lists = new Map<string, RecentValues>();
     const inputs: Value[] = [];
     for (const input of formula.inputs) {
+      if (input.kind === 'unusual') {
+        inputs.push(await this.#unusual(input, sample, device));
+        continue;
+      }
       if ('source' in input && input.kind !== 'key') {
         const source = { ...input.source, topic: input.source.topic ?? sample.topic };
         const reachMs = input.kind === 'window' ? input.windowMs : 0;
@@ -196,6 +221,23 @@ export class FormulaValues {
       inputs.push(inputValue(input, sample, device.fields, listOf));
     }
     return formula.compute(offsetAt)(inputs);
+  }
+
+  /** Null without a number, and where it is not known what is usual. */
+  async #unusual(
+    { source: { key }, sensitivity }: Extract<Input, { kind: 'unusual' }>,
+    sample: RuleSample,
+    { workspaceId }: FormulaDevice,
+  ): Promise<boolean | null> {
+    const { deviceId, topic, timestamp, data } = sample;
+    const value = valueOf(dataValue(data, key));
+    if (typeof value !== 'number' && typeof value !== 'boolean') return null;
+    const day = await this.#on.usual.dayFor({ deviceId, workspaceId, topic, key }, timestamp);
+    const isOutside = day?.isOutside(Number(value), timestamp, sensitivity);
+    if (isOutside !== undefined) return isOutside;
+    const why = day === undefined ? 'is being learned' : 'is not known from so little history';
+    unjudged.set(sample, `what is usual for ${key} ${why}`);
+    return null;
   }
 
   async #listOf(

@@ -5,6 +5,7 @@ import type { RunOutcome } from '../../model/rule.ts';
 import { sayingsOf } from './comparison.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Unjudged } from './evaluation.ts';
+import { unjudgedReason } from './operands.ts';
 import {
   type Firing,
   ownValue,
@@ -107,7 +108,11 @@ function reasonNotFired(
   samples: RuleRun['samples'],
 ): string {
   const { logic, rule } = compiled;
-  if (missing.length > 0) return `no value for ${missing.join('; ')}`;
+  if (missing.length > 0) {
+    const why = samples.flatMap((sample) => (sample && unjudgedReason(sample)) ?? []);
+    if (why.length > 0) return `not judged: ${why[0]}`;
+    return `no value for ${missing.join('; ')}`;
+  }
   if (logic.type === 'SILENCE') return 'an uplink was received';
   if (logic.type !== 'COMPARISON') return fenceReasons[holds] ?? fenceReasons['0'];
   const place = waits?.findIndex((wait) => wait !== null) ?? -1;

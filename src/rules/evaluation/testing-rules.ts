@@ -1,4 +1,5 @@
 // Rules for tests: short ways to write one down.
+import { expect } from 'vitest';
 import type {
   ComparisonOperator,
   Rule,
@@ -8,6 +9,7 @@ import type {
 } from '../../model/rule.ts';
 import type { Json } from '../../model/json.ts';
 import { FormulaValues } from './operands.ts';
+import { UsualDays } from './usual-days.ts';
 
 export function sourceFor(
   id: string,
@@ -33,10 +35,6 @@ export function constant(value: Json): RuleOperand {
   return { ...operand, type: 'CONSTANT', value };
 }
 
-export function formula(dataSourceId: string, expression: string): RuleOperand {
-  return { ...operand, type: 'EXPRESSION', dataSourceId, expression };
-}
-
 /** For rules whose formulas read the sample alone. */
 export const noFormulas = new FormulaValues({
   values: () => {
@@ -44,6 +42,12 @@ export const noFormulas = new FormulaValues({
   },
   deviceOf: async () => undefined,
   offsetsOf: async () => () => 0,
+  usual: new UsualDays({
+    learn: async () => expect.fail('No formula asks what is usual'),
+    clock: () => 0,
+    pause: async () => undefined,
+    failed: () => undefined,
+  }),
 });
 
 export function fromSource(dataSourceId: string, dataKey: string | null = null): RuleOperand {

@@ -103,6 +103,8 @@ const reasons: readonly (readonly [
   [/^logic block (\d+) is met .* after (.+)$/, (words, place, time) => words.holds(place, time)],
   [/^logic block (\d+) is not met .* after (.+)$/, (words, place, time) => words.ends(place, time)],
   [/^true, but no action is configured$/, (words) => words.noAction],
+  [/^not judged: what is usual for (.+) is being learned$/s, (words, key) => words.learning(key)],
+  [/^not judged: what is usual for (.+) is not known/s, (words, key) => words.unjudged(key)],
   [/^no value for (.+)$/, (words, names) => words.noValue(names)],
   [/^inside the geofence$/, (words) => words.inside],
   [/^outside the geofence$/, (words) => words.outside],

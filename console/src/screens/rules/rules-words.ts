@@ -46,6 +46,8 @@ export const rulesWords = wordSet(
     noBlock: 'no condition is met',
     block: (place: string) => `condition ${place} is met`,
     blockOf: (place: string, compared: string) => `condition ${place} is met: ${compared}`,
+    learning: (key: string) => `not judged: still learning what is usual for ${key}`,
+    unjudged: (key: string) => `not judged: too little history to know what is usual for ${key}`,
     relations: {
       is: 'is',
       'is not': 'is not',
@@ -132,6 +134,9 @@ export const rulesWords = wordSet(
     noBlock: 'keine Bedingung erfüllt',
     block: (place: string) => `Bedingung ${place} erfüllt`,
     blockOf: (place: string, compared: string) => `Bedingung ${place} erfüllt: ${compared}`,
+    learning: (key: string) => `nicht beurteilt: Das Übliche für ${key} wird noch gelernt`,
+    unjudged: (key: string) =>
+      `nicht beurteilt: zu wenig Verlauf, um das Übliche für ${key} zu kennen`,
     relations: {
       is: 'ist',
       'is not': 'ist nicht',

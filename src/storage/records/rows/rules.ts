@@ -156,6 +156,18 @@ export async function findActiveRules(
   return { rules, broken };
 }
 
+/** The active rules of the workspace whose formulas ask what is unusual. */
+export async function findRulesOfUsual(db: RecordsDb, workspaceId: string): Promise<Rule[]> {
+  const rows = await db
+    .selectFrom('rules')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('active', '=', 1)
+    .where('logic', 'like', '%unusual(%')
+    .execute();
+  return rows.map(fromRow);
+}
+
 /** The rules that use a record, in order of name, at most `max`. */
 export async function rulesUsing(
   db: RecordsDb,

@@ -124,6 +124,16 @@ export async function devicesOfTag(
     .execute();
 }
 
+/** How many devices carry the tag. */
+export async function countDevicesOfTag(db: RecordsDb, tagId: string): Promise<number> {
+  const { devices } = await db
+    .selectFrom('deviceTags')
+    .select((eb) => eb.fn.countAll<number | string>().as('devices'))
+    .where('tagId', '=', tagId)
+    .executeTakeFirstOrThrow();
+  return Number(devices);
+}
+
 /** The devices that carry the tag, in order of id. */
 export async function deviceIdsOfTag(db: RecordsDb, tagId: string): Promise<string[]> {
   const rows = await db
