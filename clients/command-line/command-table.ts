@@ -4,6 +4,7 @@ import { samples } from './delete-samples.ts';
 import { devices, query, summarize, tail } from './device-commands.ts';
 import { backfill, exportDocument } from './file-commands.ts';
 import { importFiles } from './import-command.ts';
+import { types } from './recalculate-samples.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   devices,
@@ -14,6 +15,7 @@ export const commands: Readonly<Record<string, Command>> = {
   export: exportDocument,
   import: importFiles,
   samples,
+  types,
 };
 
 /** Options of every command. */

@@ -71,14 +71,15 @@ async function bodyOf(run: Run, names: string) {
   };
 }
 
-/** Throws when a device could not be done. */
-async function completed({ client, signal }: Run, id: string): Promise<void> {
+/** Waits for the operation. Throws when a device could not be done, or it was canceled. */
+export async function completed({ client, signal }: Run, id: string): Promise<void> {
   for (;;) {
     const query = { actions: 'failed' } as const;
     const found = await client.get('/v3/operations/{id}', { path: { id }, query, signal });
     if (found.completed !== null) {
       const [failed] = found.actions;
       if (failed !== undefined) throw new Error(`${failed.data.name}: ${failed.data.error ?? ''}`);
+      if (found.canceled) throw new Error('the operation was canceled');
       return;
     }
     await pause(pollMs, undefined, { signal });

@@ -121,6 +121,28 @@ test('contract 38: samples delete counts with --dry-run, and deletes', async () 
   expect(await ask('samples', 'keep', probe.deviceId)).toMatchObject({ code: 2 });
 });
 
+test('contract 38: types recalculate shows changes with --dry-run, and makes them', async () => {
+  const probe = await world.device({ name: 'Recalculated', schemas: {} });
+  for (const n of [1, 2, 3]) await world.capture(probe, { n });
+  const path = `/v3/device-types/${probe.deviceTypeId}`;
+  const calculatedKeys = [{ key: 'double', expression: 'n * 2' }];
+  await world.must('PUT', path, { name: 'Recalculated type', calculatedKeys });
+  const again = (...more: string[]) => ask('types', 'recalculate', 'Recalculated type', ...more);
+  const shown = await again('--dry-run');
+  expect(shown).toMatchObject({ code: 0 });
+  expect(shown.stdout).toContain('  - {"n":1}\n  + {"n":1,"double":2}\n');
+  expect(shown.stdout).toContain('3 of 3 samples would change\n');
+  const done = { code: 0, stdout: '3 samples of 1 devices changed\n' };
+  expect(await again('--devices', probe.deviceId)).toMatchObject(done);
+  const nothing = await again('--json');
+  expect(JSON.parse(nothing.stdout)).toEqual({ samples: 0, devices: 1 });
+  const refused = await again('--source', 'UPLINKS');
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.stderr).toContain('has no decoder');
+  expect(await again('--source', 'OTHER')).toMatchObject({ code: 2 });
+  expect(await ask('types', 'keep', 'x')).toMatchObject({ code: 2 });
+});
+
 test('query shows samples by either id', async () => {
   expect((await ask('query', pump.deviceId)).stdout).toMatch(/default +\{"temperature":21.5\}/);
   const { stdout } = await ask('query', pump.id, '--json', '--from', '2020-01-01T00:00:00Z');
