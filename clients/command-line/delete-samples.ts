@@ -17,6 +17,7 @@ export const samples: Command = {
     topics: { type: 'string', value: 'TOPIC,…', help: 'all topics by default' },
     keys: { type: 'string', value: 'KEY,…', help: 'data keys to remove; whole samples by default' },
     all: { type: 'boolean', help: 'required without --from, --to, --topics, and --keys' },
+    'raw-uplinks': { type: 'boolean', help: 'delete the kept raw uplinks of the time, too' },
     reason: { type: 'string', value: 'STRING', help: 'reason for the audit log' },
     'dry-run': { type: 'boolean', help: 'only count the samples' },
   },
@@ -31,29 +32,30 @@ export const samples: Command = {
       signal,
     });
     if (!('dryRun' in preview)) throw new Error('the platform made no dry run');
-    const { samples: count, devices, byTopic, exports } = preview;
+    const { samples: count, rawUplinks = 0, devices, byTopic, exports } = preview;
+    const told = rawUplinks > 0 ? ` and ${rawUplinks} raw uplinks` : '';
     if (options['dry-run'] === true) {
       if (isJson) return write(`${JSON.stringify(preview)}\n`);
       const rows = byTopic.map((one) => [one.topic, String(one.samples), one.oldest, one.newest]);
       await write(textTable(['TOPIC', 'SAMPLES', 'OLDEST', 'NEWEST'], rows));
-      await write(`${count} samples of ${devices} devices\n`);
+      await write(`${count} samples of ${devices} devices${told}\n`);
       if (exports.length > 0)
         await write(`${exports.length} kept exports may contain these samples\n`);
       return;
     }
-    if (count > 0) {
+    if (count + rawUplinks > 0) {
       const sent = { ...body, samplesMax: count };
       const accepted = await client.post('/v3/samples/delete', { body: sent, signal });
       if ('id' in accepted) await completed(run, accepted.id);
     }
     if (isJson) await write(`${JSON.stringify({ samples: count, devices })}\n`);
-    else await write(`${count} samples of ${devices} devices deleted\n`);
+    else await write(`${count} samples of ${devices} devices${told} deleted\n`);
   },
 };
 
 async function bodyOf(run: Run, names: string) {
   const { client, signal, options } = run;
-  const { from, to, topics, keys, all, reason } = options;
+  const { from, to, topics, keys, all, reason, 'raw-uplinks': rawUplinks } = options;
   const deviceIds: string[] = [];
   for (const name of listOf(names) ?? []) deviceIds.push((await deviceOf(run, name)).id);
   const [first = ''] = deviceIds;
@@ -67,6 +69,7 @@ async function bodyOf(run: Run, names: string) {
     ...(lists.topics && { topics: lists.topics }),
     ...(lists.keys && { keys: lists.keys }),
     ...(all === true && { all: true }),
+    ...(rawUplinks === true && { rawUplinks }),
     ...(reason !== undefined && { reason: String(reason) }),
   };
 }

@@ -24,7 +24,7 @@ export interface ComposedSampleChanges {
 
 export function composeSampleChanges(
   parts: Parts,
-  uplinks: Pick<Uplinks, 'once' | 'sampleChanges' | 'previewRecalculation'>,
+  uplinks: Pick<Uplinks, 'once' | 'sampleChanges' | 'previewRecalculation' | 'raw'>,
 ): ComposedSampleChanges {
   const { records, now, store, sharedWork, directory } = parts;
   const { once, sampleChanges, previewRecalculation: preview } = uplinks;
@@ -40,6 +40,7 @@ export function composeSampleChanges(
         ...common,
         count: (deviceId, deletion) => countDeletion(store, deviceId, deletion),
         correct: sampleChanges.correct,
+        listUplinks: uplinks.raw.list,
       }),
       recalculationRoute({ ...common, authorize, preview }),
     ],

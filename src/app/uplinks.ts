@@ -194,11 +194,11 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
-  const recalculates = {
+  const decoding = {
     calculated,
     decode: decodeUplink(scripts.trials, parts.config.quotas.stateBytes),
   };
-  const ownChanges = ownSampleChanges(parts, stages, { ...recalculates, list: ownRaw.list });
+  const ownChanges = ownSampleChanges(parts, stages, ownRaw, decoding);
   const remote = await remoteStoringOf(parts, stages, ownRaw, ownChanges);
   const raw = { ...ownRaw, list: remote?.listRawUplinks ?? ownRaw.list };
   const backfillStages = {
@@ -264,12 +264,13 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
 function ownSampleChanges(
   { directory, store, newId, now }: Parts,
   { append, announce, validate, admit }: UplinkStages,
-  decoding: Pick<RecalculationStages, 'calculated' | 'decode' | 'list'>,
+  { list, removeReceived: removeUplinks }: RawUplinks,
+  decoding: Pick<RecalculationStages, 'calculated' | 'decode'>,
 ): SampleChangesOfNode {
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
   const replacing = { findRoute, store, append, announce, newId, now };
-  const { delete: remove, correct } = new SampleChanges(replacing);
-  const { recalculate } = new Recalculations({ ...replacing, ...decoding, validate, admit });
+  const { delete: remove, correct } = new SampleChanges({ ...replacing, removeUplinks });
+  const { recalculate } = new Recalculations({ ...replacing, ...decoding, list, validate, admit });
   return { delete: remove, correct, recalculate };
 }
 

@@ -33,6 +33,9 @@ const actionData = Type.Object({
   samples: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Number of deleted or changed samples.' }),
   ),
+  rawUplinks: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Number of deleted raw uplinks.' }),
+  ),
 });
 
 const operationActionSchema = namedObject('OperationAction', {

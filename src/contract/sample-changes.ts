@@ -42,7 +42,10 @@ const deleteBody = namedObject('SampleDeletionBody', {
   ),
   reason,
   rawUplinks: optional(
-    Type.Literal(false, { description: 'Whether raw uplinks go too: they stay.' }),
+    Type.Boolean({
+      description:
+        'Whether to delete raw uplinks too, by their times of receipt. Not with `topics` or `keys`.',
+    }),
   ),
   samplesMax: optional(
     Type.Integer({
@@ -70,6 +73,7 @@ const deletionPreview = namedObject('SampleDeletionPreview', {
   dryRun: Type.Literal(true, { description: 'Always true.' }),
   devices: counted('Number of devices with selected samples.'),
   samples: counted('Number of selected samples.'),
+  rawUplinks: Type.Optional(counted('Number of selected raw uplinks, if they are selected.')),
   byTopic: Type.Array(
     Type.Object({
       topic: text,

@@ -10,6 +10,8 @@ export interface SampleDeletion {
   readonly to: EpochMs | null;
   /** Members of `data` that go; a sample goes when nothing is left of it. Null: whole samples. */
   readonly keys: readonly string[] | null;
+  /** Whether raw uplinks go too, by their times of receipt. Only without topics and keys. */
+  readonly rawUplinks: boolean;
   readonly reason: string | null;
 }
 
@@ -52,6 +54,7 @@ export interface DeletionRequest {
 
 export interface DeletionOutcome {
   readonly samples: number;
+  readonly rawUplinks: number;
   /** Where the rest begins; null when nothing is left. */
   readonly next: EpochMs | null;
 }
@@ -70,10 +73,10 @@ export type RecalculationSource = (typeof recalculationSources)[number];
 
 /** Where the next piece of a recalculation begins. */
 export interface RecalculationPlace {
-  /** Time of its first sample, or of the receipt of the last uplink before it. */
+  /** Time of its first sample, or of the receipt of the newest uplink before it. */
   readonly at: EpochMs;
-  /** Of the last uplink before it. */
-  readonly position: number;
+  /** The uplinks before it that were received shortly before `at`. */
+  readonly done: readonly { readonly id: string; readonly at: EpochMs }[];
   /** What the decoder left there. */
   readonly state: JsonObject;
 }

@@ -35,8 +35,13 @@ interface Reached {
   readonly actionId: string;
   readonly place: EpochMs | RecalculationPlace | null;
   readonly samples: number;
+  /** That were deleted. */
+  readonly rawUplinks: number;
   readonly keptUplinks: number;
 }
+
+/** What a piece did, and where the next one begins. */
+type Done = Pick<Reached, 'samples' | 'rawUplinks' | 'keptUplinks'> & { next: Reached['place'] };
 
 export class SampleOperations {
   readonly #parts: SampleOperationParts;
@@ -68,7 +73,7 @@ export class SampleOperations {
     const { plan, id } = operation;
     const deviceId = String(action.input?.['id']);
     const known = this.#reached.get(id);
-    const begin = { actionId: action.id, place: null, samples: 0, keptUplinks: 0 };
+    const begin = { actionId: action.id, place: null, samples: 0, rawUplinks: 0, keptUplinks: 0 };
     let reached = known?.actionId === action.id ? known : begin;
     try {
       const device = await deviceRows.find(this.#parts.records, deviceId);
@@ -76,43 +81,42 @@ export class SampleOperations {
         throw problem('notFound', { what: 'device', id: deviceId });
       const { next, ...done } = await this.#ask(plan, deviceId, reached.place);
       const samples = reached.samples + done.samples;
+      const rawUplinks = reached.rawUplinks + done.rawUplinks;
       const keptUplinks = reached.keptUplinks + done.keptUplinks;
-      reached = { ...reached, place: next, samples, keptUplinks };
+      reached = { ...reached, place: next, samples, rawUplinks, keptUplinks };
       if (next !== null) {
         this.#reached.set(id, reached);
         return false;
       }
       const told = keptUplinks > 0 && { reason: keptReason(keptUplinks) };
       const named = { name: device.name, id: device.id, deviceId: device.deviceId };
-      const data = { ...named, samples, ...told };
-      return await this.#end(operation, { ...action, state: 'SUCCEEDED', data }, samples);
+      const removed = rawUplinks > 0 && { rawUplinks };
+      const data = { ...named, samples, ...removed, ...told };
+      return await this.#end(operation, { ...action, state: 'SUCCEEDED', data }, reached);
     } catch (error) {
       if (!(error instanceof Problem) || isTemporary(error)) throw error;
       const { samples } = reached;
       const told = { errorCode: error.code, error: error.message };
       const data = { ...action.data, id: deviceId, samples, ...told };
-      return this.#end(operation, { ...action, state: 'FAILED', data }, samples);
+      return this.#end(operation, { ...action, state: 'FAILED', data }, reached);
     }
   }
 
-  async #ask(
-    plan: OperationPlan,
-    deviceId: string,
-    place: Reached['place'],
-  ): Promise<Pick<Reached, 'place' | 'samples' | 'keptUplinks'> & { next: Reached['place'] }> {
+  async #ask(plan: OperationPlan, deviceId: string, place: Reached['place']): Promise<Done> {
     if (plan.work === 'deleteSamples') {
       const { work: _, ...deletion } = plan;
       const from = typeof place === 'number' ? place : deletion.from;
       const done = await this.#parts.delete({ deviceId, deletion: { ...deletion, from } });
-      return { ...done, keptUplinks: 0, place };
+      return { ...done, keptUplinks: 0 };
     }
     if (plan.work !== 'recalculate') throw new Error(`Work ${plan.work} changes no samples`);
     const { work: _, ...recalculation } = plan;
     const at = typeof place === 'number' ? null : place;
-    return { ...(await this.#parts.recalculate({ deviceId, recalculation, place: at })), place };
+    const done = await this.#parts.recalculate({ deviceId, recalculation, place: at });
+    return { ...done, rawUplinks: 0 };
   }
 
-  async #end(operation: Operation, action: OperationAction, samples: number): Promise<boolean> {
+  async #end(operation: Operation, action: OperationAction, reached: Reached): Promise<boolean> {
     const { records } = this.#parts;
     const { id, plan } = operation;
     const actor = await actorOfOperation(records, id);
@@ -127,8 +131,8 @@ export class SampleOperations {
       const isLast = done >= current.total;
       const completed = isLast ? now : null;
       await saveProgress(step.db, { ...current, done, failed, completed });
-      if (actor !== undefined && samples > 0)
-        await audit(step, actor, plan, String(action.data['id']), samples);
+      if (actor !== undefined && reached.samples + reached.rawUplinks > 0)
+        await audit(step, actor, plan, String(action.data['id']), reached);
       return isLast;
     });
   }
@@ -139,10 +143,13 @@ function audit(
   actor: Actor,
   plan: OperationPlan,
   deviceId: string,
-  samples: number,
+  { samples, rawUplinks }: Reached,
 ): Promise<void> {
-  if (plan.work === 'deleteSamples')
-    return auditDeletion(step, actor, deviceId, { ...plan, samples });
+  if (plan.work === 'deleteSamples') {
+    const { work: _, rawUplinks: removesUplinks, ...deletion } = plan;
+    const counts = { samples, rawUplinks: removesUplinks ? rawUplinks : null };
+    return auditDeletion(step, actor, deviceId, { ...deletion, ...counts });
+  }
   if (plan.work === 'recalculate')
     return auditRecalculation(step, actor, deviceId, { ...plan, samples });
   throw new Error(`Work ${plan.work} changes no samples`);

@@ -228,7 +228,7 @@ function damageEvents(
 
 // Sample events: uplinks, backfills, downlinks, notes and deleted samples, as log lines and metrics.
 
-type DeletionReason = 'retention' | 'deviceDeleted';
+type DeletionReason = 'retention' | 'deviceDeleted' | 'deleted';
 
 function sampleEvents({ counter, histogram }: MetricMakers, log: Log) {
   const uplinks = counter('uplinks_total', 'Uplinks by outcome.', ['outcome']);

@@ -127,6 +127,7 @@ export function removeRawUplinks(
     list: async () => ({ uplinks: [], total: 0 }),
     share: async () => undefined,
     dropDevices: nothing,
+    removeReceived: async () => 0,
     runMaintenance: nothing,
     close: nothing,
   };

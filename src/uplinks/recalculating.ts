@@ -26,8 +26,8 @@ import type { UplinkStages } from './uplink.ts';
 const uplinksPerPiece = 50;
 /** No run of a piece begins later. */
 const pieceMsMax = 2_000;
-/** Clocks go back by less: uplinks are looked for from this long before the last one on. */
-const clockStepMs = 60_000;
+/** Clocks go back by less: uplinks are looked for from this long before the newest one on. */
+const clockStepMs = 5_000;
 
 export interface RecalculationStages
   extends ReplacementStages,
@@ -81,7 +81,7 @@ export class Recalculations {
     return {
       samples: changed.length,
       keptUplinks: 0,
-      next: next < to ? { at: next, position: 0, state: {} } : null,
+      next: next < to ? { at: next, done: [], state: {} } : null,
     };
   }
 
@@ -138,12 +138,12 @@ export class Recalculations {
     let state = place?.state ?? (await stateBefore(first, { list }));
     let keptUplinks = 0;
     const changes: Change[] = [];
-    let last = first;
+    const done: RecalculationPlace['done'][number][] = [];
     for (const raw of uplinks) {
       if (raw !== first && now() > endsAt) break;
       const decoded = await this.#decoded(raw, route, state);
       state = decoded.state;
-      last = raw;
+      done.push({ id: raw.id, at: raw.receivedAt });
       if (decoded.failed || raw.samples === null) keptUplinks += 1;
       else
         changes.push(
@@ -153,9 +153,11 @@ export class Recalculations {
     }
     const ordered = changes.toSorted((a, b) => a.sample.timestamp - b.sample.timestamp);
     const samples = await this.#put(deviceId, keys, ordered);
-    const isEnd = isLast && last === uplinks.at(-1);
-    const next = isEnd ? null : { at: last.receivedAt, position: last.position, state };
-    return { samples, keptUplinks, next };
+    const isEnd = isLast && done.length === uplinks.length;
+    const known = [...(place?.done ?? []), ...done];
+    const at = known.reduce((newest, one) => Math.max(newest, one.at), place?.at ?? earliest);
+    const lately = known.filter((one) => one.at >= at - clockStepMs);
+    return { samples, keptUplinks, next: isEnd ? null : { at, done: lately, state } };
   }
 
   /** The oldest ones behind the place. */
@@ -167,13 +169,12 @@ export class Recalculations {
     const { list } = this.#on;
     const begin = Math.max(from ?? earliest, place === null ? earliest : place.at - clockStepMs);
     const range = { deviceId, from: begin, to: to ?? endOfTimes };
+    const done = new Set(place?.done.map(({ id }) => id));
     for (let limit = uplinksPerPiece; ; limit *= 2) {
       const { total } = await list({ ...range, skip: 0, limit: 0 });
       const skip = Math.max(0, total - limit);
       const { uplinks } = await list({ ...range, skip, limit });
-      const next = uplinks
-        .toReversed()
-        .filter(({ position }) => position > (place?.position ?? -1));
+      const next = uplinks.toReversed().filter(({ id }) => !done.has(id));
       if (next.length > 0 || skip === 0) return { uplinks: next, isLast: skip === 0 };
     }
   }

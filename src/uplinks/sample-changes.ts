@@ -15,6 +15,7 @@ import type {
 import { sameSampleData } from '../storage/samples/same-data.ts';
 import type { CountedTopic } from '../storage/samples/sample-store.ts';
 import type { Samples } from '../storage/samples/samples.ts';
+import type { RawUplinks } from './followers/raw-uplink-follower.ts';
 import { endOfTimes, Replacements, type ReplacementStages } from './replacements.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
@@ -27,12 +28,16 @@ function rangeOf({ topics, from, to }: SampleDeletion): RemovedRange {
   return { topics, from: from ?? earliest, to: to ?? endOfTimes };
 }
 
+export interface SampleChangeStages extends ReplacementStages {
+  readonly removeUplinks: RawUplinks['removeReceived'];
+}
+
 /** Of devices of this node. */
 export class SampleChanges {
-  readonly #on: ReplacementStages;
+  readonly #on: SampleChangeStages;
   readonly #replacements: Replacements;
 
-  constructor(on: ReplacementStages) {
+  constructor(on: SampleChangeStages) {
     this.#on = on;
     this.#replacements = new Replacements(on);
   }
@@ -45,7 +50,11 @@ export class SampleChanges {
     const samples = counted.reduce((sum, topic) => sum + topic.samples, 0);
     if (samples > 0)
       await this.#replacements.replace(deviceId, { cause: 'DELETED', ranges: [range] }, []);
-    return { samples, next: null };
+    const { from, to } = range;
+    const rawUplinks = deletion.rawUplinks
+      ? await this.#on.removeUplinks({ deviceId, from, to })
+      : 0;
+    return { samples, rawUplinks, next: null };
   };
 
   /** One entry for all; each correction is found before anything is written. */
@@ -113,7 +122,7 @@ export class SampleChanges {
       const left = withoutKeys(sample.data, keys);
       if (left !== sample.data) changed.set(sample, left);
     }
-    if (changed.size === 0) return { samples: 0, next };
+    if (changed.size === 0) return { samples: 0, rawUplinks: 0, next };
     const topics = [...new Set(Array.from(changed.keys(), ({ topic }) => topic))];
     const times = Array.from(changed.keys(), ({ timestamp }) => timestamp);
     const ofChanged = { topics, from: Math.min(...times), to: Math.max(...times) + 1 };
@@ -126,7 +135,7 @@ export class SampleChanges {
       { cause: 'DELETED', ranges: [ofChanged], before },
       kept,
     );
-    return { samples: changed.size, next };
+    return { samples: changed.size, rawUplinks: 0, next };
   }
 }
 

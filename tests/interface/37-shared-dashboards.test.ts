@@ -91,6 +91,30 @@ test('the formula of a tile is computed, and no other one', async () => {
   expect((await reader.call('POST', path, { ...metric, dataKey: formulaOf() })).status).toBe(403);
 });
 
+test('contract 38: neither it nor a key that reads deletes, corrects or recalculates', async () => {
+  const reading = await at.key({ permissions: { asset: ['read'], deviceType: ['read'] } });
+  const { workspaceId } = at.world;
+  const [deviceIds, data] = [[shown.id], { a: 1 }];
+  const erase = { workspaceId, deviceIds, all: true };
+  const correction = { timestamp: '2026-03-01T10:00:00Z', data, replacement: null };
+  const recalculate = `/v3/device-types/${own.deviceType}/recalculate`;
+  const changes: [string, object][] = [
+    ['/v3/samples/delete', erase],
+    ['/v3/samples/delete', { ...erase, dryRun: true }],
+    [`/v3/devices/${shown.id}/samples/correct`, { corrections: [correction] }],
+    [recalculate, { source: 'SAMPLES', deviceIds }],
+    [recalculate, { source: 'UPLINKS', deviceIds }],
+    [recalculate, { source: 'SAMPLES', deviceIds, dryRun: true }],
+  ];
+  for (const [path, body] of changes)
+    for (const caller of [reader, reading])
+      expect((await caller.call('POST', path, body)).status, path).toBe(403);
+  // The type is in reach of the key, and none of its devices.
+  expect((await reading.call('POST', recalculate, { source: 'SAMPLES' })).status).toBe(400);
+  const found = await reader.must('POST', `/v3/devices/${shown.id}/query`, { topic: 'default' });
+  expect(found).toMatchObject([{ data }]);
+});
+
 const queriesOf = (id: string): [string, string, object?][] => [
   ['POST', `/v3/devices/${id}/query`, { topic: 'default' }],
   ['GET', `/v3/devices/${id}/query`],

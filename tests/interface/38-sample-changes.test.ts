@@ -204,6 +204,75 @@ test('a resumed stream leaves removed samples out, and workspaces get one event'
   resumed.close();
 });
 
+test('raw uplinks go too when asked for, and only by times', async () => {
+  const device = await world.device();
+  for (const n of [1, 2, 3]) await world.capture(device, { n });
+  const uplinks = async () =>
+    (await world.must('GET', `/v3/devices/${device.id}/uplinks`)).totalElements;
+  expect(await uplinks()).toBe(3);
+  await completed(await erase([device], { all: true }));
+  expect(await uplinks()).toBe(3);
+  const body = { workspaceId: world.workspaceId, deviceIds: [device.id], rawUplinks: true };
+  for (const more of [{ topics: ['default'] }, { keys: ['n'] }, {}]) {
+    const refused = await world.call('POST', '/v3/samples/delete', { ...body, ...more });
+    expect(refused.status).toBe(400);
+  }
+  const asked = { all: true, rawUplinks: true };
+  expect(await erase([device], { ...asked, dryRun: true })).toMatchObject({
+    samples: 0,
+    rawUplinks: 3,
+  });
+  const done = await completed(await erase([device], asked));
+  expect(done.actions[0].data).toMatchObject({ samples: 0, rawUplinks: 3 });
+  expect(await uplinks()).toBe(0);
+  const path = `/v3/audit-logs?organizationId=${world.organizationId}&resourceId=${device.id}`;
+  const { content } = await world.must('GET', path);
+  expect(content[0].changes).toContainEqual({ field: 'rawUplinks', after: 3 });
+});
+
+test('a deleted or corrected newest value is the last value nowhere', async () => {
+  const { hotRule, of, newest, output, send } = rules;
+  const device = await world.device();
+  await hotRule(device, [[30, await output()]]);
+  await send(device, 20);
+  await send(device, 90);
+  expect(await of(device)).toHaveLength(1);
+  const [hot] = await stored(device);
+  const topic = 'default';
+  const lastOf = async () => {
+    const [one] = (
+      await world.must('POST', '/v3/devices/query/latest', {
+        deviceIds: [device.id],
+        keys: ['temperature'],
+      })
+    ).content;
+    const latest = await world.must('GET', `/v3/devices/${device.id}/query/latest-sample`);
+    const kpi = await world.must('POST', `/v3/devices/${device.id}/query/aggregated/hourly/kpi`, {
+      topic,
+      dataKey: 'temperature',
+      accumulator: 'LAST',
+      interval: { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' },
+    });
+    return [
+      one.values.temperature.value,
+      one.samples[0].data.temperature,
+      latest.data.temperature,
+      kpi.kpi,
+    ];
+  };
+  expect(await lastOf()).toEqual([90, 90, 90, 90]);
+  await world.must('POST', `/v3/devices/${device.id}/samples/correct`, {
+    corrections: [{ timestamp: hot?.timestamp, replacement: { data: { temperature: 25 } } }],
+  });
+  expect(await lastOf()).toEqual([25, 25, 25, 25]);
+  await completed(await erase([device], { from: hot?.timestamp }));
+  expect(await lastOf()).toEqual([20, 20, 20, 20]);
+  await completed(await erase([device], { all: true }));
+  const none = await world.call('GET', `/v3/devices/${device.id}/query/latest-sample`);
+  expect(none.status).toBe(404);
+  expect(await newest(device)).toMatchObject({ state: 'OPEN' });
+});
+
 describe('corrections', () => {
   const correct = (device: TestDevice, corrections: readonly object[], reason?: string) =>
     world.must('POST', `/v3/devices/${device.id}/samples/correct`, { corrections, reason });

@@ -20,6 +20,7 @@ import type {
 } from '../../model/sample-changes.ts';
 import { parseBound, timestampOf } from '../../model/timestamp.ts';
 import type { CountedTopic } from '../../storage/samples/sample-store.ts';
+import type { RawUplinks } from '../../uplinks/followers/raw-uplink-follower.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
 import { createdOnce } from './create-once.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
@@ -30,6 +31,7 @@ export interface SampleChangeParts extends RecordParts, Pick<DeviceAccess, 'plac
   readonly start: (id: string) => void;
   /** What a deletion would remove of a device, by topic. */
   readonly count: (deviceId: string, deletion: SampleDeletion) => Promise<readonly CountedTopic[]>;
+  readonly listUplinks: RawUplinks['list'];
   readonly correct: (request: CorrectionRequest) => Promise<CorrectionOutcome>;
 }
 
@@ -88,6 +90,12 @@ export function sampleChangeRoutes(parts: SampleChangeParts): Route[] {
 
 function deletionOf(body: DeletionBody): SampleDeletion {
   const { topics = null, keys = null, reason = null, all } = body;
+  const rawUplinks = body.rawUplinks === true;
+  if (rawUplinks && (topics !== null || keys !== null))
+    throw problem('invalidRequest', {
+      reason:
+        'body: rawUplinks cannot be combined with topics or keys, which raw uplinks do not have',
+    });
   const from = boundOf('from', body.from);
   const to = boundOf('to', body.to);
   if (from !== null && to !== null && from >= to) {
@@ -99,7 +107,7 @@ function deletionOf(body: DeletionBody): SampleDeletion {
     throw problem('invalidRequest', {
       reason: 'body: set topics, from, to, or keys, or set all to true to delete every sample',
     });
-  return { topics, from, to, keys, reason };
+  return { topics, from, to, keys, rawUplinks, reason };
 }
 
 function boundOf(name: string, sent: string | null | undefined): EpochMs | null {
@@ -109,6 +117,8 @@ function boundOf(name: string, sent: string | null | undefined): EpochMs | null 
 interface Counted {
   readonly devices: number;
   readonly samples: number;
+  /** Undefined when none are selected. */
+  readonly rawUplinks: number | undefined;
   readonly byTopic: readonly CountedTopic[];
 }
 
@@ -116,13 +126,19 @@ interface Counted {
 async function countAll(
   deviceIds: readonly string[],
   deletion: SampleDeletion,
-  { count }: SampleChangeParts,
+  { count, listUplinks }: SampleChangeParts,
 ): Promise<Counted> {
   const byTopic = new Map<string, CountedTopic>();
+  let rawUplinks = 0;
   let devices = 0;
   let samples = 0;
   for (const deviceId of deviceIds) {
     const counted = await count(deviceId, deletion);
+    if (deletion.rawUplinks) {
+      const { from, to } = deletion;
+      const times = { ...(from !== null && { from }), ...(to !== null && { to }) };
+      rawUplinks += (await listUplinks({ deviceId, ...times, skip: 0, limit: 0 })).total;
+    }
     if (counted.length > 0) devices += 1;
     for (const one of counted) {
       samples += one.samples;
@@ -136,11 +152,12 @@ async function countAll(
     }
   }
   const sorted = [...byTopic.values()].sort((a, b) => b.samples - a.samples);
-  return { devices, samples, byTopic: sorted };
+  const told = deletion.rawUplinks ? rawUplinks : undefined;
+  return { devices, samples, rawUplinks: told, byTopic: sorted };
 }
 
 async function preview(
-  { devices, samples, byTopic }: Counted,
+  { devices, samples, rawUplinks, byTopic }: Counted,
   { workspaceId }: DeletionBody,
   deletion: SampleDeletion,
   principal: Principal,
@@ -150,6 +167,7 @@ async function preview(
     dryRun: true,
     devices,
     samples,
+    ...(rawUplinks !== undefined && { rawUplinks }),
     byTopic: byTopic.map(({ topic, samples: ofTopic, oldest, newest }) => ({
       topic,
       samples: ofTopic,

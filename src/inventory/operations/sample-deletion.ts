@@ -90,7 +90,19 @@ export async function auditDeletion(
   records: Records,
   actor: Actor,
   deviceId: string,
-  { topics, from, to, keys, reason, samples }: SampleDeletion & { readonly samples: number },
+  {
+    topics,
+    from,
+    to,
+    keys,
+    reason,
+    samples,
+    rawUplinks,
+  }: Omit<SampleDeletion, 'rawUplinks'> & {
+    readonly samples: number;
+    /** Null when none were asked for. */
+    readonly rawUplinks: number | null;
+  },
 ): Promise<void> {
   const after = {
     topics,
@@ -98,6 +110,7 @@ export async function auditDeletion(
     to: formatInstantOrNull(to),
     keys,
     samples,
+    rawUplinks,
     reason,
   };
   await auditSamples(records, actor, deviceId, 'DELETE', after);

@@ -20,6 +20,8 @@ export interface RawUplinkStore {
   dropExpired(): Promise<number>;
   /** Drops everything of these devices. Says how many uplinks that were. */
   dropDevices(deviceIds: ReadonlySet<string>): Promise<number>;
+  /** Drops uplinks of a device that were received from a time on and before another. Says how many. */
+  removeReceived(received: ReceivedUplinks): Promise<number>;
   readonly bytes: number;
   close(): Promise<void>;
 }
@@ -41,6 +43,12 @@ export interface FollowedJournal {
 }
 
 export type OpenRawUplinkStore = (journal: FollowedJournal) => Promise<RawUplinkStore>;
+
+export interface ReceivedUplinks {
+  readonly deviceId: string;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
 
 export interface RawUplinkRange {
   readonly deviceId: string;

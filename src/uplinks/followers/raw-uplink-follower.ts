@@ -5,6 +5,7 @@ import type {
   OpenRawUplinkStore,
   RawUplinkPage,
   RawUplinkRange,
+  ReceivedUplinks,
 } from '../../storage/raw-uplinks/raw-uplink-store.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
@@ -21,6 +22,8 @@ export interface RawUplinks {
   /** Gives other nodes what was acknowledged before the call, because devices move to them. */
   readonly share: () => Promise<void>;
   readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
+  /** Drops uplinks of a device of this node. Says how many; also a restart does not bring them back. */
+  readonly removeReceived: (received: ReceivedUplinks) => Promise<number>;
   /** Drops what is past its retention or beyond the limit of bytes. */
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -78,6 +81,13 @@ export async function openRawUplinks(parts: {
       await follower.settled();
       const uplinks = await store.dropDevices(deviceIds);
       telemetry.rawUplinksDropped({ reason: 'deviceDeleted', uplinks });
+    },
+    async removeReceived(received) {
+      await follower.settled();
+      const uplinks = await store.removeReceived(received);
+      telemetry.rawUplinksDropped({ reason: 'deleted', uplinks });
+      tellPosition();
+      return uplinks;
     },
     async runMaintenance() {
       telemetry.rawUplinksDropped({ reason: 'retention', bytes: await store.dropExpired() });

@@ -1,4 +1,5 @@
 // Raw uplinks in ClickHouse: shipped in blocks, dropped by the day; the newest are answered from memory.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
 import { createSerialQueue } from '../../../structures/serial-queue.ts';
@@ -7,7 +8,7 @@ import { createBlockShipper, type ShippedBlock } from '../../clickhouse/block-sh
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { JournalRelease } from '../../clickhouse/journal-release.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import { listOf } from '../../clickhouse/statement-values.ts';
+import { listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { lineOf, outcomeBytesMax, uplinkOf } from '../raw-uplink-line.ts';
 import type { RawUplinkPage, RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
 import {
@@ -39,6 +40,10 @@ export const clickHouseUplinkLimits = {
 export type ClickHouseUplinkLimits = {
   readonly [K in keyof typeof clickHouseUplinkLimits]: number;
 };
+
+/** How often, and how many times at most, it is looked whether rows are deleted. */
+const deletedEveryMs = 100;
+const deletedTries = 300;
 
 export interface ClickHouseUplinksOptions {
   readonly clickHouse: ClickHouse;
@@ -130,6 +135,20 @@ export async function openClickHouseUplinks(
         await shipping.shipAll();
         return dropDevices(deviceIds, shardOf);
       }),
+    removeReceived: ({ deviceId, from, to }) =>
+      inTurn.run(async () => {
+        await shipping.shipAll();
+        shipped();
+        const where = `device = ${quoted(deviceId)} and receivedAt >= ${from} and receivedAt < ${to}`;
+        const shard = shardOf(deviceId);
+        const uplinks = await dropRows(shard, where);
+        // What is listed after the call has none of them.
+        for (let left = deletedTries; (await countRows(shard, where)) > 0; left -= 1) {
+          if (left === 0) throw new Error('ClickHouse has not deleted raw uplinks in time');
+          await delay(deletedEveryMs);
+        }
+        return uplinks;
+      }),
     get bytes() {
       return bytes;
     },
@@ -218,15 +237,22 @@ async function dropDevices(
   let uplinks = 0;
   for (const [shard, ids] of Map.groupBy(deviceIds, shardOf)) {
     const where = `device in ${listOf(ids)}`;
-    const [found] = await shard.select<{ readonly total: number }>(
-      `select uniqExact(journal, position) as total from uplinks where ${where}`,
-    );
-    const { total = 0 } = found ?? {};
-    if (total === 0) continue;
-    await shard.command(`alter table uplinks delete where ${where}`);
-    uplinks += total;
+    uplinks += await dropRows(shard, where);
   }
   return uplinks;
+}
+
+async function dropRows(shard: Shard, where: string): Promise<number> {
+  const total = await countRows(shard, where);
+  if (total > 0) await shard.command(`alter table uplinks delete where ${where}`);
+  return total;
+}
+
+async function countRows(shard: Shard, where: string): Promise<number> {
+  const [found] = await shard.select<{ readonly total: number }>(
+    `select uniqExact(journal, position) as total from uplinks where ${where}`,
+  );
+  return found?.total ?? 0;
 }
 
 // Shipping of raw uplinks: gathers them into blocks and writes each block once, also after errors and restarts.

@@ -185,5 +185,23 @@ export function describeRawUplinkStore(
       await expectAll(again, rest);
       await again.close();
     });
+
+    test('uplinks of a device from a time on and before another are removed, also when opened again', async () => {
+      const { place, clock, store } = await begin();
+      const added = await addUplinks(store, clock, { from: 0, to: 300, stepMs: 1_000 });
+      const [, device] = devices;
+      const own = added.filter(({ deviceId }) => deviceId === device);
+      const [from = 0, to = 0] = [own[20]?.receivedAt, own[70]?.receivedAt];
+      expect(await store.removeReceived({ deviceId: device, from, to })).toBe(50);
+      const isKept = (at: number) => at < from || at >= to;
+      const rest = added.filter((one) => one.deviceId !== device || isKept(one.receivedAt));
+      await expectAll(store, rest);
+      expect(await store.removeReceived({ deviceId: device, from, to })).toBe(0);
+      await makeDurable(store, clock);
+      await store.close();
+      const again = await place.open(clock, { followedFrom: 300 });
+      await expectAll(again, rest);
+      await again.close();
+    });
   });
 }

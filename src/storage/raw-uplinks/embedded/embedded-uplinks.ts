@@ -8,7 +8,12 @@ import { type BlockDamage, openExisting, removeSegment } from '../../block-log/s
 import { type Disk, realDisk } from '../../log/disk.ts';
 import { makeFolder } from '../../log/durable-file.ts';
 import { deviceOfLine, isLineOf, uplinkOf } from '../raw-uplink-line.ts';
-import type { RawUplinkPage, RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
+import type {
+  RawUplinkPage,
+  RawUplinkRange,
+  RawUplinkStore,
+  ReceivedUplinks,
+} from '../raw-uplink-store.ts';
 import { type FindingOptions, findSegments, type FoundSegments } from './found-segments.ts';
 import { type ClosedSegment, closeSegment, SegmentIndexes } from './segment-index.ts';
 import { type RawUplinkLimits, rawUplinkLimits, SegmentWriter } from './segment-writer.ts';
@@ -109,12 +114,31 @@ export class EmbeddedUplinks implements RawUplinkStore {
   dropDevices(deviceIds: ReadonlySet<string>): Promise<number> {
     return this.#turns.run(async () => {
       if (this.#isOpenFor(deviceIds)) await this.#closeOpen();
-      let uplinks = 0;
-      for (const segment of [...this.#closed]) uplinks += await this.#without(segment, deviceIds);
-      for (const segment of this.#closed.filter(({ head }) => head.uplinks === 0))
-        await this.#drop(segment);
-      return uplinks;
+      return this.#remove(deviceIds, () => true);
     });
+  }
+
+  removeReceived({ deviceId, from, to }: ReceivedUplinks): Promise<number> {
+    const deviceIds = new Set([deviceId]);
+    return this.#turns.run(async () => {
+      if (this.#isOpenFor(deviceIds)) await this.#closeOpen();
+      return this.#remove(deviceIds, (line) => {
+        const { receivedAt } = uplinkOf(line);
+        return receivedAt >= from && receivedAt < to;
+      });
+    });
+  }
+
+  async #remove(
+    deviceIds: ReadonlySet<string>,
+    isRemoved: (line: string) => boolean,
+  ): Promise<number> {
+    let uplinks = 0;
+    for (const segment of [...this.#closed])
+      uplinks += await this.#without(segment, deviceIds, isRemoved);
+    for (const segment of this.#closed.filter(({ head }) => head.uplinks === 0))
+      await this.#drop(segment);
+    return uplinks;
   }
 
   /** Closes the open segment when it is long, or its first uplink came before the time. */
@@ -143,8 +167,12 @@ export class EmbeddedUplinks implements RawUplinkStore {
     return segment.bytes;
   }
 
-  /** Writes the segment without the devices. Returns how many uplinks that removed. */
-  async #without(segment: ClosedSegment, deviceIds: ReadonlySet<string>): Promise<number> {
+  /** Writes the segment without these uplinks of the devices. Returns how many that removed. */
+  async #without(
+    segment: ClosedSegment,
+    deviceIds: ReadonlySet<string>,
+    isRemoved: (line: string) => boolean,
+  ): Promise<number> {
     const { path, number, generation, head } = segment;
     if (!(await this.#indexes.mayHave(path, deviceIds))) return 0;
     const next = segmentName(this.#options.directory, number, generation + 1);
@@ -152,7 +180,7 @@ export class EmbeddedUplinks implements RawUplinkStore {
       path,
       head.blocks,
       next.path,
-      (line) => !deviceIds.has(deviceOfLine(line)),
+      (line) => !deviceIds.has(deviceOfLine(line)) || !isRemoved(line),
     );
     copy.damage.forEach(this.#options.damaged);
     const written = await closeSegment(next, copy.contents, copy.bytes);
