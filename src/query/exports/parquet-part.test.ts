@@ -1,4 +1,5 @@
 // Samples that a Parquet file has are those that the store answers, row by row, as DuckDB reads them.
+// More than the usual 12 files: PARQUET_FILES=300 npx vitest run src/query/exports/parquet-part.test.ts
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import { parquetHead, parquetPart, parquetTail } from './parquet-part.ts';
 import { membersOf } from './sample-lines.ts';
 import { type ValueRow, valueRows } from './value-rows.ts';
 
+const randomFiles = Number(process.env['PARQUET_FILES'] ?? 12);
 const folder = mkdtempSync(join(tmpdir(), 'parquet-part-'));
 const duck = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
 afterAll(() => {
@@ -193,8 +195,8 @@ async function samplesOf(store: TestSamples, deviceIds: readonly string[]): Prom
 const limits = { chunkRowsMin: 20, rowsToCloseAtDay: 30, rowsMax: 40, memtableRowsMax: 50 };
 
 test.each([
-  ['few', { minLength: 1, maxLength: 60 }, 30],
-  ['many', { minLength: 400, maxLength: 600 }, 3],
+  ['few', { minLength: 1, maxLength: 60 }, randomFiles],
+  ['many', { minLength: 400, maxLength: 600 }, Math.ceil(randomFiles / 10)],
 ])(
   'rows of %s random samples, sealed and not, of a file of parts',
   async (_, count, numRuns) => {

@@ -1,5 +1,5 @@
 // Files cut short or with one bit flipped, at random places: detected, the rest readable, never wrong data, never a start that fails.
-// More than the usual 50 cases: CASES=5000 npx vitest run src/storage/samples/embedded/damage.test.ts
+// More than the usual 20 cases: CASES=5000 npx vitest run src/storage/samples/embedded/damage.test.ts
 import {
   cpSync,
   mkdtempSync,
@@ -20,7 +20,7 @@ import { openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
 
-const cases = Number(process.env['CASES'] ?? 50);
+const cases = Number(process.env['CASES'] ?? 20);
 const tiny: Partial<StoreLimits> = {
   rowsToCloseAtDay: 30,
   rowsMax: 60,

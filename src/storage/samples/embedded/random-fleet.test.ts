@@ -1,5 +1,5 @@
 // Random fleets in a store with tiny limits: sealed, merged, dropped, reopened and stopped at any moment.
-// More than the usual 8, and others: FLEETS=5000 FIRST_FLEET=41 npx vitest run src/storage/samples/embedded/random-fleet.test.ts
+// More than the usual 4, and others: FLEETS=5000 FIRST_FLEET=41 npx vitest run src/storage/samples/embedded/random-fleet.test.ts
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import type { StoreLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
 
 const firstFleet = Number(process.env['FIRST_FLEET'] ?? 1);
-const fleets = Number(process.env['FLEETS'] ?? 8);
+const fleets = Number(process.env['FLEETS'] ?? 4);
 const perTest = 20;
 
 function randomLimits(random: Random): Partial<StoreLimits> {

@@ -1,5 +1,5 @@
 // Random streams through the embedded store with tiny limits, sealed and opened again at any moment.
-// More than the usual 40: STREAMS=10000 npx vitest run src/storage/samples/embedded/random-streams.test.ts
+// More than the usual 20: STREAMS=10000 npx vitest run src/storage/samples/embedded/random-streams.test.ts
 import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { describeRandomStream } from '../conformance/random-streams.conformance.
 import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 
-const streams = Number(process.env['STREAMS'] ?? 40);
+const streams = Number(process.env['STREAMS'] ?? 20);
 /** A stream is one device, so that by turns its rows are in runs, in chunks, or in both. */
 const chunkRows = [1_000, 1, 8, 30];
 const tiny: Partial<StoreLimits> = {
