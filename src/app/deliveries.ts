@@ -47,7 +47,7 @@ import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliver
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
-export interface Deliveries extends Omit<KeptDeliveries, 'book'> {
+export interface Deliveries extends KeptDeliveries {
   readonly availableOutputs: AvailableOutputs;
   /**
    * Sends one mail. Undefined without a mail server. A failure is logged, and the inviter has the
@@ -99,6 +99,7 @@ export async function composeDeliveries(
         preview: (request, principal) => previewTemplate(request, principal, previews),
       }),
     ],
+    book: kept.book,
     enqueueDeliveries: kept.enqueueDeliveries,
     settled: kept.settled,
     dropDevices: kept.dropDevices,

@@ -67,6 +67,7 @@ import { accessRoutes } from './access-routes.ts';
 import type { Alarms } from './alarms.ts';
 import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
+import { deviceTraceRoute } from './device-trace.ts';
 import type { Lora } from './lorawan.ts';
 import { integrationRows } from '../storage/records/rows/device-connectors.ts';
 import { createServerLookup } from '../uplinks/capture/network-server-capture.ts';
@@ -131,6 +132,11 @@ export function composeRoutes(
     }),
     runScriptRoute(uplinks.runScript),
     ...refusalRoutes(refusalParts(parts, uplinks, lora)),
+    deviceTraceRoute(parts, uplinks, extras, async (organizationId) => {
+      await settled.devices();
+      await extras.rules.settledFor(organizationId);
+      await settled.outputs();
+    }),
     ...expressionRoutes(),
     ...recordRoutes(parts, { ...uplinks, everywhere: settled }, device.aliased, extras),
     ...extras.deliveries.routes,

@@ -41,6 +41,7 @@ import { passwordReset } from './password-reset.ts';
 import { providerSignIn } from './provider-sign-in.ts';
 import { rawUplinks } from './raw-uplinks.ts';
 import { recalculation } from './recalculation.ts';
+import { deviceTrace } from './device-trace.ts';
 import { refusals } from './refusals.ts';
 import { ruleRuns, rules } from './rules.ts';
 import { scripts } from './run-script.ts';
@@ -84,6 +85,7 @@ export const endpoints = {
   deviceCredentials,
   deviceFiles,
   deviceTypeLibrary,
+  deviceTrace,
   deviceTypes,
   devices,
   downlinks,

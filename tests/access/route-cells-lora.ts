@@ -27,6 +27,12 @@ export const loraCells: Readonly<Record<string, Cell>> = {
     level: 'workspace',
     path: (of) => `/v3/devices/${of.device}/downlinks`,
   },
+  'GET /v3/devices/:id/trace': {
+    needs: ['asset', 'read'],
+    who: 'permitted',
+    level: 'workspace',
+    path: (of) => `/v3/devices/${of.device}/trace`,
+  },
   'GET /v3/devices/:id/events': {
     needs: ['asset', 'read'],
     who: 'permitted',

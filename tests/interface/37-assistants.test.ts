@@ -69,6 +69,7 @@ describe.each(['auto', 'old'] as const)('a client of generation %s', (generation
       'find_devices',
       'describe_device',
       'read_log',
+      'why',
       'query_samples',
       'latest_samples',
       'summarize',
@@ -130,6 +131,11 @@ describe.each(['auto', 'old'] as const)('a client of generation %s', (generation
     const payload = { hex: '01ff', port: 3 };
     const { value: got } = await used(client, 'run_decoder', { script: echo, payload });
     expect(got).toMatchObject([{ event: { got: { payloadHex: '01ff', port: 3 } } }]);
+    const { value: trace } = await used(client, 'why', { deviceId: device.id });
+    expect(trace).toMatchObject({
+      device: { id: device.id },
+      verdict: { code: expect.any(String) },
+    });
     const log = await used(client, 'read_log', { deviceId: device.id });
     expect(log.value).toMatchObject({ entries: expect.any(Array) });
   });
@@ -216,6 +222,7 @@ describe('a key for another workspace', () => {
       ['find_devices', { workspaceId: world.workspaceId }],
       ['describe_device', { deviceId: device.id }],
       ['read_log', { deviceId: device.id }],
+      ['why', { deviceId: device.id }],
       ['query_samples', { deviceId: device.id }],
       ['latest_samples', { deviceIds: [device.id] }],
       ['read_decoder', { deviceId: device.id }],

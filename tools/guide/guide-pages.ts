@@ -48,6 +48,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { source: 'docs/guide/counters.md', slug: 'counters', title: 'Counters' },
       { source: 'docs/guide/usual.md', slug: 'usual', title: 'What is usual' },
       { source: 'docs/guide/corrections.md', slug: 'corrections', title: 'Corrections' },
+      { source: 'docs/guide/why.md', slug: 'why', title: 'Why is there nothing?' },
       { source: 'docs/guide/export.md', slug: 'export', title: 'Export' },
       { source: 'docs/guide/assistants.md', slug: 'assistants', title: 'Assistants' },
       { source: 'docs/command-line.md', slug: 'command-line', title: 'Command line' },

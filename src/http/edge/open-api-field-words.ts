@@ -214,6 +214,16 @@ export const pageFieldWords: Words = {
  * end, or the property that they are in.
  */
 export const ownFieldWords: Words = {
+  'DeviceTrace.device': 'Device whose uplink is followed.',
+  'DeviceTrace.at': 'When the uplink arrived. Null without one.',
+  'DeviceTrace.verdict': 'The first broken step, or else the first one that waits.',
+  'DeviceTrace.steps': 'What happened, in order.',
+  'TraceVerdict.fix': 'What to do, and where. Null when nothing is broken.',
+  'TraceFix.text': 'What to do, as a sentence.',
+  'TraceStep.kind': 'Part of the way of an uplink.',
+  'TraceStep.state': 'Whether the uplink passed. `UNKNOWN` for what is no longer kept.',
+  'TraceStep.at': 'Time of the step. Null where it is not known.',
+  'TraceStep.details': 'Further facts, such as the place in the decoder. Null without any.',
   'RefusalProposal.dataFlows': 'Data flows of the device connector, the oldest first.',
   'RefusalProposal.types': 'Device types that were tried, the best first.',
   'RefusalProposal.similar': 'Devices whose device ID the sender may have meant.',

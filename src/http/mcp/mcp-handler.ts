@@ -130,7 +130,30 @@ const readLog = tool({
   },
 });
 
-const deviceTools: readonly Tool[] = [listWorkspaces, findDevices, describeDevice, readLog];
+const why = tool({
+  name: 'why',
+  title: 'Say why there is nothing',
+  description:
+    'Follows the last uplink of a device, or the named one, from its arrival to its deliveries, and says where it broke and what to do. Name the rule or output that was expected to act.',
+  input: Type.Object(
+    {
+      deviceId,
+      correlationId: Type.Optional(Type.String({ maxLength: 500 })),
+      at: Type.Optional(
+        Type.String({ maxLength: 40, description: 'The newest uplink until then, ISO 8601' }),
+      ),
+      topic: Type.Optional(Type.String({ maxLength: 500 })),
+      dataKey: Type.Optional(Type.String({ maxLength: 500 })),
+      ruleId: Type.Optional(Type.String({ maxLength: 500 })),
+      outputConnectorId: Type.Optional(Type.String({ maxLength: 500 })),
+    },
+    { additionalProperties: false },
+  ),
+  run: ({ ask }, { deviceId: id, ...asked }) =>
+    ask('GET', urlOf(`/v3/devices/${encodeURIComponent(id)}/trace`, asked)),
+});
+
+const deviceTools: readonly Tool[] = [listWorkspaces, findDevices, describeDevice, readLog, why];
 
 // Sample tools: stored samples, the newest values of many devices, and summaries.
 

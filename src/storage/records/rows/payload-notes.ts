@@ -122,6 +122,20 @@ export async function listRefusals(
   return { rows: rows.map(fromRow), total };
 }
 
+/** Without payloads: those of a workspace since the time, the last ones first. */
+export async function refusalsSince(db: RecordsDb, workspaceId: string, since: EpochMs) {
+  const rows = await db
+    .selectFrom('refusals')
+    .select(['id', 'connectorId', 'deviceId', 'transport', 'reason', 'message', 'last', 'count'])
+    .where('workspaceId', '=', workspaceId)
+    .where('last', '>=', since)
+    .orderBy('last', 'desc')
+    .orderBy('id')
+    .limit(refusalLimits.perWorkspaceMax)
+    .execute();
+  return rows as Pick<Refusal, keyof (typeof rows)[number]>[];
+}
+
 /** Undefined when it is gone. */
 export async function findRefusal(
   db: RecordsDb,
@@ -217,6 +231,7 @@ interface ProcessingLogFilter {
   readonly to?: EpochMs | undefined;
   readonly level?: NoteLevel | undefined;
   readonly source?: NoteSource | undefined;
+  readonly correlationId?: string | undefined;
 }
 
 /** Newest first unless the page asks for another order. */
@@ -230,6 +245,8 @@ export async function listProcessingLog(
   if (filter.to !== undefined) query = query.where('timestamp', '<', filter.to);
   if (filter.level !== undefined) query = query.where('level', '=', filter.level);
   if (filter.source !== undefined) query = query.where('source', '=', filter.source);
+  if (filter.correlationId !== undefined)
+    query = query.where('correlationId', '=', filter.correlationId);
   const newestFirst = [
     { field: 'timestamp', direction: 'desc' },
     { field: 'sequence', direction: 'desc' },
