@@ -4,13 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { existsSync } from 'node:fs';
 import { deviceIdOf, multiplyDevices } from './load/device-copies.ts';
+import { type Goal, tellGoals } from './load/goals.ts';
 import { type HttpTarget, inLanes, mustSucceed, openConnections } from './load/http.ts';
 import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
 import { figure, markdownTable, publish, summarize } from './load/measure.ts';
 import { type BulkForm, bulkRequest, samplesRequest } from './peers/heliograph.ts';
-import { encodeLines, startInfluxdb } from './peers/influxdb.ts';
+import { encodeLines, influxdb, startInfluxdb } from './peers/influxdb.ts';
 import {
   deviceOrdered,
   minutesPerDay,
@@ -36,6 +38,8 @@ const { values: flags } = parseArgs({
     // Bodies of lines, and requests with an Idempotency-Key.
     lines: { type: 'boolean', default: false },
     keys: { type: 'boolean', default: false },
+    // Without InfluxDB where it is not installed.
+    installed: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 });
@@ -104,11 +108,14 @@ const workloads = flags.devices.split(',').flatMap((count): Workload[] => {
   return [{ title: `${title}, one after the other`, devices, ofOneDevice: true }, inTime];
 });
 
+const isSkipped = flags.installed && !existsSync(influxdb.program);
+const names = flags.only.split(',').filter((name) => !(isSkipped && name === 'influxdb'));
+const goals: Goal[] = [];
 const rows: string[][] = [];
 for (const workload of workloads) {
   const runs = new Map<Contestant, Run[]>();
   for (let round = 0; round < Number(flags.rounds); round++)
-    for (const name of flags.only.split(','))
+    for (const name of names)
       for (const contestant of contestants[name] ?? []) {
         if (!contestant.takes(workload)) continue;
         const run = await measured(contestant, workload);
@@ -119,6 +126,7 @@ for (const workload of workloads) {
       }
   rows.push(...rowsOf(workload, runs));
 }
+tellGoals(goals, isSkipped ? ['InfluxDB is skipped: it is not installed'] : []);
 publish('Bulk over HTTP compared with InfluxDB', [
   `${figure(samples)} samples of six values in requests of ${batch}, ${lanes} in flight, acknowledged when synced; the first ${warmShare * 100} % warm. Requests are built before; the generator is one process for all. Processor time is that of the server, all threads.`,
   markdownTable(
@@ -139,6 +147,14 @@ function rowsOf({ title }: Workload, runs: ReadonlyMap<Contestant, readonly Run[
     const perSecond = mean(of, (run) => run.perSecond);
     const ratio = peer === undefined ? Number.NaN : perSecond / mean(peer, (run) => run.perSecond);
     const { p50Ms, p99Ms } = summarize(of.flatMap((run) => run.durationsMs));
+    if (peer !== undefined && of !== peer)
+      goals.push({
+        what: `samples a second: ${title}; ${contestant.title}`,
+        figure: ratio,
+        of: `InfluxDB (${influxdb.released})`,
+        goal: 2,
+        best: 'high',
+      });
     return [
       title,
       contestant.title,

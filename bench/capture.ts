@@ -1,10 +1,11 @@
-// Single captures per second, fsynced before the answer, against a bare node:http server: decoded, or passed through.
+// Single captures, synced before the answer, against a bare node:http server that parses and syncs: decoded, or passed through.
 // node bench/capture.ts [--pass-through] [--seconds 10] [--in-flight 64] [--devices 1000]
 // [--raw-uplinks P7D] [--edges 0] [--write]
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { withBareServer } from './load/bare-server.ts';
 import { captureRequests } from './load/capture-requests.ts';
+import { type Goal, isReached, tellGoals } from './load/goals.ts';
 import { hexDecoder } from './load/hex-decoder.ts';
 import { countSamples, createDevices, createFlow, withPlatform } from './load/platform.ts';
 import { runStorm, type Storm, type StormResult } from './load/request-storm.ts';
@@ -26,10 +27,8 @@ const { values: flags } = parseArgs({
 });
 const devices = Number(flags.devices);
 const passThrough = flags['pass-through'];
-/** Processor time is that of all threads of the platform, for one capture. */
-const goal = passThrough
-  ? { perSecond: 15_000, processorUs: 70, p99Ms: 50 }
-  : { perSecond: 9_000, processorUs: 150, p99Ms: 50 };
+const what = passThrough ? 'passed through' : 'decoded';
+const p99MsMax = 50;
 const storm = {
   inFlight: Number(flags['in-flight']),
   warmSeconds: Number(flags.warm),
@@ -39,6 +38,8 @@ const storm = {
 const before = await bareStorm();
 const ours = await captureStorm();
 const after = await bareStorm();
+const goals = goalsOf();
+tellGoals(goals);
 publish(passThrough ? 'Single captures, passed through' : 'Single captures', report());
 if (ours.stored !== ours.accepted) {
   console.error(`${ours.accepted} captures were acknowledged and ${ours.stored} samples are there`);
@@ -57,7 +58,7 @@ async function measuredStorm(server: RunningServer, settings: Storm): Promise<Me
 }
 
 function bareStorm(): Promise<Measured> {
-  return withBareServer('read', (server, target) =>
+  return withBareServer('durable', (server, target) =>
     measuredStorm(server, {
       ...storm,
       target,
@@ -81,22 +82,36 @@ function captureStorm(): Promise<Measured & { readonly stored: number }> {
   });
 }
 
+/** On a quiet machine the bare server takes 21 us: the goals are 95 and 50 us, and 14,000 a second. */
+function goalsOf(): Goal[] {
+  const bareUs = (before.processorUs + after.processorUs) / 2;
+  const barePerSecond = (before.perSecond + after.perSecond) / 2;
+  const of = 'the bare server that parses and syncs';
+  const cost: Goal = {
+    what: `capture, ${what}: processor time`,
+    figure: ours.processorUs / bareUs,
+    of,
+    goal: passThrough ? 2.4 : 4.5,
+    best: 'low',
+  };
+  if (passThrough) return [cost];
+  const rate = ours.perSecond / barePerSecond;
+  return [cost, { what: `capture, ${what}: rate`, figure: rate, of, goal: 0.37, best: 'high' }];
+}
+
 function report(): string[] {
   const barePerSecond = (before.perSecond + after.perSecond) / 2;
   const head = ['what', 'per second', 'of the bare server', 'CPU', 'p50', 'p99', 'max', 'refused'];
   const rows = [
-    row('bare node:http, answers 201', before, barePerSecond),
-    row(`capture, ${passThrough ? 'passed through' : 'decoded'}, durable`, ours, barePerSecond),
+    row('bare node:http, JSON, synced', before, barePerSecond),
+    row(`capture, ${what}, durable`, ours, barePerSecond),
     row('bare node:http, again', after, barePerSecond),
   ];
-  const isMet =
-    ours.perSecond >= goal.perSecond &&
-    ours.processorUs <= goal.processorUs &&
-    summarize(ours.durationsMs).p99Ms < goal.p99Ms;
+  const isMet = goals.every(isReached) && summarize(ours.durationsMs).p99Ms < p99MsMax;
   return [
     `${devices} devices, ${storm.inFlight} requests in flight over keep-alive connections, ${storm.seconds} s after ${storm.warmSeconds} s of warming; the generator is a thread on the same machine. Raw uplinks are kept for ${flags['raw-uplinks']}; EDGES=${flags.edges}.`,
     markdownTable(head, rows),
-    `Goal: ${figure(goal.perSecond)}/s with at most ${goal.processorUs} us CPU and p99 under ${goal.p99Ms} ms: ${verdict(isMet)}.`,
+    `${goals.map((goal) => `${goal.what}: ${figure(goal.figure)} of ${goal.of}, goal ${goal.goal}`).join('; ')}; p99 under ${p99MsMax} ms: ${verdict(isMet)}.`,
     `${ours.accepted} acknowledged, ${ours.stored} found by a query afterwards.`,
   ];
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { fleetDevice } from './load/device-copies.ts';
+import { tellGoals } from './load/goals.ts';
 import { httpRequest, mustSucceed, openPatientConnection } from './load/http.ts';
 import { apiKey, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
@@ -199,6 +200,17 @@ const head = [
   'health p99, max, ms',
   '',
 ];
+tellGoals(
+  results
+    .filter(({ kind }) => !kind.isLabeled)
+    .map(({ processorUs, bareUs }) => ({
+      what: 'processor time of an imported device',
+      figure: processorUs / bareUs,
+      of: 'a prepared insert of the same row',
+      goal: 2,
+      best: 'low',
+    })),
+);
 publish('Device import', [
   `${total.toLocaleString('en-US')} devices in CSV files of ${devicesPerFile.toLocaleString('en-US')}, from the first byte until the operation has ended. The bare insert puts the rows of the devices into the same tables with one prepared statement, ${rowsPerTransaction.toLocaleString('en-US')} a transaction; the ratio is that of the main thread to it.`,
   markdownTable(head, rows),

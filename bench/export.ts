@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parquetWriteBuffer } from 'hyparquet-writer';
+import { tellGoals } from './load/goals.ts';
 import { inLanes, mustSucceed, openConnections } from './load/http.ts';
 import { figure, markdownTable, median, publish } from './load/measure.ts';
 import { createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
@@ -60,6 +61,15 @@ const { runs, residentMiB } = await withPlatform({}, async (platform) => {
 });
 const baselines = [stringified(), written()];
 
+tellGoals([
+  {
+    what: `processor time of an exported sample, ${flags.format}`,
+    figure: median(runs.map(({ cpuUs }) => cpuUs)) / baselines[1]!.cpuUs,
+    of: 'hyparquet-writer with the same rows in memory',
+    goal: 0.25,
+    best: 'low',
+  },
+]);
 publish('Export', [
   `${figure(samples)} samples of six values of ${devices} devices to ${flags.format}, median of ${flags.rounds}. Processor time of an export is that of the platform, all threads; baselines run in one thread over objects in memory, ${figure(baselineSamples)} samples.`,
   markdownTable(

@@ -1,6 +1,7 @@
 // Peers on a sparse fleet, and on queries of one device: all figures with the ratio to the best peer.
 // Options: `--devices 10000 --days 2 --per-day 96 --one-devices 300 --one-days 8 --only heliograph,influxdb --write`.
 import { parseArgs } from 'node:util';
+import { tellGoals } from './load/goals.ts';
 import { figure, markdownTable, publish } from './load/measure.ts';
 import { type EngineResult, runEngines, type RunOptions } from './peers/engine-run.ts';
 import { engines, heliograph, namedPeers } from './peers/peer-table.ts';
@@ -18,6 +19,8 @@ const { values: flags } = parseArgs({
     only: { type: 'string', default: Object.keys(engines).join(',') },
     batch: { type: 'string', default: '1000' },
     lanes: { type: 'string', default: '4' },
+    // Without the engines that are not installed, instead of installing them.
+    installed: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 });
@@ -57,7 +60,7 @@ interface Row {
   readonly value: (result: EngineResult) => number;
 }
 
-const { peers, skipped: failures } = namedPeers(flags.only.split(','));
+const { peers, skipped: failures } = namedPeers(flags.only.split(','), flags.installed);
 
 async function runAll(options: RunOptions): Promise<Measured[]> {
   const { measured, failures: failed } = await runEngines(
@@ -122,19 +125,25 @@ function rowsFor(queries: readonly QueryName[]): Row[] {
   ];
 }
 
+const nameOf = ({ peer, result }: Measured) => `${peer.title} ${result.version} (${peer.released})`;
+
+/** How many times better the platform is than the best peer, and which that is. */
+function comparedWithBest(measured: readonly Measured[], { more, value }: Row) {
+  const ours = measured.find(({ peer }) => peer === heliograph);
+  const [best] = measured
+    .filter(({ peer, result }) => peer !== heliograph && Number.isFinite(value(result)))
+    .toSorted((a, b) => (more === 'better' ? -1 : 1) * (value(a.result) - value(b.result)));
+  if (ours === undefined || best === undefined) return undefined;
+  const [own, theirs] = [value(ours.result), value(best.result)];
+  return { ratio: more === 'better' ? own / theirs : theirs / own, best };
+}
+
 /** The last column is how many times better the platform is than the best peer. */
 function tableOf(measured: readonly Measured[], queries: readonly QueryName[]): string {
-  const head = measured.map(
-    ({ peer, result }) => `${peer.title} ${result.version} (${peer.released})`,
-  );
-  const rows = rowsFor(queries).map(({ title, unit, more, value }) => {
-    const ours = measured.find(({ peer }) => peer === heliograph);
-    const theirs = measured
-      .filter(({ peer, result }) => peer !== heliograph && Number.isFinite(value(result)))
-      .map(({ result }) => value(result));
-    const best = more === 'better' ? Math.max(...theirs) : Math.min(...theirs);
-    const own = ours === undefined ? Number.NaN : value(ours.result);
-    const ratio = more === 'better' ? own / best : best / own;
+  const head = measured.map(nameOf);
+  const rows = rowsFor(queries).map((row) => {
+    const { title, unit, value } = row;
+    const ratio = comparedWithBest(measured, row)?.ratio ?? Number.NaN;
     const cells = measured.map(({ result }) => {
       const found = value(result);
       return Number.isFinite(found) ? `${figure(found)} ${unit}` : 'n/a';
@@ -156,8 +165,22 @@ function scaleOf(shape: WorkloadShape): string {
   return `${shape.devices.toLocaleString('en-US')} devices x ${shape.days} days, ${samplesOf(shape).toLocaleString('en-US')} samples`;
 }
 
+/** One-device queries over HTTP are to be no slower than the best peer of the run. */
+function goalsOf(measured: readonly Measured[]) {
+  return rowsFor(oneDeviceQueries)
+    .slice(-oneDeviceQueries.length)
+    .flatMap((row) => {
+      const compared = comparedWithBest(measured, row);
+      if (compared === undefined) return [];
+      const { ratio, best } = compared;
+      const of = `${nameOf(best)}, the best peer`;
+      return [{ what: row.title, figure: ratio, of, goal: 1, best: 'high' as const }];
+    });
+}
+
 const ofFleet = await runAll(optionsFor(fleet, 'time', fleetQueryNames));
 const ofBusy = await runAll(optionsFor(busy, 'device', oneDeviceQueries));
+tellGoals(goalsOf(ofBusy), [...failures, ...wrongAnswers(ofBusy)]);
 publish('Fleet and one device side by side', [
   `Fleet: ${scaleOf(fleet)}, ${flags['per-day']} a day each, in the order of time, ${flags.batch} samples a request, ${flags.lanes} in flight. No hourly aggregates at the peers.`,
   tableOf(ofFleet, fleetQueryNames),

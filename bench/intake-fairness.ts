@@ -15,6 +15,7 @@ import {
   type OtherOrganization,
 } from '../tests/world/restricted-keys.ts';
 import { feltCaptures } from './load/felt-captures.ts';
+import { type Goal, tellGoals } from './load/goals.ts';
 import { httpRequest, mustSucceed, openConnection } from './load/http.ts';
 import { probeVariable } from './load/loop-probe.ts';
 import { createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
@@ -193,6 +194,7 @@ async function measure(platform: Platform, folder: string, probeFile: string): P
   };
   await felt();
   const rows: string[][] = [];
+  const goals: Goal[] = [];
   const add = (name: string, felt: Summary, idle: Summary, turnMs: number, answers: string) => {
     const row = [
       name,
@@ -223,7 +225,15 @@ async function measure(platform: Platform, folder: string, probeFile: string): P
     const { accepted, refused } = await storm;
     const answers = `${accepted}, refused ${JSON.stringify(refused)}`;
     add(name, beside.felt, idle.felt, beside.turnMs, answers);
+    goals.push({
+      what: `p99 of a capture beside ${senders} senders of another organization: ${name}`,
+      figure: beside.felt.p99Ms / idle.felt.p99Ms,
+      of: 'the same just before',
+      goal: 5,
+      best: 'low',
+    });
   }
+  tellGoals(goals);
   const head = [
     '16 senders of another organization',
     'p50, ms',

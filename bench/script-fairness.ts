@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { missing } from '../src/structures/missing.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../tests/world/restricted-keys.ts';
 import { feltCaptures } from './load/felt-captures.ts';
+import { type Goal, tellGoals } from './load/goals.ts';
 import { httpRequest } from './load/http.ts';
 import { createDevices, createFlow, withPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
@@ -88,13 +89,23 @@ await withPlatform({}, async (platform, folder) => {
   };
   await felt();
   const rows: string[][] = [];
+  const goals: Goal[] = [];
   let quiet: number | undefined;
   for (const load of loads) {
     const [scripted = missing('captures'), plain = missing('captures')] = await underLoad(load);
     quiet ??= scripted.p50Ms;
     const figures = [scripted.p50Ms, scripted.p99Ms, scripted.p50Ms / quiet, plain.p50Ms];
     rows.push([load.name, ...figures.map(figure)]);
+    if (scripted.p50Ms === quiet) continue;
+    goals.push({
+      what: `p50 of a scripted capture beside ${load.name} of another organization`,
+      figure: scripted.p50Ms / quiet,
+      of: 'the same without',
+      goal: 3,
+      best: 'low',
+    });
   }
+  tellGoals(goals);
   const head = [
     'load of another tenant',
     'scripted p50, ms',

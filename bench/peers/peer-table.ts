@@ -1,4 +1,5 @@
 // The engines of the side-by-side runs: the platform and its peers, one row each.
+import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { clickhouse } from './clickhouse.ts';
 import { installPackages } from './debian-package.ts';
@@ -27,25 +28,30 @@ export const engines: Readonly<Record<string, Peer>> = {
   clickhouse,
 };
 
-/** Installs the engine when it is missing; undefined when it can run, else why not, in words. */
-function whyMissing(peer: Peer): string | undefined {
-  if (peer === heliograph) return undefined;
-  const missing = installPackages(peer.packages, peer.program);
+/**
+ * Installs the engine when it is missing, unless only installed ones are wanted; undefined when it
+ * can run, else why not, in words.
+ */
+function whyMissing(peer: Peer, onlyInstalled: boolean): string | undefined {
+  if (peer === heliograph || existsSync(peer.program)) return undefined;
+  const missing = onlyInstalled
+    ? 'it is not installed'
+    : installPackages(peer.packages, peer.program);
   return missing === undefined ? undefined : `${peer.title} is skipped: ${missing}`;
 }
 
 /** The engines of the names that can run, and why others cannot, in words. Throws for an unknown name. */
-export function namedPeers(names: readonly string[]): {
-  readonly peers: readonly Peer[];
-  readonly skipped: string[];
-} {
+export function namedPeers(
+  names: readonly string[],
+  onlyInstalled = false,
+): { readonly peers: readonly Peer[]; readonly skipped: string[] } {
   const peers: Peer[] = [];
   const skipped: string[] = [];
   for (const name of names) {
     const peer = engines[name];
     if (peer === undefined)
       throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
-    const missing = whyMissing(peer);
+    const missing = whyMissing(peer, onlyInstalled);
     if (missing === undefined) peers.push(peer);
     else skipped.push(missing);
   }
