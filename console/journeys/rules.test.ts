@@ -124,6 +124,54 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     expect(await alarmRules(world).of(device)).toEqual([]);
   });
 
+  test('a formula is checked while it is typed, said, and its runs say what it compared', async () => {
+    const { page, world } = stage;
+    await stage.visit('rules');
+    const device = await world.device({ name: 'Laundry' });
+    const { hotRule, output } = alarmRules(world);
+    const { id } = await hotRule(device, [[8, await output()]]);
+    await stage.visit(`rules/${id}/edit`);
+    await page.getByRole('button', { name: /temperature is above 8/ }).click();
+    await page.getByLabel('Compare', { exact: true }).selectOption('Formula');
+    const formula = page.getByRole('textbox', { name: 'Formula' });
+    await formula.fill('temperature - nothing(temperature)');
+    await page.getByText('Unknown function nothing (15)').waitFor();
+    await formula.fill('temperature - prev(temperature)');
+    await page.getByText('Unknown function nothing').waitFor({ state: 'detached' });
+    await page
+      .getByText(
+        'When Laundry reports that temperature - prev(temperature) is above 8, raise an alarm.',
+      )
+      .waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved').first().waitFor();
+    await world.capture(device, { temperature: 4 });
+    await world.capture(device, { temperature: 16 });
+    await page.getByText('condition 1 is met: 12 is above 8').first().waitFor();
+    // The next one asks whether the value is unusual; after one day nothing can be judged.
+    await page.getByRole('button', { name: /prev\(temperature\) is above 8/ }).click();
+    await page.getByLabel('Compare', { exact: true }).selectOption('Unusual value');
+    await page.getByLabel('Data key').fill('temperature');
+    await page.getByLabel('Sensitivity').selectOption('Low (far out)');
+    await page
+      .getByText('When Laundry reports that temperature is very unusual, raise an alarm.')
+      .waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved').first().waitFor();
+    await expect
+      .poll(
+        async () => (await world.must('GET', `/v3/rules/${id}`)).logic.logicBlocks[0].conditions[0],
+      )
+      .toMatchObject({ operandFirst: { expression: 'unusual(temperature, "LOW")' } });
+    await world.capture(device, { temperature: 17 });
+    await page
+      .getByText('not judged: too little history to know what is usual for temperature')
+      .first()
+      .waitFor();
+  });
+
   test('a rule of silence is made without data keys, and said', async () => {
     const { page, world } = stage;
     await stage.visit('rules/new');

@@ -94,6 +94,11 @@ function compileCondition(
   };
 }
 
+/** An operand without a key reads the key of its data source. */
+function keyOf({ dataKey, dataSourceId }: RuleOperand, sources: readonly RuleDataSource[]) {
+  return dataKey || sources.find(({ id }) => id === dataSourceId)?.dataKey;
+}
+
 function compileOperand(
   operand: RuleOperand,
   type: ValueType,
@@ -112,8 +117,7 @@ function compileOperand(
       return sample && converted(formulaValue(formula, sample), type);
     };
   }
-  // An operand without a key reads the key of its data source.
-  const key = operand.dataKey || sources[place]?.dataKey;
+  const key = keyOf(operand, sources);
   if (key === undefined) return () => undefined;
   return (reading) => converted(reading.value(place, key), type);
 }
@@ -159,7 +163,8 @@ export function sayingsOf(
         return compileOperand(operand, type, sources, formulas)(reading);
       });
       // A yes or no says little without the question.
-      const asked = type === 'BOOLEAN' && operandFirst.expression;
+      const named = operandFirst.expression ?? keyOf(operandFirst, sources);
+      const asked = type === 'BOOLEAN' && operandFirst.type !== 'CONSTANT' && named;
       if (asked) return `${cut(asked)} is ${shown(a)}`;
       if (a === undefined || b === undefined) return `${shown(a)} compared with ${shown(b)}`;
       const [met, unmet] = relations[operator];

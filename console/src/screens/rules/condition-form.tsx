@@ -1,6 +1,6 @@
 // Condition form: topic, key, comparison and value, with the keys that the devices sent.
-import { useQuery } from '@tanstack/react-query';
-import { useId } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useId } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -11,11 +11,17 @@ import {
   type ConditionEdit,
   editCondition,
   type LaneProps,
+  operandKindOf,
+  operandKinds,
   operators,
   type RuleCondition,
   type RuleDraft,
+  sensitivities,
   sourceOf,
+  unusualExpression,
+  unusualOf,
   type ValueType,
+  withOperandKind,
   withoutCondition,
 } from './rule-model.ts';
 import styles from './rules.module.css';
@@ -34,7 +40,14 @@ export function ConditionForm(props: ConditionProps) {
   const source = sourceOf(rule, condition.operandFirst);
   if (source === undefined) return null;
   const edit = (edited: ConditionEdit) => change(editCondition(rule, at, place, edited));
+  const kind = operandKindOf(condition);
+  const unusual =
+    kind === 'UNUSUAL' ? unusualOf(condition.operandFirst.expression ?? '') : undefined;
   const setKey = (dataKey: string) => {
+    if (unusual !== undefined) {
+      const expression = unusualExpression(dataKey, unusual.sensitivity);
+      return edit({ source: { dataKey }, expression });
+    }
     const valueType = keys.get(`${source.dataTopic} ${dataKey}`);
     edit({ source: { dataKey, ...(valueType === undefined ? {} : { valueType }) } });
   };
@@ -47,13 +60,31 @@ export function ConditionForm(props: ConditionProps) {
         value={source.dataTopic}
         onChange={({ currentTarget }) => edit({ source: { dataTopic: currentTarget.value } })}
       />
-      <TextField
-        label={words.key}
-        list={`${lists}-keys`}
-        hint={words.keyHint}
-        value={source.dataKey}
-        onChange={(event) => setKey(event.currentTarget.value)}
-      />
+      <SelectField
+        label={words.operand}
+        value={kind}
+        onChange={({ currentTarget }) => {
+          const chosen = operandKinds.find((one) => one === currentTarget.value) ?? 'KEY';
+          change(withOperandKind(rule, at, place, chosen));
+        }}
+      >
+        {operandKinds.map((one) => (
+          <option key={one} value={one}>
+            {words.operandKinds[one]}
+          </option>
+        ))}
+      </SelectField>
+      {kind === 'FORMULA' ? (
+        <Formula expression={condition.operandFirst.expression ?? ''} edit={edit} />
+      ) : (
+        <TextField
+          label={words.key}
+          list={`${lists}-keys`}
+          hint={words.keyHint}
+          value={unusual?.key ?? source.dataKey}
+          onChange={(event) => setKey(event.currentTarget.value)}
+        />
+      )}
       <datalist id={`${lists}-topics`}>
         {[...new Set(known.map(([topic]) => topic))].map((topic) => (
           <option key={topic} value={topic}>
@@ -71,7 +102,25 @@ export function ConditionForm(props: ConditionProps) {
             ),
         )}
       </datalist>
-      <Comparison {...props} valueType={source.valueType} edit={edit} />
+      {unusual === undefined ? (
+        <Comparison {...props} valueType={source.valueType} edit={edit} />
+      ) : (
+        <SelectField
+          label={words.sensitivity}
+          hint={words.unusualNote}
+          value={unusual.sensitivity}
+          onChange={({ currentTarget }) => {
+            const chosen = sensitivities.find((one) => one === currentTarget.value) ?? 'MEDIUM';
+            edit({ expression: unusualExpression(unusual.key, chosen) });
+          }}
+        >
+          {sensitivities.map((one) => (
+            <option key={one} value={one}>
+              {words.sensitivities[one]}
+            </option>
+          ))}
+        </SelectField>
+      )}
       {place + 1 < (blocksOf(rule)[at]?.conditions.length ?? 0) && (
         <SelectField
           label={words.chain}
@@ -92,6 +141,38 @@ export function ConditionForm(props: ConditionProps) {
         </span>
       )}
     </div>
+  );
+}
+
+interface FormulaProps {
+  readonly expression: string;
+  readonly edit: (edit: ConditionEdit) => void;
+}
+
+/** The platform checks it while it is typed; an error says where. */
+function Formula({ expression, edit }: FormulaProps) {
+  const words = useWords(editorWords);
+  const typed = useDeferredValue(expression);
+  const check = useQuery({
+    queryKey: ['expression', typed],
+    enabled: typed !== '',
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const body = { expression: typed };
+      const { error } = await ask(platform.POST('/v3/expressions/check', { signal, body }));
+      return { error: error === null ? undefined : `${error.message} (${error.position + 1})` };
+    },
+  });
+  return (
+    <TextField
+      label={words.formula}
+      hint={words.formulaHint}
+      maxLength={2_000}
+      spellCheck={false}
+      value={expression}
+      error={typed === '' ? undefined : check.data?.error}
+      onChange={({ currentTarget }) => edit({ expression: currentTarget.value })}
+    />
   );
 }
 

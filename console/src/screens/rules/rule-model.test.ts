@@ -12,7 +12,10 @@ import {
   withDuration,
   withInput,
   withLogicType,
+  unusualExpression,
+  unusualOf,
   withNewBlock,
+  withOperandKind,
   withoutAction,
   withoutBlock,
   withoutCondition,
@@ -62,6 +65,47 @@ test('durations and the value that ends a rule are said, and follow its comparis
     'actionIds',
     'conditions',
   ]);
+});
+
+test('a formula and an unusual value take the place of a data key, and are said in both languages', () => {
+  const keyed = withAction(
+    editCondition(one, 0, 0, { source: { dataKey: 'temperature' }, value: 8 }),
+    alarm,
+  );
+  const formula = editCondition(withOperandKind(keyed, 0, 0, 'FORMULA'), 0, 0, {
+    expression: 'temperature - prev(temperature)',
+  });
+  const begin = 'When Leak Detector Boiler Room reports that';
+  expect(sentenceOf(formula, editorWords.en)).toBe(
+    `${begin} temperature - prev(temperature) is above 8, raise an alarm.`,
+  );
+  expect(formula.logic.logicBlocks?.[0]?.conditions[0]?.operandFirst).toMatchObject({
+    type: 'EXPRESSION',
+    expression: 'temperature - prev(temperature)',
+    valueType: 'NUMERICAL',
+  });
+  const unusual = withDuration(withOperandKind(keyed, 0, 0, 'UNUSUAL'), 0, 'holdsFor', 'PT1H');
+  expect(sentenceOf(unusual, editorWords.en)).toBe(
+    `${begin} temperature is unusual for 1 h, raise an alarm.`,
+  );
+  expect(sentenceOf(unusual, editorWords.de)).toBe(
+    'Wenn Leak Detector Boiler Room meldet: temperature ist ungewöhnlich seit 1 h, dann einen Alarm auslösen.',
+  );
+  const [condition] = unusual.logic.logicBlocks?.[0]?.conditions ?? [];
+  expect(condition).toMatchObject({
+    operandFirst: { expression: 'unusual(temperature, "MEDIUM")', valueType: 'BOOLEAN' },
+    operator: 'EQ',
+    operandSecond: { value: true },
+  });
+  const back = withOperandKind(unusual, 0, 0, 'KEY');
+  expect(sentenceOf(back, editorWords.en)).toBe(
+    `${begin} temperature is above 0 for 1 h, raise an alarm.`,
+  );
+  expect(back.logic.logicBlocks?.[0]?.conditions[0]?.operandFirst).not.toHaveProperty('expression');
+});
+
+test.each(['temperature', 'pm2.5', 'a "b" \\ c'])('%s can be unusual', (key) => {
+  expect(unusualOf(unusualExpression(key, 'HIGH'))).toEqual({ key, sensitivity: 'HIGH' });
 });
 
 test('a rule of silence is said too, and becomes one that compares again', () => {

@@ -179,7 +179,67 @@ export function withoutCondition(draft: RuleDraft, at: number, place: number): R
   return withUsedSources(withBlock(draft, at, { ...block, conditions }));
 }
 
+export const sensitivities = ['LOW', 'MEDIUM', 'HIGH'] as const;
+type Sensitivity = (typeof sensitivities)[number];
+
+/** What a condition compares: a data key, a formula, or whether a value is unusual. */
+export const operandKinds = ['KEY', 'FORMULA', 'UNUSUAL'] as const;
+export type OperandKind = (typeof operandKinds)[number];
+
+export function operandKindOf({ operandFirst: { type, expression } }: RuleCondition): OperandKind {
+  if (type !== 'EXPRESSION') return 'KEY';
+  return unusualOf(expression ?? '') === undefined ? 'FORMULA' : 'UNUSUAL';
+}
+
+const plainKey = /^[A-Za-z_]\w*$/;
+
+/** The formula that asks whether the value of a key is unusual. */
+export function unusualExpression(key: string, sensitivity: Sensitivity): string {
+  const named = plainKey.test(key) ? key : `key(${JSON.stringify(key)})`;
+  return `unusual(${named}, "${sensitivity}")`;
+}
+
+/** Undefined for any other formula. */
+export function unusualOf(
+  expression: string,
+): { readonly key: string; readonly sensitivity: Sensitivity } | undefined {
+  const found = /^unusual\((?:([A-Za-z_]\w*)|key\(("(?:[^"\\]|\\.)*")\)), "(\w+)"\)$/.exec(
+    expression,
+  );
+  const sensitivity = sensitivities.find((one) => one === found?.[3]);
+  if (found === null || sensitivity === undefined) return undefined;
+  const [, plain, quoted] = found;
+  return { key: plain ?? String(JSON.parse(quoted ?? '""')), sensitivity };
+}
+
+/** The condition compares something else from now on. */
+export function withOperandKind(
+  draft: RuleDraft,
+  at: number,
+  place: number,
+  kind: OperandKind,
+): RuleDraft {
+  const condition = blocksOf(draft)[at]?.conditions[place];
+  if (condition === undefined || operandKindOf(condition) === kind) return draft;
+  const { dataKey = '', valueType = 'NUMERICAL' } = sourceOf(draft, condition.operandFirst) ?? {};
+  if (kind === 'UNUSUAL')
+    return editCondition(draft, at, place, {
+      expression: unusualExpression(dataKey, 'MEDIUM'),
+      source: { valueType: 'BOOLEAN' },
+      operator: 'EQ',
+      value: true,
+    });
+  const wasUnusual = operandKindOf(condition) === 'UNUSUAL';
+  return editCondition(draft, at, place, {
+    expression: kind === 'FORMULA' ? dataKey : null,
+    source: { valueType: wasUnusual ? 'NUMERICAL' : valueType },
+    ...(wasUnusual && { operator: 'GT', value: 0 }),
+  });
+}
+
 export interface ConditionEdit {
+  /** A formula in place of the data key; null for the data key. */
+  readonly expression?: string | null;
   readonly source?: Partial<RuleSource>;
   readonly operator?: Operator;
   readonly value?: unknown;
@@ -191,7 +251,7 @@ export function editCondition(
   draft: RuleDraft,
   at: number,
   place: number,
-  { source: sourceEdit = {}, value, ...edit }: ConditionEdit,
+  { source: sourceEdit = {}, value, expression, ...edit }: ConditionEdit,
 ): RuleDraft {
   const block = blocksOf(draft)[at];
   const condition = block?.conditions[place];
@@ -208,11 +268,22 @@ export function editCondition(
       ? constant(valueAs(valueType, given), valueType)
       : operandSecond;
   const operator = valueType === 'NUMERICAL' ? condition.operator : equality(condition.operator);
-  const changed = { ...condition, operator, operandSecond: second, ...edit };
+  const text = expression === undefined ? condition.operandFirst.expression : expression;
+  const { dataSourceId } = condition.operandFirst;
+  // What the form says is how the result is compared.
+  const operandFirst: RuleOperand =
+    typeof text === 'string'
+      ? { ...fromSource(dataSourceId ?? ''), type: 'EXPRESSION', expression: text, valueType }
+      : { ...withoutExpression(condition.operandFirst), type: 'DATA_SOURCE' };
+  const changed = { ...condition, operandFirst, operator, operandSecond: second, ...edit };
   const conditions = block.conditions.with(place, changed);
   const edited = withBlock(withLogic(draft, { dataSources }), at, { ...block, conditions });
   const limit = clearLimitOf(block);
   return limit === undefined ? edited : withClearLimit(edited, at, limit);
+}
+
+function withoutExpression({ expression: _, ...operand }: RuleOperand): RuleOperand {
+  return { ...operand, valueType: null };
 }
 
 /** Comparisons of numbers, each with the one that ends it. */
@@ -223,7 +294,7 @@ export function clearOperatorOf(draft: RuleDraft, block: RuleBlock): Operator | 
   const [only, ...others] = block.conditions;
   if (only === undefined || others.length > 0) return undefined;
   const { operandFirst, operandSecond, operator } = only;
-  if (operandFirst.type !== 'DATA_SOURCE' || operandSecond.type !== 'CONSTANT') return undefined;
+  if (operandFirst.type === 'CONSTANT' || operandSecond.type !== 'CONSTANT') return undefined;
   if (sourceOf(draft, operandFirst)?.valueType !== 'NUMERICAL') return undefined;
   return opposites[operator];
 }

@@ -8,6 +8,7 @@ import {
   type RuleCondition,
   type RuleDraft,
   sourceOf,
+  unusualOf,
 } from './rule-model.ts';
 
 export function sentenceOf(rule: RuleDraft, words: EditorWords): string {
@@ -69,7 +70,7 @@ function blockSaid(rule: RuleDraft, block: RuleBlock, words: EditorWords): strin
       const { key, operator, value } = partsOf(rule, condition, words);
       const chain =
         condition.chainOperator === null ? '' : ` ${words.chains[condition.chainOperator]} `;
-      return `${key} ${operator} ${value}${chain}`;
+      return `${[key, operator, value].filter(Boolean).join(' ')}${chain}`;
     })
     .join('');
   const { holdsFor, clearConditions, clearsFor } = block;
@@ -90,6 +91,10 @@ function blockSaid(rule: RuleDraft, block: RuleBlock, words: EditorWords): strin
 /** The three words of a condition. */
 export function partsOf(rule: RuleDraft, condition: RuleCondition, words: EditorWords) {
   const { operandFirst, operator, operandSecond } = condition;
+  const unusual = unusualOf(operandFirst.expression ?? '');
+  const isTrue = operator === 'EQ' && operandSecond.value === true;
+  if (unusual !== undefined && isTrue)
+    return { key: unusual.key, operator: words.unusuals[unusual.sensitivity], value: '' };
   const value =
     operandSecond.type === 'CONSTANT' ? String(operandSecond.value) : keyOf(rule, operandSecond);
   return { key: keyOf(rule, operandFirst), operator: words.operators[operator], value };
@@ -103,6 +108,8 @@ export function hasKeys(rule: RuleDraft, { operandFirst, operandSecond }: RuleCo
 }
 
 function keyOf(rule: RuleDraft, operand: RuleCondition['operandFirst']): string {
+  if (operand.type === 'EXPRESSION')
+    return unusualOf(operand.expression ?? '')?.key === '' ? '' : (operand.expression ?? '');
   return operand.dataKey ?? sourceOf(rule, operand)?.dataKey ?? '';
 }
 
