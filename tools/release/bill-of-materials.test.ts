@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Ajv, type AnySchema } from 'ajv';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { buildConsole } from '../console-output.ts';
 import { type BillOfMaterials, billOfMaterials } from './bill-of-materials.ts';
 
@@ -13,6 +13,12 @@ beforeAll(async () => {
   if (!existsSync(join(root, 'console', 'dist', 'index.html'))) await buildConsole(root);
   bill = billOfMaterials(root);
 }, 240_000);
+
+test('it is the same with NODE_ENV=production, with which npm leaves out what is bundled into the console', () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  expect(billOfMaterials(root).components).toEqual(bill.components);
+  vi.unstubAllEnvs();
+});
 
 test('it is valid by the schemas of CycloneDX, which find a fault', async () => {
   expect(Number(bill.specVersion)).toBeGreaterThanOrEqual(1.5);

@@ -34,7 +34,7 @@ const development = 'cdx:npm:package:development';
  * development. Throws what npm says, and when npm does not list a package.
  */
 export function billOfMaterials(root: string): BillOfMaterials {
-  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application'];
+  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--include=dev'];
   const output = execFileSync('npm', [...args, '--package-lock-only'], {
     cwd: root,
     encoding: 'utf8',
