@@ -1,23 +1,65 @@
-// API schema of the configuration of a dashboard: tiles on a grid of 12 columns (contract 32, 37).
+// API schema of the configuration of a dashboard: variables, and tiles on a grid of 12 columns (contract 32, 37, 39).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
 import { accumulatorOf } from './sample-queries.ts';
-import { id, oneOf, optional, text } from './record-fields.ts';
+import { id, object, oneOf, optional, text } from './record-fields.ts';
 
 /** A configuration that names this schema is checked; any other is stored as it was sent. */
 export const dashboardSchemaName = 'heliograph-dashboard';
-export const dashboardSchemaVersion = 1;
+/** Version 2 adds variables, kinds of tiles and settings of drawn tiles; version 1 stays valid. */
+export const dashboardSchemaVersions = [1, 2] as const;
 
-const tileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
+/** The kinds of version 1. */
+export const firstTileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
+const tileKinds = [
+  ...firstTileKinds,
+  'gauge',
+  'heatmap',
+  'timeline',
+  'histogram',
+  'devices',
+  'alarms',
+  'plan',
+  'control',
+  'links',
+] as const;
+export const variableKinds = ['DEVICE', 'TAG', 'PLACE', 'CUSTOM_FIELD', 'TEXT'] as const;
 const columns = 12;
 const rowsMax = 1_000;
 const tilesMax = 200;
 const seriesMax = 50;
 const thresholdsMax = 20;
+const variablesMax = 20;
+const listMax = 200;
+const label = Type.String({ maxLength: 500 });
+const variableName = Type.String({
+  pattern: '^[a-z][A-Za-z0-9]{0,39}$',
+  description: 'Name of a variable of the dashboard.',
+});
+const duration = Type.String({ maxLength: 100, description: 'ISO-8601 duration.' });
+const values = Type.Union([
+  Type.String({ maxLength: 500 }),
+  Type.Array(Type.String({ maxLength: 500 }), { maxItems: listMax }),
+]);
+
+const variable = namedObject('DashboardVariable', {
+  name: variableName,
+  label: optional(label),
+  kind: oneOf(variableKinds),
+  deviceTypeId: optional(id),
+  tagId: optional(id),
+  placeId: optional(id),
+  fieldMetaId: optional(id),
+  options: optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: listMax })),
+  multiple: optional(Type.Boolean()),
+  default: optional(values),
+});
 
 const series = namedObject('DashboardSeries', {
   deviceId: optional(id),
   tagId: optional(id),
+  placeId: optional(id),
+  variable: optional(variableName),
   topic: optional(text),
   dataKey: Type.Optional(
     Type.String({
@@ -39,6 +81,45 @@ const series = namedObject('DashboardSeries', {
   label: optional(text),
   unit: optional(text),
   color: optional(Type.String({ maxLength: 100 })),
+  axis: optional(oneOf(['LEFT', 'RIGHT'])),
+  style: optional(oneOf(['LINE', 'STEP', 'BAR', 'POINTS'])),
+});
+
+const axis = namedObject('DashboardAxis', {
+  min: optional(Type.Number()),
+  max: optional(Type.Number()),
+  label: optional(label),
+  scale: optional(oneOf(['LINEAR', 'LOG'])),
+});
+
+const column = namedObject('DashboardColumn', {
+  dataKey: Type.String({ minLength: 1, maxLength: 500 }),
+  topic: optional(text),
+  label: optional(label),
+  spark: optional(Type.Boolean()),
+});
+
+const mark = namedObject('DashboardMark', {
+  deviceId: optional(id),
+  variable: optional(variableName),
+  topic: optional(text),
+  dataKey: Type.String({ minLength: 1, maxLength: 500 }),
+  x: Type.Number({ minimum: 0, maximum: 1 }),
+  y: Type.Number({ minimum: 0, maximum: 1 }),
+});
+
+const controlInput = namedObject('DashboardControlInput', {
+  key: Type.String({ minLength: 1, maxLength: 500 }),
+  kind: oneOf(['NUMBER', 'SWITCH', 'CHOICE', 'TEXT']),
+  min: optional(Type.Number()),
+  max: optional(Type.Number()),
+  options: optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: listMax })),
+});
+
+const link = namedObject('DashboardLink', {
+  label: Type.String({ minLength: 1, maxLength: 500 }),
+  dashboardId: optional(id),
+  url: optional(Type.String({ maxLength: 2_000 })),
 });
 
 const threshold = namedObject('DashboardThreshold', {
@@ -80,12 +161,42 @@ const tile = namedObject('DashboardTile', {
       description: 'Ranges of values with their meaning, from the lowest.',
     }),
   ),
+  thresholdStyle: optional(oneOf(['LINE', 'BAND', 'NONE'])),
+  axes: optional(Type.Object({ left: optional(axis), right: optional(axis) })),
+  legend: optional(
+    Type.Object({
+      place: optional(oneOf(['BOTTOM', 'RIGHT', 'NONE'])),
+      figures: optional(Type.Array(oneOf(['LAST', 'MIN', 'AVG', 'MAX', 'SUM']), { maxItems: 5 })),
+    }),
+  ),
+  repeat: optional(variableName),
+  link: optional(
+    Type.Object({
+      dashboardId: id,
+      variables: optional(Type.Record(variableName, values)),
+    }),
+  ),
+  track: optional(Type.Boolean()),
+  min: optional(Type.Number()),
+  max: optional(Type.Number()),
+  columns: optional(Type.Array(column, { maxItems: seriesMax })),
+  filter: optional(object),
+  placeId: optional(id),
+  blobId: optional(id),
+  deviceId: optional(id),
+  variable: optional(variableName),
+  marks: optional(Type.Array(mark, { maxItems: listMax })),
+  label: optional(label),
+  downlink: optional(object),
+  input: optional(controlInput),
+  confirm: optional(Type.Boolean()),
+  links: optional(Type.Array(link, { maxItems: seriesMax })),
 });
 
 /** Further members are kept, in the configuration and in its tiles. */
 export const dashboardConfiguration = namedObject('DashboardConfiguration', {
   schema: Type.Literal(dashboardSchemaName),
-  version: Type.Literal(dashboardSchemaVersion),
+  version: Type.Union(dashboardSchemaVersions.map((version) => Type.Literal(version))),
   timeZone: optional(Type.String({ maxLength: 100, description: 'IANA time zone.' })),
   range: optional(
     Type.Object(
@@ -97,5 +208,13 @@ export const dashboardConfiguration = namedObject('DashboardConfiguration', {
       { description: 'Time range of all tiles: a relative duration, or `from` and `to`.' },
     ),
   ),
+  refresh: optional(duration),
+  compare: optional(
+    Type.String({ maxLength: 100, description: '`PREVIOUS`, or an ISO-8601 duration.' }),
+  ),
+  annotations: optional(
+    Type.Object({ alarms: optional(Type.Boolean()), notes: optional(Type.Boolean()) }),
+  ),
+  variables: optional(Type.Array(variable, { maxItems: variablesMax })),
   tiles: Type.Array(tile, { maxItems: tilesMax }),
 });

@@ -2,12 +2,13 @@
 import type { components } from '../../../generated/interface-types.ts';
 
 export type Dashboard = components['schemas']['Dashboard'];
-export type Tile = components['schemas']['DashboardTile'];
-export type TileKind = Tile['kind'];
+/** Of version 1, which the console draws. */
+export type TileKind = (typeof tileKinds)[number];
+export type Tile = components['schemas']['DashboardTile'] & { kind: TileKind };
 export type TileSeries = components['schemas']['DashboardSeries'];
 export type Threshold = components['schemas']['DashboardThreshold'];
 export type Tone = Threshold['tone'];
-export type Configuration = components['schemas']['DashboardConfiguration'];
+export type Configuration = components['schemas']['DashboardConfiguration'] & { tiles: Tile[] };
 
 export const tileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
 const schema = 'heliograph-dashboard';

@@ -1,0 +1,222 @@
+// Contract 32, 39: a dashboard configuration that declares the schema is checked, any other is accepted.
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../model/json.ts';
+import { Problem } from '../../model/problem.ts';
+import { checkDashboardConfiguration } from './dashboard-check.ts';
+
+const place = { x: 0, y: 0, width: 6, height: 2 };
+const series = [{ deviceId: '0200000000000001', dataKey: 'temperature' }];
+const line = { id: 'a', kind: 'line', ...place, series };
+const declared = (tiles: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
+  schema: 'heliograph-dashboard',
+  version: 1,
+  tiles: [...tiles],
+  ...more,
+});
+
+const building = { name: 'building', kind: 'PLACE', multiple: true };
+const second = (tiles: readonly JsonObject[], more: JsonObject = {}): JsonObject =>
+  declared(tiles, { version: 2, variables: [building, { name: 'note', kind: 'TEXT' }], ...more });
+const bare = { id: 'a', ...place };
+const control = { ...bare, kind: 'control', deviceId: 'x', label: 'Pump', downlink: { port: 1 } };
+
+test.each<[string, JsonObject | null | undefined]>([
+  ['none', undefined],
+  ['null', null],
+  ['an empty object', {}],
+  ['that of another client', { schemaVersion: 39, panels: [{ type: 'graph' }], version: 7 }],
+  ['one that declares another schema', { schema: 'mine', version: 'x', tiles: 'none' }],
+  ['no tiles', declared([])],
+  [
+    'a tile of each kind',
+    declared(
+      ['value', 'line', 'bar', 'state', 'map', 'table', 'text'].map((kind, n) => ({
+        ...line,
+        id: `t${n}`,
+        kind,
+        text: '# words',
+      })),
+    ),
+  ],
+  ['further members', declared([{ ...line, mine: { a: [1] } }], { theme: 'dark' })],
+  ['a range and a zone', declared([line], { range: { last: 'PT24H' }, timeZone: 'Europe/Zurich' })],
+  ['thresholds', declared([{ ...line, thresholds: [{ from: 21.5, tone: 'WARNING' }] }])],
+  ['a formula', declared([{ ...line, series: [{ deviceId: 'x', expression: 'a * 2' }] }])],
+  ['a series of a tag', declared([{ ...line, series: [{ tagId: 'x', dataKey: 'a' }] }])],
+  [
+    'version 2 with every kind',
+    second([
+      { ...bare, id: '1', kind: 'line', title: '{{building}}', repeat: 'building' },
+      { ...bare, id: '2', kind: 'gauge', min: 0, max: 10, series },
+      { ...bare, id: '3', kind: 'heatmap', series: [{ variable: 'building', dataKey: 'a' }] },
+      { ...bare, id: '4', kind: 'timeline', series: [{ placeId: 'x', dataKey: 'a' }] },
+      { ...bare, id: '5', kind: 'histogram', series: [{ ...series[0], axis: 'RIGHT' }] },
+      { ...bare, id: '6', kind: 'devices', columns: [{ dataKey: 'a', spark: true }] },
+      { ...bare, id: '7', kind: 'alarms', filter: { severity: 'MAJOR' } },
+      {
+        ...bare,
+        id: '8',
+        kind: 'plan',
+        variable: 'building',
+        marks: [{ deviceId: 'x', dataKey: 'a', x: 0, y: 1 }],
+      },
+      { ...control, id: '9', input: { key: 'on', kind: 'SWITCH' } },
+      {
+        ...bare,
+        id: '10',
+        kind: 'links',
+        links: [{ label: 'Manual', url: 'https://example.com' }],
+      },
+      { ...bare, id: '11', kind: 'map', track: true },
+    ]),
+  ],
+  [
+    'version 2 with its settings',
+    second([], {
+      refresh: 'PT5S',
+      compare: 'P7D',
+      annotations: { alarms: true, notes: false },
+    }),
+  ],
+])('%s is accepted', (_, configuration) => {
+  expect(() => checkDashboardConfiguration(configuration)).not.toThrow();
+});
+
+test.each<[string, JsonObject, RegExp]>([
+  ['a later version', declared([], { version: 3 }), /configuration\.version: must be 1 or 2/],
+  ['no tiles at all', { schema: 'heliograph-dashboard', version: 1 }, /tiles/],
+  ['an unknown kind', declared([{ ...line, kind: 'pie' }]), /tiles\.0\.kind.*value, line, bar/],
+  ['no place', declared([{ id: 'a', kind: 'line', series }]), /tiles\.0/],
+  ['a tile beyond the grid', declared([{ ...line, x: 8 }]), /tiles\.0\.width/],
+  [
+    'a line of nothing',
+    declared([{ ...line, series: [] }]),
+    /tiles\.0\.series: is required for kind line/,
+  ],
+  ['a text without one', declared([{ ...line, kind: 'text' }]), /tiles\.0\.text/],
+  ['a tone of its own', declared([{ ...line, thresholds: [{ from: 1, tone: 'x' }] }]), /tone/],
+  ['the same id twice', declared([line, line]), /tiles\.1\.id: must be unique/],
+  [
+    'an invalid formula',
+    declared([{ ...line, series: [{ deviceId: 'x', expression: 'a * foo()' }] }]),
+    /series\.0\.expression: Unknown function foo \(character 5\)/,
+  ],
+  [
+    'a key and a formula',
+    declared([{ ...line, series: [{ deviceId: 'x', dataKey: 'a', expression: 'a' }] }]),
+    /series\.0: set either dataKey or expression/,
+  ],
+  ['a series of nothing', declared([{ ...line, series: [{ dataKey: 'a' }] }]), /series\.0: /],
+  ['a kind of version 2', declared([{ ...line, kind: 'gauge' }]), /tiles\.0\.kind: gauge requires/],
+  [
+    'a series of two',
+    second([{ ...line, series: [{ deviceId: 'x', tagId: 'y', dataKey: 'a' }] }]),
+    /tiles\.0\.series\.0: set exactly one of deviceId, tagId, placeId and variable/,
+  ],
+  [
+    'an undeclared variable',
+    second([{ ...line, series: [{ variable: 'no', dataKey: 'a' }] }]),
+    /tiles\.0\.series\.0\.variable: no variable no is declared/,
+  ],
+  [
+    'a series of a text',
+    second([{ ...line, series: [{ variable: 'note', dataKey: 'a' }] }]),
+    /kind TEXT names no device/,
+  ],
+  [
+    'a variable with a bad name',
+    second([], { variables: [{ name: 'B c', kind: 'TEXT' }] }),
+    /variables\.0\.name/,
+  ],
+  [
+    'a variable twice',
+    second([], { variables: [building, building] }),
+    /variables\.1\.name: must be unique/,
+  ],
+  [
+    'a field without its id',
+    second([], { variables: [{ name: 'f', kind: 'CUSTOM_FIELD' }] }),
+    /variables\.0\.fieldMetaId: is required/,
+  ],
+  [
+    'a narrowed tag',
+    second([], { variables: [{ name: 'f', kind: 'TAG', placeId: 'x' }] }),
+    /variables\.0\.placeId: only narrows/,
+  ],
+  [
+    '21 variables',
+    second([], {
+      variables: Array.from({ length: 21 }, (_, n) => ({ name: `v${n}`, kind: 'TEXT' })),
+    }),
+    /variables/,
+  ],
+  ['too fast a refresh', second([], { refresh: 'PT4S' }), /refresh: must be from PT5S to P1D/],
+  ['a refresh in months', second([], { refresh: 'P1M' }), /refresh: months/],
+  [
+    'a comparison with words',
+    second([], { compare: 'LAST' }),
+    /compare: must be PREVIOUS or a duration/,
+  ],
+  [
+    'an empty gauge',
+    second([{ ...bare, kind: 'gauge', min: 5, max: 5 }]),
+    /tiles\.0\.max: must be greater than min/,
+  ],
+  [
+    'a repetition of one',
+    second([{ ...line, repeat: 'one' }], { variables: [{ name: 'one', kind: 'DEVICE' }] }),
+    /tiles\.0\.repeat: variable one must have multiple/,
+  ],
+  [
+    'a mark outside',
+    second([
+      {
+        ...bare,
+        kind: 'plan',
+        blobId: 'x',
+        marks: [{ deviceId: 'x', dataKey: 'a', x: 1.5, y: 0 }],
+      },
+    ]),
+    /marks\.0\.x/,
+  ],
+  [
+    'a plan of nothing',
+    second([{ ...bare, kind: 'plan' }]),
+    /tiles\.0: set exactly one of placeId, variable and blobId/,
+  ],
+  [
+    'a control without a downlink',
+    second([{ ...bare, kind: 'control', deviceId: 'x', label: 'Pump' }]),
+    /tiles\.0\.downlink: is required/,
+  ],
+  [
+    'a choice without options',
+    second([{ ...control, input: { key: 'k', kind: 'CHOICE' } }]),
+    /tiles\.0\.input\.options/,
+  ],
+  [
+    'a link over http',
+    second([{ ...bare, kind: 'links', links: [{ label: 'a', url: 'http://x' }] }]),
+    /links\.0\.url: must be an https URL/,
+  ],
+  [
+    'a link with a script',
+    second([{ ...bare, kind: 'links', links: [{ label: 'a', url: 'javascript:alert(1)' }] }]),
+    /links\.0\.url/,
+  ],
+  [
+    '201 tiles',
+    declared(Array.from({ length: 201 }, (_, n) => ({ ...line, id: `${n}` }))),
+    /tiles/,
+  ],
+])('%s is refused, with its place', (_, configuration, reason) => {
+  let thrown: unknown;
+  try {
+    checkDashboardConfiguration(configuration);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(Problem);
+  expect((thrown as Problem).status).toBe(400);
+  expect((thrown as Problem).message).toMatch(reason);
+});
