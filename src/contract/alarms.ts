@@ -102,6 +102,9 @@ const alarmListQuery = Type.Object({
   severity: listParameter,
   deviceId: listParameter,
   ruleId: listParameter,
+  placeId: Type.Optional(
+    Type.String({ description: 'Restricts the result to devices at a place and below it.' }),
+  ),
 });
 
 const reason = optional(Type.String({ maxLength: alarmLimits.reasonCharactersMax }));
@@ -130,6 +133,7 @@ export const alarmBulkBody = namedObject('AlarmBulkBody', {
         severity: optional(oneOrMany),
         deviceId: optional(oneOrMany),
         ruleId: optional(oneOrMany),
+        placeId: optional(Type.String()),
         from: optional(Type.String()),
         to: optional(Type.String()),
         search: optional(Type.String({ maxLength: 500 })),

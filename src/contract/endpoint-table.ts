@@ -29,7 +29,7 @@ import { health } from './health.ts';
 import { integrations } from './integrations.ts';
 import { invitations } from './invitations.ts';
 import { expectations } from './expected-range.ts';
-import { batchKpi, hourlyKpis, sampleKpis } from './kpi-queries.ts';
+import { batchKpi, hourlyKpis, placeValues, sampleKpis } from './kpi-queries.ts';
 import { lineProtocol } from './line-protocol.ts';
 import { organizationMembers, workspaceMembers } from './members.ts';
 import { oauthClients } from './oauth-clients.ts';
@@ -134,6 +134,7 @@ export const endpoints = {
   workspaceConfiguration,
   workspaces,
   olderKpis: { batch: batchKpi },
+  placeKpis: { values: placeValues },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 /** All endpoints, in no order that means anything. */

@@ -1,6 +1,7 @@
 // Endpoints that answer one number: per device, per tag and for lists of devices (interface 4.4, 4.5).
 import { endpoint } from './endpoint.ts';
 import { pageSchema } from './page-envelope.ts';
+import { list } from './record-fields.ts';
 import {
   batchKpiBody,
   batchKpiSchema,
@@ -8,6 +9,10 @@ import {
   kpiBody,
   kpiPageQuery,
   kpiSchema,
+  placeKpiSchema,
+  placeParams,
+  placeValueSchema,
+  placeValuesBody,
   tagKpiSchema,
   tagParams,
 } from './sample-queries.ts';
@@ -29,6 +34,19 @@ export const batchKpi = batchEndpoint(
   'Calculate KPIs for many devices',
   'Alias of `/v3/devices/query/batch/raw/kpi`.',
 );
+
+/** Numbers of places, for heat maps. */
+export const placeValues = endpoint({
+  method: 'POST',
+  path: '/v3/places/query/values',
+  summary: 'Calculate values of places',
+  description:
+    'Combines the KPIs of the devices at and below each place to one number. Devices without a value are left out. Above 25 hours, hourly aggregates are read.',
+  tag,
+  access: { scope: 'asset', verb: 'read', resource: 'body' },
+  body: placeValuesBody,
+  response: list(placeValueSchema),
+});
 
 function kpiEndpoints(path: string, source: string) {
   return {
@@ -68,6 +86,29 @@ function kpiEndpoints(path: string, source: string) {
       params: tagParams,
       body: kpiBody,
       response: tagKpiSchema,
+    }),
+    place: endpoint({
+      method: 'POST',
+      path: `/v3/places/:placeId/query/${path}/kpi`,
+      summary: `Calculate KPIs for a place from ${source}`,
+      description: 'Returns one KPI per device at the place and below it.',
+      tag,
+      access: ofResource,
+      params: placeParams,
+      query: kpiPageQuery,
+      body: kpiBody,
+      response: pageSchema(kpiSchema),
+    }),
+    placeAccumulated: endpoint({
+      method: 'POST',
+      path: `/v3/places/:placeId/query/${path}/accumulated-kpi`,
+      summary: `Calculate an accumulated KPI for a place from ${source}`,
+      description: 'Returns the sum of the KPIs of the devices at the place and below it.',
+      tag,
+      access: ofResource,
+      params: placeParams,
+      body: kpiBody,
+      response: placeKpiSchema,
     }),
     batch: batchEndpoint(
       `/v3/devices/query/batch/${path}/kpi`,

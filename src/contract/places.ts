@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { placeLimits } from '../model/place.ts';
 import { planPositionSchema } from './devices.ts';
-import { endpoint } from './endpoint.ts';
+import { type BodyStream, endpoint } from './endpoint.ts';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { pageSchema } from './page-envelope.ts';
@@ -137,8 +137,59 @@ const placeDevicesBody = namedObject('PlaceDevicesBody', {
 });
 export type PlaceDevicesBody = Static<typeof placeDevicesBody>;
 
+const fileBytesMax = 16 * 1024 * 1024;
+const count = Type.Integer();
+
 export const places = {
   ...records,
+  export: endpoint({
+    method: 'GET',
+    path: '/v3/places/export',
+    summary: 'Export places',
+    description:
+      'Downloads the places of a workspace as CSV. An import of the file changes nothing.',
+    tag: 'Places',
+    access: { scope: 'asset', verb: 'read', resource: 'handler' },
+    query: Type.Object({ workspaceId: Type.String({ description: 'ID of the workspace.' }) }),
+    answerTypes: { 'text/csv': Type.String() },
+  }),
+  import: endpoint({
+    method: 'POST',
+    path: '/v3/places/import',
+    summary: 'Import places',
+    description:
+      'Creates and updates places from a CSV file in one transaction. If a line has a problem, nothing is stored.',
+    tag: 'Places',
+    access: { scope: 'asset', verb: 'create', resource: 'handler' },
+    query: Type.Object({
+      workspaceId: Type.String({ description: 'ID of the workspace.' }),
+      dryRun: Type.Optional(Type.Boolean({ description: 'Whether nothing is stored.' })),
+    }),
+    body: Type.Unsafe<BodyStream>({
+      type: 'string',
+      description: 'text/csv, or multipart with it',
+    }),
+    streamedBody: true,
+    anyBodyType: true,
+    bodyBytesMax: fileBytesMax,
+    needsAlso: 'A file that changes places or moves devices also requires `asset` `update`.',
+    bodyTypes: {
+      'text/csv': Type.String(),
+      'multipart/form-data': Type.Object({ file: Type.String() }),
+    },
+    response: namedObject('PlaceImportReport', {
+      created: count,
+      updated: count,
+      unchanged: count,
+      problems: list(
+        Type.Object({
+          line: Type.Integer({ description: 'Line of the file. The header is line 1.' }),
+          column: orNull(Type.String({ description: 'Column. Null for the whole line.' })),
+          message: Type.String({ description: 'What is wrong.' }),
+        }),
+      ),
+    }),
+  }),
   devices: endpoint({
     method: 'POST',
     path: '/v3/places/:id/devices',

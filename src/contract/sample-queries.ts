@@ -118,6 +118,9 @@ export const deviceParams = Type.Object({
   deviceId: Type.String({ description: 'Service ID of the device.' }),
 });
 export const tagParams = Type.Object({ tagId: Type.String() });
+export const placeParams = Type.Object({
+  placeId: Type.String({ description: 'ID of the place.' }),
+});
 
 const bounds = {
   gt: orNull(time('Later than this ISO-8601 date-time.')),
@@ -212,13 +215,14 @@ export const latestSamplesBody = namedObject('LatestSamplesBody', {
       minItems: 1,
       maxItems: latestDevicesMax,
       description:
-        'Service device IDs. Unknown IDs are omitted. Set exactly one of `deviceIds`, `workspaceId`, and `tagId`.',
+        'Service device IDs. Unknown IDs are omitted. Set exactly one of `deviceIds`, `workspaceId`, `tagId`, and `placeId`.',
     }),
   ),
   workspaceId: orNull(Type.String({ description: 'Selects all devices in a workspace.' })),
   tagId: orNull(Type.String({ description: 'Selects all devices of a tag.' })),
+  placeId: orNull(Type.String({ description: 'Selects all devices at a place and below it.' })),
   expression: Type.Optional(
-    filterExpression('Filter expression for the devices of the workspace or tag.'),
+    filterExpression('Filter expression for the devices of the workspace, tag, or place.'),
   ),
   topics: nameList('Topics. Defaults to all.'),
   keys: nameList('Data keys to return, matched as in a KPI query. Defaults to all data.'),
@@ -279,6 +283,35 @@ export const batchSeriesBody = namedObject('BatchSeriesBody', {
   deviceIds,
 });
 
+export const placeCombinations = ['AVG', 'SUM', 'MIN', 'MAX'] as const;
+export const placeValuesBody = namedObject('PlaceValuesBody', {
+  workspaceId: Type.String(),
+  parentId: orNull(
+    Type.String({
+      description:
+        'Selects the places directly below this one; null selects the top of the tree. Set either `parentId` or `placeIds`.',
+    }),
+  ),
+  placeIds: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 1_000,
+      description: 'Places. Those that do not exist are omitted.',
+    }),
+  ),
+  ...askedAccumulation,
+  combine: Type.Unsafe<(typeof placeCombinations)[number]>({
+    ...oneOf(placeCombinations),
+    description: 'How the KPIs of the devices become one number.',
+  }),
+});
+export const placeValueSchema = namedObject('PlaceValue', {
+  placeId: Type.String(),
+  value: orNull(Type.Number({ description: 'Null if no device has a value.' })),
+  devices: Type.Integer({ description: 'Number of devices at the place and below it.' }),
+  withValue: Type.Integer({ description: 'Number of devices that have a value.' }),
+});
+
 /** Pages of KPIs are in the order of the devices. */
 export const kpiPageQuery = Type.Object(pageParameters);
 
@@ -313,6 +346,14 @@ const accumulatedCoverage = Type.Optional(
 export const tagKpiSchema = namedObject('TagKpi', {
   kpi,
   tagId: Type.String(),
+  topic: Type.String(),
+  dataKey: Type.String(),
+  coverage: accumulatedCoverage,
+  approximate,
+});
+export const placeKpiSchema = namedObject('PlaceKpi', {
+  kpi,
+  placeId: Type.String(),
   topic: Type.String(),
   dataKey: Type.String(),
   coverage: accumulatedCoverage,

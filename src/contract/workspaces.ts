@@ -255,6 +255,14 @@ export const workspaces = {
     tag,
     access: { scope: 'workspace', verb: 'read', resource: 'path' },
     params: idParams,
+    query: Type.Object({
+      placeId: Type.Optional(
+        Type.String({
+          description:
+            'Restricts devices, alarms, and what needs attention to devices at a place and below it.',
+        }),
+      ),
+    }),
     response: workspaceOverviewSchema,
   }),
   retentionEffect: endpoint({

@@ -3,6 +3,7 @@
 export const searchKinds = [
   'DEVICE',
   'TAG',
+  'PLACE',
   'CUSTOM_FIELD',
   'DEVICE_TYPE',
   'DATA_FLOW',

@@ -1,9 +1,16 @@
-// Places of devices and tags: the workspace in which a request needs its permission.
-import { placeOf } from '../inventory/resource-lookup.ts';
+// Places of devices, tags and places of the tree: the workspace in which a request needs its permission.
+import { placeInWorkspace, placeOf } from '../inventory/resource-lookup.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
 import type { Place } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
+import {
+  childrenOf,
+  devicesByPlace,
+  devicesOfPlace,
+  placeRows,
+} from '../storage/records/rows/places.ts';
 import { devicesOfTag } from '../storage/records/rows/tags.ts';
 
 export interface DevicePlaces {
@@ -13,6 +20,17 @@ export interface DevicePlaces {
   readonly fieldsOfDevice: (deviceId: string) => JsonObject | Promise<JsonObject>;
   /** Throws Problem 404. */
   readonly placeOfTag: (tagId: string) => Promise<Place>;
+  /** Throws Problem 404. */
+  readonly ownerOfPlace: (placeId: string) => Promise<Place>;
+  /** At the place and below it. Throws Problem 404. */
+  readonly devicesOfPlace: (placeId: string) => ReturnType<typeof devicesOfPlace>;
+  /** Throws Problem 404. */
+  readonly ownerOfWorkspace: (workspaceId: string) => Promise<Place>;
+  /** See `DeviceAccess.devicesByPlace`. */
+  readonly devicesByPlace: (
+    workspaceId: string,
+    of: { readonly parentId: string | null } | { readonly placeIds: readonly string[] },
+  ) => Promise<ReadonlyMap<string, readonly string[]>>;
   /** Throws Problem 404. The statement takes turns with those of other organizations. */
   readonly devicesOfTag: (tagId: string) => ReturnType<typeof devicesOfTag>;
 }
@@ -27,8 +45,16 @@ export function createDevicePlaces(
   records: OpenRecords,
 ): DevicePlaces {
   const placeOfTag = (tagId: string) => placeOf(records, 'tag', tagId);
+  const ownerOfPlace = (placeId: string) => placeOf(records, 'place', placeId);
   return {
     placeOfTag,
+    ownerOfPlace,
+    async devicesOfPlace(placeId) {
+      const { organizationId } = await ownerOfPlace(placeId);
+      return devicesOfPlace(records.elsewhere(organizationId ?? ''), placeId);
+    },
+    ownerOfWorkspace: (workspaceId) => placeInWorkspace(records, workspaceId),
+    devicesByPlace: async (workspaceId, of) => groupedByPlace(records, workspaceId, of),
     placeOfDevice(id) {
       const route = directory.byDevice(id);
       return route instanceof Promise ? route.then(placeOfRoute) : placeOfRoute(route);
@@ -44,4 +70,43 @@ export function createDevicePlaces(
       return devicesOfTag(records.elsewhere(organizationId ?? ''), tagId);
     },
   };
+}
+
+const groupsMax = 1_000;
+const groupedDevicesMax = 20_000;
+
+/** Devices at and below each of the places; see `DeviceAccess.devicesByPlace`. */
+async function groupedByPlace(
+  records: OpenRecords,
+  workspaceId: string,
+  of: { readonly parentId: string | null } | { readonly placeIds: readonly string[] },
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { organizationId } = await placeInWorkspace(records, workspaceId);
+  const db = records.elsewhere(organizationId ?? '');
+  const ids =
+    'placeIds' in of
+      ? await ownOf(db, workspaceId, of.placeIds)
+      : await childrenOf(db, workspaceId, of.parentId, groupsMax + 1);
+  if (ids.length > groupsMax)
+    throw problem('invalidRequest', {
+      reason: `body parentId: has more than ${groupsMax} places directly below; name some in placeIds`,
+    });
+  const groups = new Map<string, string[]>(ids.map((id) => [id, []]));
+  const pairs = await devicesByPlace(db, ids, groupedDevicesMax + 1);
+  if (pairs.length > groupedDevicesMax)
+    throw problem('invalidRequest', {
+      reason: `body: the places have more than ${groupedDevicesMax} devices at and below them`,
+    });
+  for (const { placeId, deviceId } of pairs) groups.get(placeId)?.push(deviceId);
+  return groups;
+}
+
+/** Those of the ids that are places of the workspace, each once. */
+async function ownOf(
+  db: OpenRecords['db'],
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const known = await placeRows.byId(db, [...new Set(ids)]);
+  return [...new Set(ids)].filter((id) => known.get(id)?.workspaceId === workspaceId);
 }

@@ -99,6 +99,10 @@ const queries: Record<string, Cell> = Object.fromEntries([
         `POST /v3/tags/:tagId/query/${tail}`,
         record('workspace', ['asset', 'read'], (of) => `/v3/tags/${of.tag}/query/${tail}`, kpi),
       ],
+      [
+        `POST /v3/places/:placeId/query/${tail}`,
+        record('workspace', ['asset', 'read'], (of) => `/v3/places/${of.place}/query/${tail}`, kpi),
+      ],
       [`POST /v3/devices/query/batch/${tail}`, batch(`/v3/devices/query/batch/${tail}`)],
     ]),
   ['POST /v3/devices/query/batch', batch('/v3/devices/query/batch')],
@@ -434,6 +438,20 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     name: 'x',
     workspaceId: of.workspace,
   })),
+  'POST /v3/places/query/values': record(
+    'workspace',
+    ['asset', 'read'],
+    () => '/v3/places/query/values',
+    (of) => ({ ...(kpi(of) as object), workspaceId: of.workspace, parentId: null, combine: 'AVG' }),
+  ),
+  ...list('/v3/places/export', 'asset'),
+  'POST /v3/places/import': {
+    needs: ['asset', 'create'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/places/import?workspaceId=${of.workspace}`,
+    body: () => [],
+  },
   'POST /v3/places/:id/devices': record(
     'workspace',
     ['asset', 'update'],

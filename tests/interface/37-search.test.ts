@@ -50,6 +50,7 @@ const everyKind = [
   'DEVICE_TYPE',
   'INTEGRATION',
   'OAUTH_CLIENT',
+  'PLACE',
   'RULE',
   'TAG',
   'VIEW',

@@ -59,7 +59,7 @@ export const fieldWords: Words = {
   connectivity: 'Protocol of the devices: `HTTP`, `MQTT`, `COAP`, or `LORA`.',
   tags: 'Tags of the device.',
   customFields: 'Custom field values of the device.',
-  placeId: 'ID of the place. Null for a device at no place.',
+  placeId: 'ID of the place.',
   place: 'Place of the device. Null without one.',
   planPosition:
     'Where the device is on the plan of its place, as fractions of width and height. Null without a position.',
@@ -878,6 +878,11 @@ export const ownFieldWords: Words = {
   'Plan.blobId': 'ID of the file.',
   'Plan.width': 'Width of the picture in pixels.',
   'Plan.height': 'Height of the picture in pixels.',
+  'PlaceImportReport.created': 'Number of created places.',
+  'PlaceImportReport.updated': 'Number of updated places.',
+  'PlaceImportReport.unchanged': 'Number of places in the file that did not change.',
+  'PlaceImportReport.problems':
+    'Problems by line, at most 1,000. Nothing is stored if there are any.',
   'PlaceDevicesBody.add': 'Devices that are moved to the place.',
   'PlaceDevicesBody.remove': 'Devices that are removed from the place.',
   'PlaceDevicesBody.positions': 'Positions of devices at the place or below it, on its plan.',

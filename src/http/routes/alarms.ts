@@ -71,6 +71,7 @@ function queryOf(sent: {
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
   readonly search?: string | null | undefined;
+  readonly placeId?: string | null | undefined;
 }): AlarmQuery {
   const organizationId = sent.organizationId ?? undefined;
   return {
@@ -79,6 +80,7 @@ function queryOf(sent: {
     severities: listOf(sent, 'severity'),
     deviceIds: listOf(sent, 'deviceId'),
     ruleIds: listOf(sent, 'ruleId'),
+    placeId: sent.placeId ?? undefined,
     from: sent.from ?? undefined,
     to: sent.to ?? undefined,
     search: sent.search ?? undefined,

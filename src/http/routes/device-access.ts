@@ -1,7 +1,7 @@
-// Device access: the devices and tags of data queries, and the check of their permissions.
+// Device access: the devices, tags and places of data queries, and the check of their permissions.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
-import type { deviceParams, tagParams } from '../../contract/sample-queries.ts';
+import type { deviceParams, placeParams, tagParams } from '../../contract/sample-queries.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -23,6 +23,22 @@ export interface DeviceAccess {
   readonly devicesOfTag: (
     tagId: string,
   ) => readonly QueriedDevice[] | Promise<readonly QueriedDevice[]>;
+  /** Where a place (contract 39.2) lives; throws Problem `notFound`. */
+  readonly ownerOfPlace: (placeId: string) => Place | Promise<Place>;
+  /** All devices at the place and below it, in order of name, then id. */
+  readonly devicesOfPlace: (
+    placeId: string,
+  ) => readonly QueriedDevice[] | Promise<readonly QueriedDevice[]>;
+  /** Throws Problem `notFound`. */
+  readonly ownerOfWorkspace: (workspaceId: string) => Place | Promise<Place>;
+  /**
+   * The devices at and below each place: of those of the workspace with the ids, or directly below
+   * the parent (null: of those at the top). Throws Problem 400 for too many places or devices.
+   */
+  readonly devicesByPlace: (
+    workspaceId: string,
+    of: { readonly parentId: string | null } | { readonly placeIds: readonly string[] },
+  ) => Promise<ReadonlyMap<string, readonly string[]>>;
   /** Throws Problem 403, or 404 for a place of another organization. */
   readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
   /** Whether an answer to these headers carries the names that older clients read (contract 34). */
@@ -37,6 +53,11 @@ export function deviceInPath({ placeOfDevice }: Pick<DeviceAccess, 'placeOfDevic
 /** Finds the tag of the path. */
 export function tagInPath({ placeOfTag }: Pick<DeviceAccess, 'placeOfTag'>) {
   return ({ tagId }: Static<typeof tagParams>) => placeOfTag(tagId);
+}
+
+/** Finds the place of the path. */
+export function placeInPath({ ownerOfPlace }: Pick<DeviceAccess, 'ownerOfPlace'>) {
+  return ({ placeId }: Static<typeof placeParams>) => ownerOfPlace(placeId);
 }
 
 /**

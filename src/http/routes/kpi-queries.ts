@@ -1,15 +1,29 @@
 // Routes of KPIs: per device, per tag and for lists of devices (interface 4.4, 4.5, contract 21).
 import type { Static } from 'typebox';
-import { batchKpi, hourlyKpis, type KpiEndpoints, sampleKpis } from '../../contract/kpi-queries.ts';
+import {
+  batchKpi,
+  hourlyKpis,
+  type KpiEndpoints,
+  placeValues,
+  sampleKpis,
+} from '../../contract/kpi-queries.ts';
 import type { kpiBody, kpiPageQuery } from '../../contract/sample-queries.ts';
+import { hourMs } from '../../model/instant.ts';
 import { type Page, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { QueriedDevice } from '../../query/accumulation.ts';
+import { problem } from '../../model/problem.ts';
+import { type QueriedDevice, readAccumulation } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { accumulatedKpi, type DeviceKpi, deviceKpis } from '../../query/kpi.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { deviceInPath, queriedDevice, readableDevices, tagInPath } from './device-access.ts';
+import {
+  deviceInPath,
+  placeInPath,
+  queriedDevice,
+  readableDevices,
+  tagInPath,
+} from './device-access.ts';
 import { type AskedParts, askedValues } from './expressions.ts';
 
 export interface KpiQueryParts extends AskedParts {
@@ -25,11 +39,54 @@ export function kpiQueryRoutes(parts: KpiQueryParts): Route[] {
     ...sourceRoutes(sampleKpis, 'raw', parts),
     ...sourceRoutes(hourlyKpis, 'hours', parts),
     batchRoute(batchKpi, 'raw', parts),
+    placeValuesRoute(parts),
   ];
 }
 
+/** Intervals up to this one are read from samples: hours would be too coarse. */
+const rawMax = 25 * hourMs;
+
+/** One number per place; each device is computed once, however many places it is below. */
+function placeValuesRoute(parts: KpiQueryParts): Route {
+  const owner = ({ workspaceId }: { readonly workspaceId: string }) =>
+    parts.ownerOfWorkspace(workspaceId);
+  return resourceRoute(placeValues, owner, async ({ body }, principal) => {
+    const { workspaceId, parentId, placeIds, combine, ...wanted } = body;
+    if ((parentId === undefined) === (placeIds === undefined))
+      throw problem('invalidRequest', {
+        reason: 'body: set exactly one of parentId and placeIds',
+      });
+    const of = placeIds === undefined ? { parentId: parentId ?? null } : { placeIds };
+    const groups = await parts.devicesByPlace(workspaceId, of);
+    const ids = [...new Set([...groups.values()].flat())];
+    const devices = ids.map((id) => ({ id, workspaceId }));
+    const asked = await askedValues(wanted, devices, principal, parts);
+    const { from, to } = readAccumulation(asked.body, parts.openZone).interval;
+    const source = to - from > rawMax ? 'hours' : 'raw';
+    const kpis = await deviceKpis(
+      { devices, source, body: asked.body, now: parts.now() },
+      asked.parts,
+    );
+    const numbers = new Map(kpis.map(({ deviceId, kpi }) => [deviceId, kpi]));
+    return [...groups].map(([placeId, grouped]) => {
+      const values = grouped.flatMap((id) => numbers.get(id) ?? []);
+      const value = values.length === 0 ? null : combinations[combine](values);
+      return { placeId, value, devices: grouped.length, withValue: values.length };
+    });
+  });
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const combinations = {
+  SUM: sum,
+  AVG: (values: readonly number[]) => sum(values) / values.length,
+  MIN: (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b)),
+  MAX: (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b)),
+} as const;
+
 function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryParts): Route[] {
   const tagged = tagInPath(parts);
+  const placed = placeInPath(parts);
   return [
     resourceRoute(endpoints.device, deviceInPath(parts), async ({ params, body }, principal) => {
       const device = await queriedDevice(params.deviceId, parts);
@@ -49,6 +106,22 @@ function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryPa
         return { ...(await totalOf(devices, source, body, principal, parts)), tagId };
       },
     ),
+    resourceRoute(
+      endpoints.place,
+      placed,
+      async ({ params: { placeId }, query, body }, principal) =>
+        devicePage(await parts.devicesOfPlace(placeId), query, (shown) =>
+          kpisOf(shown, source, body, principal, parts),
+        ),
+    ),
+    resourceRoute(
+      endpoints.placeAccumulated,
+      placed,
+      async ({ params: { placeId }, body }, principal) => {
+        const devices = await parts.devicesOfPlace(placeId);
+        return { ...(await totalOf(devices, source, body, principal, parts)), placeId };
+      },
+    ),
     batchRoute(endpoints.batch, source, parts),
     route(endpoints.batchAccumulated, async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
@@ -66,7 +139,7 @@ function batchRoute(endpoint: KpiEndpoints['batch'], source: Source, parts: KpiQ
   );
 }
 
-async function kpisOf(
+export async function kpisOf(
   devices: readonly QueriedDevice[],
   source: Source,
   body: Static<typeof kpiBody>,

@@ -26,7 +26,7 @@ interface DevicePage {
   readonly total: number;
 }
 
-/** The newest sample of each topic, for named devices or a page of a workspace's or tag's. */
+/** The newest sample of each topic, for named devices or a page of a workspace's, tag's or place's. */
 export function latestSamplesRoute(parts: LatestSamplesParts): Route {
   return route(samples.latestOfMany, async ({ body }, principal) => {
     const request = pageOfBody(body);
@@ -60,16 +60,18 @@ async function devicesOf(
   principal: Principal,
   parts: LatestSamplesParts,
 ): Promise<DevicePage> {
-  const { deviceIds, workspaceId, tagId, expression } = body;
-  const named = [deviceIds, workspaceId, tagId].filter((one) => (one ?? undefined) !== undefined);
+  const { deviceIds, workspaceId, tagId, placeId, expression } = body;
+  const named = [deviceIds, workspaceId, tagId, placeId].filter(
+    (one) => (one ?? undefined) !== undefined,
+  );
   if (named.length !== 1)
     throw problem('invalidRequest', {
-      reason: 'body: set exactly one of deviceIds, workspaceId, and tagId',
+      reason: 'body: set exactly one of deviceIds, workspaceId, tagId, and placeId',
     });
   if (deviceIds) {
     if ((expression ?? undefined) !== undefined)
       throw problem('invalidRequest', {
-        reason: 'body expression: requires workspaceId or tagId',
+        reason: 'body expression: requires workspaceId, tagId, or placeId',
       });
     const devices = await readableDevices(deviceIds, principal, parts);
     const { page, size } = request;
@@ -85,16 +87,20 @@ async function devicesOf(
   return { ids: rows.map(({ id }) => id), total };
 }
 
-/** The workspace, or the tag with its workspace, as a filter of devices. */
+/** The workspace, or the tag or place with its workspace, as a filter of devices. */
 async function placeOf(
-  { workspaceId, tagId }: Body,
+  { workspaceId, tagId, placeId }: Body,
   principal: Principal,
-  { placeOfTag, authorize }: LatestSamplesParts,
-): Promise<{ readonly workspaceIds: readonly string[]; readonly tagIds?: readonly string[] }> {
+  { placeOfTag, ownerOfPlace, authorize }: LatestSamplesParts,
+): Promise<{
+  readonly workspaceIds: readonly string[];
+  readonly tagIds?: readonly string[];
+  readonly placeIds?: readonly string[];
+}> {
   if (workspaceId) return { workspaceIds: [workspaceId] };
-  const id = tagId ?? '';
-  const place = await placeOfTag(id);
-  authorize(principal, 'asset', 'read', place);
-  if (place.workspaceId === null) throw new Error(`Tag ${id} is in no workspace`);
-  return { workspaceIds: [place.workspaceId], tagIds: [id] };
+  const owner = placeId ? await ownerOfPlace(placeId) : await placeOfTag(tagId ?? '');
+  authorize(principal, 'asset', 'read', owner);
+  if (owner.workspaceId === null) throw new Error(`${owner.what} ${owner.id} is in no workspace`);
+  const workspaceIds = [owner.workspaceId];
+  return placeId ? { workspaceIds, placeIds: [placeId] } : { workspaceIds, tagIds: [tagId ?? ''] };
 }

@@ -8,8 +8,13 @@ import {
   readPlace,
   updatePlace,
 } from '../../inventory/devices/places.ts';
+import { exportPlaces, importPlaces, refuseUnlessCsv } from '../../inventory/imports/place-file.ts';
+import { listReach } from '../../inventory/list-scope.ts';
+import { holds } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { resourceRoute, type Route } from '../edge/route.ts';
+import { uploadedFile } from '../edge/multipart.ts';
+import { bytesOf } from '../edge/request-body.ts';
+import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
@@ -25,6 +30,21 @@ export function placeRoutes(parts: RecordParts): Route[] {
       read: (id) => readPlace(records, id),
       update: (id, { body }) => updatePlace(records, id, body),
       remove: (id, { query }) => deletePlace(records, id, query.force),
+    }),
+    route(places.export, async ({ query: { workspaceId } }, principal) => {
+      await listReach(records, principal, { workspaceIds: [workspaceId] });
+      return new Answer(200, await exportPlaces(records, workspaceId), {
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': 'attachment; filename="places.csv"',
+      });
+    }),
+    route(places.import, async ({ query, body, headers }, principal) => {
+      const { workspaceId, dryRun = false } = query;
+      await listReach(records, principal, { workspaceIds: [workspaceId] }, ['asset', 'create']);
+      const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
+      refuseUnlessCsv(file.contentType);
+      const mayUpdate = holds(principal, 'asset', 'update', workspaceId);
+      return importPlaces(records, workspaceId, file.content, { dryRun, mayUpdate });
     }),
     resourceRoute(places.devices, inPath, ({ params: { id }, body }) =>
       changeDevicesOfPlace(records, id, body),

@@ -71,6 +71,14 @@ beforeAll(async () => {
       return { organizationId: 'o1', workspaceId: 'w1', what: 'tag', id };
     },
     devicesOfTag: () => ['d1', 'd2', 'empty'].map((id) => ({ id, workspaceId: 'w1' })),
+    ownerOfPlace: (id: string): Place => {
+      throw problem('notFound', { what: 'place', id });
+    },
+    devicesOfPlace: () => [],
+    ownerOfWorkspace: (id: string): Place => {
+      throw problem('notFound', { what: 'workspace', id });
+    },
+    devicesByPlace: async () => new Map(),
     typeOfDevice: async () => null,
     authorize,
     aliased: (headers: IncomingHttpHeaders) => headers['akenza-client'] !== undefined,

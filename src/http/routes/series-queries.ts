@@ -1,7 +1,7 @@
 // Routes of time series: the present form and the two older ones (interface 4.4, contract 21).
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
-import type { seriesBody } from '../../contract/sample-queries.ts';
+import type { kpiPageQuery, seriesBody } from '../../contract/sample-queries.ts';
 import type { Principal } from '../../model/principal.ts';
 import { missing } from '../../structures/missing.ts';
 import {
@@ -22,7 +22,13 @@ import {
   type TimeSeries,
 } from '../../query/time-series.ts';
 import { Answer, resourceRoute, type Route, route, writtenAnswer } from '../edge/route.ts';
-import { deviceInPath, queriedDevice, readableDevices, tagInPath } from './device-access.ts';
+import {
+  deviceInPath,
+  placeInPath,
+  queriedDevice,
+  readableDevices,
+  tagInPath,
+} from './device-access.ts';
 import { askedKey, askedValues, expressionReads } from './expressions.ts';
 import { devicePage, type KpiQueryParts } from './kpi-queries.ts';
 
@@ -91,16 +97,30 @@ function sourceRoutes(
     resourceRoute(
       endpoints.tag,
       tagInPath(parts),
-      async ({ params: { tagId }, query, body }, principal) => {
-        const devices = await parts.devicesOfTag(tagId);
-        const { content, ...page } = await devicePage(devices, query, (shown) =>
+      async ({ params: { tagId }, query, body }, principal) =>
+        seriesPage(await parts.devicesOfTag(tagId), query, (shown) =>
           seriesOf(shown, source, body, principal, parts),
-        );
-        const rest = JSON.stringify(page).slice(1);
-        return writtenAnswer(`{"content":${seriesListJson(content)},${rest}`);
-      },
+        ),
+    ),
+    resourceRoute(
+      endpoints.place,
+      placeInPath(parts),
+      async ({ params: { placeId }, query, body }, principal) =>
+        seriesPage(await parts.devicesOfPlace(placeId), query, (shown) =>
+          seriesOf(shown, source, body, principal, parts),
+        ),
     ),
   ];
+}
+
+async function seriesPage(
+  devices: readonly QueriedDevice[],
+  query: Static<typeof kpiPageQuery>,
+  computed: (shown: readonly QueriedDevice[]) => Promise<TimeSeries[]>,
+) {
+  const { content, ...page } = await devicePage(devices, query, computed);
+  const rest = JSON.stringify(page).slice(1);
+  return writtenAnswer(`{"content":${seriesListJson(content)},${rest}`);
 }
 
 async function seriesOf(

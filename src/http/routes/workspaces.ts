@@ -112,8 +112,11 @@ export function retentionEffectRoute(parts: RetentionEffectParts): Route {
 interface OverviewParts extends Pick<RecordParts, 'records'>, OverviewSources {}
 
 export function workspaceOverviewRoute(parts: OverviewParts): Route {
-  return resourceRoute(workspaces.overview, byId(parts, 'workspace'), ({ params }, principal) =>
-    readOverview(parts.records, principal, params.id, parts),
+  return resourceRoute(
+    workspaces.overview,
+    byId(parts, 'workspace'),
+    ({ params, query }, principal) =>
+      readOverview(parts.records, principal, { workspaceId: params.id, ...query }, parts),
   );
 }
 

@@ -29,6 +29,8 @@ export interface AlarmQuery extends ListScope {
   readonly severities?: readonly string[] | undefined;
   readonly deviceIds?: readonly string[] | undefined;
   readonly ruleIds?: readonly string[] | undefined;
+  /** Of devices at the place or below it. */
+  readonly placeId?: string | undefined;
   /** Times of the last trigger. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -64,13 +66,14 @@ async function filterOf(
   query: AlarmQuery,
   verb: Verb,
 ): Promise<AlarmFilter> {
-  const { deviceIds, ruleIds, search } = query;
+  const { deviceIds, ruleIds, placeId, search } = query;
   return {
     ...(await listReach(records, principal, query, ['rule', verb])),
     states: known<AlarmState>('state', query.states, alarmStates),
     severities: known<AlarmSeverity>('severity', query.severities, alarmSeverities),
     deviceIds,
     ruleIds,
+    placeId,
     from: parseOptionalBound('from', query.from),
     to: parseOptionalBound('to', query.to),
     search,

@@ -78,7 +78,7 @@ export async function readDeviceFile(
 }
 
 /** UTF-8, or UTF-16 with its mark, as Excel writes Unicode text; undefined for another encoding. */
-function textOf(bytes: Uint8Array): string | undefined {
+export function textOf(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   return isUtf8(bytes) ? new TextDecoder().decode(bytes) : undefined;
 }
@@ -86,7 +86,7 @@ function textOf(bytes: Uint8Array): string | undefined {
 /** Excel takes the separator from such a line, and people write it for it. */
 const separatorLine = /^sep=([,;\t])\r?\n/;
 
-function* filledRows(text: string): Generator<CsvRow> {
+export function* filledRows(text: string): Generator<CsvRow> {
   const named = separatorLine.exec(text);
   const body = named === null ? text : `\r\n${text.slice(named[0].length)}`;
   for (const row of csvRows(body, named?.[1] ?? separatorOf(text)))
@@ -257,7 +257,7 @@ function csvDeviceLine(values: JsonObject, customFieldNames: readonly string[]):
  * Readers of the file may take a semicolon for the separator. A number that starts with a minus is
  * not a formula.
  */
-function fileLine(cells: readonly string[]): string {
+export function fileLine(cells: readonly string[]): string {
   const safe = cells.map((cell) => (/^-?\d+(\.\d+)?$/.test(cell) ? cell : withoutFormula(cell)));
   return csvLine(safe, /[",;\r\n]/);
 }

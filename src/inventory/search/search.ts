@@ -272,6 +272,7 @@ const credential: SearchedKind = {
 const kinds: Readonly<Record<SearchKind, SearchedKind>> = {
   DEVICE: inWorkspace('asset'),
   TAG: inWorkspace('asset'),
+  PLACE: inWorkspace('asset'),
   CUSTOM_FIELD: inWorkspace('asset'),
   DEVICE_TYPE: inOrganization('deviceType'),
   DATA_FLOW: inWorkspace('dataFlow'),

@@ -13,8 +13,10 @@ import {
   periodOf,
   sumPeriodCounts,
 } from '../../storage/records/rows/period-counts.ts';
+import { isAtPlaces, placeRows, stateCountsAt } from '../../storage/records/rows/places.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import type { WaitingOf } from '../health/health.ts';
+import { found } from '../record-change.ts';
 
 export interface OverviewSources {
   /** By workspace. */
@@ -28,11 +30,14 @@ const shownMax = 10;
 const minutes = 60;
 const ofDay = ['delivered', 'failed', 'scriptErrors'] as const;
 
-/** Devices are listed only for those who may read them. */
+/**
+ * Devices are listed only for those who may read them. With a place, devices, alarms and lists are of
+ * what is there and below. Throws 404 for a place of another workspace.
+ */
 export async function readOverview(
   records: Records,
   principal: Principal,
-  workspaceId: string,
+  { workspaceId, placeId }: { readonly workspaceId: string; readonly placeId?: string | undefined },
   { usage, waitingOf }: OverviewSources,
 ) {
   const { organizationId } = principal;
@@ -40,14 +45,21 @@ export async function readOverview(
   const now = records.now();
   const mayList = holds(principal, 'asset', 'read', workspaceId);
   const max = mayList ? shownMax : 0;
+  if (placeId !== undefined) {
+    const place = await placeRows.find(db, placeId);
+    found(place?.workspaceId === workspaceId ? place : undefined, 'place', placeId);
+  }
   const from = periodOf('delivered', now - dayMs + 1);
   const sum = await sumPeriodCounts(db, [workspaceId], ofDay, from);
   const { samples = 0, bytes = 0 } = (await usage()).get(workspaceId) ?? {};
-  const low = await lowBatteries(db, workspaceId, max);
-  const silent = await silentDevices(db, workspaceId, max);
+  const low = await lowBatteries(db, { workspaceId, placeId }, max);
+  const silent = await silentDevices(db, { workspaceId, placeId }, max);
   const waiting = await waitingOf(await connectorIdsOf(db, workspaceId));
   return {
-    devices: await stateCounts(db, workspaceId, now),
+    devices:
+      placeId === undefined
+        ? await stateCounts(db, workspaceId, now)
+        : await stateCountsAt(db, placeId, now),
     samplesPerMinute: await samplesPerMinute(db, workspaceId, now),
     samples,
     bytes,
@@ -56,7 +68,7 @@ export async function readOverview(
       waiting: [...waiting.values()].reduce((total, one) => total + one.waiting, 0),
       failed: sum(workspaceId, 'failed'),
     },
-    alarms: await countAlarms(db, workspaceId),
+    alarms: await countAlarms(db, workspaceId, placeId),
     scriptErrors: sum(workspaceId, 'scriptErrors'),
     lowBattery: low.map(({ batteryAt, ...device }) => ({
       ...device,
@@ -101,21 +113,27 @@ interface SilentDevice extends NamedDevice {
   readonly onlineUntil: EpochMs | null;
 }
 
-function statusesIn(db: RecordsDb, workspaceId: string) {
-  return db
+interface Listed {
+  readonly workspaceId: string;
+  readonly placeId?: string | undefined;
+}
+
+function statusesIn(db: RecordsDb, { workspaceId, placeId }: Listed) {
+  const statuses = db
     .selectFrom('deviceStatus')
     .innerJoin('devices', 'devices.id', 'deviceStatus.deviceId')
     .select(['devices.id', 'devices.name', 'devices.deviceId'])
     .where('deviceStatus.workspaceId', '=', workspaceId);
+  return placeId === undefined ? statuses : statuses.where(isAtPlaces([placeId]));
 }
 
-/** Devices of the workspace with a low battery, the lowest first. */
+/** Devices with a low battery, the lowest first. */
 async function lowBatteries(
   db: RecordsDb,
-  workspaceId: string,
+  of: Listed,
   max: number,
 ): Promise<readonly LowBattery[]> {
-  const rows = await statusesIn(db, workspaceId)
+  const rows = await statusesIn(db, of)
     .select('deviceStatus.uplinkMetrics')
     // The constant lets the partial index answer.
     .where('deviceStatus.batteryLevel', '<', sql.lit(batteryPercents.medium))
@@ -132,13 +150,9 @@ async function lowBatteries(
   });
 }
 
-/** Devices of the workspace by their last uplink, the oldest first. Others never sent one. */
-function silentDevices(
-  db: RecordsDb,
-  workspaceId: string,
-  max: number,
-): Promise<readonly SilentDevice[]> {
-  return statusesIn(db, workspaceId)
+/** Devices by their last uplink, the oldest first. Others never sent one. */
+function silentDevices(db: RecordsDb, of: Listed, max: number): Promise<readonly SilentDevice[]> {
+  return statusesIn(db, of)
     .select(['deviceStatus.lastUplinkAt', 'deviceStatus.onlineUntil'])
     .orderBy('deviceStatus.lastUplinkAt')
     .limit(max)

@@ -12,6 +12,7 @@ import {
   LayoutDashboard,
   ListPlus,
   type LucideIcon,
+  MapPin,
   Plug,
   RadioTower,
   SquareFunction,
@@ -185,6 +186,7 @@ export const hitPlaces: Readonly<Record<HitKind, HitPlace>> = {
       ...below('flows')(hit, place).slice(1),
     ],
   },
+  PLACE: { icon: MapPin, paths: devicesAt },
   RULE: { icon: Zap, paths: below('rules') },
   CUSTOM_LOGIC: {
     icon: SquareFunction,
@@ -213,6 +215,12 @@ export const hitPlaces: Readonly<Record<HitKind, HitPlace>> = {
     ],
   },
 };
+
+/** The screen of the place; its devices where that screen is not there yet. */
+function devicesAt({ id, workspaceId }: Hit, place: Around): readonly string[] {
+  const filter = encodeFilter({ field: 'places.id', predicate: 'CONTAINS_ANY', values: [id] });
+  return [`/w/${workspaceId ?? place.workspaceId}/devices?filter=${filter}`];
+}
 
 function taggedDevices({ id, workspaceId }: Hit, place: Around): readonly string[] {
   const filter = encodeFilter({ field: 'tags.id', predicate: 'CONTAINS_ANY', values: [id] });

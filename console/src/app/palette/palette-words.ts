@@ -44,6 +44,7 @@ export const paletteWords = wordSet(
     kinds: {
       DEVICE: 'Devices',
       TAG: 'Tags',
+      PLACE: 'Places',
       CUSTOM_FIELD: 'Custom fields',
       DEVICE_TYPE: 'Device types',
       DATA_FLOW: 'Data flows',
@@ -103,6 +104,7 @@ export const paletteWords = wordSet(
     kinds: {
       DEVICE: 'Geräte',
       TAG: 'Tags',
+      PLACE: 'Orte',
       CUSTOM_FIELD: 'Eigene Felder',
       DEVICE_TYPE: 'Gerätetypen',
       DATA_FLOW: 'Datenflüsse',

@@ -26,6 +26,7 @@ import {
 } from '../columns.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
+import { isAtPlaces } from './places.ts';
 import type { RecordTables } from '../schema.ts';
 
 type Row = RecordTables['alarms'];
@@ -220,15 +221,21 @@ export async function nextAlarmTime(db: RecordsDb): Promise<EpochMs | undefined>
 }
 
 /** Alarms of the workspace that are not cleared; reads only their index. */
-export async function countAlarms(db: RecordsDb, workspaceId: string): Promise<AlarmCounts> {
-  const rows = await db
+/** `placeId`: of devices at the place or below it. */
+export async function countAlarms(
+  db: RecordsDb,
+  workspaceId: string,
+  placeId?: string,
+): Promise<AlarmCounts> {
+  let query = db
     .selectFrom('alarms')
     .select((eb) => ['state', 'severity', eb.fn.countAll<number>().as('count')])
     .where('workspaceId', '=', workspaceId)
     // A literal, because a parameter does not select the index.
     .where('state', '<>', sql.lit('CLEARED'))
-    .groupBy(['state', 'severity'])
-    .execute();
+    .groupBy(['state', 'severity']);
+  if (placeId !== undefined) query = query.where(isOfDevicesAt(placeId));
+  const rows = await query.execute();
   const countsOf = (state: AlarmState) => {
     const counted = rows.filter((row) => row.state === state);
     const count = (severity: AlarmSeverity) =>
@@ -239,6 +246,11 @@ export async function countAlarms(db: RecordsDb, workspaceId: string): Promise<A
     >;
   };
   return { open: countsOf('OPEN'), acknowledged: countsOf('ACKNOWLEDGED') };
+}
+
+function isOfDevicesAt(placeId: string) {
+  const devices = sql`select ${sql.ref('devices.id')} from ${sql.table('devices')} where ${isAtPlaces([placeId])}`;
+  return sql<boolean>`${sql.ref('alarms.deviceId')} in (${devices})`;
 }
 
 export async function countOpenAlarms(db: RecordsDb, workspaceId: string): Promise<number> {
@@ -295,6 +307,8 @@ export interface AlarmFilter extends WorkspaceFilter {
   readonly severities?: readonly string[] | undefined;
   readonly deviceIds?: readonly string[] | undefined;
   readonly ruleIds?: readonly string[] | undefined;
+  /** Of devices at the place or below it. */
+  readonly placeId?: string | undefined;
   /** Triggered last from this instant on. */
   readonly from?: EpochMs | undefined;
   /** Triggered last before this instant. */
@@ -312,6 +326,7 @@ const columns = {
 
 function filtered(db: RecordsDb, filter: AlarmFilter) {
   const { workspaceIds, states, severities, deviceIds, ruleIds, from, to, search } = filter;
+  const { placeId } = filter;
   let query = db
     .selectFrom('alarms')
     .selectAll()
@@ -325,6 +340,7 @@ function filtered(db: RecordsDb, filter: AlarmFilter) {
   if (severities !== undefined) query = query.where(isOneOf('severity', severities));
   if (deviceIds !== undefined) query = query.where(isOneOf('deviceId', deviceIds));
   if (ruleIds !== undefined) query = query.where(isOneOf('ruleId', ruleIds));
+  if (placeId !== undefined) query = query.where(isOfDevicesAt(placeId));
   if (from !== undefined) query = query.where('lastTriggered', '>=', from);
   if (to !== undefined) query = query.where('lastTriggered', '<', to);
   if (search) query = query.where(contains('searchText', search));

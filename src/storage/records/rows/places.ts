@@ -1,5 +1,6 @@
 // Places in the records store: the tree, its closure `placeAncestors`, and which devices are where (contract 39.2).
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { EpochMs } from '../../../model/instant.ts';
 import type { PathStep, PlaceRecord } from '../../../model/place.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import {
@@ -106,13 +107,72 @@ export async function insertPlaces(
     'places',
     places.map(({ record }) => toRow(record)),
   );
+  await insertClosure(db, new Map(places.map(({ record, above }) => [record.id, above])));
+}
+
+/**
+ * Writes every column. `above` has the ids of all places above those that hang elsewhere now, or are
+ * below such a place.
+ */
+export async function savePlaces(
+  db: RecordsDb,
+  records: readonly PlaceRecord[],
+  above: ReadonlyMap<string, readonly string[]>,
+): Promise<void> {
+  // Places may exchange external ids, which are unique at every moment.
+  const ids = records.map(({ id }) => id);
+  for (let from = 0; from < ids.length; from += idsPerStatement)
+    await db
+      .updateTable('places')
+      .set({ externalId: null })
+      .where('id', 'in', padded(ids.slice(from, from + idsPerStatement)))
+      .execute();
+  const rows = records.map(toRow);
+  const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== 'id');
+  const set = Object.fromEntries(columns.map((column) => [column, column]));
+  await insertRows(db, 'places', rows, { key: ['id'], set });
+  const moved = [...above.keys()];
+  for (let from = 0; from < moved.length; from += idsPerStatement)
+    await db
+      .deleteFrom('placeAncestors')
+      .where('placeId', 'in', padded(moved.slice(from, from + idsPerStatement)))
+      .execute();
+  await insertClosure(db, above);
+}
+
+async function insertClosure(
+  db: RecordsDb,
+  above: ReadonlyMap<string, readonly string[]>,
+): Promise<void> {
   await insertRows(
     db,
     'placeAncestors',
-    places.flatMap(({ record: { id }, above }) =>
-      [id, ...above].map((ancestorId, depth) => ({ placeId: id, ancestorId, depth })),
+    [...above].flatMap(([placeId, ids]) =>
+      [placeId, ...ids].map((ancestorId, depth) => ({ placeId, ancestorId, depth })),
     ),
   );
+}
+
+/** The physical ids of the devices directly at each place of the workspace. */
+export async function deviceIdsByPlace(
+  db: RecordsDb,
+  workspaceId: string,
+): Promise<Map<string, string[]>> {
+  const rows = await db
+    .selectFrom('devices')
+    .select(['placeId', 'deviceId'])
+    .where('workspaceId', '=', workspaceId)
+    .where('placeId', 'is not', null)
+    .orderBy('deviceId')
+    .execute();
+  const found = new Map<string, string[]>();
+  for (const { placeId, deviceId } of rows) {
+    if (placeId === null) continue;
+    const ids = found.get(placeId);
+    if (ids === undefined) found.set(placeId, [deviceId]);
+    else ids.push(deviceId);
+  }
+  return found;
 }
 
 /** Every place of the workspace, in order of id. */
@@ -289,4 +349,56 @@ export async function devicesOfPlace(
 export function isAtPlaces(ids: readonly string[]) {
   const places = sql`select ${sql.ref('placeAncestors.placeId')} from ${sql.table('placeAncestors')} where ${isOneOf('placeAncestors.ancestorId', ids)}`;
   return sql<boolean>`${sql.ref('devices.placeId')} in (${places})`;
+}
+
+/** Devices at the place and below it, by online state; de-registered ones count as offline. */
+export async function stateCountsAt(db: RecordsDb, placeId: string, now: EpochMs) {
+  const isRegistered = sql<boolean>`coalesce(${sql.ref('devices.registered')}, 1) = 1`;
+  const count = (condition: RawBuilder<boolean>) =>
+    sql<number | null>`sum(case when ${condition} then 1 else 0 end)`;
+  const row = await db
+    .selectFrom('devices')
+    .leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('total'),
+      count(sql`${isRegistered} and ${sql.ref('onlineUntil')} > ${now}`).as('online'),
+      count(sql`${isRegistered} and ${sql.ref('deviceStatus.deviceId')} is null`).as('unknown'),
+    ])
+    .where(isAtPlaces([placeId]))
+    .executeTakeFirstOrThrow();
+  const total = Number(row.total);
+  const online = Number(row.online ?? 0);
+  const unknown = Number(row.unknown ?? 0);
+  return { total, online, offline: total - online - unknown, unknown };
+}
+
+/** Each pair of one of the places and a device at it or below it, at most `max`. */
+export async function devicesByPlace(
+  db: RecordsDb,
+  placeIds: readonly string[],
+  max: number,
+): Promise<{ readonly placeId: string; readonly deviceId: string }[]> {
+  return db
+    .selectFrom('placeAncestors')
+    .innerJoin('devices', 'devices.placeId', 'placeAncestors.placeId')
+    .select(['placeAncestors.ancestorId as placeId', 'devices.id as deviceId'])
+    .where(isOneOf('placeAncestors.ancestorId', placeIds))
+    .limit(max)
+    .execute();
+}
+
+/** The ids of the places directly below the parent, null for those at the top, in order of name. */
+export async function childrenOf(
+  db: RecordsDb,
+  workspaceId: string,
+  parentId: string | null,
+  max: number,
+): Promise<string[]> {
+  const query = db.selectFrom('places').select('id').where('workspaceId', '=', workspaceId);
+  const children =
+    parentId === null
+      ? query.where('parentId', 'is', null)
+      : query.where('parentId', '=', parentId);
+  const rows = await children.orderBy('searchText').orderBy('id').limit(max).execute();
+  return rows.map(({ id }) => id);
 }

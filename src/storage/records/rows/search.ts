@@ -38,6 +38,7 @@ export type NamedKind = Exclude<SearchKind, 'MEMBER'>;
 const tables = {
   DEVICE: { table: 'devices', workspace: 'workspaceId' },
   TAG: { table: 'tags', workspace: 'workspaceId' },
+  PLACE: { table: 'places', workspace: 'workspaceId' },
   CUSTOM_FIELD: { table: 'customFieldMetas', workspace: 'workspaceId' },
   DEVICE_TYPE: { table: 'deviceTypes', workspace: null },
   DATA_FLOW: { table: 'dataFlows', workspace: 'workspaceId' },
