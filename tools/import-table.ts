@@ -87,6 +87,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'storage/samples',
     'storage/delivery-log',
     'query/filters',
+    'query/summaries',
     'outputs/connectors',
   ],
   access: [...base, 'storage/records'],
@@ -109,6 +110,14 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   ],
   rules: [...base, ...stores, 'scripting', 'inventory', 'outputs/templates', 'uplinks', 'alarms'],
   alarms: [...base, 'storage/records', 'inventory', 'rules/evaluation'],
+  calculations: [
+    ...base,
+    'expressions',
+    'query',
+    'storage/samples',
+    'storage/records',
+    'inventory',
+  ],
   deliveries: [...base, ...stores, 'telemetry', 'inventory', 'access', 'outputs', 'uplinks'],
   downlinks: [...base, 'inventory', 'outputs', 'transports', 'uplinks'],
   live: [

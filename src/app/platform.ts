@@ -51,6 +51,7 @@ import { createCoapUplinks } from '../uplinks/capture/coap-uplink.ts';
 import { recoverDuplicates } from '../uplinks/idempotency/duplicate-recovery.ts';
 import { guardOf } from './access.ts';
 import { composeAlarms } from './alarms.ts';
+import { composeCalculations } from './calculations.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
 import { composeDeliveries, type Deliveries } from './deliveries.ts';
 import { composeDemoWorkspaces } from './demo-workspaces.ts';
@@ -238,6 +239,9 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const { applyAlarms } = alarms;
   const rules = await composeRules(parts, uplinks, { enqueueDeliveries, applyAlarms });
   closers.push('rules', () => rules.close());
+  const publicHolidays = openPublicHolidays();
+  const calculations = composeCalculations(parts, uplinks, publicHolidays);
+  closers.push('calculations', () => calculations.close());
   const exports = composeExports(parts, uplinks.once);
   closers.push('exports', () => exports.close());
   const sampleChanges = composeSampleChanges(parts, uplinks);
@@ -250,6 +254,8 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
     deliveries,
     alarms,
     rules,
+    calculations,
+    publicHolidays,
     egress,
     exports,
     sampleChanges,
@@ -260,16 +266,16 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
 async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Cluster | undefined) {
   const { config, log, telemetry } = parts;
   const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports } = flows;
-  const { sampleChanges } = flows;
+  const { sampleChanges, calculations, publicHolidays } = flows;
   const { pushConfiguration } = mqtt;
   const demos = composeDemoWorkspaces(parts);
-  const publicHolidays = openPublicHolidays();
   const extras = {
     publicHolidays,
     pushConfiguration,
     deliveries,
     alarms,
     rules,
+    calculations,
     demos,
     egress,
     exports,

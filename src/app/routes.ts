@@ -10,6 +10,7 @@ import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
+import { calculationRoutes } from '../http/routes/calculations.ts';
 import { customFieldRoutes } from '../http/routes/custom-fields.ts';
 import { dashboardGroupRoutes, dashboardRoutes } from '../http/routes/dashboards.ts';
 import { dataFlowRoutes } from '../http/routes/data-flows.ts';
@@ -65,6 +66,7 @@ import { hasDevices } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
 import { accessRoutes } from './access-routes.ts';
 import type { Alarms } from './alarms.ts';
+import type { Calculations } from './calculations.ts';
 import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
 import { deviceTraceRoute } from './device-trace.ts';
@@ -84,6 +86,7 @@ export interface RouteExtras {
   readonly sampleChanges: { readonly routes: readonly Route[] };
   readonly alarms: Alarms;
   readonly rules: Rules;
+  readonly calculations: Pick<Calculations, 'preview'>;
   readonly pushConfiguration: PushConfiguration;
   readonly demos: Pick<DemoWorkspaces, 'start'>;
 }
@@ -259,6 +262,7 @@ function recordRoutes(
     deliveries: { availableOutputs, waitingOf },
     rules: { lastRunsOf, settledFor },
     demos: { start: startDemo },
+    calculations: { preview: previewCalculation },
   }: RouteExtras,
 ): Route[] {
   const parts = { records, now, once };
@@ -296,6 +300,7 @@ function recordRoutes(
     ]),
     ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
     ...customLogicRoutes(parts),
+    ...calculationRoutes({ ...parts, previewCalculation }),
     ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
     ...[...deviceRoutes({ ...showing, dropSamples, networkServers }), ...assetRoutes(showing)].map(

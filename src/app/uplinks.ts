@@ -269,9 +269,9 @@ function ownSampleChanges(
 ): SampleChangesOfNode {
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
   const replacing = { findRoute, store, append, announce, newId, now };
-  const { delete: remove, correct } = new SampleChanges({ ...replacing, removeUplinks });
+  const { delete: remove, correct, put } = new SampleChanges({ ...replacing, removeUplinks });
   const { recalculate } = new Recalculations({ ...replacing, ...decoding, list, validate, admit });
-  return { delete: remove, correct, recalculate };
+  return { delete: remove, correct, recalculate, put };
 }
 
 /** Loaded only with several nodes. */

@@ -1,4 +1,5 @@
 // Remote sample changes: deletions, corrections and recalculations are made by the node that owns the device.
+import type { GroupResults, PutResults } from '../model/calculation.ts';
 import { refusalOf } from '../model/problem.ts';
 import type {
   CorrectionOutcome,
@@ -23,11 +24,13 @@ export interface SampleChangesOfNode {
   readonly delete: (request: DeletionRequest) => Promise<DeletionOutcome>;
   readonly correct: (request: CorrectionRequest) => Promise<CorrectionOutcome>;
   readonly recalculate: (piece: RecalculationPiece) => Promise<RecalculationOutcome>;
+  /** Stores results of a calculation. */
+  readonly put: PutResults;
 }
 
 interface Call {
   readonly work: keyof SampleChangesOfNode;
-  readonly request: DeletionRequest | CorrectionRequest | RecalculationPiece;
+  readonly request: DeletionRequest | CorrectionRequest | RecalculationPiece | GroupResults;
 }
 
 /** Changes of own devices here, and of others at their owner. Throws its Problem. */
@@ -46,6 +49,7 @@ export function sampleChangesOfAll(
     correct: (request) => ask({ work: 'correct', request }, () => here.correct(request)),
     recalculate: (request) =>
       ask({ work: 'recalculate', request }, () => here.recalculate(request)),
+    put: (request) => ask({ work: 'put', request }, () => here.put(request)),
   };
 }
 
@@ -69,5 +73,6 @@ function ownedChanges(heldFor: HeldFor, own: SampleChangesOfNode): SampleChanges
     correct: (request) => withDeviceLease(heldFor, request.deviceId, () => own.correct(request)),
     recalculate: (request) =>
       withDeviceLease(heldFor, request.deviceId, () => own.recalculate(request)),
+    put: (request) => withDeviceLease(heldFor, request.deviceId, () => own.put(request)),
   };
 }

@@ -8,6 +8,7 @@ import { assistants } from './assistants.ts';
 import { auditLogs } from './audit-logs.ts';
 import { backfill } from './backfill.ts';
 import { blobs } from './blobs.ts';
+import { calculations } from './calculations.ts';
 import { capture } from './capture.ts';
 import { customFields } from './custom-fields.ts';
 import { customLogic } from './custom-logic.ts';
@@ -101,6 +102,7 @@ export const endpoints = {
   oauthClients,
   operations,
   bulkWork,
+  calculations,
   organizations,
   secondFactorDemand,
   outputConnectors,

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
 import { idParams, list, name, object, optional, orNull, text } from './record-fields.ts';
+import { configuredCalculation } from './calculations.ts';
 import { customFieldDraft } from './custom-fields.ts';
 import { customLogicDraft } from './custom-logic.ts';
 import { deviceConnectorDraft } from './device-connectors.ts';
@@ -40,6 +41,7 @@ const configurationDocument = namedObject('ConfigurationDocument', {
   dataFlows: optional(list(Type.Object(dataFlow))),
   customLogic: optional(list(Type.Object(customLogic))),
   rules: optional(list(configuredRule)),
+  calculations: optional(list(configuredCalculation)),
 });
 
 const items = list(object);
@@ -59,6 +61,7 @@ const exportedConfiguration = namedObject('ExportedConfiguration', {
   dataFlows: items,
   customLogic: items,
   rules: items,
+  calculations: items,
 });
 
 const count = Type.Integer({ minimum: 0 });

@@ -39,6 +39,7 @@ const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
   dataFlow: 'dataFlow',
   integration: 'integration',
   rule: 'rule',
+  calculation: 'rule',
   customLogic: 'customLogic',
   deviceCredential: 'deviceCredential',
   dashboard: 'dashboard',

@@ -16,6 +16,7 @@ export const kindPrefixes = {
   dashboardShare: '18',
   rule: '21',
   alarm: '22',
+  calculation: '23',
   organization: '28',
   workspace: '29',
   deviceType: '33',

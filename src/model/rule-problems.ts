@@ -7,6 +7,11 @@ export const ruleProblems = {
     code: '40076_RULE_INVALID',
     message: (d: { field: string; reason: string }) => `body ${d.field}: ${d.reason}`,
   },
+  calculationInvalid: {
+    status: 400,
+    code: '40088_CALCULATION_INVALID',
+    message: (d: { field: string; reason: string }) => `body ${d.field}: ${d.reason}`,
+  },
   customLogicInUse: {
     status: 409,
     code: '40972_CUSTOM_LOGIC_IN_USE',

@@ -105,7 +105,18 @@ export class Replacements {
     replaces: Omit<Replacement, 'workspaceId'>,
     samples: readonly Sample[],
   ): Promise<void> {
-    const { findRoute, store, append, announce, newId, now } = this.#on;
+    const { store } = this.#on;
+    if (!store.takesRanges(deviceId, replaces.ranges.length)) await store.rewritten();
+    await this.append(deviceId, samples, replaces);
+  }
+
+  /** Without a replacement, the samples go to rules and outputs as those of a backfill. */
+  async append(
+    deviceId: string,
+    samples: readonly Sample[],
+    replaces?: Omit<Replacement, 'workspaceId'>,
+  ): Promise<void> {
+    const { findRoute, append, announce, newId, now } = this.#on;
     const { device, flow } = await findRoute(deviceId);
     const { organizationId, workspaceId } = device;
     const correlationId = newId();
@@ -116,13 +127,12 @@ export class Replacements {
       correlationId,
       stored: true,
     };
-    if (!store.takesRanges(deviceId, replaces.ranges.length)) await store.rewritten();
     const entry = await append({
       deviceId,
       receivedAt: now(),
       notes: [],
       samples: samples.map((sample) => ({ ...sample, ...origin })),
-      replaces: { ...replaces, workspaceId },
+      ...(replaces !== undefined && { replaces: { ...replaces, workspaceId } }),
     });
     announce(entry);
   }

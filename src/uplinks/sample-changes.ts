@@ -1,4 +1,5 @@
 // Sample changes: deletions and corrections of stored samples of one device, as replacements in the journal (contract 38).
+import type { GroupResults, PutOutcome } from '../model/calculation.ts';
 import { type EpochMs, formatInstant, earliest } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { isInRange, type RemovedRange, replacedBy } from '../model/replacement.ts';
@@ -12,7 +13,9 @@ import type {
   SampleCorrection,
   SampleDeletion,
 } from '../model/sample-changes.ts';
+import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
 import { sameSampleData } from '../storage/samples/same-data.ts';
+import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CountedTopic } from '../storage/samples/sample-store.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { RawUplinks } from './followers/raw-uplink-follower.ts';
@@ -36,6 +39,8 @@ export interface SampleChangeStages extends ReplacementStages {
 export class SampleChanges {
   readonly #on: SampleChangeStages;
   readonly #replacements: Replacements;
+  /** By target of calculations whose results are being stored. */
+  readonly #putting = new Map<string, SerialQueue>();
 
   constructor(on: SampleChangeStages) {
     this.#on = on;
@@ -74,6 +79,63 @@ export class SampleChanges {
       await this.#replacements.replace(deviceId, { cause: 'CORRECTED', ranges, before }, samples);
     return { corrected: corrections.length - rejected.length, rejected };
   };
+
+  /**
+   * Stores results of a calculation, each in place of an earlier one of its period. Results that are
+   * new go to rules and outputs; those that replace others do not. The same results again change
+   * nothing.
+   */
+  readonly put = async (results: GroupResults): Promise<PutOutcome> => {
+    const { deviceId } = results;
+    const queue = this.#putting.get(deviceId) ?? createSerialQueue();
+    this.#putting.set(deviceId, queue);
+    const outcome = queue.run(() => this.#put(results));
+    // Whoever comes last takes the queue away.
+    const isLast = queue.idle().then(() => this.#putting.get(deviceId) === queue);
+    void isLast.then((last) => last && this.#putting.delete(deviceId));
+    return outcome;
+  };
+
+  async #put({ deviceId, topic, calculationId, results }: GroupResults): Promise<PutOutcome> {
+    const [first, last] = [results[0], results.at(-1)];
+    if (first === undefined || last === undefined) return { stored: 0, replaced: 0 };
+    const { store } = this.#on;
+    const before = await store.endOf(deviceId);
+    const instants = new Instants(store, deviceId);
+    const there = new Map<EpochMs, Sample[]>(results.map(({ timestamp }) => [timestamp, []]));
+    const span = { from: first.timestamp, to: last.timestamp + 1 };
+    const range = { deviceId, topic, ...span, unreadable: refuseUnreadable };
+    for await (const batch of store.exportSamples(range))
+      for (const sample of batch) there.get(sample.timestamp)?.push(sample);
+    const stored: Sample[] = [];
+    let replaced = 0;
+    for (const { timestamp, data } of results) {
+      const known = there.get(timestamp) ?? [];
+      const own = known.filter(({ meta }) => isResultOf(meta, calculationId));
+      const made =
+        data === null ? [] : [resultOf({ deviceId, topic, timestamp, data }, calculationId)];
+      const [old] = own;
+      const isSame =
+        own.length === made.length &&
+        (old === undefined || sameSampleData(old.data, made[0]?.data ?? {}));
+      if (isSame) continue;
+      if (own.length === 0) stored.push(...made);
+      else {
+        const others = known.filter((sample) => !own.includes(sample));
+        instants.put(topic, timestamp, [...others, ...made]);
+        replaced++;
+      }
+    }
+    if (stored.length > 0) await this.#replacements.append(deviceId, stored);
+    const { ranges, samples } = instants.changed();
+    if (ranges.length > 0)
+      await this.#replacements.replace(
+        deviceId,
+        { cause: 'RECALCULATED', ranges, before },
+        samples,
+      );
+    return { stored: stored.length, replaced };
+  }
 
   async #correctOne(
     instants: Instants,
@@ -139,6 +201,17 @@ export class SampleChanges {
   }
 }
 
+/** Results carry the id of their calculation, so that samples of others at their times stay. */
+function resultOf(sample: Sample, calculationId: string): Sample {
+  const { sample: valid } = validateSample<Sample>(sample);
+  return { ...valid, meta: { ...valid.meta, svcCalculation: { id: calculationId } } };
+}
+
+function isResultOf(meta: JsonObject | undefined, calculationId: string): boolean {
+  const made = meta?.['svcCalculation'];
+  return isJsonObject(made) && made['id'] === calculationId;
+}
+
 /** What a deletion would remove of a device, by topic. */
 export async function countDeletion(
   store: Pick<Samples, 'count' | 'exportSamples'>,
@@ -184,12 +257,9 @@ class Instants {
     return samples;
   }
 
-  /** Of an instant that was read. */
+  /** All samples of an instant that the caller has read. */
   put(topic: string, at: EpochMs, samples: readonly Sample[]): void {
-    const known = this.#known.get(nameOf(topic, at));
-    if (known === undefined) throw new Error(`Instant ${at} of ${topic} was not read`);
-    known.samples = samples;
-    known.isChanged = true;
+    this.#known.set(nameOf(topic, at), { topic, at, samples, isChanged: true });
   }
 
   changed(): { readonly ranges: readonly RemovedRange[]; readonly samples: readonly Sample[] } {

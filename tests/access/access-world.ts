@@ -49,6 +49,7 @@ export interface Fixtures {
   readonly operation: string;
   readonly sampleExport: string;
   readonly rule: string;
+  readonly calculation: string;
   /** Empty unless a test makes one: rules open them. */
   readonly alarm: string;
   readonly customLogic: string;
@@ -190,8 +191,17 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
     script: 'function consume() {}',
   });
   const rule = await owner.must('POST', '/v3/rules', { ...named, ...comparisonOf(deviceId) });
+  const calculation = await owner.must('POST', '/v3/calculations', {
+    ...named,
+    deviceIds: [deviceId],
+    topic: 'default',
+    period: 'PT1H',
+    target: { deviceId, topic: 'group' },
+    outputs: [{ key: 'devices', count: 'TOTAL' }],
+  });
   return {
     rule: rule.id,
+    calculation: calculation.id,
     customLogic: customLogic.id,
     customField: field.id,
     blob: blob.id,

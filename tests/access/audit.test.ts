@@ -62,6 +62,7 @@ test('one record of each kind: created, changed and deleted', async () => {
   const made = await makeFixtures(owner, at.secondWorkspaceId, 'audit');
   const paths = {
     RULE: `/v3/rules/${made.rule}`,
+    CALCULATION: `/v3/calculations/${made.calculation}`,
     CUSTOM_LOGIC: `/v3/rules/custom/${made.customLogic}`,
     TAG: `/v3/tags/${made.tag}`,
     PLACE: `/v3/places/${made.place}`,

@@ -64,6 +64,7 @@ async function everythingOf(of: Fixtures): Promise<string> {
     `/v3/operations/${of.operation}`,
     `/v3/exports/${of.sampleExport}`,
     `/v3/rules/${of.rule}`,
+    `/v3/calculations/${of.calculation}`,
     `/v3/rules/custom/${of.customLogic}`,
     `/v3/devices/${of.device}/configuration`,
     `/v3/assets?workspaceId=${of.workspace}`,
@@ -72,6 +73,13 @@ async function everythingOf(of: Fixtures): Promise<string> {
   const read = await Promise.all(paths.map((path) => at.owner.must('GET', path)));
   return JSON.stringify(read, (key, value) => (key === 'lastUsed' ? undefined : value));
 }
+
+const calculationOf = (own: Fixtures) => ({
+  ...{ name: 'x', workspaceId: own.workspace, topic: 'default', period: 'PT1H' },
+  deviceIds: [own.device],
+  target: { deviceId: own.device, topic: 'group' },
+  outputs: [{ key: 'devices', count: 'TOTAL' }],
+});
 
 type Request = (
   own: Fixtures,
@@ -170,6 +178,32 @@ const refused: Record<string, Request> = {
     `/v3/device-authorization/devices/${victim.device}/credentials`,
     { akenzaDeviceId: own.device, algorithm: 'EC256_PEM', publicKey: 'x' },
   ],
+  'a calculation over the tag of others': (own) => [
+    'POST',
+    '/v3/calculations',
+    { ...calculationOf(own), deviceIds: null, tagId: victim.tag },
+  ],
+  'a calculation over a device of others': (own) => [
+    'POST',
+    '/v3/calculations',
+    { ...calculationOf(own), deviceIds: [victim.device] },
+  ],
+  'a calculation that writes to a device of others': (own) => [
+    'POST',
+    '/v3/calculations',
+    { ...calculationOf(own), target: { deviceId: victim.device, topic: 'group' } },
+  ],
+  'moving the own calculation to the tag of others': (own) => [
+    'PUT',
+    `/v3/calculations/${own.calculation}`,
+    { tagId: victim.tag, deviceIds: null },
+  ],
+  'a preview over the tag of others': (own) => [
+    'POST',
+    '/v3/calculations/preview',
+    { calculation: { ...calculationOf(own), deviceIds: null, tagId: victim.tag } },
+  ],
+  'the calculation of others': () => ['GET', `/v3/calculations/${victim.calculation}`],
   'a dashboard in the group of others': (own) => [
     'POST',
     '/v3/dashboards',

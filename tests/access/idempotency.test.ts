@@ -106,6 +106,17 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
     () => '/v3/devices/bulk/move',
     () => ({ ...bulk(), targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow }),
   ],
+  '/v3/calculations': [
+    () => '/v3/calculations',
+    () => ({
+      ...inWorkspace(),
+      deviceIds: [of.device],
+      topic: 'default',
+      period: 'PT1H',
+      target: { deviceId: of.device, topic: 'group' },
+      outputs: [{ key: 'devices', count: 'TOTAL' }],
+    }),
+  ],
   '/v3/views': [() => '/v3/views', () => ({ ...inWorkspace(), kind: 'devices', content: {} })],
   '/v3/dashboards/:id/share': [() => `/v3/dashboards/${of.dashboard}/share`, () => ({})],
   '/v3/devices/bulk/tag': [

@@ -56,6 +56,12 @@ const ofType =
   (of) =>
     `/v3/device-types/${of.deviceType}${rest}`;
 const named: Bodies = (of) => ({ name: 'x', workspaceId: of.workspace });
+const calculation: Bodies = (of) => ({
+  ...{ name: 'x', workspaceId: of.workspace, topic: 'default', period: 'PT1H' },
+  deviceIds: [of.device],
+  target: { deviceId: of.device, topic: 'group' },
+  outputs: [{ key: 'devices', count: 'TOTAL' }],
+});
 const inOrganization: Bodies = (of) => ({ name: 'x', organizationId: of.organization });
 const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
 const kpi: Bodies = (of) => ({
@@ -291,6 +297,18 @@ const inventory: Record<string, Cell> = {
       ['rule', 'create'],
       () => '/v3/rules',
       (of) => ({ name: 'x', workspaceId: of.workspace, ...comparisonOf(of.device) }),
+    ),
+  ),
+  ...workspaceRecords('/v3/calculations', 'rule', 'calculation', named),
+  'POST /v3/calculations': readsAssets(
+    record('workspace', ['rule', 'create'], () => '/v3/calculations', calculation),
+  ),
+  'POST /v3/calculations/preview': readsAssets(
+    record(
+      'workspace',
+      ['rule', 'read'],
+      () => '/v3/calculations/preview',
+      (of) => ({ calculation: calculation(of) }),
     ),
   ),
   'GET /v3/rules/:id/runs': readsAssets(

@@ -147,6 +147,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   dashboardShare: 'dashboard',
   alarm: 'rule',
   rule: 'rule',
+  calculation: 'rule',
   workspace: 'workspace',
   member: 'workspace.member',
   deviceType: null,

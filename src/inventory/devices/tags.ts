@@ -5,6 +5,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { calculationsOfTag } from '../../storage/records/rows/calculations.ts';
 import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
 import { taggedDeviceCounts, tagRows } from '../../storage/records/rows/tags.ts';
 import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
@@ -70,9 +71,12 @@ export async function updateTag(records: Records, id: string, sent: TagUpdate) {
 }
 
 /**
- * Devices with the tag lose it. A rule with the tag as input would evaluate no device, so it blocks
- * the deletion (409).
+ * Devices with the tag lose it. A rule or a calculation with the tag as input would have no device,
+ * so it blocks the deletion (409).
  */
 export async function deleteTag(records: Records, id: string): Promise<void> {
-  await crud.remove(records, id, ({ db }) => namesOfRulesUsing(db, 'tag', id, usersNamedMax));
+  await crud.remove(records, id, async ({ db }) => [
+    ...(await namesOfRulesUsing(db, 'tag', id, usersNamedMax)),
+    ...(await calculationsOfTag(db, id, usersNamedMax)),
+  ]);
 }

@@ -15,11 +15,14 @@ import {
 import { createCustomField, updateCustomField } from '../devices/custom-fields.ts';
 import { createTag, updateTag } from '../devices/tags.ts';
 import { change, type Step } from '../record-change.ts';
+import { createCalculation, updateCalculation } from '../rules/calculations.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
 import type { WorkspaceUpdate } from '../../contract/workspaces.ts';
 import { readWorkspace, updateWorkspace } from '../workspaces/workspaces.ts';
 import {
+  calculationFromConfigured,
+  devicesOfCalculation,
   type ConfiguredRule,
   connectorsNamedBy,
   inOrderOfNaming,
@@ -197,6 +200,10 @@ async function missingDevicesOf(
       return [];
     return (await targetsFromConfigured(step, context, item)).missing;
   }
+  if (section === 'calculations') {
+    const merged: object = { ...known.calculations.get(item.name)?.item, ...item };
+    return missingDevices(step, context, devicesOfCalculation(merged));
+  }
   if (section !== 'rules') return [];
   const merged: object = { ...known.rules.get(item.name)?.item, ...item };
   return missingDevices(step, context, (merged as Partial<ConfiguredRule>).inputs ?? []);
@@ -302,6 +309,20 @@ const writers: Readonly<Record<SectionName, Writer>> = {
       return updateRule(context.step, configurationViewOptions, id, sent);
     },
   },
+  calculations: {
+    create: async (context, item) => {
+      const { step, workspaceId } = context;
+      return createCalculation(step, { ...(await calculationOf(context, item)), workspaceId });
+    },
+    update: async (context, item, id) => {
+      const current = context.known.calculations.get(item.name)?.item;
+      return updateCalculation(
+        context.step,
+        id,
+        await calculationOf(context, { ...current, ...item }),
+      );
+    },
+  },
 };
 
 function viewerOf({ principal }: ImportContext): ConnectorViewer {
@@ -312,6 +333,13 @@ function ruleOf(context: ImportContext, item: ConfigurationItem) {
   const { step, organizationId } = context;
   return ruleFromConfigured(step, organizationId, item as never, (section, name) =>
     idOf(context, section, name),
+  );
+}
+
+function calculationOf(context: ImportContext, item: ConfigurationItem) {
+  const { step, organizationId } = context;
+  return calculationFromConfigured(step, organizationId, item as never, (name) =>
+    idOf(context, 'tags', name),
   );
 }
 

@@ -1,4 +1,4 @@
-// Parts of a workspace's document that name other records: rules, custom logic blocks and outputs, with names and physical ids.
+// Parts of a workspace's document that name other records: rules, calculations, custom logic blocks and outputs, with names and physical ids.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
@@ -6,7 +6,9 @@ import { typesWithProperties } from '../../outputs/connectors/connector-table.ts
 import { namedDevices, renamedDevices } from '../../outputs/connectors/named-devices.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
+import type { CalculationDraft } from '../../contract/calculations.ts';
 import type { RuleDraft } from '../../contract/rules.ts';
+import type { readCalculation } from '../rules/calculations.ts';
 import type { RuleView } from '../rules/rules.ts';
 
 /**
@@ -151,6 +153,64 @@ export async function ruleFromConfigured(
       id: idOf('outputConnectors', action.name),
       configuration: action.configuration ?? null,
     })),
+  };
+}
+
+// Calculations: the tag by name, devices by physical id. `from` is not contained: one begins when it is imported.
+
+type CalculationView = Awaited<ReturnType<typeof readCalculation>>;
+
+export interface ConfiguredCalculation
+  extends Omit<CalculationDraft, 'workspaceId' | 'tagId' | 'deviceIds' | 'from'> {
+  readonly tag?: string | null | undefined;
+  readonly devices?: readonly string[] | null | undefined;
+}
+
+/** The document form of each calculation, by its id. */
+export async function configuredCalculations(
+  { db }: Pick<Records, 'db'>,
+  calculations: readonly CalculationView[],
+  tagName: Naming,
+): Promise<ReadonlyMap<string, object>> {
+  const ids = calculations.flatMap(({ deviceIds, target }) => [
+    ...(deviceIds ?? []),
+    target.deviceId,
+  ]);
+  const physical = await physicalIdsOf(db, ids);
+  const named = (id: string) => physical.get(id) ?? id;
+  return new Map(
+    calculations.map(({ id, tagId, deviceIds, target, ...calculation }) => {
+      const { description, active, topic, period, timeZone, outputs } = calculation;
+      const devices = {
+        tag: tagId === null ? null : tagName(tagId),
+        devices: deviceIds?.map(named) ?? null,
+        target: { ...target, deviceId: named(target.deviceId) },
+      };
+      return [id, { description, active, ...devices, topic, period, timeZone, outputs }];
+    }),
+  );
+}
+
+/** The devices that a calculation of a document names. */
+export function devicesOfCalculation({ devices, target }: Partial<ConfiguredCalculation>) {
+  const ids = [...(devices ?? []), ...(target === undefined ? [] : [target.deviceId])];
+  return ids.map((deviceId) => ({ id: deviceId, type: 'DEVICE' as const, deviceId }));
+}
+
+/** The calculation with the ids of this workspace; `tagId` throws 400 for a name that is not there. */
+export async function calculationFromConfigured(
+  { db }: Pick<Records, 'db'>,
+  organizationId: string,
+  { tag, devices, target, ...sent }: ConfiguredCalculation,
+  tagId: Naming,
+): Promise<Omit<CalculationDraft, 'workspaceId'>> {
+  const ids = await serviceIdsOf(db, organizationId, [...(devices ?? []), target.deviceId]);
+  const idOf = (deviceId: string) => ids.get(deviceId)?.id ?? deviceId;
+  return {
+    ...sent,
+    tagId: tag ? tagId(tag) : null,
+    deviceIds: devices?.map(idOf) ?? null,
+    target: { ...target, deviceId: idOf(target.deviceId) },
   };
 }
 

@@ -12,10 +12,12 @@ import { listDeviceTypes } from '../data-flows/device-types.ts';
 import { listOutputConnectors } from '../data-flows/output-connectors.ts';
 import { listCustomFields } from '../devices/custom-fields.ts';
 import { listTags } from '../devices/tags.ts';
+import { listCalculations } from '../rules/calculations.ts';
 import { listCustomLogic } from '../rules/custom-logic.ts';
 import { listRules } from '../rules/rules.ts';
 import { readWorkspace } from '../workspaces/workspaces.ts';
 import {
+  configuredCalculations,
   configuredRules,
   configuredTargets,
   customLogicNames,
@@ -33,6 +35,7 @@ export const configurationSections = [
   'dataFlows',
   'customLogic',
   'rules',
+  'calculations',
 ] as const;
 export type SectionName = (typeof configurationSections)[number];
 
@@ -192,12 +195,14 @@ async function ruleSections(
   principal: Principal,
   workspaceId: string,
   names: Pick<Parameters<typeof configuredRules>[2], 'tag' | 'action'>,
-): Promise<Pick<KnownSections, 'customLogic' | 'rules'>> {
+): Promise<Pick<KnownSections, 'customLogic' | 'rules' | 'calculations'>> {
   const scope = { workspaceIds: [workspaceId] };
   const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
   const rules = await all((page) =>
     listRules(records, { principal, viewOptions: configurationViewOptions }, scope, page),
   );
+  const calculations = await all((page) => listCalculations(records, principal, scope, page));
+  const computed = await configuredCalculations(records, calculations, names.tag);
   const configured = await configuredRules(records, rules, {
     ...names,
     customLogic: naming(blocks),
@@ -213,6 +218,11 @@ async function ruleSections(
       const rule = configured.get(id);
       if (rule === undefined) throw new Error(`Rule ${id} has no configured form`);
       return rule;
+    }),
+    calculations: section(calculations, ({ id }) => {
+      const calculation = computed.get(id);
+      if (calculation === undefined) throw new Error(`Calculation ${id} has no configured form`);
+      return calculation;
     }),
   };
 }
@@ -245,5 +255,6 @@ export async function exportConfiguration(
     dataFlows,
     customLogic: items('customLogic').filter((block) => usedLogic.has(block.name)),
     rules,
+    calculations: items('calculations'),
   };
 }

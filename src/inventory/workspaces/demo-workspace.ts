@@ -24,6 +24,7 @@ import { deleteDeviceType } from '../data-flows/device-types.ts';
 import { deleteIntegration } from '../data-flows/integrations.ts';
 import { deleteOutputConnector } from '../data-flows/output-connectors.ts';
 import { change } from '../record-change.ts';
+import { deleteCalculation } from '../rules/calculations.ts';
 import { deleteRule, updateRule } from '../rules/rules.ts';
 import { deleteBlob } from './blobs.ts';
 import { deleteDashboardGroup } from './dashboard-groups.ts';
@@ -46,6 +47,7 @@ const contentScopes: readonly Scope[] = [
 
 const deletions: Readonly<Record<DemoContent, (step: Records, id: string) => Promise<unknown>>> = {
   rule: deleteRule,
+  calculation: deleteCalculation,
   device: deleteDevice,
   dataFlow: deleteDataFlow,
   outputConnector: deleteOutputConnector,

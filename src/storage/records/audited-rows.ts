@@ -53,6 +53,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   operation: 'operations',
   integration: 'integrations',
   rule: 'rules',
+  calculation: 'calculations',
   alarm: 'alarms',
   customLogic: 'customLogicBlocks',
   view: 'views',
@@ -102,7 +103,7 @@ const jsonColumns = new Set<string>([
   ),
   ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),
   ...'logicProperties inputs timer logic actions data acknowledgedBy clearedBy'.split(' '),
-  ...'position plan planPosition'.split(' '),
+  ...'position plan planPosition deviceIds outputs'.split(' '),
   ...deviceFieldsOfKind('object'),
 ]);
 
@@ -112,7 +113,7 @@ const flags = new Set<string>([
   ...deviceFieldsOfKind('flag'),
 ]);
 
-const times = new Set(['expiration']);
+const times = new Set(['expiration', 'startAt']);
 
 function deviceFieldsOfKind(kind: DeviceFieldType['kind']): DeviceFieldName[] {
   return deviceFieldRows.filter(({ type }) => type.kind === kind).map(({ property }) => property);

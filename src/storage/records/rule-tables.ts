@@ -64,6 +64,37 @@ export interface RuleTables {
     trigger: JsonText;
   };
   ruleRuns: { ruleId: string; runs: JsonText };
+  calculations: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    active: Flag;
+    tagId: string | null;
+    deviceIds: JsonText | null;
+    topic: string;
+    period: string;
+    timeZone: string | null;
+    startAt: number;
+    targetId: string;
+    targetTopic: string;
+    outputs: JsonText;
+    activation: number;
+  };
+  calculationProgress: {
+    calculationId: string;
+    activation: number;
+    computedTo: number;
+    computedAt: number | null;
+    error: string | null;
+    errorAt: number | null;
+  };
+  /** Periods that late samples have touched, by the hour in which they begin. */
+  calculationMarks: {
+    calculationId: string;
+    slot: number;
+    fromAt: number;
+    toAt: number;
+    revision: number;
+  };
 }
 
 // The row of a delivery in the records store.

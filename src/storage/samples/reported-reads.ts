@@ -43,8 +43,10 @@ export interface ReportedReads {
     unreadable?: Unreadable,
   ): Promise<Sample | undefined>;
 
-  /** See `SampleStore.latest`; `until` is a day ahead of now. */
-  latest(request: Omit<LatestRequest, 'until'> & Reported): Promise<readonly (readonly Sample[])[]>;
+  /** See `SampleStore.latest`; without `until`, that is a day ahead of now. */
+  latest(
+    request: Omit<LatestRequest, 'until'> & Reported & { readonly until?: EpochMs },
+  ): Promise<readonly (readonly Sample[])[]>;
 }
 
 /** Reads that report what they skip before they return. */
@@ -86,7 +88,7 @@ export function reportingReads(store: SampleStore, now: () => EpochMs): Reported
       return found.samples[0];
     },
     async latest({ unreadable, ...request }) {
-      const found = await store.latest({ ...request, until: newestUntil(now()) });
+      const found = await store.latest({ until: newestUntil(now()), ...request });
       if (unreadable !== undefined) found.unreadable.forEach(unreadable);
       return found.samples;
     },

@@ -26,6 +26,8 @@ export const followerTable = {
    * alone.
    */
   rules: 'told',
+  /** Calculations mark what late samples touch; the marks may be written again. */
+  calculations: 'told',
   /** Raw uplinks are synced with their own files. */
   'raw-uplinks': 'ownTransaction',
   live: 'none',

@@ -899,6 +899,43 @@ const rulesAndAlarms: Tables = {
     indexes: { ruleTriggersByruleId: ['ruleId', 'sequence'] },
   },
   ruleRuns: { columns: { ruleId: key, runs: text } },
+  calculations: {
+    columns: {
+      ...named,
+      ...inWorkspace,
+      active: integer,
+      tagId: optional(text),
+      deviceIds: optional(text),
+      topic: text,
+      period: text,
+      timeZone: optional(text),
+      startAt: bigint,
+      targetId: text,
+      targetTopic: text,
+      outputs: text,
+      activation: integer,
+    },
+    indexes: {
+      calculationsByorganizationIdworkspaceIdsearchTextid: byName,
+      calculationsByworkspaceId: ['workspaceId'],
+      calculationsBytagId: ['tagId'],
+    },
+  },
+  // The progress and the marks refer to no calculation: they are written behind the journal.
+  calculationProgress: {
+    columns: {
+      calculationId: key,
+      activation: integer,
+      computedTo: bigint,
+      computedAt: optional(bigint),
+      error: optional(text),
+      errorAt: optional(bigint),
+    },
+  },
+  calculationMarks: {
+    columns: { calculationId: text, slot: bigint, fromAt: bigint, toAt: bigint, revision: bigint },
+    primaryKey: ['calculationMarksKey', 'calculationId', 'slot'],
+  },
   // How far the rules of each shard of workspaces have evaluated the journal of each node.
   rulePositions: {
     columns: { shard: integer, journal: text, position: bigint },

@@ -10,6 +10,7 @@ const devicesMax = 1_000;
 /** Tables of what is in a workspace, in an order in which nothing uses what follows. */
 const contents = [
   ['rule', 'rules'],
+  ['calculation', 'calculations'],
   ['device', 'devices'],
   ['dataFlow', 'dataFlows'],
   ['outputConnector', 'outputConnectors'],

@@ -9,6 +9,7 @@ import {
   fromFlagOrNull,
   fromJsonText,
   fromJsonTextOrNull,
+  isOneOf,
   keyOf,
   toFlagOrNull,
   toJsonText,
@@ -542,4 +543,52 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
+}
+
+// Devices of calculations.
+
+/** Those of the workspace that carry the tag, in order of id. */
+export async function membersOfTag(
+  db: RecordsDb,
+  workspaceId: string,
+  tagId: string,
+  max: number,
+): Promise<{ id: string; onlineTimeoutSeconds: number }[]> {
+  return db
+    .selectFrom('deviceTags')
+    .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
+    .select(['devices.id', 'devices.onlineTimeoutSeconds'])
+    .where('deviceTags.tagId', '=', tagId)
+    .where('devices.workspaceId', '=', workspaceId)
+    .orderBy('devices.id')
+    .limit(max)
+    .execute();
+}
+
+/** Those of the ids that are in the workspace. */
+export async function membersNamed(
+  db: RecordsDb,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<{ id: string; onlineTimeoutSeconds: number }[]> {
+  return db
+    .selectFrom('devices')
+    .select(['id', 'onlineTimeoutSeconds'])
+    .where(isOneOf('id', ids))
+    .where('workspaceId', '=', workspaceId)
+    .orderBy('id')
+    .execute();
+}
+
+/** Milliseconds by id; unknown devices are absent. */
+export async function onlineTimeouts(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('devices')
+    .select(['id', 'onlineTimeoutSeconds'])
+    .where(isOneOf('id', ids))
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.onlineTimeoutSeconds * 1_000]));
 }

@@ -18,6 +18,7 @@ const workspaceTables = {
   delivery: { table: 'deliveries', what: 'delivery' },
   integration: { table: 'integrations', what: 'integration' },
   rule: { table: 'rules', what: 'rule' },
+  calculation: { table: 'calculations', what: 'calculation' },
   alarm: { table: 'alarms', what: 'alarm' },
   view: { table: 'views', what: 'view' },
 } as const;

@@ -105,6 +105,7 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
     ['dashboardGroups', 'dashboard groups'],
     ['blobs', 'blobs'],
     ['rules', 'rules'],
+    ['calculations', 'calculations'],
   ] as const;
   const contents: string[] = [];
   for (const [table, what] of tables) {
