@@ -1,6 +1,10 @@
 // Routes of devices and device types: lists, new ones, and the tabs of one.
 import { createRoute, redirect } from '@tanstack/react-router';
-import { readReplaySearch, readTypeSearch } from '../../screens/device-types/type-search.ts';
+import {
+  readCalculatedSearch,
+  readReplaySearch,
+  readTypeSearch,
+} from '../../screens/device-types/type-search.ts';
 import { readPageSearch } from '../../screens/device/device-search.ts';
 import { readExploreSearch } from '../../screens/device/explore/explore-search.ts';
 import { readDeviceSearch, readRegisterSearch } from '../../screens/devices/device-search.ts';
@@ -50,6 +54,16 @@ const deviceTypeTabs = [
     errorComponent: PartOfScreenFailure,
     path: '/schema',
     component: screen(() => import('../../screens/device-types/schema-tab.tsx'), 'SchemaTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
+    path: '/calculated',
+    validateSearch: readCalculatedSearch,
+    component: screen(
+      () => import('../../screens/device-types/calculated-tab.tsx'),
+      'CalculatedTab',
+    ),
   }),
   createRoute({
     getParentRoute: () => deviceType,

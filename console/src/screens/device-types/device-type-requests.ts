@@ -28,8 +28,9 @@ export function saveDeviceType(id: string, update: DeviceTypeUpdate): Promise<De
 /** A new type with the content of another, under another name. */
 export function copyDeviceType(type: DeviceType, name: string, organizationId: string) {
   const { description, meta, schemas, sampleData, uplinkScript, downlinkScript } = type;
-  const scripts = { uplinkScript, downlinkScript };
-  const draft = { name, organizationId, description, meta, schemas, sampleData, ...scripts };
+  const { calculatedKeys } = type;
+  const computed = { uplinkScript, downlinkScript, calculatedKeys };
+  const draft = { name, organizationId, description, meta, schemas, sampleData, ...computed };
   const body = draft as components['schemas']['DeviceTypeDraft'];
   return ask(platform.POST('/v3/device-types', { body }));
 }

@@ -1,4 +1,4 @@
-// Device type: its head with what is not saved, and the tabs decoder, encoder, schema, replay and use.
+// Device type: its head with what is not saved, and its tabs.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
 import { History } from 'lucide-react';
@@ -16,7 +16,7 @@ import styles from './device-type.module.css';
 import { EditedTypeContext, useEditedType, useTypeEdits } from './edited-type.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types/$typeId');
-const tabs = ['decoder', 'encoder', 'schema', 'replay', 'use'] as const;
+const tabs = ['decoder', 'encoder', 'schema', 'calculated', 'replay', 'use'] as const;
 
 export function DeviceType() {
   const words = useWords(deviceTypeWords);

@@ -17,6 +17,18 @@ export function readTypeSearch(search: Record<string, unknown>): TypeSearch {
   };
 }
 
+// What the address of calculated keys says.
+
+interface CalculatedSearch {
+  /** Id of a recalculation whose progress is shown. */
+  readonly operation?: string;
+}
+
+export function readCalculatedSearch(search: Record<string, unknown>): CalculatedSearch {
+  const { operation } = search;
+  return typeof operation === 'string' && /^[0-9a-f]{16}$/.test(operation) ? { operation } : {};
+}
+
 // Replay search: what the address of a replay says.
 
 export const replayLimits = [100, 500, 1_000] as const;

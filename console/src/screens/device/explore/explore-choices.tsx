@@ -8,6 +8,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Sheet } from '../../../ui/card.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField, toggled } from '../../../ui/field.tsx';
+import { type FormulaError, formulaError, FormulaField } from '../../../ui/formula-field.tsx';
 import { Answered, Bone } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import type { DataKey } from '../data/data-keys.ts';
@@ -93,45 +94,24 @@ function Formula() {
       void navigate({ search, replace: true, resetScroll: false });
       return;
     }
-    const checked = await ask(platform.POST('/v3/expressions/check', { body: { expression } }));
-    if (checked.error === null) change({ formula: expression });
-    else setError({ ...checked.error, expression });
+    const found = await formulaError(expression);
+    if (found === undefined) change({ formula: expression });
+    else setError(found);
   };
   return (
     <form
       className="flow gap-y-4"
       onSubmit={(event) => {
         event.preventDefault();
-        void apply().catch(({ message }: Error) =>
-          setError({ message, position: 0, expression: '' }),
-        );
+        void apply().catch(({ message }: Error) => setError({ message, expression: '' }));
       }}
     >
-      <TextField
-        label={words.formula}
-        placeholder="temperature * 9 / 5 + 32"
-        maxLength={2_000}
-        spellCheck={false}
-        value={typed}
-        error={error?.message}
-        onChange={({ target }) => setTyped(target.value)}
-      />
-      {error !== undefined && error.expression !== '' && (
-        <pre className={styles['place']} aria-hidden="true">
-          {`${error.expression}\n${' '.repeat(error.position)}^`}
-        </pre>
-      )}
+      <FormulaField label={words.formula} value={typed} change={setTyped} error={error} />
       <div>
         <Button type="submit">{words.draw}</Button>
       </div>
     </form>
   );
-}
-
-interface FormulaError {
-  readonly message: string;
-  readonly position: number;
-  readonly expression: string;
 }
 
 function Reading({ topics, topic, accumulator, plan, isSingle }: ChoicesProps) {
