@@ -62,16 +62,18 @@ describe('signing in', () => {
   });
 
   test('an unknown address takes as long as a wrong password', async () => {
-    const times = async (email: string) => {
+    // Of the processor, which hashes for either; the clock also counts what the machine does besides.
+    const worked = async (email: string) => {
       const taken: number[] = [];
       for (let n = 0; n < 5; n += 1) {
-        const startedAt = performance.now();
+        const before = process.cpuUsage();
         await login({ email, password: 'wrong' });
-        taken.push(performance.now() - startedAt);
+        const { user, system } = process.cpuUsage(before);
+        taken.push(user + system);
       }
       return taken.sort((a, b) => a - b)[2]!;
     };
-    const [known, unknown] = [await times('admin@localhost'), await times('nobody2@localhost')];
+    const [known, unknown] = [await worked('admin@localhost'), await worked('nobody2@localhost')];
     expect(unknown).toBeGreaterThan(known / 3);
     expect(unknown).toBeLessThan(known * 3);
   });
