@@ -23,6 +23,7 @@ import { bootstrap, type Bootstrapped } from './bootstrap.ts';
 import { readAccount, readPreferences, replacePreferences } from './caller.ts';
 import { isPassword } from './password.ts';
 import { changePassword } from './sign-in.ts';
+import { processorMs } from '../structures/testing-processor-time.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const now = Date.UTC(2026, 0, 1);
@@ -225,11 +226,11 @@ test.each([
 });
 
 test('goal 20,000 authentications a second: a known key needs no query', () => {
-  const started = performance.now();
+  const before = processorMs();
   for (let n = 0; n < 20_000; n += 1) {
     if (keys.authenticate(secret) instanceof Promise) throw new Error('a known key was read again');
   }
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(processorMs() - before).toBeLessThan(1_000);
 });
 
 test('interface 5 rule 6: a deleted key is refused at once, and its preferences end with it', async () => {

@@ -1,6 +1,7 @@
 // Contract 18: devices that a line protocol sender names first are created in batches.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
+import { processorMs } from '../../src/structures/testing-processor-time.ts';
 
 const count = 2_000;
 
@@ -42,16 +43,11 @@ async function namesLike(start: string): Promise<string[]> {
   return (await answer.text()).split('\n').filter((line) => line.includes(start));
 }
 
-const cpuMs = () => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-};
-
 /** Processor milliseconds of the work for each of so many. */
 async function costMs(many: number, work: () => Promise<unknown>): Promise<number> {
-  const before = cpuMs();
+  const before = processorMs();
   await work();
-  return (cpuMs() - before) / many;
+  return (processorMs() - before) / many;
 }
 
 test('review reliability 12: thousands of new devices of one request cost a part of as many single ones', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anyTime, anyUuid } from '../world/expectations.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
+import { processorMs } from '../../src/structures/testing-processor-time.ts';
 
 // Emits what the payload asks for.
 const script = `function consume(event) { for (const sample of event.data.emit) emit('sample', sample); }`;
@@ -106,10 +107,10 @@ describe('topic validation', () => {
   });
   test('28 letters and a ! are validated immediately', async () => {
     const topic = `${'a'.repeat(28)}!`;
-    const startedAt = performance.now();
+    const before = processorMs();
     const { samples } = await emitted({ data: { a: 1 }, topic });
     expect(samples).toMatchObject([{ topic: 'default' }]);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(processorMs() - before).toBeLessThan(1_500);
   });
   test('without a topic: that of the uplink, else default', async () => {
     expect((await emitted({ data: { a: 1 } })).samples).toMatchObject([{ topic: 'default' }]);

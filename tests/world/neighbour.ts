@@ -2,6 +2,7 @@
 import { everyPermission } from '../../src/model/permission.ts';
 import { besidesPlatform, makeKey, makeOrganization } from './restricted-keys.ts';
 import type { World } from './world.ts';
+import { processorMs } from '../../src/structures/testing-processor-time.ts';
 
 export interface Neighbour {
   readonly secret: string;
@@ -65,14 +66,10 @@ export async function makeNeighbour(world: World): Promise<Neighbour> {
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let isDone = false;
-  const spent = () => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1_000;
-  };
   const watching = new Promise<void>((resolve) => {
-    let before = spent();
+    let before = processorMs();
     const turn = () => {
-      const now = spent();
+      const now = processorMs();
       longest = Math.max(longest, now - before);
       before = now;
       if (isDone) resolve();

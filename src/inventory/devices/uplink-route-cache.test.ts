@@ -20,6 +20,7 @@ import { createDevice, deleteDevice, updateDevice } from './devices.ts';
 import { createTag, deleteTag, updateTag } from './tags.ts';
 import { type UplinkRouteCache, createUplinkRouteCache } from './uplink-route-cache.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
+import { processorMs } from '../../structures/testing-processor-time.ts';
 
 const now = 1;
 const viewOptions = { vendorNames: false, connectorSecrets: false };
@@ -223,13 +224,12 @@ test('every change is seen by the next look', async () => {
 test('goal 100,000 look-ups a second: a known device needs no query', async () => {
   for (let n = 0; n < 200; n += 1) await make(`many-${n}`);
   for (let n = 0; n < 200; n += 1) await uplinks.bySecret(secret, `many-${n}`);
-  const started = performance.now();
+  const before = processorMs();
   for (let n = 0; n < 100_000; n += 1) {
     if (uplinks.bySecret(secret, `many-${n % 200}`) instanceof Promise)
       throw new Error('a known device was read again');
   }
-  const ms = performance.now() - started;
-  expect(ms).toBeLessThan(1_000);
+  expect(processorMs() - before).toBeLessThan(1_000);
 });
 
 /** Queries of the directory while the devices are looked up once more. */

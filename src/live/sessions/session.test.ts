@@ -11,6 +11,7 @@ import {
   testFanOut,
   testLog,
 } from './testing-session.ts';
+import { processorMs } from '../../structures/testing-processor-time.ts';
 
 const timestamp = '2027-01-15T08:00:00.000Z';
 const one = (assetId: string, topic?: string) => ({
@@ -344,12 +345,12 @@ describe('any message', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: 20, maxLength: 20 }), async (texts) => {
         const { session, settle, failures } = openTestSession({ tags: { '71a': ['02a', '02b'] } });
-        const started = performance.now();
+        const before = processorMs();
         for (const one of texts) session.receive(one);
         const answers: Received[] = [];
         while (session.waiting > 0 || answers.length < texts.length)
           answers.push(...(await settle()));
-        expect(performance.now() - started).toBeLessThan(2_000);
+        expect(processorMs() - before).toBeLessThan(2_000);
         expect(answers).toHaveLength(texts.length);
         expect(failures).toEqual([]);
         for (const answer of answers)

@@ -7,6 +7,7 @@ import { contextPrefixes, type TemplateContext } from '../../model/template-cont
 import { valueAt } from '../../model/data-value.ts';
 import { renderTemplate } from './render-template.ts';
 import { parseTemplate, templateLimits, type TemplatePlace } from './template.ts';
+import { processorMs } from '../../structures/testing-processor-time.ts';
 
 const context: TemplateContext = {
   data: {
@@ -233,7 +234,7 @@ test('property: any text is read or refused with a Problem, quickly, and what is
 });
 
 test('a long run of open braces is read in linear time', () => {
-  const startedAt = performance.now();
+  const before = processorMs();
   for (const text of [
     '{'.repeat(200_000),
     '{{'.repeat(100_000),
@@ -246,5 +247,5 @@ test('a long run of open braces is read in linear time', () => {
       expect(error).toBeInstanceOf(Problem);
     }
   }
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(processorMs() - before).toBeLessThan(500);
 });

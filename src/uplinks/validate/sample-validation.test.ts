@@ -6,6 +6,7 @@ import { isDataKey } from './data-cleaning.ts';
 import { validateSample } from './sample-validation.ts';
 import { isTopic } from '../../model/outside-name.ts';
 import { validationLimits } from './validation-limits.ts';
+import { processorMs } from '../../structures/testing-processor-time.ts';
 
 const printedTopic = /^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$/;
 const keyRule = /^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$/;
@@ -52,9 +53,9 @@ describe('interface 2.3 topics', () => {
       `ab${'.c'.repeat(5e5)}`,
       `ab${'.c'.repeat(5e5)}.`,
     ]) {
-      const started = performance.now();
+      const before = processorMs();
       isTopic(text);
-      expect(performance.now() - started).toBeLessThan(100);
+      expect(processorMs() - before).toBeLessThan(100);
     }
   });
 

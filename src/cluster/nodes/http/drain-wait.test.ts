@@ -33,5 +33,5 @@ test('requests of the last moment are answered, and their connections end', asyn
 test('a port that was not asked closes immediately', async () => {
   const startedAt = performance.now();
   await createQuietWait().whenQuiet();
-  expect(performance.now() - startedAt).toBeLessThan(300);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
