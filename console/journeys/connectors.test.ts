@@ -169,7 +169,10 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     expect(await axeFindings(page)).toEqual([]);
     await stage.visit('');
     await page.getByRole('link', { name: 'Rejected: 0042' }).click();
-    await row.getByRole('link', { name: 'Add device' }).click();
-    await expect.poll(() => page.getByLabel('Device ID').inputValue()).toBe('0042');
+    await row.getByRole('button', { name: 'Register this device' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Register 0042' });
+    await expect.poll(() => dialog.getByLabel('Name').inputValue()).toBe('0042');
+    await dialog.getByRole('button', { name: 'Register this device' }).click();
+    await page.getByRole('heading', { level: 1, name: '0042' }).waitFor();
   });
 });

@@ -114,6 +114,7 @@ const registrationSchema = namedObject('RefusalRegistration', {
         'Device type. Its data flow is created when the device connector has none with this type.',
     }),
   ),
+  placeId: optional(Type.String({ description: 'Place of the device.' })),
   tags: optional(list(reference)),
   replay: Type.Optional(
     Type.Boolean({

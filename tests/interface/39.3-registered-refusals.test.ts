@@ -197,15 +197,21 @@ describe('registration', () => {
       name: 'entrance',
       workspaceId: world.workspaceId,
     });
+    const place = await world.must('POST', '/v3/places', {
+      name: 'Hall',
+      workspaceId: world.workspaceId,
+    });
     const registered = await world.must('POST', `${path}/register`, {
       deviceTypeId: typeId,
       tags: [{ id: tag.id }],
+      placeId: place.id,
     });
     expect(registered).toMatchObject({
       deviceId: 'front',
       name: 'front',
       workspaceId: world.workspaceId,
       tags: [{ name: 'entrance' }],
+      placeId: place.id,
     });
     expect(await samplesOf(registered.id)).toMatchObject([
       { topic: 'door', timestamp: at, data: { open: 21.5 } },

@@ -203,6 +203,7 @@ export function registerRefused(
         deviceId,
         name: draft.name ?? nameOfRefused(refusal),
         ...(draft.tags && { tags: draft.tags }),
+        ...(draft.placeId && { placeId: draft.placeId }),
       },
     });
     return { refusal, connector, device };

@@ -19,6 +19,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CurlButton } from '../../ui/curl-button.tsx';
 import { TextArea } from '../../ui/field.tsx';
+import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
 import { Bone, Failure } from '../../ui/states.tsx';
@@ -31,6 +32,8 @@ import { type AlarmActions, type LifeEvent, lifeOf, useAlarmActions } from './al
 import { AlarmChart } from './alarm-chart.tsx';
 import { alarmsWords } from './alarms-words.ts';
 import styles from './alarms.module.css';
+
+const Why = late('Why', async () => (await import('../why/why.tsx')).Why);
 
 // Messages card: whom the output of the alarm notifies of which change, and how each delivery went.
 
@@ -283,6 +286,16 @@ export function AlarmPage() {
       lead={alarm === undefined ? <Bone width="16em" /> : <Lead alarm={alarm} />}
       actions={
         <>
+          {alarm?.device != null && (
+            <Why
+              workspaceId={alarm.workspaceId}
+              deviceId={alarm.device.id}
+              question={{
+                correlationId: alarm.correlationId,
+                ...(alarm.rule && { ruleId: alarm.rule.id }),
+              }}
+            />
+          )}
           <CurlButton request={{ path }} />
           {alarm !== undefined && <Actions alarm={alarm} actions={actions} />}
         </>

@@ -6,6 +6,7 @@ import { Chip, Dot, type DotTone, type Tone } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { CurlButton } from '../../ui/curl-button.tsx';
+import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
 import { usePreferences } from '../../ui/preferences.ts';
 import { Bone, Failure } from '../../ui/states.tsx';
@@ -15,6 +16,8 @@ import { type SampleFeed, useSampleFeed } from './data/sample-feed.ts';
 import { DeviceFrameProvider, useZones, zoneShown } from './device-frame.ts';
 import { deviceRoute } from './device-search.ts';
 import { deviceWords } from './device-words.ts';
+
+const Why = late('Why', async () => (await import('../why/why.tsx')).Why);
 
 const address = '/w/$workspaceId/devices/$deviceId';
 const pageNames = [
@@ -52,7 +55,12 @@ function DevicePages({ deviceId }: { readonly deviceId: string }) {
       name={device?.name ?? words.device}
       path={[devicesLink, device?.name ?? '…']}
       lead={device === undefined ? undefined : <State device={device} feed={feed} />}
-      actions={<CurlButton request={{ path }} />}
+      actions={
+        <>
+          <Why workspaceId={workspaceId} deviceId={deviceId} />
+          <CurlButton request={{ path }} />
+        </>
+      }
     >
       {isLost ? (
         <Failure error={answer.error} retry={() => void answer.refetch()} curl={{ path }} />

@@ -11,7 +11,8 @@ export const connectorWords = wordSet(
     refusedTimes: 'Count',
     refusedMore: 'Details',
     noRefusedId: 'None',
-    registerRefused: 'Add device',
+    registerRefused: 'Register this device',
+    refusedDevice: 'Open device',
     clearRefused: 'Clear list',
     refusedReasons: {
       UNKNOWN_DEVICE: 'Unknown device ID',
@@ -97,7 +98,8 @@ export const connectorWords = wordSet(
     refusedTimes: 'Anzahl',
     refusedMore: 'Details',
     noRefusedId: 'Keine',
-    registerRefused: 'Gerät hinzufügen',
+    registerRefused: 'Dieses Gerät registrieren',
+    refusedDevice: 'Gerät öffnen',
     clearRefused: 'Liste leeren',
     refusedReasons: {
       UNKNOWN_DEVICE: 'Unbekannte Geräte-ID',

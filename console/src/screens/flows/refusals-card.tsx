@@ -1,11 +1,13 @@
 // Refused here: uplinks of a connector that the platform did not take, with the reason and what was sent.
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
+import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Chip } from '../../ui/chip.tsx';
+import { late } from '../../ui/late.tsx';
 import { ListTable } from '../../ui/list-table.tsx';
 import { CodeBlock } from '../../ui/states.tsx';
 import { toastFailure } from '../../ui/toasts.tsx';
@@ -13,6 +15,11 @@ import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { connectorWords } from './connector-words.ts';
 import { useAction } from '../../ui/use-action.ts';
+
+const RegisterRefused = late(
+  'RegisterRefused',
+  async () => (await import('../why/register-refused.tsx')).RegisterRefused,
+);
 
 type Refusal = components['schemas']['Refusal'];
 
@@ -84,7 +91,8 @@ interface RowProps {
 function RefusalRow({ refusal, workspaceId }: RowProps) {
   const words = useWords(connectorWords);
   const { count } = useFormats();
-  const { deviceId, reason, transport, message, last, payload } = refusal;
+  const { deviceId, reason, transport, message, last, payload, registeredDeviceId } = refusal;
+  const [isRegistering, setRegistering] = useState(false);
   return (
     <tr>
       <th scope="row" className="mono">
@@ -103,14 +111,25 @@ function RefusalRow({ refusal, workspaceId }: RowProps) {
       </td>
       <td className="num">{count(refusal.count)}</td>
       <td>
-        {reason === 'UNKNOWN_DEVICE' && deviceId !== null && (
-          <ButtonLink
-            to="/w/$workspaceId/devices/new"
-            params={{ workspaceId }}
-            search={{ deviceId }}
-          >
+        {reason === 'UNKNOWN_DEVICE' && deviceId !== null && registeredDeviceId === null && (
+          <Button needs="asset: create" aria-haspopup="dialog" onClick={() => setRegistering(true)}>
             {words.registerRefused}
+          </Button>
+        )}
+        {registeredDeviceId !== null && (
+          <ButtonLink
+            to="/w/$workspaceId/devices/$deviceId/overview"
+            params={{ workspaceId, deviceId: registeredDeviceId }}
+          >
+            {words.refusedDevice}
           </ButtonLink>
+        )}
+        {isRegistering && deviceId !== null && (
+          <RegisterRefused
+            {...{ workspaceId, deviceId }}
+            refusalId={refusal.id}
+            close={() => setRegistering(false)}
+          />
         )}
       </td>
     </tr>

@@ -10,6 +10,7 @@ import { Card } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { ListBones } from '../../ui/list-table.tsx';
+import { late } from '../../ui/late.tsx';
 import { Pager } from '../../ui/paged-list.tsx';
 import { Answered, CodeBlock, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
@@ -28,6 +29,8 @@ import {
 import { type DeliverySearch, deliveryStates } from './output-search.ts';
 import { outputsWords } from './outputs-words.ts';
 import styles from './outputs.module.css';
+
+const Why = late('Why', async () => (await import('../why/why.tsx')).Why);
 
 const route = '/signed-in/shell/w/$workspaceId/outputs/$outputId/deliveries';
 
@@ -219,8 +222,14 @@ function Details({ delivery }: { readonly delivery: Delivery }) {
   const words = useWords(outputsWords);
   const { instant } = useFormats();
   const { payload, answer, reason, correlationId, nextTry, cause } = delivery;
+  const { workspaceId, deviceId, outputConnectorId } = delivery;
   return (
     <div className={styles['details']}>
+      {deviceId !== '' && (
+        <div>
+          <Why {...{ workspaceId, deviceId }} question={{ correlationId, outputConnectorId }} />
+        </div>
+      )}
       <dl className={styles['facts']}>
         <div>
           <dt>{words.cause}</dt>

@@ -9,6 +9,7 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
 import { CurlButton } from '../../ui/curl-button.tsx';
+import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
 import { useWords } from '../../words/language.tsx';
@@ -40,6 +41,7 @@ export function RuleFrame({ workspaceId, ruleId, request = { path: '' }, childre
       lead={rule.data === undefined ? <Bone /> : <Lead rule={rule.data} />}
       actions={
         <>
+          {rule.data !== undefined && <WhyOfRule workspaceId={workspaceId} rule={rule.data} />}
           <CurlButton request={{ ...request, path: `${path}${request.path}` }} />
           <ButtonLink to="/w/$workspaceId/rules/$ruleId/simulate" params={params}>
             <FlaskConical aria-hidden="true" />
@@ -54,6 +56,17 @@ export function RuleFrame({ workspaceId, ruleId, request = { path: '' }, childre
       </Answered>
     </Page>
   );
+}
+
+const Why = late('Why', async () => (await import('../why/why.tsx')).Why);
+
+/** For the device of the last run, else the first one that the rule reads. */
+function WhyOfRule({ workspaceId, rule }: { readonly workspaceId: string; readonly rule: Rule }) {
+  const last = useQuery(runsOf(rule.id, 1)).data?.content[0];
+  const input = rule.inputs.find(({ type }) => type === 'DEVICE');
+  const deviceId = last?.deviceId ?? input?.id;
+  if (deviceId === undefined) return null;
+  return <Why {...{ workspaceId, deviceId }} question={{ ruleId: rule.id }} />;
 }
 
 export function RulesLink({ workspaceId }: { readonly workspaceId: string }) {
