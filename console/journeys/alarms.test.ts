@@ -92,6 +92,9 @@ journey('alarms', options, (stage) => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Too hot: Boiler Room' }).waitFor();
+    await page
+      .getByText('When Boiler Room reports that temperature is above 50, raise an alarm.')
+      .waitFor();
     await page.getByText('Triggered 2 times').first().waitFor();
     await page.getByText(/^Acknowledged by/).waitFor();
     await page.getByLabel('Comment').fill('On my way with a spanner');

@@ -7,6 +7,10 @@ import { ask, platform } from '../../api/platform.ts';
 import { Card } from '../../ui/card.tsx';
 import { CodeBlock } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
+import { editorWords } from '../rules/editor-words.ts';
+import { draftOf } from '../rules/rule-model.ts';
+import { ruleOf } from '../rules/rule-requests.ts';
+import { sentenceOf } from '../rules/rule-sentence.ts';
 import { alarmsWords } from './alarms-words.ts';
 import styles from './alarms.module.css';
 
@@ -70,7 +74,9 @@ function DeviceFact({ alarm: { workspaceId, device } }: { readonly alarm: Alarm 
 
 function RuleFact({ alarm: { workspaceId, rule } }: { readonly alarm: Alarm }) {
   const words = useWords(alarmsWords);
+  const editor = useWords(editorWords);
   const isThere = useExists(workspaceId, 'RULE', rule?.id);
+  const read = useQuery({ ...ruleOf(rule?.id ?? ''), enabled: isThere === true }).data;
   if (rule === null) return null;
   if (isThere === false)
     return (
@@ -83,6 +89,12 @@ function RuleFact({ alarm: { workspaceId, rule } }: { readonly alarm: Alarm }) {
       <Link to="/w/$workspaceId/rules/$ruleId/edit" params={{ workspaceId, ruleId: rule.id }}>
         {rule.name}
       </Link>
+      {read !== undefined && (
+        <>
+          {' '}
+          <small className="mute">{sentenceOf(draftOf(read), editor)}</small>
+        </>
+      )}
     </Fact>
   );
 }

@@ -130,7 +130,9 @@ function useLevels(alarm: Alarm, { key, topic }: DataKey): readonly PlotLevel[] 
     const conditions = (logic?.logicBlocks ?? []).flatMap((block) => block.conditions);
     return conditions.flatMap(({ operandFirst, operator, operandSecond }) => {
       const level = operandSecond.type === 'CONSTANT' ? operandSecond.value : undefined;
-      if (typeof level !== 'number' || !isJudged(operandFirst.dataSourceId)) return [];
+      // The result of a formula is not a value of the key.
+      if (operandFirst.type !== 'DATA_SOURCE' || typeof level !== 'number') return [];
+      if (!isJudged(operandFirst.dataSourceId)) return [];
       const label = `${operatorSigns[operator]} ${said(level)}`;
       return [{ value: level, label, color: '--warn' as const }];
     });
