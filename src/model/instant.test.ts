@@ -28,6 +28,27 @@ test('the first and last millisecond of every day around leap years and centurie
   }
 });
 
+test('instants one after the other, within a second, a minute, an hour and a day', () => {
+  const steps = fc.oneof(
+    ...[1, 1_000, 60_000, 3_600_000, 86_400_000].map((step) =>
+      fc.integer({ min: -step, max: step }),
+    ),
+  );
+  fc.assert(
+    fc.property(
+      fc.integer({ min: Date.UTC(1950, 0), max: Date.UTC(2050, 0) }),
+      fc.array(steps, { minLength: 1, maxLength: 50 }),
+      (start, moves) => {
+        let ms = start;
+        for (const move of moves) {
+          ms += move;
+          expect(formatInstant(ms)).toBe(new Date(ms).toISOString());
+        }
+      },
+    ),
+  );
+});
+
 test('parts of a millisecond are cut off, as a Date does', () => {
   expect(formatInstant(1.9)).toBe('1970-01-01T00:00:00.001Z');
 });

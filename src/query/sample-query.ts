@@ -1,5 +1,5 @@
 // The samples query: which samples a request asks for, and how each is answered as JSON.
-import { createInstantFormat, formatInstant } from '../model/instant.ts';
+import { formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
@@ -108,7 +108,6 @@ export function sampleAnswer(sample: Sample, aliased: boolean): SampleAnswer {
  * for each sample.
  */
 export function samplesJson(samples: readonly Sample[], aliased: boolean): string {
-  const format = createInstantFormat();
   let [device, topic, between] = ['', '', ''];
   let json = '';
   for (const sample of samples) {
@@ -118,7 +117,7 @@ export function samplesJson(samples: readonly Sample[], aliased: boolean): strin
     }
     const { timestamp, data, meta } = sample;
     json += json === '' ? '[{"timestamp":"' : ',{"timestamp":"';
-    json += format(timestamp) + between + JSON.stringify(data);
+    json += formatInstant(timestamp) + between + JSON.stringify(data);
     json += meta === undefined ? '}' : `,"meta":${JSON.stringify(meta)}}`;
   }
   return json === '' ? '[]' : `${json}]`;
