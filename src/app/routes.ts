@@ -12,7 +12,11 @@ import { captureRoute } from '../http/routes/capture.ts';
 import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
 import { customFieldRoutes } from '../http/routes/custom-fields.ts';
-import { dashboardGroupRoutes, dashboardRoutes } from '../http/routes/dashboards.ts';
+import {
+  dashboardGroupRoutes,
+  dashboardRoutes,
+  typeDashboardRoutes,
+} from '../http/routes/dashboards.ts';
 import { dataFlowRoutes } from '../http/routes/data-flows.ts';
 import { demoWorkspaceRoute } from '../http/routes/demo-workspace.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
@@ -105,6 +109,7 @@ export function composeRoutes(
   const { publicHolidays } = extras;
   const settled = settledEverywhere(parts, uplinks, extras.deliveries);
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
+  const typeOfDevice = async (id: string) => (await directory.byDevice(id)).type;
   return [
     ...withMetricsToken(
       healthRoutes({
@@ -167,10 +172,8 @@ export function composeRoutes(
     }),
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras),
-    ...sampleQueryRoutes({
-      ...queries,
-      typeOfDevice: async (deviceId) => (await directory.byDevice(deviceId)).type,
-    }),
+    ...sampleQueryRoutes({ ...queries, typeOfDevice }),
+    ...typeDashboardRoutes({ records: parts.records, store, now, typeOfDevice }),
     ...extras.exports.routes,
     ...extras.sampleChanges.routes,
     latestSamplesRoute({ ...queries, records: parts.records }),

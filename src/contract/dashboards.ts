@@ -13,6 +13,7 @@ import {
   list,
   name,
   object,
+  oneOf,
   optional,
   orNull,
   text,
@@ -60,6 +61,12 @@ const dashboardSchema = namedObject('Dashboard', {
   ...groupFields,
   groupId: orNull(id),
   deviceTypeId: orNull(id),
+  configuration: object,
+});
+
+const shownDashboard = namedObject('ShownDashboard', {
+  source: oneOf(['STORED', 'GENERATED', 'INFERRED']),
+  dashboard: orNull(dashboardSchema),
   configuration: object,
 });
 
@@ -193,6 +200,30 @@ const change = { scope: 'dashboard', verb: 'update', resource: 'path' } as const
 export const dashboards = {
   ...records,
   read: { ...records.read, takesShares: 'narrowed' as const },
+  ofDevice: endpoint({
+    method: 'GET',
+    path: '/v3/devices/:id/dashboard',
+    tag: 'Dashboards',
+    params: idParams,
+    summary: 'Get the dashboard of a device',
+    description:
+      "Returns the stored dashboard of the device's type, or one generated from the schemas of its data.",
+    access: { scope: 'dashboard', verb: 'read', resource: 'path', also: [['asset', 'read']] },
+    response: shownDashboard,
+  }),
+  ofType: endpoint({
+    method: 'GET',
+    path: '/v3/device-types/:id/dashboard',
+    tag: 'Dashboards',
+    params: idParams,
+    summary: 'Get the dashboard of a device type',
+    description:
+      "Returns the stored dashboard of a device type in a workspace, or one generated from the type's schemas.",
+    access: { scope: 'dashboard', verb: 'read', resource: 'handler' },
+    needsAlso: 'Also requires `asset` `read` in the workspace.',
+    query: Type.Object({ workspaceId: id }),
+    response: shownDashboard,
+  }),
   versions: endpoint({
     method: 'GET',
     path: '/v3/dashboards/:id/versions',

@@ -34,11 +34,10 @@ export async function inferSchema(
   const measured = new Map(
     (await store.measuredKeys(deviceId)).map(({ topic, keys }) => [topic, keys]),
   );
-  // A downlink schema describes commands.
-  const declaredTopics = Object.keys(declared).filter(
-    (topic) => documentOf(declared[topic])['processingType'] !== 'downlink_encoder',
+  const topics = [...new Set([...declaredTopicsOf(declared), ...measured.keys()])].slice(
+    0,
+    topicsMax,
   );
-  const topics = [...new Set([...declaredTopics, ...measured.keys()])].slice(0, topicsMax);
   const schemas: [string, TopicSchema][] = [];
   for (const topic of topics) {
     let keys = measured.get(topic) ?? [];
@@ -56,6 +55,24 @@ export async function inferSchema(
     schemas.push([topic, { ...headOf(deviceId, topic, document), properties }]);
   }
   return Object.fromEntries(schemas);
+}
+
+/** Topic to schema of what is declared alone: what every device of a type has. */
+export function declaredSchemas(declared: DeclaredSchemas): Readonly<Record<string, TopicSchema>> {
+  const schemas: [string, TopicSchema][] = [];
+  for (const topic of declaredTopicsOf(declared).slice(0, topicsMax)) {
+    const document = documentOf(declared[topic]);
+    const properties = joined(document['properties'], new Map(), new Map());
+    schemas.push([topic, { ...headOf('', topic, document), properties }]);
+  }
+  return Object.fromEntries(schemas);
+}
+
+/** A downlink schema describes commands. */
+function declaredTopicsOf(declared: DeclaredSchemas): readonly string[] {
+  return Object.keys(declared).filter(
+    (topic) => documentOf(declared[topic])['processingType'] !== 'downlink_encoder',
+  );
 }
 
 /** A calculated key of the type, as far as its schema tells of it. */

@@ -33,6 +33,17 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
       series: [{ deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
     }),
   },
+  'GET /v3/devices/:id/dashboard': {
+    ...record('workspace', ['dashboard', 'read'], (of) => `/v3/devices/${of.device}/dashboard`),
+    also: [['asset', 'read']],
+  },
+  'GET /v3/device-types/:id/dashboard': {
+    needs: ['dashboard', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/device-types/${of.deviceType}/dashboard?workspaceId=${of.workspace}`,
+    also: [['asset', 'read']],
+  },
   'GET /v3/dashboards/:id/versions': record(
     'workspace',
     ['dashboard', 'read'],

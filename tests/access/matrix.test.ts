@@ -368,12 +368,14 @@ function expected(cell: Cell, who: Somebody, place: PlaceName): number {
   const foreign = place === 'otherOrganization' && cell.level !== 'none';
   const may =
     (cell.orLimited === true && who.restricted) || who.may(scope, verb, place, cell.level);
-  if (isList) return !may ? 403 : foreign ? 404 : outOfReach(cell, who, place) ? 403 : 200;
+  const mayToo = (cell.also ?? []).every((pair) => who.may(...pair, place, cell.level));
+  if (isList && !may) return 403;
+  if (isList && foreign) return 404;
+  if (isList) return mayToo && !outOfReach(cell, who, place) ? 200 : 403;
   // The body names the place of creation. It is read only for callers who can create such records
   // somewhere.
   const byBody = cell.path(places.own) === cell.path(places.otherOrganization);
   if (foreign) return byBody && !who.may(scope, verb, 'anywhere', 'workspace') ? 403 : 404;
-  const mayToo = (cell.also ?? []).every((pair) => who.may(...pair, place, cell.level));
   return may && mayToo && !outOfReach(cell, who, place) ? 200 : 403;
 }
 

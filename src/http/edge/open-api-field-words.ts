@@ -415,6 +415,10 @@ export const ownFieldWords: Words = {
     'ID of the device type whose devices show the dashboard. Null for none.',
   'DashboardVersion.at': 'Time of the change.',
   'DashboardVersion.by': 'Author of the change. Null for the platform itself.',
+  'ShownDashboard.source':
+    '`STORED`; `GENERATED` from the schemas of the type; or `INFERRED` from what the device has sent.',
+  'ShownDashboard.dashboard': 'Stored dashboard of the device type.',
+  'ShownDashboard.configuration': 'Configuration, of the stored dashboard or generated.',
   'DashboardShares.shares': 'Valid share links.',
   'shares.id': 'ID of the share link.',
   'DashboardGroup.name': 'Name of the group.',

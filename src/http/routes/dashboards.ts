@@ -1,7 +1,9 @@
 // Routes of dashboards, their versions and shares, and their groups (contract 32, 39).
 import { dashboardGroups } from '../../contract/dashboard-groups.ts';
 import { dashboards } from '../../contract/dashboards.ts';
-import { placeOf } from '../../inventory/resource-lookup.ts';
+import { findDeviceType } from '../../inventory/data-flows/device-types.ts';
+import { listReach } from '../../inventory/list-scope.ts';
+import { type Inventory, placeOf } from '../../inventory/resource-lookup.ts';
 import {
   createDashboardGroup,
   deleteDashboardGroup,
@@ -11,6 +13,7 @@ import {
 } from '../../inventory/workspaces/dashboard-groups.ts';
 import {
   createDashboard,
+  dashboardOfType,
   deleteDashboard,
   isShared,
   listDashboards,
@@ -23,9 +26,12 @@ import {
   unshareDashboard,
   updateDashboard,
 } from '../../inventory/workspaces/dashboards.ts';
+import type { DeviceType } from '../../model/device-type.ts';
 import type { Principal } from '../../model/principal.ts';
+import { generatedDashboard } from '../../query/generated-dashboard.ts';
+import { declaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
+import { alsoNeeds, resourceRoute, route, type Route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
 import { byId, type RecordParts } from './record-parts.ts';
@@ -37,6 +43,54 @@ export interface DashboardParts extends RecordParts {
 
 export function dashboardRoutes(parts: DashboardParts): Route[] {
   return [...crudRoutes(parts), ...versionRoutes(parts), ...shareRoutes(parts)];
+}
+
+// Dashboards of device types: the stored one of the workspace, else one made from schemas (contract 39).
+
+export interface TypeDashboardParts {
+  readonly records: Inventory;
+  readonly now: () => number;
+  /** The type of a device; null without one. */
+  readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
+  readonly store: Parameters<typeof inferSchema>[2];
+}
+
+export function typeDashboardRoutes(parts: TypeDashboardParts): Route[] {
+  const { records, store, now, typeOfDevice } = parts;
+  return [
+    resourceRoute(dashboards.ofDevice, byId(parts, 'device'), async ({ params: { id } }) => {
+      const type = await typeOfDevice(id);
+      const { workspaceId } = await placeOf(records, 'device', id);
+      const shown = type && (await shownDashboard(records, type, workspaceId ?? ''));
+      // A type that declares nothing tells less than the data of the device.
+      if (shown !== null && (shown.dashboard !== null || declaresKeys(type))) return shown;
+      const schemas = await inferSchema(id, {}, store, now());
+      const configuration = generatedDashboard(schemas, type?.id ?? null);
+      return { source: 'INFERRED', dashboard: null, configuration };
+    }),
+    route(dashboards.ofType, async ({ params: { id }, query: { workspaceId } }, principal) => {
+      const reach = { workspaceIds: [workspaceId] };
+      const { organizationId } = await listReach(records, principal, reach, ['dashboard', 'read']);
+      await listReach(records, principal, reach, ['asset', 'read']);
+      const type = await findDeviceType(records, id, organizationId);
+      return shownDashboard(records, type, workspaceId);
+    }),
+  ];
+}
+
+function declaresKeys(type: DeviceType | null): boolean {
+  const { schemas, calculatedKeys } = type ?? { schemas: {}, calculatedKeys: [] };
+  return Object.keys(schemas).length + calculatedKeys.length > 0;
+}
+
+/** The stored dashboard of the type in the workspace, else a generated one. */
+async function shownDashboard(records: Inventory, type: DeviceType, workspaceId: string) {
+  const dashboard = (await dashboardOfType(records, workspaceId, type.id)) ?? null;
+  if (dashboard !== null)
+    return { source: 'STORED' as const, dashboard, configuration: dashboard.configuration };
+  const schemas = withCalculated('', declaredSchemas(type.schemas), type.calculatedKeys);
+  const configuration = generatedDashboard(schemas, type.id);
+  return { source: 'GENERATED' as const, dashboard, configuration };
 }
 
 function versionRoutes(parts: DashboardParts): Route[] {

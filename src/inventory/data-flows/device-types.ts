@@ -195,6 +195,13 @@ export async function readDeviceType(records: Records, id: string) {
   return deviceTypeView(found(await deviceTypeRows.find(records.db, id), 'device type', id));
 }
 
+/** A type of the organization or of the library. Throws 404. */
+export async function findDeviceType(records: Records, id: string, organizationId: string) {
+  const type = await deviceTypeRows.find(records.db, id);
+  const isVisible = (type?.organizationId ?? organizationId) === organizationId;
+  return found(isVisible ? type : undefined, 'device type', id);
+}
+
 /** The organization's own and the library's; without `details`, schemas and scripts are omitted. */
 export async function listDeviceTypes(
   records: Records,

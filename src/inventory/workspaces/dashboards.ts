@@ -100,6 +100,16 @@ export async function readDashboard(records: Records, id: string) {
   return view(await crud.read(records, id));
 }
 
+/** The dashboard of the type in the workspace. */
+export async function dashboardOfType(
+  { db }: Pick<Records, 'db'>,
+  workspaceId: string,
+  deviceTypeId: string,
+) {
+  const record = await dashboardRows.findOfType(db, workspaceId, deviceTypeId);
+  return record && view(record);
+}
+
 export async function listDashboards(
   records: Records,
   principal: Principal,
