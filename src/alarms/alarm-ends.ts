@@ -13,7 +13,7 @@ import { isOneOf } from '../storage/records/columns.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import { workspacesOfDevices } from '../storage/records/rows/devices.ts';
 import { existingRules, findActiveRules } from '../storage/records/rows/rules.ts';
-import { tagsOfDevices } from '../storage/records/rows/tags.ts';
+import { groupsOfDevices } from '../storage/records/rows/places.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { type CompiledRule, inputsOf } from '../rules/evaluation/compiled-rule.ts';
 import { compileRules } from '../rules/evaluation/rule-loader.ts';
@@ -72,6 +72,8 @@ export class AlarmEnds implements ChangeFollower {
     else if (kind === 'device') devices.add(id);
     else if (kind === 'outputConnector') connectors.add(id);
     else if (kind === 'tag' && action === 'deleted') this.#changed.isAll = true;
+    // A place that moves takes along the devices below it.
+    else if (kind === 'place') this.#changed.isAll = true;
     else return;
     if (sizeOf(this.#changed) > endLimits.changesMax) this.changesMissed();
     this.#worker.wake();
@@ -146,7 +148,8 @@ interface Known {
   readonly existing: ReadonlySet<string>;
   /** Device to workspace. */
   readonly workspaces: ReadonlyMap<string, string>;
-  readonly tags: ReadonlyMap<string, readonly { readonly id: string }[]>;
+  /** Tags of devices, and the places above them. */
+  readonly groups: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 async function endsOf(
@@ -162,7 +165,7 @@ async function endsOf(
     active: new Set([...rules, ...broken].map(({ id }) => id)),
     existing: await existingRules(db, ruleIds),
     workspaces: await workspacesOfDevices(db, deviceIds),
-    tags: await tagsOfDevices(db, deviceIds),
+    groups: await groupsOfDevices(db, deviceIds),
   };
   const at = now();
   return sources.flatMap((source): AlarmEffect[] => {
@@ -204,9 +207,9 @@ function reasonOf(source: OpenAlarmSource, known: Known): AlarmSourceEnd['reason
   if (workspace === undefined) return 'DEVICE_DELETED';
   if (workspace !== workspaceId) return 'DEVICE_MOVED';
   if (compiled === undefined) return undefined;
-  const tags = new Set(known.tags.get(deviceId)?.map(({ id }) => id));
+  const groups = known.groups.get(deviceId) ?? new Set();
   const isInput = inputsOf(compiled).some(
-    ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags),
+    ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(groups),
   );
   return isInput ? undefined : 'INPUT_REMOVED';
 }

@@ -67,7 +67,11 @@ const draftFields = {
   properties: optional(object),
 };
 
-const placeDraft = namedObject('PlaceDraft', { workspaceId: id, name: placeName, ...draftFields });
+export const placeDraft = namedObject('PlaceDraft', {
+  workspaceId: id,
+  name: placeName,
+  ...draftFields,
+});
 export type PlaceDraft = Static<typeof placeDraft>;
 const placeUpdate = namedObject('PlaceUpdate', {
   ...updateFields,

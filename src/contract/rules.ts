@@ -359,6 +359,7 @@ export const configuredRule = namedObject('ConfiguredRule', {
       name: optional(text),
       deviceId: optional(Type.String({ description: 'Device ID, for a device.' })),
       tag: optional(Type.String({ description: 'Name, for a tag.' })),
+      place: optional(Type.String({ description: 'Path such as `Site/Floor 1`, for a place.' })),
       tagCombination: optional(oneOf(['AND', 'OR'] as const)),
       tags: optional(list(text)),
     }),

@@ -10,11 +10,13 @@ import { deviceConnectorDraft } from './device-connectors.ts';
 import { deviceTypeDraft } from './device-types.ts';
 import { outputConnectorDraft } from './output-connectors.ts';
 import { configuredRule } from './rules.ts';
+import { placeDraft } from './places.ts';
 import { tagDraft } from './tags.ts';
 import { workspaceUpdate } from './workspaces.ts';
 
 const { workspaceId: _, ...customField } = customFieldDraft.properties;
 const { workspaceId: __, ...tagFields } = tagDraft.properties;
+const { workspaceId: _p, parentId: _q, plan: _r, ...placeFields } = placeDraft.properties;
 const { organizationId: ___, type: ____, ...deviceType } = deviceTypeDraft.properties;
 const { workspaceId: _____, ...deviceConnector } = deviceConnectorDraft.properties;
 const { workspaceId: ______, ...outputConnector } = outputConnectorDraft.properties;
@@ -35,6 +37,14 @@ const configurationDocument = namedObject('ConfigurationDocument', {
   workspace: optional(Type.Object(workspace)),
   customFields: optional(list(Type.Object(customField))),
   tags: optional(list(Type.Object(tagFields))),
+  places: optional(
+    list(
+      Type.Object({
+        ...placeFields,
+        name: Type.String({ description: 'Path such as `Site/Floor 1`. Places above come first.' }),
+      }),
+    ),
+  ),
   deviceTypes: optional(list(Type.Object({ ...deviceType, library: optional(Type.Boolean()) }))),
   deviceConnectors: optional(list(Type.Object(deviceConnector))),
   outputConnectors: optional(list(Type.Object(outputConnector))),
@@ -55,6 +65,7 @@ const exportedConfiguration = namedObject('ExportedConfiguration', {
   }),
   customFields: items,
   tags: items,
+  places: items,
   deviceTypes: items,
   deviceConnectors: items,
   outputConnectors: items,

@@ -3,7 +3,7 @@ import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
-export const ruleInputTypes = ['DEVICE', 'ASSET_TAG', 'TAG_COMBINATION'] as const;
+export const ruleInputTypes = ['DEVICE', 'ASSET_TAG', 'TAG_COMBINATION', 'PLACE'] as const;
 export type RuleInputType = (typeof ruleInputTypes)[number];
 
 export const valueTypes = ['NUMERICAL', 'BOOLEAN', 'STRING'] as const;
@@ -29,9 +29,12 @@ export const comparisonOperators = [
 ] as const;
 export type ComparisonOperator = (typeof comparisonOperators)[number];
 
-/** Whose samples the rule looks at: a device, the devices of a tag, or those of several tags. */
+/**
+ * Whose samples the rule looks at: a device, the devices of a tag or of several tags, or those at a
+ * place and below it.
+ */
 export interface RuleInput {
-  /** The device's or the tag's id; of a tag combination a name that data sources use. */
+  /** The id of the device, tag or place; of a tag combination a name that data sources use. */
   readonly id: string;
   readonly name: string | null;
   readonly type: RuleInputType;

@@ -4,6 +4,7 @@ import type { EpochMs } from '../model/instant.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
+import { groupsOfDevices } from '../storage/records/rows/places.ts';
 import { findConditionStates } from '../storage/records/rows/rule-state.ts';
 import {
   devicesAmong,
@@ -16,7 +17,6 @@ import {
   silentDevices,
   type TimedPlace,
 } from '../storage/records/rows/silent-devices.ts';
-import { tagsOfDevices } from '../storage/records/rows/tags.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { CompiledLogic, CompiledRule } from './evaluation/compiled-rule.ts';
 import { silenceVerdict } from './evaluation/evaluation.ts';
@@ -287,11 +287,10 @@ class SilenceLook {
     const { workspaceId } = this.#compiled.rule;
     const own = devices.filter((device) => device.workspaceId === workspaceId);
     const ids = own.map(({ deviceId }) => deviceId);
-    const tags = inputs.byTag ? await tagsOfDevices(this.#parts.db, ids) : undefined;
+    const groups = inputs.byTag ? await groupsOfDevices(this.#parts.db, ids) : undefined;
     return own.filter(
       ({ deviceId }) =>
-        inputs.deviceIds.includes(deviceId) ||
-        inputs.hasTagged(new Set(tags?.get(deviceId)?.map(({ id }) => id))),
+        inputs.deviceIds.includes(deviceId) || inputs.hasTagged(groups?.get(deviceId) ?? new Set()),
     );
   }
 

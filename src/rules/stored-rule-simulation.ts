@@ -1,11 +1,13 @@
 // Simulation of a stored or drafted rule: reads everything that it uses, then simulates it (contract 35).
+import { hasFormOfId } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { Rule } from '../model/rule.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { findOpenOutputConnectors } from '../storage/records/rows/output-connectors.ts';
+import { devicesOfPlace, groupsOfDevices } from '../storage/records/rows/places.ts';
 import { customLogicRows, ruleRows } from '../storage/records/rows/rules.ts';
-import { deviceIdsOfTag, tagsOfDevices } from '../storage/records/rows/tags.ts';
+import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
 import { type CompiledRule, compileRule } from './evaluation/compiled-rule.ts';
 import { inputsInWorkspace } from './evaluation/rule-loader.ts';
 import { type SimulatedRuns, simulateRule, type SimulationParts } from './rule-simulation.ts';
@@ -35,8 +37,11 @@ export async function simulateUnstoredRule(
   const { db, ...stages } = parts;
   return simulateRule(await compiledRule(db, rule), range, {
     ...stages,
-    tagsOf: (deviceIds) => tagIdsOf(db, deviceIds),
-    devicesOfTag: (tagId) => deviceIdsOfTag(db, tagId),
+    tagsOf: (deviceIds) => groupsOfDevices(db, deviceIds),
+    devicesOfTag: async (id) =>
+      hasFormOfId('place', id)
+        ? (await devicesOfPlace(db, id)).map((device) => device.id)
+        : deviceIdsOfTag(db, id),
   });
 }
 
@@ -51,14 +56,4 @@ async function compiledRule(db: RecordsDb, rule: Rule): Promise<CompiledRule> {
   });
   if (compiled === undefined) throw new Error(`Rule ${rule.id} cannot be compiled`);
   return compiled;
-}
-
-async function tagIdsOf(
-  db: RecordsDb,
-  deviceIds: readonly string[],
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const tagIds = new Map<string, ReadonlySet<string>>();
-  for (const [deviceId, tags] of await tagsOfDevices(db, deviceIds))
-    tagIds.set(deviceId, new Set(tags.map(({ id }) => id)));
-  return tagIds;
 }

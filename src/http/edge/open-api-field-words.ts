@@ -945,6 +945,8 @@ export const ownFieldWords: Words = {
 
   'ConfigurationDocument.workspace': 'Name, description, and settings of the workspace.',
   'ConfigurationDocument.tags': 'Tags.',
+  'ConfigurationDocument.places': 'Places by path.',
+  'places.position': 'Position. Null without one.',
   'ConfigurationDocument.customFields': 'Custom fields.',
   'ConfigurationDocument.deviceTypes': 'Device types.',
   'ConfigurationDocument.deviceConnectors': 'Device connectors.',
@@ -956,6 +958,7 @@ export const ownFieldWords: Words = {
   'ExportedConfiguration.format': 'Always `heliograph-workspace/1`.',
   'ExportedConfiguration.workspace': 'Name, description, and settings of the workspace.',
   'ExportedConfiguration.tags': 'Tags.',
+  'ExportedConfiguration.places': 'Places by path.',
   'ExportedConfiguration.customFields': 'Custom fields.',
   'ExportedConfiguration.deviceTypes': 'Device types.',
   'ExportedConfiguration.deviceConnectors': 'Device connectors.',

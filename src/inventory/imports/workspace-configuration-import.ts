@@ -1,5 +1,6 @@
 // Workspace configuration import: creates missing records and updates different ones in one transaction; deletes nothing.
 import { isDeepStrictEqual } from 'node:util';
+import { formatPath, parsePath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
@@ -13,6 +14,7 @@ import {
   updateOutputConnector,
 } from '../data-flows/output-connectors.ts';
 import { createCustomField, updateCustomField } from '../devices/custom-fields.ts';
+import { createPlace, updatePlace } from '../devices/places.ts';
 import { createTag, updateTag } from '../devices/tags.ts';
 import { change, type Step } from '../record-change.ts';
 import { createCalculation, updateCalculation } from '../rules/calculations.ts';
@@ -254,6 +256,19 @@ const writers: Readonly<Record<SectionName, Writer>> = {
   tags: {
     create: ({ step, workspaceId }, item) => createTag(step, { ...item, workspaceId }),
     update: ({ step }, item, id) => updateTag(step, id, item),
+  },
+  places: {
+    create: (context, item) => {
+      const { step, workspaceId } = context;
+      const names = parsePath(item.name);
+      const name = names?.at(-1);
+      if (names === undefined || name === undefined)
+        throw problem('invalidRequest', { reason: `body places: ${item.name} is not a path` });
+      const above = names.slice(0, -1);
+      const parentId = above.length === 0 ? null : idOf(context, 'places', formatPath(above));
+      return createPlace(step, { ...item, name, parentId, workspaceId });
+    },
+    update: ({ step }, { name: _, ...item }, id) => updatePlace(step, id, item),
   },
   deviceTypes: {
     create: ({ step, organizationId, now }, { library: _, ...item }) =>

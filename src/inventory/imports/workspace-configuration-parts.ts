@@ -23,6 +23,8 @@ export interface ConfiguredInput {
   readonly deviceId?: string | null | undefined;
   /** The name, of a tag. */
   readonly tag?: string | null | undefined;
+  /** The path, of a place. */
+  readonly place?: string | null | undefined;
   /** AND or OR, of a tag combination, and the names of its tags. */
   readonly tagCombination?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
@@ -42,6 +44,7 @@ type Naming = (id: string) => string;
 interface RuleNames {
   readonly device: Naming;
   readonly tag: Naming;
+  readonly place: Naming;
   readonly action: Naming;
   readonly customLogic: Naming;
 }
@@ -88,6 +91,7 @@ function configuredInput(
   const { type } = input;
   if (type === 'DEVICE') return { id, type, deviceId: names.device(input.id) };
   if (type === 'ASSET_TAG') return { id, type, tag: names.tag(input.id) };
+  if (type === 'PLACE') return { id, type, place: names.place(input.id) };
   const { joined, tagIds } = parseTagCombination(input.tagCombination ?? '') ?? {
     joined: 'OR',
     tagIds: [],
@@ -116,7 +120,7 @@ export async function ruleFromConfigured(
   { db }: Pick<Records, 'db'>,
   organizationId: string,
   sent: ConfiguredRule,
-  idOf: (section: 'tags' | 'outputConnectors' | 'customLogic', name: string) => string,
+  idOf: (section: 'tags' | 'places' | 'outputConnectors' | 'customLogic', name: string) => string,
 ): Promise<Omit<RuleDraft, 'workspaceId'>> {
   const devices = await serviceIdsOf(
     db,
@@ -124,9 +128,10 @@ export async function ruleFromConfigured(
     sent.inputs.map(({ deviceId }) => deviceId ?? ''),
   );
   const inputOf = (input: ConfiguredInput): RuleDraft['inputs'][number] => {
-    const { id, type, name, deviceId, tag, tagCombination, tags } = input;
+    const { id, type, name, deviceId, tag, place, tagCombination, tags } = input;
     if (type === 'DEVICE') return { id: devices.get(deviceId ?? '')?.id ?? '', type };
     if (type === 'ASSET_TAG') return { id: idOf('tags', tag ?? ''), type };
+    if (type === 'PLACE') return { id: idOf('places', place ?? ''), type };
     const tagIds = (tags ?? []).map((of) => idOf('tags', of));
     return {
       id,

@@ -1,5 +1,6 @@
 // Workspace configuration: a workspace as one JSON document with names instead of ids, and without secrets.
 import type { Json, JsonObject } from '../../model/json.ts';
+import { formatPath } from '../../model/place.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
@@ -11,6 +12,7 @@ import { listDeviceConnectors } from '../data-flows/device-connectors.ts';
 import { listDeviceTypes } from '../data-flows/device-types.ts';
 import { listOutputConnectors } from '../data-flows/output-connectors.ts';
 import { listCustomFields } from '../devices/custom-fields.ts';
+import { listPlaces } from '../devices/places.ts';
 import { listTags } from '../devices/tags.ts';
 import { listCalculations } from '../rules/calculations.ts';
 import { listCustomLogic } from '../rules/custom-logic.ts';
@@ -29,6 +31,7 @@ export const configurationFormat = 'heliograph-workspace/1';
 export const configurationSections = [
   'customFields',
   'tags',
+  'places',
   'deviceTypes',
   'deviceConnectors',
   'outputConnectors',
@@ -145,6 +148,12 @@ export async function knownSections(
   const viewer = { principal, viewOptions: configurationViewOptions };
   const fields = await all((page) => listCustomFields(records, principal, scope, page));
   const tags = await all((page) => listTags(records, principal, scope, page));
+  const places = (await all((page) => listPlaces(records, principal, scope, page))).map(
+    (place) => ({
+      ...place,
+      name: formatPath(place.path.map((step) => step.name)),
+    }),
+  );
   const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
   const outputs = await all((page) => listOutputConnectors(records, viewer, scope, page));
@@ -158,6 +167,17 @@ export async function knownSections(
       selectOptions,
     })),
     tags: section(tags, ({ description, color }) => ({ description, color })),
+    // A place is behind those above it, whose paths are the start of its own.
+    places: section(
+      places.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      ({ kind, description, externalId, position, properties: own }) => ({
+        kind,
+        description,
+        externalId,
+        position,
+        properties: own,
+      }),
+    ),
     deviceTypes: section(types, deviceTypeItem),
     deviceConnectors: section(connectors, (connector) => ({
       description: connector.description,
@@ -185,6 +205,7 @@ export async function knownSections(
     })),
     ...(await ruleSections(records, principal, workspaceId, {
       tag: naming(tags),
+      place: naming(places),
       action: outputName,
     })),
   };
@@ -194,7 +215,7 @@ async function ruleSections(
   records: Records,
   principal: Principal,
   workspaceId: string,
-  names: Pick<Parameters<typeof configuredRules>[2], 'tag' | 'action'>,
+  names: Pick<Parameters<typeof configuredRules>[2], 'tag' | 'place' | 'action'>,
 ): Promise<Pick<KnownSections, 'customLogic' | 'rules' | 'calculations'>> {
   const scope = { workspaceIds: [workspaceId] };
   const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
@@ -249,6 +270,7 @@ export async function exportConfiguration(
     workspace: { name, description, settings, properties },
     customFields: items('customFields'),
     tags: items('tags'),
+    places: items('places'),
     deviceTypes: items('deviceTypes').filter((type) => used.has(type.name)),
     deviceConnectors: items('deviceConnectors'),
     outputConnectors: items('outputConnectors').filter((output) => output['global'] !== true),

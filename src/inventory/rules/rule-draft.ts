@@ -37,7 +37,7 @@ export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
     if (seen.has(id))
       throw invalidRule(
         `inputs.${i}.id`,
-        `${id} is duplicated; a device or tag can be an input only once`,
+        `${id} is duplicated; a device, tag, or place can be an input only once`,
       );
     seen.add(id);
     const combination = combinationOf(type, tagCombination);
@@ -197,7 +197,10 @@ function refuseTags(sources: readonly RuleDataSource[], inputs: readonly RuleInp
     ({ id, type }) => type !== 'DEVICE' && sources.some(({ inputIds }) => inputIds.includes(id)),
   );
   if (tag === undefined) return;
-  throw invalidRule('timer.enabled', `a timer requires device inputs, but ${tag.id} is a tag`);
+  throw invalidRule(
+    'timer.enabled',
+    `a timer requires device inputs, but ${tag.id} is a ${tag.type === 'PLACE' ? 'place' : 'tag'}`,
+  );
 }
 
 type ActionIds = (field: string, ids: Ids) => readonly string[];

@@ -12,6 +12,7 @@ import { outputConnectorRows } from '../../storage/records/rows/output-connector
 import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import { clearRuleState, removeRuns } from '../../storage/records/rows/rule-state.ts';
 import { customLogicRows, findRulesOfUsual, ruleRows } from '../../storage/records/rows/rules.ts';
+import { countDevicesAt, placeRows } from '../../storage/records/rows/places.ts';
 import { countDevicesOfTag, tagRows } from '../../storage/records/rows/tags.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import {
@@ -232,6 +233,7 @@ async function devicesOfInput(
   counted: Map<string, number>,
 ): Promise<number> {
   if (type === 'DEVICE') return 1;
+  if (type === 'PLACE') return countDevicesAt(step.db, id);
   const combination = type === 'ASSET_TAG' ? undefined : parseTagCombination(tagCombination ?? '');
   let least = Number.POSITIVE_INFINITY;
   let all = 0;
@@ -258,6 +260,12 @@ async function checkInputs(step: Step, { inputs, workspaceId }: Rule): Promise<v
         { kind: 'device', id: input.id, field: `inputs.${i}.id` },
         workspaceId,
       );
+    else if (input.type === 'PLACE')
+      await checkWorkspace(
+        step,
+        { kind: 'place', id: input.id, field: `inputs.${i}.id` },
+        workspaceId,
+      );
     else if (input.type === 'ASSET_TAG')
       await checkWorkspace(
         step,
@@ -278,7 +286,7 @@ async function checkWorkspace(
     kind,
     id,
     field,
-  }: { readonly kind: 'device' | 'tag'; readonly id: string; readonly field: string },
+  }: { readonly kind: 'device' | 'tag' | 'place'; readonly id: string; readonly field: string },
   workspaceId: string,
 ): Promise<void> {
   const place = await findPlace(step.db, kind, id);
@@ -324,7 +332,8 @@ async function ruleViews(
     inputs.filter((input) => input.type === type).map(({ id }) => id);
   const devices = await findDeviceNames(records.db, idsOf('DEVICE'));
   const tags = await tagRows.findAll(records.db, idsOf('ASSET_TAG'));
-  const names = new Map([...devices, ...tags].map(({ id, name }) => [id, name]));
+  const places = await placeRows.findAll(records.db, idsOf('PLACE'));
+  const names = new Map([...devices, ...tags, ...places].map(({ id, name }) => [id, name]));
   const actionIds = rules.flatMap(({ actions }) => actions.map(({ id }) => id));
   const found = await outputConnectorRows.findAll(records, [...new Set(actionIds)]);
   const connectors = new Map(found.map((connector) => [connector.id, connector]));
@@ -375,6 +384,6 @@ function inputView({ timer, logic }: Rule, input: RuleInput, name: string | unde
     name: name ?? input.name,
     device: input.type === 'DEVICE',
     trigger: sources.some(({ triggerOnUplink }) => !timer.enabled || triggerOnUplink),
-    tag: input.type !== 'DEVICE',
+    tag: input.type === 'ASSET_TAG' || input.type === 'TAG_COMBINATION',
   };
 }

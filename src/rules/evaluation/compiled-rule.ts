@@ -32,10 +32,10 @@ export interface Watch {
 export interface CompiledInputs {
   /** Devices that are inputs by their id. */
   readonly deviceIds: readonly string[];
-  /** Whether the device is an input by its tags. */
+  /** Whether the device is an input by its tags and the places above it. */
   readonly hasTagged: (tags: ReadonlySet<string>) => boolean;
   readonly byTag: boolean;
-  /** Every tag of its inputs. */
+  /** Every tag and place of its inputs. */
   readonly tagIds: readonly string[];
 }
 
@@ -195,7 +195,8 @@ export function inputsOf({ logic, sources }: CompiledRule): readonly CompiledInp
 }
 
 function tagCombinationOf({ type, id, tagCombination }: Rule['inputs'][number]) {
-  if (type === 'ASSET_TAG') return [{ joined: 'OR' as const, tagIds: [id] }];
+  // A device has the places above it as it has tags (`groupsOfDevices`).
+  if (type === 'ASSET_TAG' || type === 'PLACE') return [{ joined: 'OR' as const, tagIds: [id] }];
   if (type === 'TAG_COMBINATION') return parseTagCombination(tagCombination ?? '') ?? [];
   return [];
 }

@@ -20,6 +20,8 @@ test.each([
   ['device', 'updated', 'devices'],
   ['tag', 'deleted', 'tags'],
   ['tag', 'created', undefined],
+  ['place', 'updated', 'places'],
+  ['place', 'created', undefined],
   ['dataFlow', 'updated', undefined],
 ] as const)('a %s that is %s is one of: %s', (kind, action, group) => {
   const pending = createPendingChanges();

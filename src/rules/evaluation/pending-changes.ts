@@ -9,6 +9,8 @@ export interface Changes {
   readonly used: ReadonlySet<string>;
   readonly devices: ReadonlySet<string>;
   readonly tags: ReadonlySet<string>;
+  /** Places that may have moved, with all that is below. */
+  readonly places: ReadonlySet<string>;
 }
 
 export interface PendingChanges extends ChangeFollower {
@@ -24,6 +26,7 @@ export function createPendingChanges(): PendingChanges {
   let used = new Set<string>();
   let devices = new Set<string>();
   let tags = new Set<string>();
+  let places = new Set<string>();
 
   return {
     recordChanged({ kind, id, action }) {
@@ -32,6 +35,8 @@ export function createPendingChanges(): PendingChanges {
       if (kind === 'conditionState') rules.add(id);
       // No device has a new tag. A device that gets or loses a tag changes itself.
       if (kind === 'tag' && action !== 'created') tags.add(id);
+      // No device is at a new place.
+      if (kind === 'place' && action !== 'created') places.add(id);
       if (kind === 'rule') rules.add(id);
       if (kind === 'outputConnector' || kind === 'customLogic') used.add(id);
     },
@@ -39,7 +44,8 @@ export function createPendingChanges(): PendingChanges {
       isAll = true;
     },
     take() {
-      const taken = { isAll, rules, used, devices, tags };
+      const taken = { isAll, rules, used, devices, tags, places };
+      places = new Set();
       isAll = false;
       rules = new Set();
       used = new Set();

@@ -119,6 +119,12 @@ export class RuleIndex {
     return idsOf(this.#indexes.byUsed.get(id));
   }
 
+  /** Workspaces with a rule that has a place as an input. */
+  workspacesWithPlaces(): ReadonlySet<string> {
+    const placed = [...this.#rules.values()].filter(hasPlace);
+    return new Set(placed.map(({ rule }) => rule.workspaceId));
+  }
+
   workspacesWithTags(tagIds: readonly string[]): ReadonlySet<string> {
     return new Set(
       tagIds.flatMap((id) =>
@@ -126,6 +132,10 @@ export class RuleIndex {
       ),
     );
   }
+}
+
+function hasPlace({ rule }: CompiledRule): boolean {
+  return rule.inputs.some(({ type }) => type === 'PLACE');
 }
 
 function watchesOf(rules: readonly CompiledRule[]): readonly Watch[] {

@@ -5,6 +5,7 @@ import type { ChangeFollower } from '../../model/record.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarms.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
+import { groupsOfDevices } from '../../storage/records/rows/places.ts';
 import {
   deleteLastSamples,
   findConditionStates,
@@ -13,7 +14,6 @@ import {
   type JudgedDevice,
 } from '../../storage/records/rows/rule-state.ts';
 import { findActiveRules } from '../../storage/records/rows/rules.ts';
-import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import { AlarmSources } from './alarm-sources.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, rulesOfWatch, rulesWithStates } from './device-plan.ts';
@@ -185,6 +185,8 @@ async function applyChanges(state: RegistryState, changes: Changes): Promise<boo
     memory.states.forgetDevice(id);
   }
   forgetWorkspaces(state, index.workspacesWithTags([...changes.tags]));
+  // A place that moves takes along all that is below, and other places above it get and lose devices.
+  if (changes.places.size > 0) forgetWorkspaces(state, index.workspacesWithPlaces());
   if (ids?.size === 0) return false;
   await reloadRules(state, ids);
   return true;
@@ -292,11 +294,11 @@ async function makePlans(
   const { db, index, plans } = state;
   const withStates: { readonly ruleId: string; readonly deviceId: string }[] = [];
   const unplanned = plans.missing(devices);
-  let tags = noTags;
-  if (index.hasTags) tags = await tagsOfDevices(db, unplanned);
+  let groups = noGroups;
+  if (index.hasTags) groups = await groupsOfDevices(db, unplanned);
   for (const id of unplanned) {
     const workspaceId = devices.get(id)?.workspaceId ?? '';
-    const own = new Set(tags.get(id)?.map((tag) => tag.id));
+    const own = groups.get(id) ?? new Set();
     const rules = index.rulesFor(id, own, workspaceId);
     const plan = plans.make({ id, workspaceId, tags: own, rules }, (compiled, error) =>
       planningFailed(compiled, id, error),
@@ -342,7 +344,7 @@ function takeJudged({ judged: changed }: RuleMemory): readonly JudgedDevice[] {
   return taken;
 }
 
-const noTags: ReadonlyMap<string, readonly { readonly id: string }[]> = new Map();
+const noGroups: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
 /** The devices whose last samples their rules read, and the other devices that those rules name. */
 function devicesToLoad(plans: Plans, devices: Devices): Devices {

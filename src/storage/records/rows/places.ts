@@ -18,6 +18,7 @@ import { insertRows } from '../many-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
+import { tagsOfDevices } from './tags.ts';
 
 type Table = RecordTables['places'];
 
@@ -401,4 +402,21 @@ export async function childrenOf(
       : query.where('parentId', '=', parentId);
   const rows = await children.orderBy('searchText').orderBy('id').limit(max).execute();
   return rows.map(({ id }) => id);
+}
+
+/** For each device the ids of its tags, its place and all places above; those without any are absent. */
+export async function groupsOfDevices(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, Set<string>>> {
+  const groups = new Map<string, Set<string>>();
+  for (const [id, tags] of await tagsOfDevices(db, deviceIds))
+    groups.set(id, new Set(tags.map((tag) => tag.id)));
+  for (const [id, places] of await placesAboveDevices(db, deviceIds))
+    groups.set(id, new Set([...(groups.get(id) ?? []), ...places]));
+  return groups;
+}
+
+export async function countDevicesAt(db: RecordsDb, placeId: string): Promise<number> {
+  return (await deviceCountsOfPlaces(db, [placeId])).get(placeId)?.devicesBelow ?? 0;
 }

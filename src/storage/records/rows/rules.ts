@@ -48,6 +48,7 @@ function referencesOf({ inputs, actions, logic }: Rule): (readonly [RuleReferenc
   return [
     ...inputs.filter(({ type }) => type === 'DEVICE').map(({ id }) => ['device', id] as const),
     ...tags.map((id) => ['tag', id] as const),
+    ...inputs.filter(({ type }) => type === 'PLACE').map(({ id }) => ['place', id] as const),
     ...actions.map(({ id }) => ['outputConnector', id] as const),
     ...(logic.customLogic === null
       ? []

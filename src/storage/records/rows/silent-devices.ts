@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
 import { isOneOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
+import { isAtPlaces } from './places.ts';
 
 /** A device, and since when it is silent. */
 export interface HeardDevice {
@@ -97,7 +98,7 @@ export async function devicesHeard(
   return heardDevices(db).where(isOneOf('devices.id', deviceIds)).execute();
 }
 
-/** Devices with one of the ids or tags, behind an id, in the order of their ids. */
+/** Devices with one of the ids or tags, or below one of the places among the tags, behind an id, in the order of their ids. */
 export async function devicesAmong(
   db: RecordsDb,
   {
@@ -116,9 +117,23 @@ export async function devicesAmong(
     .orderBy('deviceId')
     .limit(max)
     .execute();
-  const last = tagged.length === max ? tagged.at(-1)?.deviceId : undefined;
-  const named = deviceIds.filter((id) => id > after && (last === undefined || id <= last));
-  const ids = [...new Set([...tagged.map(({ deviceId }) => deviceId), ...named])].sort();
+  const placed = await db
+    .selectFrom('devices')
+    .select('devices.id as deviceId')
+    .where(isAtPlaces(tagIds))
+    .where('devices.id', '>', after)
+    .orderBy('devices.id')
+    .limit(max)
+    .execute();
+  // Behind the end of a full page there may be devices that it does not show.
+  const ends = [tagged, placed].flatMap((page) =>
+    page.length === max ? (page.at(-1)?.deviceId ?? []) : [],
+  );
+  const last = ends.length > 0 ? ends.reduce((a, b) => (a < b ? a : b)) : undefined;
+  const candidates = [...deviceIds, ...[...tagged, ...placed].map(({ deviceId }) => deviceId)];
+  const ids = [...new Set(candidates)]
+    .filter((id) => id > after && (last === undefined || id <= last))
+    .sort();
   const found = await devicesHeard(db, ids);
   return found.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
 }
