@@ -87,6 +87,8 @@ const notOnTwoNodes: Readonly<Record<string, string>> = {
   '37-own-settings': 'passkeys need a name in PUBLIC_URL, and the proxy has an address',
   '37-record-health': 'the last runs of rules are saved once a second',
   '37-retention-effect': 'it estimates from sealed files of one node',
+  '38-calculations-late':
+    'its platform restarts, and the other node has the calculations meanwhile',
 };
 /** With `CLUSTER=2`, platforms of the named tests are two nodes behind a proxy, on both servers. */
 const onTwoNodes = {

@@ -162,6 +162,14 @@ async function makeLists({ world, names, text }: Made, device: TestDevice) {
       provider: text,
     }),
   );
+  const [calculation] = await all(names, (name) =>
+    make('/v3/calculations', name, {
+      ...here,
+      ...{ deviceIds: [device.id], topic: 'default', period: 'PT1H' },
+      target: { deviceId: device.id, topic: 'group' },
+      outputs: [{ key: name.slice(0, 100), count: 'TOTAL' }],
+    }),
+  );
   const asUser = await signedIn(world);
   await all(names, (name) => asUser('/v3/api-keys', { name, ...there, permissions: {} }));
   await all(names, (name) => asUser('/v3/oauth-clients', { name, ...there, permissions: {} }));
@@ -188,6 +196,7 @@ async function makeLists({ world, names, text }: Made, device: TestDevice) {
     integrationId: String(integration?.['id']),
     otherTypeId: String(type?.['id']),
     logicId: String(block?.['id']),
+    calculationId: String(calculation?.['id']),
   };
 }
 

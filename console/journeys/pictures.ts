@@ -102,6 +102,7 @@ async function idsOf({ base, apiKey }: Demo): Promise<PageIds> {
     flowId,
     connectorId: await of('/v3/device-connectors'),
     integrationId: '',
+    calculationId: await of('/v3/calculations').catch(() => ''),
     logicId: await first(`/v3/rules/custom?organizationId=${organizationId}&size=1`),
   };
 }

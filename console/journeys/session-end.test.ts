@@ -88,5 +88,6 @@ const forms = [
   '/w/$workspaceId/outputs/$outputId/settings',
   '/w/$workspaceId/rules/$ruleId/edit',
   '/w/$workspaceId/rules/logic/$logicId',
+  '/w/$workspaceId/rules/calculations/$calculationId',
   '/w/$workspaceId/settings/general',
 ];

@@ -85,6 +85,34 @@ const logicPage = createRoute({
   component: screen(() => import('../../screens/rules/logic/logic-page.tsx'), 'LogicPage'),
 });
 
+const calculations = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/calculations',
+  validateSearch: readListSearch,
+  component: screen(
+    () => import('../../screens/rules/calculations/calculation-list.tsx'),
+    'Calculations',
+  ),
+});
+
+const newCalculation = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/calculations/new',
+  component: screen(
+    () => import('../../screens/rules/calculations/calculation-page.tsx'),
+    'NewCalculation',
+  ),
+});
+
+const calculation = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/calculations/$calculationId',
+  component: screen(
+    () => import('../../screens/rules/calculations/calculation-page.tsx'),
+    'CalculationPage',
+  ),
+});
+
 const ruleRuns = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/$ruleId/runs',
@@ -106,6 +134,9 @@ export const ruleRoutes = [
   newRule,
   logicList,
   logicPage,
+  calculations,
+  newCalculation,
+  calculation,
   rule,
   ruleEdit,
   ruleRuns,

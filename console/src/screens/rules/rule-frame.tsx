@@ -13,6 +13,7 @@ import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
 import { useWords } from '../../words/language.tsx';
+import { calculationWords } from './calculations/calculation-words.ts';
 import { logicWords } from './logic/logic-words.ts';
 import type { Rule } from './rule-model.ts';
 import { ruleOf, runsOf } from './rule-requests.ts';
@@ -111,11 +112,12 @@ function RuleTabs(params: { readonly workspaceId: string; readonly ruleId: strin
   );
 }
 
-// Tabs of the section: rules, and the custom logic blocks that they use.
+// Tabs of the section: rules, the custom logic blocks that they use, and calculations.
 
 export function RulesTabs({ workspaceId }: { readonly workspaceId: string }) {
   const rules = useWords(rulesWords).title;
   const logic = useWords(logicWords).title;
+  const calculations = useWords(calculationWords).title;
   const params = { workspaceId };
   return (
     <Tabs
@@ -123,6 +125,7 @@ export function RulesTabs({ workspaceId }: { readonly workspaceId: string }) {
       tabs={[
         { label: rules, link: { to: '/w/$workspaceId/rules', params } },
         { label: logic, link: { to: '/w/$workspaceId/rules/logic', params } },
+        { label: calculations, link: { to: '/w/$workspaceId/rules/calculations', params } },
       ]}
     />
   );
