@@ -19,6 +19,7 @@ import {
   type FoundMark,
   narrowMark,
   removeMarks,
+  removeProgress,
   saveProgress,
 } from '../storage/records/rows/calculations.ts';
 import { membersNamed, membersOfTag } from '../storage/records/rows/devices.ts';
@@ -123,7 +124,11 @@ export class CalculationClock {
       if (isOwn(workspaceId)) own.push(...some.filter(({ record }) => record.active));
     }
     const ids = new Set(own.map(({ record }) => record.id));
-    for (const id of this.#remembered.keys()) if (!ids.has(id)) this.#remembered.delete(id);
+    const left = [...this.#remembered.keys()].filter((id) => !ids.has(id));
+    for (const id of left) this.#remembered.delete(id);
+    // A run that was under way saves its progress after the deletion.
+    const deleted = left.filter((id) => !all.has(id));
+    if (deleted.length > 0) await removeProgress(db, deleted);
     await this.#remember(own);
     if (own.length === 0) return;
     const marks = await countMarks(db);

@@ -67,7 +67,9 @@ export class LateSamples {
     marks: Marks,
   ): Promise<void> {
     const now = this.#parts.now();
-    const touched = new Touched(now);
+    // What is in no period that has ended changes nothing, and most samples are not.
+    const ended = Math.max(...calculations.map(({ openFrom }) => openFrom(now)));
+    const touched = new Touched(now - lateMs, ended);
     const topics = new Set(calculations.map(({ record }) => record.topic));
     const isAsked = (topic: string): boolean => topics.has(topic);
     for (const entry of entries) {
@@ -186,16 +188,19 @@ function durationOf(text: string | null): number {
 
 /** What came or went of each device and topic, by hour, so that it has a bound. */
 class Touched {
-  readonly #now: EpochMs;
+  readonly #since: EpochMs;
+  readonly #ended: EpochMs;
   readonly #byDevice = new Map<string, Map<string, Map<number, Range>>>();
 
-  constructor(now: EpochMs) {
-    this.#now = now;
+  /** Times from `since` on and before `ended` count. */
+  constructor(since: EpochMs, ended: EpochMs) {
+    this.#since = since;
+    this.#ended = ended;
   }
 
   add(deviceId: string, topic: string, sentFrom: EpochMs, sentTo: EpochMs): void {
-    const from = Math.max(sentFrom, this.#now - lateMs);
-    const to = Math.min(sentTo, this.#now - 1);
+    const from = Math.max(sentFrom, this.#since);
+    const to = Math.min(sentTo, this.#ended - 1);
     if (from > to) return;
     let topics = this.#byDevice.get(deviceId);
     if (topics === undefined) this.#byDevice.set(deviceId, (topics = new Map()));

@@ -145,7 +145,7 @@ export async function saveProgress(db: RecordsDb, progress: CalculationProgress)
 }
 
 /** With the marks. */
-async function removeProgress(db: RecordsDb, ids: readonly string[]): Promise<void> {
+export async function removeProgress(db: RecordsDb, ids: readonly string[]): Promise<void> {
   for (const table of ['calculationProgress', 'calculationMarks'] as const)
     await db
       .deleteFrom(table as 'calculationProgress')
