@@ -5,6 +5,7 @@ import { journey } from './journey.ts';
 
 const keys = Array.from({ length: 9 }, (_, at) => `temperature_of_zone_${at + 1}`);
 let dashboardId: string;
+let roomBody: object;
 
 const prepare = async (world: World) => {
   const device = await world.device({ name: 'Hall' });
@@ -26,6 +27,42 @@ const prepare = async (world: World) => {
     width: 6,
     height: 4,
     series,
+  };
+  const room = await world.device({ name: 'Room' });
+  const hour = 3_600_000;
+  const now = Math.floor(Date.now() / hour) * hour;
+  const usual = Array.from({ length: 35 * 24 }, (_, i) => now - (i + 1) * hour).filter(
+    // Nothing was measured for two hours of the last day.
+    (at) => at < now - 8 * hour || at > now - 6 * hour,
+  );
+  await world.must(
+    'POST',
+    '/v3/samples/bulk',
+    usual.map((at) => ({
+      deviceId: room.id,
+      timestamp: new Date(at).toISOString(),
+      data: {
+        temperature:
+          20 + 3 * Math.sin((at / hour / 24) * 2 * Math.PI) + (((at / hour) * 7) % 11) / 10,
+      },
+    })),
+  );
+  const own = { deviceId: room.id, dataKey: 'temperature', label: 'Room' };
+  const place = { kind: 'line', x: 0, width: 6, height: 4 };
+  const tiles = [
+    { ...place, id: 'usual', title: 'Usual', y: 0, series: [{ ...own, expected: true }] },
+    {
+      ...place,
+      id: 'mean',
+      title: 'Mean',
+      y: 4,
+      series: [{ ...own, accumulator: 'TIME_WEIGHTED_AVG', maxGap: 'PT2H' }],
+    },
+  ];
+  roomBody = {
+    workspaceId: world.workspaceId,
+    name: 'Rooms',
+    configuration: { schema: 'heliograph-dashboard', version: 1, tiles },
   };
   const configuration = { schema: 'heliograph-dashboard', version: 1, tiles: [tile] };
   const { workspaceId } = world;
@@ -59,5 +96,29 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     await stage.inspect('chart-values');
     await page.keyboard.press('Escape');
     await expect.poll(() => opener.evaluate((one) => one === document.activeElement)).toBe(true);
+  });
+
+  test('contract 38: a line has its expected range, covers a part of the time, and is changed in its form', async () => {
+    const { page, world } = stage;
+    const { id } = await world.must('POST', '/v3/dashboards', roomBody);
+    await stage.visit(`dashboards/${id}`);
+    await page.getByText('shaded: expected range').waitFor();
+    await page.getByText(/^covers \d\d % of the time$/).waitFor();
+    await stage.inspect('chart-usual');
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit Usual' }).click();
+    const form = page.getByRole('dialog', { name: 'Edit tile' });
+    expect(await form.getByLabel('Expected range').inputValue()).toBe('MEDIUM');
+    await form.getByLabel('Aggregation').selectOption('RATE');
+    await form.getByLabel('Per', { exact: true }).selectOption('Hour');
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.keyboard.press('Control+s');
+    await expect
+      .poll(
+        async () =>
+          (await world.must('GET', `/v3/dashboards/${id}`)).configuration.tiles[0].series[0],
+      )
+      .toMatchObject({ accumulator: 'RATE', per: 'PT1H' });
+    await page.getByText('shaded: expected range').waitFor({ state: 'detached' });
   });
 });

@@ -1,7 +1,7 @@
 // API schema of the configuration of a dashboard: variables, and tiles on a grid of 12 columns (contract 32, 37, 39).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
-import { accumulatorOf } from './sample-queries.ts';
+import { accumulatorOf, orderMembers } from './sample-queries.ts';
 import { id, object, oneOf, optional, text } from './record-fields.ts';
 
 /** A configuration that names this schema is checked; any other is stored as it was sent. */
@@ -77,6 +77,14 @@ const series = namedObject('DashboardSeries', {
   ),
   accumulator: optional(
     accumulatorOf('Accumulator per bucket. Defaults to the choice of the console.'),
+  ),
+  ...orderMembers,
+  expected: optional(
+    Type.Unsafe<boolean | 'LOW' | 'MEDIUM' | 'HIGH'>({
+      enum: [true, false, 'LOW', 'MEDIUM', 'HIGH'],
+      description:
+        'Sensitivity of the expected range that a line tile draws around the series. `true` is `MEDIUM`. Requires a data key.',
+    }),
   ),
   label: optional(text),
   unit: optional(text),

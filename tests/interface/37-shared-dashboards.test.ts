@@ -115,6 +115,20 @@ test('contract 38: neither it nor a key that reads deletes, corrects or recalcul
   expect(found).toMatchObject([{ data }]);
 });
 
+test('contract 38: the expected range of a series that a tile shows, and of no other', async () => {
+  const path = `/v3/devices/${shown.id}/query/expected`;
+  const ask = (dataKey: string) =>
+    reader.call('POST', path, { topic: 'default', dataKey, interval: day });
+  expect((await ask('a')).body).toMatchObject({ method: 'NONE', weeks: 0 });
+  expect((await ask('b')).status).toBe(403);
+  const other = await reader.call('POST', `/v3/devices/${hidden.id}/query/expected`, {
+    topic: 'default',
+    dataKey: 'a',
+    interval: day,
+  });
+  expect(other.status).toBe(403);
+});
+
 const queriesOf = (id: string): [string, string, object?][] => [
   ['POST', `/v3/devices/${id}/query`, { topic: 'default' }],
   ['GET', `/v3/devices/${id}/query`],

@@ -41,6 +41,7 @@ const sameInBoth: ReadonlySet<string> = new Set([
   'offline',
   'Maximum',
   'Minimum',
+  'Minute',
   'Median',
   'Online',
   'online',

@@ -42,6 +42,32 @@ test.each<[string, JsonObject | null | undefined]>([
   ['a range and a zone', declared([line], { range: { last: 'PT24H' }, timeZone: 'Europe/Zurich' })],
   ['thresholds', declared([{ ...line, thresholds: [{ from: 21.5, tone: 'WARNING' }] }])],
   ['a formula', declared([{ ...line, series: [{ deviceId: 'x', expression: 'a * 2' }] }])],
+  [
+    'an expected range and options of accumulators',
+    declared([
+      {
+        ...line,
+        series: [
+          { deviceId: 'x', dataKey: 'a', expected: true },
+          { deviceId: 'x', dataKey: 'a', expected: 'LOW' },
+          { deviceId: 'x', dataKey: 'a', accumulator: 'RATE', per: 'PT1H', resets: 'ALL' },
+          {
+            deviceId: 'x',
+            dataKey: 'a',
+            accumulator: 'TIME_IN_STATE',
+            state: 'open',
+            maxGap: 'PT2H',
+          },
+        ],
+      },
+      {
+        ...line,
+        id: 'bar',
+        kind: 'bar',
+        series: [{ deviceId: 'x', dataKey: 'a', expected: false }],
+      },
+    ]),
+  ],
   ['a series of a tag', declared([{ ...line, series: [{ tagId: 'x', dataKey: 'a' }] }])],
   [
     'version 2 with every kind',
@@ -105,6 +131,42 @@ test.each<[string, JsonObject, RegExp]>([
     'a key and a formula',
     declared([{ ...line, series: [{ deviceId: 'x', dataKey: 'a', expression: 'a' }] }]),
     /series\.0: set either dataKey or expression/,
+  ],
+  [
+    'a range around bars',
+    declared([
+      { ...line, kind: 'bar', series: [{ deviceId: 'x', dataKey: 'a', expected: 'LOW' }] },
+    ]),
+    /series\.0\.expected: only line tiles draw an expected range/,
+  ],
+  [
+    'a range around a formula',
+    declared([{ ...line, series: [{ deviceId: 'x', expression: 'a * 2', expected: true }] }]),
+    /series\.0\.expected: requires dataKey/,
+  ],
+  [
+    'an unknown sensitivity',
+    declared([{ ...line, series: [{ deviceId: 'x', dataKey: 'a', expected: 'EXTREME' }] }]),
+    /series\.0\.expected/,
+  ],
+  [
+    'a time in no state',
+    declared([
+      { ...line, series: [{ deviceId: 'x', dataKey: 'a', accumulator: 'TIME_IN_STATE' }] },
+    ]),
+    /series\.0\.state: is required for TIME_IN_STATE/,
+  ],
+  [
+    'a gap without a length',
+    declared([
+      { ...line, series: [{ deviceId: 'x', dataKey: 'a', accumulator: 'RATE', per: 'P1M' }] },
+    ]),
+    /series\.0\.per: must not have months or years/,
+  ],
+  [
+    'what is unusual, which is for rules',
+    declared([{ ...line, series: [{ deviceId: 'x', expression: 'unusual(a)' }] }]),
+    /series\.0\.expression: unusual can be used in conditions of rules only/,
   ],
   ['a series of nothing', declared([{ ...line, series: [{ dataKey: 'a' }] }]), /series\.0: /],
   ['a kind of version 2', declared([{ ...line, kind: 'gauge' }]), /tiles\.0\.kind: gauge requires/],

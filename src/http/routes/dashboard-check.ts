@@ -10,7 +10,8 @@ import { dashboards } from '../../contract/dashboards.ts';
 import { ExpressionError, parseExpression } from '../../expressions/parse.ts';
 import { fixedDurationMs, parseIsoDuration } from '../../model/iso-duration.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { problem } from '../../model/problem.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import { readDuration } from '../../query/accumulation.ts';
 import { requestChecks } from '../edge/request-validation.ts';
 
 type Configuration = Static<typeof dashboardConfiguration>;
@@ -163,7 +164,7 @@ function isHttps(url: string): boolean {
 
 function faultOfEverySeries(tile: Tile, variables: Variables): string | undefined {
   for (const [place, series] of (tile.series ?? []).entries()) {
-    const fault = faultOfSeries(series, variables);
+    const fault = faultOfSeries(series, variables) ?? drawingFault(series, tile.kind);
     if (fault !== undefined) return `.series.${place}${fault}`;
   }
   return undefined;
@@ -182,6 +183,33 @@ function faultOfSeries(series: Series, variables: Variables): string | undefined
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return `.expression: ${error.message} (character ${error.position + 1})`;
+  }
+}
+
+/** What the query of the series would refuse. */
+function drawingFault(series: Series, kind: Tile['kind']): string | undefined {
+  const { dataKey, accumulator, state, expected } = series;
+  const hasRange = isSet(expected) && expected !== false;
+  if (hasRange && kind !== 'line') return '.expected: only line tiles draw an expected range';
+  if (hasRange && dataKey === undefined) return '.expected: requires dataKey, not expression';
+  if (accumulator === 'TIME_IN_STATE' && !isSet(state))
+    return '.state: is required for TIME_IN_STATE';
+  for (const member of ['maxGap', 'per'] as const) {
+    const text = series[member];
+    const fault = isSet(text) ? durationFault(text) : undefined;
+    if (fault !== undefined) return `.${member}: ${fault}`;
+  }
+  return undefined;
+}
+
+/** As the query refuses it. */
+function durationFault(text: string): string | undefined {
+  try {
+    readDuration('', text);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.message.replace(/^.*?: /, '');
   }
 }
 

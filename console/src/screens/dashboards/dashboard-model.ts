@@ -74,6 +74,23 @@ export function labelOf(series: TileSeries): string {
 /** The data key, or the text of the formula; empty until one is chosen. */
 export const valueOf = ({ dataKey, expression }: TileSeries): string => dataKey ?? expression ?? '';
 
+/** How values in the order of time are summed up, where the tile says it. */
+export function orderOf({ interpolation, maxGap, per, state, resets }: TileSeries) {
+  return {
+    ...(interpolation && { interpolation }),
+    ...(maxGap && { maxGap }),
+    ...(per && { per }),
+    ...(state !== null && state !== undefined && { state }),
+    ...(resets && { resets }),
+  };
+}
+
+/** The sensitivity of the expected range that is drawn; undefined for none. */
+export function expectedOf({ expected }: TileSeries) {
+  if (expected === true) return 'MEDIUM';
+  return expected === false || expected === null ? undefined : expected;
+}
+
 /** The title, or the names of what the tile shows; empty for a list, which has them in its rows. */
 export function titleOf(tile: Tile): string {
   const { title, kind } = tile;

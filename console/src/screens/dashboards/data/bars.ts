@@ -73,6 +73,7 @@ const folds: Readonly<Record<string, Fold>> = {
   DELTA: add,
   INTEGRAL: add,
   DURATION_TRUE: add,
+  TIME_IN_STATE: add,
 };
 
 /** Whether bars can be added up from finer buckets: not those of quantiles, rates and the like. */

@@ -35,6 +35,21 @@ test('a series that three tiles show is asked for once, with what all of them ne
   ]);
 });
 
+test('contract 38: series with other options are other series, in requests of their own', () => {
+  const rate = { ...temperature, accumulator: 'RATE', per: 'PT1H' } as const;
+  const state = { ...temperature, accumulator: 'TIME_IN_STATE', state: 'open' } as const;
+  const tiles = [tile('a', 'line', [temperature]), tile('b', 'line', [rate, state])];
+  const plan = seriesPlan(tiles, new Map(), { fromMs: 0, toMs: dayMs });
+  expect(plan.map(({ series, order }) => [series.map((one) => one.accumulators), order])).toEqual([
+    [[['AVG', 'MIN', 'MAX']], {}],
+    [[['RATE']], { per: 'PT1H' }],
+    [[['TIME_IN_STATE']], { state: 'open' }],
+  ]);
+  expect(plan[1]?.series[0]).toMatchObject({ per: 'PT1H' });
+  const [one] = deviceSeriesOf({ ...temperature, expected: true }, new Map());
+  expect(one).toMatchObject({ expected: 'MEDIUM', order: {} });
+});
+
 test('the newest values of all tiles are one request, with the position for a map', () => {
   const tiles = [
     tile('a', 'value', [temperature]),

@@ -8,7 +8,15 @@ import {
   isoInterval,
   isShowable,
 } from '../../device/data/time-range.ts';
-import { seriesOf, type Tile, type TileSeries, topicOf, valueOf } from '../dashboard-model.ts';
+import {
+  expectedOf,
+  orderOf,
+  seriesOf,
+  type Tile,
+  type TileSeries,
+  topicOf,
+  valueOf,
+} from '../dashboard-model.ts';
 
 // Tile buckets: the length of bucket that a tile names, when a chart of the range can show it.
 
@@ -42,6 +50,10 @@ export interface DeviceSeries {
   readonly dataKey: string;
   readonly isFormula: boolean;
   readonly accumulator: string;
+  /** As the tile names them; series with other options are other series. */
+  readonly order: ReturnType<typeof orderOf>;
+  /** Sensitivity of the expected range that is drawn. */
+  readonly expected: ReturnType<typeof expectedOf>;
   readonly label: string | undefined;
   readonly unit: string;
   readonly color: string | undefined;
@@ -82,6 +94,8 @@ export function deviceSeriesOf(
     dataKey: valueOf(series),
     isFormula: series.dataKey === undefined,
     accumulator: accumulator ?? 'AVG',
+    order: orderOf(series),
+    expected: expectedOf(series),
     label: deviceId === null || deviceId === undefined ? undefined : (label ?? undefined),
     unit: unit ?? '',
     color: color ?? undefined,
@@ -97,7 +111,7 @@ export function tileSeriesOf(tile: Tile, tagDevices: TagDevices): readonly Devic
 
 /** Another key of the same device and topic. */
 export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSeries {
-  return { ...series, dataKey, isFormula: false };
+  return { ...series, dataKey, isFormula: false, order: {}, expected: undefined };
 }
 
 /** Bars are added up from finer buckets, so that all tiles share one request. */
@@ -115,10 +129,15 @@ interface SeriesName {
   readonly topic?: string;
   readonly dataKey?: string;
   readonly bucketInterval: string;
+  readonly order: ReturnType<typeof orderOf>;
 }
 
-export const seriesKey = ({ deviceId, topic, dataKey, bucketInterval }: SeriesName) =>
-  JSON.stringify([deviceId, topic, dataKey, bucketInterval]);
+export const seriesKey = ({ deviceId, topic, dataKey, bucketInterval, order }: SeriesName) =>
+  JSON.stringify([deviceId, topic, dataKey, bucketInterval, orderName(order)]);
+
+/** Empty without any option. */
+const orderName = (order: ReturnType<typeof orderOf>): string =>
+  Object.keys(order).length === 0 ? '' : JSON.stringify(order);
 
 /** Each series once, with the accumulators of all tiles that show it, in requests of a bounded size. */
 export function seriesRequests(
@@ -129,9 +148,9 @@ export function seriesRequests(
   const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
   for (const tile of tiles.filter(({ kind }) => drawn.has(kind)))
     for (const one of tileSeriesOf(tile, tagDevices).slice(0, linesMax)) {
-      const { deviceId, topic, dataKey, isFormula, accumulator } = one;
+      const { deviceId, topic, dataKey, isFormula, accumulator, order } = one;
       const read = isFormula ? { expression: dataKey } : { dataKey };
-      const series = { deviceId, topic, ...read, accumulators: [] };
+      const series = { deviceId, topic, ...read, ...order, accumulators: [] };
       const key = seriesKey(one);
       const entry = wanted.get(key) ?? { series, names: new Set() };
       for (const name of accumulatorsOf(tile, accumulator)) entry.names.add(name);
@@ -140,11 +159,14 @@ export function seriesRequests(
   const all = [...wanted.values()].map(({ series, names }) => {
     return { ...series, accumulators: [...names] as WantedSeries['accumulators'] };
   });
-  return chunks(all, most);
+  // Answers do not say the options, so that all series of a request have the same.
+  const alike = Map.groupBy(all, (series) => orderName(orderOf(series)));
+  return [...alike.values()].flatMap((group) => chunks(group, most));
 }
 
 export interface SeriesRequest {
   readonly bucketInterval: string;
+  readonly order: ReturnType<typeof orderOf>;
   readonly bucket: Bucket;
   readonly series: readonly WantedSeries[];
 }
@@ -161,7 +183,12 @@ export function seriesPlan(
     const most = own === undefined ? seriesPerRequest : seriesWithin(own, interval);
     const requests = seriesRequests(alike, tagDevices, most);
     const bucket = own ?? sharedBucket(requests, interval);
-    return requests.map((series) => ({ bucketInterval, bucket, series }));
+    return requests.map((series) => ({
+      bucketInterval,
+      bucket,
+      series,
+      order: orderOf(series[0] ?? {}),
+    }));
   });
 }
 

@@ -4,7 +4,7 @@ import { newestValue } from './tile-values.ts';
 import type { DashboardData } from './use-dashboard-data.ts';
 import type { DeviceSeries } from './data-plan.ts';
 
-const series = { deviceId: 'd', topic: 'default', dataKey: 'battery' } as DeviceSeries;
+const series = { deviceId: 'd', topic: 'default', dataKey: 'battery', order: {} } as DeviceSeries;
 const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
 const sample = (minute: number, data: object) => ({
   topic: 'default',

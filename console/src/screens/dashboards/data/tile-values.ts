@@ -59,6 +59,18 @@ export interface Lines {
   readonly lines: readonly PlotLine[];
 }
 
+/** The covered share of the buckets of some series; undefined for accumulators without it. */
+export function coverageOf(
+  shown: readonly DeviceSeries[],
+  data: DashboardData,
+): number | undefined {
+  const shares = shown.flatMap(
+    (one) => data.series.get(seriesKey(one))?.coverage?.[one.accumulator] ?? [],
+  );
+  if (shares.length === 0) return undefined;
+  return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+}
+
 const liveAccumulators = new Set(['AVG', 'MIN', 'MAX', 'LAST']);
 
 /** Lines over the same times, continued with live samples; `nameOf` names a series without a label. */

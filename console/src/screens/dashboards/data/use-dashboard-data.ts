@@ -127,7 +127,7 @@ function useSeries(
   const opened = intervalAt(openedMs);
   const requests = seriesPlan(tiles, tagDevices, opened);
   const drawn = useQueries({
-    queries: requests.map(({ bucketInterval, bucket, series }) => ({
+    queries: requests.map(({ bucketInterval, bucket, series, order }) => ({
       queryKey: [...key, 'series', range.name, zone, bucketInterval, bucket.iso, series],
       placeholderData: keepPreviousData,
       refetchInterval: isFixed ? false : Math.max(seriesLeastMs, bucket.seconds * 1_000),
@@ -136,7 +136,7 @@ function useSeries(
         const body = seriesBody(series, { interval, bucket, zone });
         const path = '/v3/devices/query/batch/time-series';
         const answered = await ask(reader.requests.POST(path, { signal, body }));
-        return { interval, series: answered.map((one) => ({ ...one, bucketInterval })) };
+        return { interval, series: answered.map((one) => ({ ...one, bucketInterval, order })) };
       },
     })),
     combine: (found) => ({

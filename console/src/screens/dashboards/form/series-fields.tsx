@@ -11,10 +11,12 @@ import { SelectField, TextField } from '../../../ui/field.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { type DataKey, dataKeysOf, topicsOf } from '../../device/data/data-keys.ts';
 import { schemaQuery } from '../../device/data/device-queries.ts';
-import { accumulatorNames } from '../../device/explore/explore-search.ts';
+import { isLeveled } from '../../device/explore/expected-band.tsx';
+import { accumulatorNames, sensitivities } from '../../device/explore/explore-search.ts';
 import { exploreWords } from '../../device/explore/explore-words.ts';
 import { hasBars } from '../data/bars.ts';
 import {
+  expectedOf,
   hasOneSeries,
   isDrawn,
   isOfTag,
@@ -85,6 +87,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
   const answer = useQuery(seriesKeys(series));
   const keys = (answer.data ?? []).filter(({ isNumber }) => isNumber || !isDrawn(kind));
   const dataKey = valueOf(series);
+  const accumulator = series.accumulator ?? 'AVG';
   const chosen = dataKey === '' ? '' : nameOf({ topic: topicOf(series), key: dataKey });
   const isKnown = keys.some((one) => nameOf(one) === chosen);
   const hasTopics = new Set(keys.map(({ topic }) => topic)).size > 1;
@@ -120,23 +123,123 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
       {isDrawn(kind) && (
         <SelectField
           label={words.accumulator}
-          value={series.accumulator ?? 'AVG'}
+          value={accumulator}
           onChange={({ target }) => {
-            const accumulator = accumulatorNames.find((name) => name === target.value) ?? null;
-            change({ ...series, accumulator });
+            const chosen = offered.find((name) => name === target.value) ?? null;
+            change({ ...withoutOptions(series), accumulator: chosen });
           }}
         >
-          {accumulatorNames
+          {offered
             .filter((name) => kind !== 'bar' || hasBars(name))
             .map((name) => (
               <option key={name} value={name}>
-                {accumulators[name]}
+                {name === 'TIME_IN_STATE' ? words.timeInState : accumulators[name]}
               </option>
             ))}
         </SelectField>
       )}
+      {isDrawn(kind) && <OptionFields kind={kind} series={series} change={change} />}
     </>
   );
+}
+
+// Option fields: what some accumulators need to know, and the expected range.
+
+const offered = [...accumulatorNames, 'TIME_IN_STATE'] as const;
+const rates: readonly string[] = ['RATE', 'INTEGRAL'];
+const gapped: readonly string[] = [
+  'INTEGRAL',
+  'TIME_WEIGHTED_AVG',
+  'DURATION_TRUE',
+  'TIME_IN_STATE',
+];
+const pers = ['PT1S', 'PT1M', 'PT1H', 'P1D'] as const;
+
+/** The options belong to the accumulator that was chosen before. */
+function withoutOptions({
+  per: _,
+  state: __,
+  maxGap: ___,
+  expected: ____,
+  ...series
+}: TileSeries): TileSeries {
+  return series;
+}
+
+function OptionFields({ kind, series, change }: KeyFieldsProps) {
+  const words = useWords(formWords);
+  const { usual, sensitivities: named } = useWords(exploreWords);
+  const accumulator = series.accumulator ?? 'AVG';
+  const perDefault = accumulator === 'RATE' ? 'PT1S' : 'PT1H';
+  return (
+    <>
+      {accumulator === 'TIME_IN_STATE' && (
+        <TextField
+          label={words.state}
+          hint={words.stateHint}
+          required
+          maxLength={200}
+          defaultValue={
+            series.state === null || series.state === undefined ? '' : String(series.state)
+          }
+          onChange={({ target }) => change({ ...series, state: stateOf(target.value) })}
+        />
+      )}
+      {rates.includes(accumulator) && (
+        <SelectField
+          label={words.per}
+          value={series.per ?? perDefault}
+          onChange={({ target }) => change({ ...series, per: target.value })}
+        >
+          {pers.map((per) => (
+            <option key={per} value={per}>
+              {words.pers[per]}
+            </option>
+          ))}
+          {!pers.some((per) => per === (series.per ?? perDefault)) && (
+            <option value={series.per ?? ''}>{series.per}</option>
+          )}
+        </SelectField>
+      )}
+      {gapped.includes(accumulator) && (
+        <TextField
+          label={words.maxGap}
+          hint={words.maxGapHint}
+          maxLength={100}
+          value={series.maxGap ?? ''}
+          onChange={({ target: { value } }) =>
+            change({ ...series, maxGap: value === '' ? null : value })
+          }
+        />
+      )}
+      {kind === 'line' && isLeveled(accumulator) && series.dataKey !== undefined && (
+        <SelectField
+          label={usual}
+          value={expectedOf(series) ?? 'off'}
+          onChange={({ target }) =>
+            change({
+              ...series,
+              expected: sensitivities.find((one) => one === target.value) ?? null,
+            })
+          }
+        >
+          <option value="off">{named.off}</option>
+          {sensitivities.map((name) => (
+            <option key={name} value={name}>
+              {named[name]}
+            </option>
+          ))}
+        </SelectField>
+      )}
+    </>
+  );
+}
+
+/** What was typed, as data has it: a number, true or false, else a text. */
+function stateOf(typed: string): string | number | boolean {
+  if (typed === 'true' || typed === 'false') return typed === 'true';
+  const number = Number(typed);
+  return typed.trim() !== '' && Number.isFinite(number) ? number : typed;
 }
 
 // Series keys: the data keys of a device, or of the kinds of devices that a tag has.

@@ -13,6 +13,7 @@ import {
   type Threshold,
   type Tile,
   tileKinds,
+  type TileSeries,
   type Tone,
   valueOf,
 } from '../dashboard-model.ts';
@@ -167,13 +168,18 @@ function isComplete(tile: Tile): boolean {
   return series.length > 0 && series.every((one) => isNamed(one) && valueOf(one) !== '');
 }
 
+/** Only lines have a range around them. */
+function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
+  return series;
+}
+
 /** Without what belongs to another kind. */
 function cleaned({ text, series, thresholds, bucketInterval, ...tile }: Tile): Tile {
   if (tile.kind === 'text') return { ...tile, text: text ?? '' };
   const sorted = (thresholds ?? []).toSorted((a, b) => a.from - b.from);
   return {
     ...tile,
-    series: series ?? [],
+    series: (series ?? []).map((one) => (tile.kind === 'line' ? one : withoutExpected(one))),
     ...(isDrawn(tile.kind) && bucketInterval ? { bucketInterval } : {}),
     ...(hasThresholds(tile.kind) && sorted.length > 0 ? { thresholds: sorted } : {}),
   };

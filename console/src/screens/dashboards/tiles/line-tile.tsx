@@ -1,17 +1,28 @@
 // Line tile: the course of values over the range of the dashboard, continued live.
+import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import { ask } from '../../../api/platform.ts';
 import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart } from '../../../charts/line-chart.tsx';
 import type { PlotLine } from '../../../charts/line-plot.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
+import { isoInterval } from '../../device/data/time-range.ts';
+import { bandOf, isLeveled } from '../../device/explore/expected-band.tsx';
 import { type Tile, titleOf } from '../dashboard-model.ts';
 import { barSeconds, barsOf } from '../data/bars.ts';
 import { bucketOf, type DeviceSeries, seriesKey } from '../data/data-plan.ts';
-import { bucketShown, colorIn, type Lines, linesOf } from '../data/tile-values.ts';
+import { bucketShown, colorIn, coverageOf, type Lines, linesOf } from '../data/tile-values.ts';
+import { useReader } from '../dashboard-requests.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { useTileFrame, useTileSeries } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** What the platform answers at most. */
+const expectedDaysMax = 92;
+const expectedMs = 600_000;
 
 export function LineTile({ tile }: { readonly tile: Tile }) {
   const { data } = useTileFrame();
@@ -22,7 +33,94 @@ export function LineTile({ tile }: { readonly tile: Tile }) {
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- names and series follow from these
     [tile, names.join('\n'), data.series, data.live, data.seriesEndMs],
   );
-  return <ChartBox tile={tile} lines={lines} more={more} note={useBucketNote(tile)} />;
+  const ranges = useExpectedRanges(series);
+  const banded = { ...lines, lines: withRanges(lines, ranges) };
+  const notes = [useBucketNote(tile), useCoverageNote(series), ranges.note];
+  return <ChartBox tile={tile} lines={banded} more={more} notes={notes} />;
+}
+
+/** What is usual for each series that asks for it, in the order of the series. */
+function useExpectedRanges(series: readonly DeviceSeries[]) {
+  const words = useWords(tileWords);
+  const reader = useReader();
+  const { data } = useTileFrame();
+  const { fromMs, toMs } = data.interval;
+  const isLong = toMs - fromMs > expectedDaysMax * dayMs;
+  // Whole hours, so that a range that moves with the clock is asked for once an hour.
+  const interval = {
+    fromMs: Math.floor(fromMs / hourMs) * hourMs,
+    toMs: Math.ceil(toMs / hourMs) * hourMs,
+  };
+  const asked = series.filter(
+    ({ expected, isFormula, accumulator }) =>
+      expected !== undefined && !isFormula && isLeveled(accumulator),
+  );
+  const found = useQueries({
+    queries: (isLong ? [] : asked).map(({ deviceId, topic, dataKey, expected }) => ({
+      queryKey: [
+        'expected tile',
+        reader.name,
+        deviceId,
+        topic,
+        dataKey,
+        expected,
+        interval,
+        data.zone,
+      ],
+      placeholderData: keepPreviousData,
+      staleTime: expectedMs,
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => {
+        const params = { path: { deviceId } };
+        const body = {
+          topic,
+          dataKey,
+          interval: isoInterval(interval),
+          sensitivity: expected ?? null,
+          timeZone: data.zone,
+        };
+        const path = '/v3/devices/{deviceId}/query/expected';
+        return ask(reader.requests.POST(path, { signal, params, body }));
+      },
+    })),
+  });
+  const known = found.map(({ data: range }) => range);
+  const isNone = known.some((range) => range?.method === 'NONE');
+  return {
+    of: (one: DeviceSeries) => known[asked.indexOf(one)],
+    series,
+    note:
+      asked.length === 0
+        ? undefined
+        : isLong
+          ? words.longUsual
+          : isNone
+            ? words.noUsual
+            : words.usual,
+  };
+}
+
+/** What is usual takes the place of the least and greatest values of each bucket. */
+function withRanges(
+  { times, lines }: Lines,
+  { of, series }: ReturnType<typeof useExpectedRanges>,
+): readonly PlotLine[] {
+  return lines.map((line, at) => {
+    const one = series[at];
+    const range = one && of(one);
+    if (range === undefined || range.method === 'NONE') return line;
+    return { ...line, band: bandOf(times, range) };
+  });
+}
+
+/** How much of the time the values say something of, where that is not all of it. */
+function useCoverageNote(series: readonly DeviceSeries[]): string | undefined {
+  const words = useWords(tileWords);
+  const { data } = useTileFrame();
+  const coverage = coverageOf(series, data);
+  if (coverage === undefined) return undefined;
+  // Never 100 % where something is missing.
+  const percent = Math.floor(coverage * 100);
+  return percent < 100 ? words.covered(percent) : undefined;
 }
 
 export function BarTile({ tile }: { readonly tile: Tile }) {
@@ -42,7 +140,8 @@ export function BarTile({ tile }: { readonly tile: Tile }) {
     [tile, names.join('\n'), data.series, seconds, zone],
   );
   const note = useBucketNote(tile) ?? words.perBar(formats.duration(seconds));
-  return <ChartBox tile={tile} lines={bars} more={more} note={note} />;
+  const notes = [note, useCoverageNote(series)];
+  return <ChartBox tile={tile} lines={bars} more={more} notes={notes} />;
 }
 
 /** What the tile names, and what is shown when that is too short for the range. */
@@ -64,22 +163,29 @@ interface ChartBoxProps {
     readonly namedTimes?: readonly number[];
   };
   readonly more: number;
-  readonly note?: string | undefined;
+  readonly notes: readonly (string | undefined)[];
 }
 
-function ChartBox({ tile, lines: { times, lines, range, namedTimes }, more, note }: ChartBoxProps) {
+function ChartBox(props: ChartBoxProps) {
+  const { tile, more } = props;
+  const { times, lines, range, namedTimes } = props.lines;
+  const notes = props.notes.filter((note) => note !== undefined);
   const words = useWords(tileWords);
   const { data, zoom } = useTileFrame();
   const { box, height } = useElementHeight();
   const { shown, ...isolated } = useIsolated(lines);
-  const hasKey = lines.length > 1 || note !== undefined || more > 0;
+  const hasKey = lines.length > 1 || notes.length > 0 || more > 0;
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
   return (
     <div className={styles['chart']} data-stale={data.isStale}>
       {!isEmpty && hasKey && (
         <Legend lines={lines.length > 1 ? lines : []} {...isolated}>
           {more > 0 && <li>{words.more(more)}</li>}
-          {note !== undefined && <li className="faint">{note}</li>}
+          {notes.map((note) => (
+            <li key={note} className="faint">
+              {note}
+            </li>
+          ))}
         </Legend>
       )}
       <div className={styles['plot']} ref={box}>
