@@ -19,6 +19,7 @@ import type { Samples } from '../../storage/samples/samples.ts';
 import type { UsualDays } from './usual-days.ts';
 import type { RuleSample } from './rule-reading.ts';
 
+/** Of all devices together. */
 const bytesMax = 32 * 1024 * 1024;
 const bytesPerValue = 24;
 const bytesPerList = 400;
@@ -160,19 +161,28 @@ interface Series {
 }
 
 interface DeviceSeries {
+  readonly workspaceId: string;
   readonly byName: Map<string, Series>;
+  bytes: number;
+}
+
+interface WorkspaceSeries {
+  /** Least recently used first. */
+  readonly devices: Map<string, DeviceSeries>;
   bytes: number;
 }
 
 /** Computes what formulas read of other samples, of devices that send one sample after another. */
 export class FormulaValues {
   readonly #on: FormulaStages;
-  /** Least recently used first. */
+  readonly #bytesMax: number;
   readonly #devices = new Map<string, DeviceSeries>();
+  readonly #workspaces = new Map<string, WorkspaceSeries>();
   #bytes = 0;
 
-  constructor(on: FormulaStages) {
+  constructor(on: FormulaStages, max: number = bytesMax) {
     this.#on = on;
+    this.#bytesMax = max;
   }
 
   /** Values up to `until` are read at once, because samples up to there are evaluated next. */
@@ -194,8 +204,15 @@ export class FormulaValues {
   }
 
   forget(deviceId: string): void {
-    this.#bytes -= this.#devices.get(deviceId)?.bytes ?? 0;
+    const device = this.#devices.get(deviceId);
+    if (device === undefined) return;
     this.#devices.delete(deviceId);
+    this.#bytes -= device.bytes;
+    const workspace = this.#workspaces.get(device.workspaceId);
+    if (workspace === undefined) return;
+    workspace.bytes -= device.bytes;
+    workspace.devices.delete(deviceId);
+    if (workspace.devices.size === 0) this.#workspaces.delete(device.workspaceId);
   }
 
   async #valueOf(formula: Formula, sample: RuleSample, until: EpochMs): Promise<Value> {
@@ -256,8 +273,10 @@ export class FormulaValues {
         await this.#read(list, source.deviceId, source, from, timestamp + 1, timestamp, true);
       return list;
     }
-    const device = this.#devices.get(deviceId) ?? { byName: new Map<string, Series>(), bytes: 0 };
+    const before = this.#devices.get(deviceId);
+    const byName = before?.workspaceId === workspaceId ? before.byName : new Map<string, Series>();
     this.forget(deviceId);
+    const device: DeviceSeries = { workspaceId, byName, bytes: 0 };
     const name = nameOf(source);
     const known = device.byName.get(name);
     const continues =
@@ -302,12 +321,23 @@ export class FormulaValues {
     device.bytes = bytesPerList;
     for (const { list } of device.byName.values())
       device.bytes += bytesPerList + list.length * bytesPerValue;
+    const { workspaceId, bytes } = device;
+    const workspace = this.#workspaces.get(workspaceId) ?? { devices: new Map(), bytes: 0 };
+    this.#workspaces.set(workspaceId, workspace);
+    workspace.devices.set(deviceId, device);
+    workspace.bytes += bytes;
     this.#devices.set(deviceId, device);
-    this.#bytes += device.bytes;
-    for (const [id] of this.#devices) {
-      if (this.#bytes <= bytesMax) break;
-      this.forget(id);
-    }
+    this.#bytes += bytes;
+    while (this.#bytes > this.#bytesMax) this.#forgetOfLargest();
+  }
+
+  /** The workspace that holds most makes room, so that none reads anew because of another. */
+  #forgetOfLargest(): void {
+    let largest: WorkspaceSeries | undefined;
+    for (const one of this.#workspaces.values())
+      if (largest === undefined || one.bytes > largest.bytes) largest = one;
+    const [deviceId] = largest?.devices.keys() ?? [];
+    if (deviceId !== undefined) this.forget(deviceId);
   }
 }
 
