@@ -1,7 +1,7 @@
 // Command table: the commands of `heliograph`, with the options of each command; help and completion read it.
 import type { Command, Option } from './command-form.ts';
 import { samples } from './delete-samples.ts';
-import { devices, query, summarize, tail } from './device-commands.ts';
+import { devices, query, summarize, tail, why } from './device-commands.ts';
 import { backfill, exportDocument } from './file-commands.ts';
 import { importFiles } from './import-command.ts';
 import { types } from './recalculate-samples.ts';
@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, Command>> = {
   query,
   summarize,
   tail,
+  why,
   backfill,
   export: exportDocument,
   import: importFiles,

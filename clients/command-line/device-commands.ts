@@ -98,6 +98,40 @@ export const query: Command = {
   },
 };
 
+export const why: Command = {
+  summary: 'say where the last uplink of a device broke',
+  words: ['DEVICE'],
+  options: {
+    at: { type: 'string', value: 'TIME', help: 'the newest uplink until then, ISO 8601' },
+    uplink: { type: 'string', value: 'ID', help: 'correlation ID of the uplink' },
+    topic: { type: 'string', value: 'TOPIC', help: 'topic that was expected' },
+    'data-key': { type: 'string', value: 'KEY', help: 'data key that was expected' },
+    rule: { type: 'string', value: 'ID', help: 'rule that was expected to fire' },
+    output: { type: 'string', value: 'ID', help: 'output connector that was expected to get it' },
+  },
+  async run(run) {
+    const { client, words, options, isJson, write, signal } = run;
+    const { id } = await deviceOf(run, words[0] ?? '');
+    const asked = {
+      at: options['at'],
+      correlationId: options['uplink'],
+      topic: options['topic'],
+      dataKey: options['data-key'],
+      ruleId: options['rule'],
+      outputConnectorId: options['output'],
+    };
+    const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+    const query = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+    const trace = await client.get('/v3/devices/{id}/trace', { path: { id }, query, signal });
+    if (isJson) return write(`${JSON.stringify(trace)}\n`);
+    const { verdict, steps } = trace;
+    const rows = steps.map(({ kind, state, at, text }) => [kind, state, at ?? '-', text]);
+    await write(textTable(['STEP', 'STATE', 'TIME', 'WHAT'], rows));
+    await write(`\n${verdict.code}: ${verdict.text}\n`);
+    if (verdict.fix !== null) await write(`${verdict.fix.text}\n`);
+  },
+};
+
 export const summarize: Command = {
   summary: 'calculate one value of a data key, or one per bucket',
   words: ['DEVICE', 'KEY', 'ACCUMULATOR'],

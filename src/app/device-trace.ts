@@ -8,8 +8,9 @@ import { outputConnectorRows } from '../storage/records/rows/output-connectors.t
 import { listProcessingLog, refusalsSince } from '../storage/records/rows/payload-notes.ts';
 import { ruleRows, rulesUsing } from '../storage/records/rows/rules.ts';
 import type { TraceParts } from '../uplinks/device-trace.ts';
+import type { Deliveries } from './deliveries.ts';
 import type { Parts } from './platform-parts.ts';
-import type { RouteExtras } from './routes.ts';
+import type { Rules } from './rules.ts';
 import type { Uplinks } from './uplinks.ts';
 
 /** Notes of one uplink that are looked at. */
@@ -22,7 +23,7 @@ const alarmsMax = 5;
 export function deviceTraceRoute(
   parts: Parts,
   uplinks: Uplinks,
-  { rules, deliveries }: RouteExtras,
+  { rules, deliveries }: { readonly rules: Rules; readonly deliveries: Deliveries },
   settled: (organizationId: string) => Promise<void>,
 ): Route {
   const { records, directory, store, config, now } = parts;
@@ -55,8 +56,7 @@ export function deviceTraceRoute(
       return rule?.workspaceId === workspaceId ? rule : undefined;
     },
     runsOf: rules.runsOf,
-    simulate: async (ruleId, range) =>
-      (await rules.simulate(ruleId, range)) as { readonly content: readonly unknown[] },
+    simulate: rules.simulate,
     async alarmsOf({ id, organizationId, workspaceId }, deviceId) {
       const filter = {
         organizationId,

@@ -1,5 +1,5 @@
 // Schema and endpoint of the trace of an uplink (contract 39.3).
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { traceCodes, traceKinds, traceStates } from '../model/device-trace.ts';
 import { searchKinds } from '../model/search.ts';
 import { endpoint } from './endpoint.ts';
@@ -37,7 +37,6 @@ const traceSchema = namedObject('DeviceTrace', {
     }),
   ),
 });
-export type DeviceTraceView = Static<typeof traceSchema>;
 
 const named = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
 

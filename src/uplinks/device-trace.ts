@@ -325,7 +325,7 @@ async function decoding(trail: Trail, subject: Subject): Promise<readonly Sample
   const { flow, type } = route;
   const decoder: TraceLink =
     type === null ? { kind: 'DATA_FLOW', id: flow.id } : { kind: 'DEVICE_TYPE', id: type.id };
-  const isScripted = !flow.passThrough && type?.uplinkScript != null;
+  const isScripted = !flow.passThrough && (type?.uplinkScript ?? null) !== null;
   const error = notes.find(({ level, source }) => level === 'ERROR' && source === 'SCRIPT');
   const unread = notes.find(({ level, source }) => level === 'ERROR' && source === 'UPLINK');
   const break_ = (code: TraceCode, text: string, details?: JsonObject) =>

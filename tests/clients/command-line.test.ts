@@ -95,6 +95,13 @@ test('export samples writes a file, and leaves no export on the platform', async
   });
 });
 
+test('why says where an uplink broke, and what to do', async () => {
+  const good = await ask('why', pump.deviceId);
+  expect(good.stdout).toMatch(/ARRIVED +OK[^]*\nOK: No step is broken\.\n$/);
+  const broken = await ask('why', pump.deviceId, '--data-key', 'missing', '--json');
+  expect(JSON.parse(broken.stdout)).toMatchObject({ verdict: { code: 'KEY_MISSING' } });
+});
+
 test('summarize shows one value, or one per bucket with what is covered', async () => {
   const words = ['summarize', pump.deviceId, 'temperature'];
   const from = ['--from', '2020-01-01T00:00:00Z'];
@@ -247,6 +254,7 @@ test('help lists each command, and those of one its options', async () => {
   for (const name of [
     'devices',
     'tail',
+    'why',
     'query',
     'summarize',
     'backfill',

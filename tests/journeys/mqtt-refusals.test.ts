@@ -280,6 +280,21 @@ for (const [what, payload] of [
   });
 }
 
+test('contract 39.3: a refused publish becomes the first uplink of its device, with its topic', async () => {
+  const sender = await world.mqttDevice();
+  const client = await world.client(sender);
+  const topic = upTopic({ ...sender, deviceId: 'new door' });
+  await client.publishAsync(`${topic}/doors`, '{"open":true}', { qos: 1 });
+  const path = `/v3/device-connectors/${sender.connectorId}/refusals`;
+  const listed = async () => (await world.must('GET', path)).content;
+  await expect.poll(async () => (await listed()).length, { timeout: 60_000 }).toBe(1);
+  const [{ id }] = await listed();
+  const { dataFlowId } = sender;
+  const device = await world.must('POST', `${path}/${id}/register`, { dataFlowId });
+  const samples = await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' });
+  expect(samples).toMatchObject([{ topic: 'doors', data: { open: true } }]);
+});
+
 test('a packet of just under 1 MiB is taken', async () => {
   const sender = await world.mqttDevice();
   const client = await world.client(sender);

@@ -286,7 +286,7 @@ export function AlarmPage() {
       lead={alarm === undefined ? <Bone width="16em" /> : <Lead alarm={alarm} />}
       actions={
         <>
-          {alarm?.device != null && (
+          {alarm !== undefined && alarm.device !== null && (
             <Why
               workspaceId={alarm.workspaceId}
               deviceId={alarm.device.id}
