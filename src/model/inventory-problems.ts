@@ -64,7 +64,7 @@ export const inventoryProblems = {
   },
   typeDashboardExists: {
     status: 409,
-    code: '40907_TYPE_DASHBOARD_EXISTS',
+    code: '40909_TYPE_DASHBOARD_EXISTS',
     message: (d: { name: string; id: string }) =>
       `The device type already has a dashboard in this workspace: ${d.name} (${d.id})`,
   },

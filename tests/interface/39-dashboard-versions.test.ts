@@ -87,7 +87,7 @@ test('a type has one dashboard in each workspace, which keeps the type', async (
     name: 'Second',
     deviceTypeId,
   });
-  expect([second.status, second.body.errorCode]).toEqual([409, '40907_TYPE_DASHBOARD_EXISTS']);
+  expect([second.status, second.body.errorCode]).toEqual([409, '40909_TYPE_DASHBOARD_EXISTS']);
   expect(second.body.message).toContain(id);
   const elsewhere = { workspaceId: at.secondWorkspaceId, name: 'Meter', deviceTypeId };
   await owner.must('POST', '/v3/dashboards', elsewhere);

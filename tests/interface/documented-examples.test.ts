@@ -36,6 +36,11 @@ beforeAll(async () => {
     name: 'floor',
     type: 'NUMBER',
   });
+  const building = await world.must('POST', '/v3/places', {
+    workspaceId,
+    name: 'Building',
+    kind: 'BUILDING',
+  });
   values = new Map([
     ['WORKSPACE', workspaceId],
     ['CONNECTOR', device.connectorId],
@@ -44,6 +49,7 @@ beforeAll(async () => {
     ['DEVICE', device.id],
     ['TAG', tag.id],
     ['FIELD', field.id],
+    ['BUILDING', building.id],
   ]);
 });
 afterAll(() => world.close());
