@@ -39,7 +39,7 @@ journey('alarms', options, (stage) => {
     const { page } = stage;
     await page.getByRole('heading', { level: 1, name: 'New rule' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Too hot');
-    await page.getByRole('button', { name: 'Add device or tag' }).click();
+    await page.getByRole('button', { name: 'Add device, tag, or place' }).click();
     await page.getByRole('combobox', { name: 'Device' }).fill('Boiler');
     await page.getByRole('option', { name: /Boiler/ }).click();
     await page.getByRole('button', { name: /Select a data key/ }).click();

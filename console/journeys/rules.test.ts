@@ -24,7 +24,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('heading', { level: 1, name: 'New rule' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Leaks');
     for (const name of ['Boiler', 'Kitchen']) {
-      await page.getByRole('button', { name: 'Add device or tag' }).click();
+      await page.getByRole('button', { name: 'Add device, tag, or place' }).click();
       await page.getByRole('combobox', { name: 'Device' }).fill(name);
       await page.getByRole('option', { name: new RegExp(name) }).click();
     }
@@ -176,7 +176,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     const { page, world } = stage;
     await stage.visit('rules/new');
     await page.getByLabel('Name', { exact: true }).fill('Nothing heard');
-    await page.getByRole('button', { name: 'Add device or tag' }).click();
+    await page.getByRole('button', { name: 'Add device, tag, or place' }).click();
     await page.getByRole('combobox', { name: 'Device' }).fill('Kitchen');
     await page.getByRole('option', { name: /Kitchen/ }).click();
     await page.getByLabel('Condition on').selectOption('Silence');

@@ -15,6 +15,33 @@ export const tagsOf = (workspaceId: string) =>
     },
   });
 
+// Places of a workspace by their paths.
+
+/** More than these are found by search. */
+const placesMax = 1_000;
+
+export interface PlaceChoice {
+  readonly id: string;
+  readonly name: string;
+  /** Names from the top of the tree, joined by slashes. */
+  readonly path: string;
+}
+
+export const placesOf = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ['places', workspaceId],
+    queryFn: async ({ signal }): Promise<readonly PlaceChoice[]> => {
+      const query = { workspaceId, size: placesMax, sort: 'name,asc' };
+      const { content } = await ask(platform.GET('/v3/places', { signal, params: { query } }));
+      const choices = content.map(({ id, name, path }) => ({
+        id,
+        name,
+        path: path.map((step) => step.name).join(' / '),
+      }));
+      return choices.toSorted((a, b) => a.path.localeCompare(b.path));
+    },
+  });
+
 // Custom fields of a workspace: asked for once by all screens that show them.
 
 const fieldsMax = 1_000;

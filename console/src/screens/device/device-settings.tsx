@@ -5,7 +5,7 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { customFieldsOf, tagsOf } from '../../api/workspace-records.ts';
+import { customFieldsOf, placesOf, tagsOf } from '../../api/workspace-records.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -183,6 +183,20 @@ function GeneralInputs({ draft, change, faults, choices }: InputsProps) {
           </option>
         ))}
       </SelectField>
+      {choices.places.length > 0 && (
+        <SelectField
+          label={words.place}
+          value={draft.placeId}
+          onChange={({ target }) => change({ placeId: target.value })}
+        >
+          <option value="">{words.noPlace}</option>
+          {choices.places.map(({ id, path }) => (
+            <option key={id} value={id}>
+              {path}
+            </option>
+          ))}
+        </SelectField>
+      )}
       <SelectField
         label={words.zone}
         hint={words.zoneHint}
@@ -275,7 +289,7 @@ function withField(fields: DeviceDraft['fields'], id: string, content: string) {
 /** More than these are chosen by search, on the screens of flows and tags. */
 const choicesMax = 1_000;
 
-function useChoices({ workspaceId, connectivity, dataFlow }: Device) {
+function useChoices({ workspaceId, connectivity, dataFlow, place }: Device) {
   const params = { query: { workspaceId, size: choicesMax } };
   const flows = useQuery({
     queryKey: ['flows', workspaceId],
@@ -283,6 +297,10 @@ function useChoices({ workspaceId, connectivity, dataFlow }: Device) {
   });
   const tags = useQuery(tagsOf(workspaceId));
   const fields = useQuery(customFieldsOf(workspaceId));
+  const places = useQuery(placesOf(workspaceId)).data ?? [];
+  // Of a workspace with very many places it may not be among them.
+  const isPlaceKnown = place === null || places.some(({ id }) => id === place.id);
+  const ownPlace = { id: place?.id ?? '', path: place?.path.join(' / ') ?? '' };
   const fitting = (flows.data?.content ?? []).filter(
     ({ deviceConnector }) => deviceConnector.connectivity === connectivity,
   );
@@ -290,6 +308,7 @@ function useChoices({ workspaceId, connectivity, dataFlow }: Device) {
   const own = { id: dataFlow.id, name: dataFlow.name };
   return {
     flows: [...(isOwnKnown ? [] : [own]), ...fitting.map(({ id, name }) => ({ id, name }))],
+    places: [...(isPlaceKnown ? [] : [ownPlace]), ...places],
     tags: tags.data?.content ?? [],
     fields: fields.data?.content ?? [],
     tagsAnswer: tags,
@@ -308,6 +327,8 @@ interface DeviceDraft {
   readonly name: string;
   readonly description: string;
   readonly dataFlowId: string;
+  /** Empty for a device at no place. */
+  readonly placeId: string;
   readonly timeoutMinutes: string;
   /** IANA name, or empty for that of the workspace. */
   readonly zone: string;
@@ -323,6 +344,7 @@ function draftOf(device: Device): DeviceDraft {
     name: device.name,
     description: device.description ?? '',
     dataFlowId: device.dataFlowId,
+    placeId: device.placeId ?? '',
     timeoutMinutes: String(device.onlineTimeout / minuteSeconds),
     zone: deviceZone(device) ?? '',
     tagIds: device.tags.map(({ id }) => id).toSorted(),
@@ -368,6 +390,7 @@ function updateOf(
     description: draft.description.trim() === '' ? null : draft.description,
     onlineTimeout: Math.round(Number(draft.timeoutMinutes) * minuteSeconds),
     dataFlowId: draft.dataFlowId,
+    ...(draft.placeId === before.placeId ? {} : { placeId: draft.placeId || null }),
     ...(draft.zone === before.zone ? {} : { properties: zoned as Record<string, never> }),
     tags: draft.tagIds.map((id) => ({ id })),
     ...(changedFields.length === 0

@@ -1,8 +1,8 @@
 // Lanes: When, If and Then side by side, joined by lines.
 import { useQuery } from '@tanstack/react-query';
-import { Clock, Cpu, GitBranch, Plus, Tag } from 'lucide-react';
-import { useState } from 'react';
-import { tagsOf } from '../../api/workspace-records.ts';
+import { Clock, Cpu, GitBranch, MapPin, Plus, Tag } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { placesOf, tagsOf } from '../../api/workspace-records.ts';
 import { Button } from '../../ui/button.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
 import {
@@ -356,7 +356,7 @@ function WhenLane(props: LaneProps) {
           name={`when ${input.id}`}
           open={open}
           setOpen={setOpen}
-          icon={input.type === 'DEVICE' ? <Cpu aria-hidden="true" /> : <Tag aria-hidden="true" />}
+          icon={inputIcons[input.type]}
           title={input.name ?? input.id}
           note={noteOf(rule, input, words)}
           removeLabel={words.takeOut}
@@ -370,8 +370,22 @@ function WhenLane(props: LaneProps) {
   );
 }
 
+const inputIcons: Readonly<Record<RuleInput['type'], ReactNode>> = {
+  DEVICE: <Cpu aria-hidden="true" />,
+  ASSET_TAG: <Tag aria-hidden="true" />,
+  TAG_COMBINATION: <Tag aria-hidden="true" />,
+  PLACE: <MapPin aria-hidden="true" />,
+};
+
+interface NoteWords {
+  readonly tagged: string;
+  readonly combination: string;
+  readonly placed: string;
+}
+
 /** What the rule reads of the input: topics and keys. */
-function noteOf(rule: RuleDraft, input: RuleInput, words: { tagged: string; combination: string }) {
+function noteOf(rule: RuleDraft, input: RuleInput, words: NoteWords) {
+  if (input.type === 'PLACE') return words.placed;
   if (input.type === 'ASSET_TAG') return words.tagged;
   if (input.type === 'TAG_COMBINATION') return words.combination;
   const read = rule.logic.dataSources.filter(({ inputIds }) => inputIds.includes(input.id));
@@ -389,6 +403,7 @@ function AddInput({ workspaceId, add }: AddInputProps) {
   const words = useWords(editorWords);
   const tags = useQuery(tagsOf(workspaceId));
   const known = tags.data?.content ?? [];
+  const places = useQuery(placesOf(workspaceId)).data ?? [];
   const input = { tagCombination: null, workspaceId: null };
   return (
     <>
@@ -410,6 +425,24 @@ function AddInput({ workspaceId, add }: AddInputProps) {
           {known.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      {places.length > 0 && (
+        <SelectField
+          label={words.place}
+          value=""
+          onChange={({ currentTarget: { value } }) => {
+            const place = places.find(({ id }) => id === value);
+            if (place !== undefined)
+              add({ ...input, id: place.id, name: place.name, type: 'PLACE' });
+          }}
+        >
+          <option value="">{words.choosePlace}</option>
+          {places.map(({ id, path }) => (
+            <option key={id} value={id}>
+              {path}
             </option>
           ))}
         </SelectField>

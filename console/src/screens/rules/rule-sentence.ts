@@ -38,6 +38,7 @@ function inputsSaid({ inputs }: RuleDraft, words: EditorWords): string {
   if (inputs.length > 1)
     return words.anyOf(inputs.length, commonStart(inputs.map(({ name }) => name ?? '')));
   if (first.type === 'DEVICE') return first.name ?? first.id;
+  if (first.type === 'PLACE') return words.atPlace(first.name ?? first.id);
   return words.withTag(first.name ?? first.id);
 }
 
