@@ -42,6 +42,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { source: 'docs/guide/decoders.md', slug: 'decoders', title: 'Decoders' },
       { source: 'docs/guide/formulas.md', slug: 'formulas', title: 'Formulas' },
       { source: 'docs/guide/groups.md', slug: 'groups', title: 'Groups of devices' },
+      { source: 'docs/guide/places.md', slug: 'places', title: 'Places' },
       { source: 'docs/guide/rules.md', slug: 'rules', title: 'Rules and templates' },
       { source: 'docs/guide/conditions.md', slug: 'conditions', title: 'Conditions' },
       { source: 'docs/output-connectors.md', slug: 'output-connectors', title: 'Outputs' },
