@@ -139,7 +139,7 @@ function batchRoute(endpoint: KpiEndpoints['batch'], source: Source, parts: KpiQ
   );
 }
 
-export async function kpisOf(
+async function kpisOf(
   devices: readonly QueriedDevice[],
   source: Source,
   body: Static<typeof kpiBody>,

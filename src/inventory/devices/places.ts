@@ -62,7 +62,7 @@ async function check(
   current: PlaceRecord | undefined,
 ): Promise<void> {
   const { workspaceId, parentId, name, externalId } = record;
-  if (current === undefined) await checkCount(step, workspaceId, 1);
+  if (current === undefined) await checkCount(step, workspaceId);
   const isMoved = current !== undefined && current.parentId !== parentId;
   if (current === undefined || isMoved) await checkParent(step, record, isMoved);
   const sibling = await siblingNamed(step.db, record);
@@ -81,9 +81,9 @@ async function check(
     });
 }
 
-/** Throws 409 when the workspace has no room for more places. */
-export async function checkCount(step: Step, workspaceId: string, added: number): Promise<void> {
-  if ((await countPlaces(step.db, workspaceId)) + added > placesMax)
+/** Throws 409 when the workspace has no room for another place. */
+async function checkCount(step: Step, workspaceId: string): Promise<void> {
+  if ((await countPlaces(step.db, workspaceId)) >= placesMax)
     throw problem('quotaReached', {
       limitName: 'places',
       limitMax: placesMax,
@@ -118,7 +118,7 @@ async function nameOf(step: Step, id: string): Promise<string> {
   return (await placeRows.find(step.db, id))?.name ?? id;
 }
 
-export function unknownPlace(field: string, id: string): Problem {
+function unknownPlace(field: string, id: string): Problem {
   return problem('unknownReference', {
     field: `body ${field}`,
     what: 'place',
