@@ -188,6 +188,28 @@ test('20,000 places in one file, and not one more', async () => {
   expect(await send(id, await exported(id))).toEqual(report(0, 0, 20_000));
 }, 180_000);
 
+test('device files have the path of the place', async () => {
+  const { workspaceId } = world;
+  const read = () => world.must('GET', `/v3/devices/export?workspaceId=${workspaceId}&format=json`);
+  const floor = await world.must('POST', '/v3/places', { workspaceId, name: 'Level / 7' });
+  await world.must('PUT', `/v3/devices/${device.id}`, { placeId: floor.id });
+  const [exported] = await read();
+  expect(exported.place).toBe('Level \\/ 7');
+  await world.must('PUT', `/v3/devices/${device.id}`, { placeId: null });
+  const send = (row: object, more = '') =>
+    world.call('POST', `/v3/devices/import?workspaceId=${workspaceId}&mode=upsert${more}`, [
+      { deviceId: device.deviceId, ...row },
+    ]);
+  const unknown = await send({ place: 'Nowhere' }, '&dryRun=true');
+  expect(unknown.body.problems).toEqual([
+    { line: 1, field: 'place', message: 'place Nowhere does not exist in the workspace' },
+  ]);
+  expect((await send({ place: 'LEVEL \\/ 7' })).status).toBe(202);
+  await expect
+    .poll(async () => (await world.must('GET', `/v3/devices/${device.id}`)).placeId)
+    .toBe(floor.id);
+});
+
 test('a file of another type is refused', async () => {
   const answer = await fetch(`${world.base}/v3/places/import?workspaceId=${world.workspaceId}`, {
     method: 'POST',

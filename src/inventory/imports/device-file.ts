@@ -8,6 +8,7 @@ import { errorMessage } from '../../model/errors.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
+import { formatPath, type PathStep } from '../../model/place.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../../storage/records/rows/custom-fields.ts';
 import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';
 import { devicesAfter } from '../../storage/records/rows/devices.ts';
+import { pathsOf } from '../../storage/records/rows/places.ts';
 import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import {
   csvLine,
@@ -45,6 +47,7 @@ export const fileColumns: readonly string[] = fieldColumns.toSpliced(
   0,
   'dataFlow',
   'tags',
+  'place',
 );
 /** Devices of a file that are read in one turn of the event loop. */
 export const devicesPerTurn = 500;
@@ -219,17 +222,21 @@ function fileDevice({
   device,
   flowName,
   tags,
+  place,
   customFields,
 }: {
   readonly device: Device;
   readonly flowName: string;
   readonly tags: readonly Tag[];
+  /** Its path; null for a device at no place. */
+  readonly place: string | null;
   readonly customFields: readonly CustomFieldValue[];
 }): JsonObject {
   const values: JsonObject = {
     ...fieldView(device),
     dataFlow: flowName,
     tags: tags.map((tag) => tag.name),
+    place,
   };
   return {
     ...Object.fromEntries(fileColumns.map((name) => [name, values[name] ?? null])),
@@ -290,6 +297,9 @@ export async function* exportDevices(
     const ids = devices.map((device) => device.id);
     const tags = await tagsOfDevices(records.db, ids);
     const values = await customFieldsOfDevices(records.db, ids);
+    const paths = await pathsOf(records.db, [
+      ...new Set(devices.flatMap(({ placeId }) => placeId ?? [])),
+    ]);
     let text = '';
     for (const device of devices) {
       const flowName = flows.get(device.dataFlowId) ?? device.dataFlowId;
@@ -297,6 +307,7 @@ export async function* exportDevices(
         device,
         flowName,
         tags: tags.get(device.id) ?? [],
+        place: pathText(paths.get(device.placeId ?? '')),
         customFields: values.get(device.id) ?? [],
       };
       if (format === 'csv') {
@@ -310,4 +321,8 @@ export async function* exportDevices(
     after = ids.at(-1)!;
   }
   if (format === 'json') yield '\n]\n';
+}
+
+function pathText(path: readonly PathStep[] | undefined): string | null {
+  return path === undefined ? null : formatPath(path.map(({ name }) => name));
 }

@@ -6,12 +6,15 @@ import { deviceFieldsWith } from '../../model/device-fields.ts';
 import { connectivityReason } from '../../model/inventory-problems.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { formatPath, parsePath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
-import type { Records } from '../../storage/records/records.ts';
+import { fold } from '../../query/filters/filter-values.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
 import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';
 import { type KnownDevice, serviceIdsOf } from '../../storage/records/rows/devices.ts';
+import { pathsOf, placesOfWorkspace } from '../../storage/records/rows/places.ts';
 import { findWorkspaceTags } from '../../storage/records/rows/tags.ts';
 import { checkRequired, customFieldsFrom } from '../devices/device-field-values.ts';
 import { acceptOperation, type OperationItem, operationLimits } from '../operations/operations.ts';
@@ -60,6 +63,7 @@ async function checkFile(
   const context: ImportContext = {
     flows: byNameAndId(await findWorkspaceDataFlows(records.db, workspaceId)),
     tags: byNameAndId(await findWorkspaceTags(records.db, workspaceId)),
+    places: await placesByPath(records.db, workspaceId),
     fields: await findCustomFields(records.db, { organizationId, workspaceIds: [workspaceId] }),
     known: await serviceIdsOf(records.db, organizationId, deviceIds),
     lineOf: new Map(),
@@ -143,6 +147,8 @@ interface NamedFlow {
 interface ImportContext {
   readonly flows: ReadonlyMap<string, NamedFlow>;
   readonly tags: ReadonlyMap<string, { readonly id: string }>;
+  /** Ids by `pathKey`. */
+  readonly places: ReadonlyMap<string, string>;
   readonly fields: readonly CustomFieldMeta[];
   /** By physical id, of devices that exist. */
   readonly known: ReadonlyMap<string, KnownDevice>;
@@ -169,6 +175,7 @@ function itemOf(
     ...checkedFields(values, report),
     ...dataFlowOf(values, context, report),
     ...tagsOf(values, context, report),
+    ...placeOf(values, context, report),
     ...customFieldValues(values['customFields'], context, known === undefined, report),
   };
   checkConnectivity(input, known, context, report);
@@ -241,6 +248,33 @@ function dataFlowOf(
   if (flow !== undefined) return { dataFlowId: flow.id };
   report('dataFlow', `data flow ${String(dataFlow)} does not exist in the workspace`);
   return {};
+}
+
+function placeOf(
+  { place = null }: JsonObject,
+  { places }: ImportContext,
+  report: ReportProblem,
+): { readonly placeId?: string } {
+  if (place === null) return {};
+  const names = typeof place === 'string' ? parsePath(place) : undefined;
+  const id = names === undefined ? undefined : places.get(pathKey(names));
+  if (id !== undefined) return { placeId: id };
+  report('place', `place ${String(place)} does not exist in the workspace`);
+  return {};
+}
+
+/** Siblings differ by more than case. */
+function pathKey(names: readonly string[]): string {
+  return fold(formatPath(names));
+}
+
+async function placesByPath(db: RecordsDb, workspaceId: string): Promise<Map<string, string>> {
+  const places = await placesOfWorkspace(db, workspaceId);
+  const paths = await pathsOf(
+    db,
+    places.map(({ id }) => id),
+  );
+  return new Map([...paths].map(([id, path]) => [pathKey(path.map(({ name }) => name)), id]));
 }
 
 function tagsOf(

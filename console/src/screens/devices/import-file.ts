@@ -29,6 +29,7 @@ export const importFields = [
   'dataFlow',
   'connectivity',
   'tags',
+  'place',
   'onlineTimeout',
 ] as const;
 
