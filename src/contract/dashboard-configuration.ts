@@ -23,7 +23,7 @@ const tileKinds = [
   'control',
   'links',
 ] as const;
-export const variableKinds = ['DEVICE', 'TAG', 'PLACE', 'CUSTOM_FIELD', 'TEXT'] as const;
+const variableKinds = ['DEVICE', 'TAG', 'PLACE', 'CUSTOM_FIELD', 'TEXT'] as const;
 const columns = 12;
 const rowsMax = 1_000;
 const tilesMax = 200;

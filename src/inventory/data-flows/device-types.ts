@@ -281,7 +281,7 @@ export async function devicesOfType(
   principal: Principal,
   deviceTypeId: string,
   max: number,
-  workspaceId?: string | undefined,
+  workspaceId?: string,
 ): Promise<string[]> {
   const { organizationId, workspaces } = principal;
   const candidates = await findDevicesOfType(

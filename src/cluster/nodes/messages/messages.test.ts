@@ -42,7 +42,7 @@ function network(carry?: Parameters<typeof createNodeSwitch>[0]): Network {
     handled,
     connect(id, work = async (number) => number) {
       const handle: MessageHandler = (request, from) => {
-        const { lease, number } = request as unknown as { lease: string; number: number };
+        const { lease, number } = request as { lease: string; number: number };
         note(lease, number);
         return work(number, from);
       };

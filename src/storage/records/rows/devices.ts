@@ -120,7 +120,7 @@ export async function findDevicesOfType(
   organizationId: string,
   deviceTypeId: string,
   max: number,
-  workspaceId?: string | undefined,
+  workspaceId?: string,
 ): Promise<{ id: string; workspaceId: string }[]> {
   const query = db
     .selectFrom('devices')

@@ -1,9 +1,9 @@
 // Contract 39: dashboards that are generated from schemas.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkDashboardConfiguration } from '../http/routes/dashboard-check.ts';
-import type { JsonObject } from '../model/json.ts';
-import { generatedDashboard } from './generated-dashboard.ts';
+import { checkDashboardConfiguration } from '../../src/http/routes/dashboard-check.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { generatedDashboard } from '../../src/query/generated-dashboard.ts';
 
 interface Tile {
   readonly id: string;
