@@ -176,6 +176,30 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByText('Saved', { exact: true }).waitFor();
   });
 
+  test('contract 38: a tile draws a formula, whose error stands at its place', async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'Add tile' }).click();
+    await page.getByLabel('Visualization').selectOption('Bar chart');
+    await page.getByLabel('Title').fill('Fahrenheit');
+    await page.getByLabel('Source', { exact: true }).selectOption('Devices with a tag');
+    await page.getByLabel('Tag', { exact: true }).selectOption('Ground floor');
+    await page.getByLabel('Data key').selectOption('Formula…');
+    const formula = page.getByLabel('Formula', { exact: true });
+    await formula.fill('temperature * nothing()');
+    await page.getByText('Unknown function nothing').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await formula.fill('temperature * 9 / 5 + 32');
+    await page.getByText('Unknown function nothing').waitFor({ state: 'detached' });
+    const asked = page.waitForRequest((request) =>
+      (request.postData() ?? '').includes('temperature * 9 / 5 + 32'),
+    );
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await asked;
+    await page.getByRole('region', { name: 'Fahrenheit', exact: true }).waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+  });
+
   test('edits that met those of another session wait for a choice', async () => {
     const { page, world } = stage;
     const path = `/v3/dashboards/${/dashboards\/([^?]+)/.exec(page.url())?.[1]}`;

@@ -7,6 +7,7 @@ import { startCutProxy } from '../../../../tests/faults/cut-proxy.ts';
 import { clickhouse, startClickHouse } from '../../../../tests/servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { describeSampleStoreMaintenance } from '../conformance/maintenance.conformance.ts';
+import type { Random } from '../conformance/random-entries.ts';
 import { describeRandomStream, valueRows } from '../conformance/random-streams.conformance.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { hourMs } from '../../../model/instant.ts';
@@ -16,6 +17,8 @@ import { openClickHouseSamples, type TestClickHouseSamples } from './testing-cli
 import { verifyShippedSamples } from './verify-samples.ts';
 
 const streams = Number(process.env['STREAMS'] ?? 10);
+/** REMOVAL_STREAMS=10000 npm test -- src/storage/samples/clickhouse/clickhouse-store.test.ts -t removals */
+const removalStreams = Number(process.env['REMOVAL_STREAMS'] ?? 4);
 /** Two thousand scans of a suite are as many requests. */
 const timeout = 120_000;
 const cleanups: (() => Promise<void>)[] = [];
@@ -57,33 +60,32 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
     describeSampleStoreMaintenance(open, (store) => (store as TestClickHouseSamples).store.flush());
   });
 
-  test(`${streams} random streams: hourly and raw answers equal the recomputation, shipped and opened again at any moment`, {
-    timeout: 600_000,
-  }, async () => {
-    const directory = await temporaryFolder();
-    const url = databaseUrl();
-    const clock = { now: 1 };
-    let store = await openIn(directory, url, clock);
-    for (let seed = 1; seed <= streams; seed++)
-      await describeRandomStream(
-        {
-          store: () => store,
-          disturb: async (random) => {
-            const kind = random.below(3);
-            if (random.below(4) === 0) await store.store.rewritten();
-            clock.now += random.below(3_000);
-            if (kind === 0) await store.store.flush();
-            if (kind > 0) return;
-            await store.close();
-            store = await openIn(directory, url, clock);
-          },
-        },
-        seed,
-        `d${seed}`,
-      );
-    expect(store.damage).toEqual([]);
-    expect(store.failures).toEqual([]);
-  });
+  test.each([
+    { what: 'random streams', many: streams, removalOf: 25, first: 1 },
+    { what: 'streams with many removals', many: removalStreams, removalOf: 3, first: 1_000_000 },
+  ])(
+    '$many $what: hourly and raw answers equal the recomputation, shipped and opened again at any moment',
+    { timeout: 600_000 },
+    async ({ many, removalOf, first }) => {
+      const directory = await temporaryFolder();
+      const url = databaseUrl();
+      const clock = { now: 1 };
+      let store = await openIn(directory, url, clock);
+      const disturb = async (random: Random) => {
+        const kind = random.below(3);
+        if (random.below(4) === 0) await store.store.rewritten();
+        clock.now += random.below(3_000);
+        if (kind === 0) await store.store.flush();
+        if (kind > 0) return;
+        await store.close();
+        store = await openIn(directory, url, clock);
+      };
+      for (let seed = first; seed < first + many; seed++)
+        await describeRandomStream({ store: () => store, disturb }, seed, `d${seed}`, removalOf);
+      expect(store.damage).toEqual([]);
+      expect(store.failures).toEqual([]);
+    },
+  );
 
   test('values are read once each while they are shipped', { timeout }, async () => {
     const store = await open();

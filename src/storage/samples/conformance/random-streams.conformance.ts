@@ -30,6 +30,8 @@ export async function describeRandomStream(
   },
   seed: number,
   deviceId: string,
+  /** One entry in so many removes samples. */
+  removalOf = 25,
 ): Promise<void> {
   const random = new Random(seed);
   const reference = new ReferenceStore();
@@ -39,7 +41,8 @@ export async function describeRandomStream(
     // those are durable.
     const together = stream.slice(i, i + 1 + random.below(12));
     const appends = together.map((samples) => {
-      const replaces = random.below(25) === 0 ? randomReplacement(random, samples) : undefined;
+      const replaces =
+        random.below(removalOf) === 0 ? randomReplacement(random, samples) : undefined;
       if (replaces === undefined) reference.add(samples);
       else reference.replace(replaces.ranges, unlike(samples));
       return replaces === undefined

@@ -11,6 +11,8 @@ import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 
 const streams = Number(process.env['STREAMS'] ?? 20);
+/** REMOVAL_STREAMS=10000 npm test -- src/storage/samples/embedded/random-streams.test.ts -t removals */
+const removalStreams = Number(process.env['REMOVAL_STREAMS'] ?? 20);
 /** A stream is one device, so that by turns its rows are in runs, in chunks, or in both. */
 const chunkRows = [1_000, 1, 8, 30];
 const tiny: Partial<StoreLimits> = {
@@ -25,7 +27,7 @@ const tiny: Partial<StoreLimits> = {
   segmentsToMerge: 3,
 };
 
-async function runStreams(seeds: readonly number[]): Promise<void> {
+async function runStreams(seeds: readonly number[], removalOf?: number): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'streams-'));
   let directory = join(root, '0');
   let copies = 0;
@@ -58,7 +60,7 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
   }
   try {
     for (const seed of seeds)
-      await describeRandomStream({ store: () => store, disturb }, seed, `d${seed}`);
+      await describeRandomStream({ store: () => store, disturb }, seed, `d${seed}`, removalOf);
     expect(store.damage).toEqual([]);
     await store.close();
   } finally {
@@ -71,5 +73,14 @@ test.each(Array.from({ length: Math.ceil(streams / 20) }, (_, i) => i))(
   { timeout: 120_000 },
   async (group) => {
     await runStreams(Array.from({ length: 20 }, (_, i) => group * 20 + i + 1));
+  },
+);
+
+test.each(Array.from({ length: Math.ceil(removalStreams / 20) }, (_, i) => i))(
+  'contract 38: hours equal rows after many removals, streams from %i times 20',
+  { timeout: 240_000 },
+  async (group) => {
+    const seeds = Array.from({ length: 20 }, (_, i) => 1_000_000 + group * 20 + i);
+    await runStreams(seeds, 3);
   },
 );

@@ -8,6 +8,8 @@ import { tagsOf, useDevicesById } from '../../../api/workspace-records.ts';
 import { Button } from '../../../ui/button.tsx';
 import { DevicePick } from '../../../ui/device-pick.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
+import { formulaError, FormulaField } from '../../../ui/formula-field.tsx';
+import { useSettledValue } from '../../../ui/use-settled-value.ts';
 import { useWords } from '../../../words/language.tsx';
 import { type DataKey, dataKeysOf, topicsOf } from '../../device/data/data-keys.ts';
 import { schemaQuery } from '../../device/data/device-queries.ts';
@@ -90,7 +92,9 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
   const accumulator = series.accumulator ?? 'AVG';
   const chosen = dataKey === '' ? '' : nameOf({ topic: topicOf(series), key: dataKey });
   const isKnown = keys.some((one) => nameOf(one) === chosen);
+  const topics = [...new Set([topicOf(series), ...keys.map(({ topic }) => topic)])];
   const hasTopics = new Set(keys.map(({ topic }) => topic)).size > 1;
+  const isFormula = typeof series.expression === 'string';
   return (
     <>
       <SelectField
@@ -99,8 +103,13 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
         disabled={!series.deviceId && !series.tagId}
         hint={answer.isSuccess && keys.length === 0 ? words.noKeys : undefined}
         error={answer.error?.message}
-        value={chosen}
+        value={isFormula ? formulaName : chosen}
         onChange={({ target }) => {
+          if (target.value === formulaName) {
+            const { dataKey: _, unit: __, expected: ___, ...others } = series;
+            change({ ...others, expression: '' });
+            return;
+          }
           const found = keys.find((one) => nameOf(one) === target.value);
           if (found === undefined) return;
           const { topic, key, unit } = found;
@@ -111,7 +120,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
         <option value="" disabled>
           {words.chooseKey}
         </option>
-        {!isKnown && chosen !== '' && <option value={chosen}>{dataKey}</option>}
+        {!isKnown && chosen !== '' && !isFormula && <option value={chosen}>{dataKey}</option>}
         {keys.map((one) => (
           <option key={nameOf(one)} value={nameOf(one)}>
             {hasTopics ? `${one.topic} · ` : ''}
@@ -119,7 +128,18 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
             {one.unit === '' ? '' : ` (${one.unit})`}
           </option>
         ))}
+        {(isDrawn(kind) || kind === 'value') && (
+          <option value={formulaName}>{words.typeFormula}</option>
+        )}
       </SelectField>
+      {isFormula && (
+        <SeriesFormula
+          topics={topics}
+          topic={topicOf(series)}
+          expression={series.expression ?? ''}
+          change={(typed) => change({ ...series, ...typed })}
+        />
+      )}
       {isDrawn(kind) && (
         <SelectField
           label={words.accumulator}
@@ -240,6 +260,51 @@ function stateOf(typed: string): string | number | boolean {
   if (typed === 'true' || typed === 'false') return typed === 'true';
   const number = Number(typed);
   return typed.trim() !== '' && Number.isFinite(number) ? number : typed;
+}
+
+/** No name of a key is this text. */
+const formulaName = 'formula';
+
+interface SeriesFormulaProps {
+  readonly topics: readonly string[];
+  readonly topic: string;
+  readonly expression: string;
+  readonly change: (typed: Pick<TileSeries, 'expression' | 'topic'>) => void;
+}
+
+/** A formula is checked when it is typed. */
+function SeriesFormula({ topics, topic, expression, change }: SeriesFormulaProps) {
+  const words = useWords(formWords);
+  const settled = useSettledValue(expression);
+  const check = useQuery({
+    queryKey: ['formula', settled],
+    enabled: settled.trim() !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await formulaError(settled)) ?? null,
+  });
+  const isShown = settled === expression && expression.trim() !== '';
+  return (
+    <div className="stack gap-8">
+      {topics.length > 1 && (
+        <SelectField
+          label={words.topic}
+          value={topic}
+          onChange={({ target }) => change({ expression, topic: target.value })}
+        >
+          {topics.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </SelectField>
+      )}
+      <FormulaField
+        label={words.formula}
+        isRequired
+        value={expression}
+        change={(typed) => change({ expression: typed, topic })}
+        error={isShown ? (check.data ?? undefined) : undefined}
+      />
+    </div>
+  );
 }
 
 // Series keys: the data keys of a device, or of the kinds of devices that a tag has.
