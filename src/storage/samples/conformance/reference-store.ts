@@ -16,7 +16,8 @@ export class ReferenceStore {
       const identity = identityOf(sample);
       if (this.#known.has(identity)) continue;
       this.#known.add(identity);
-      this.#rows.push(sample);
+      // Its own object: rows are told apart by it, and a sample may be sent again.
+      this.#rows.push({ ...sample });
     }
   }
 
@@ -27,7 +28,7 @@ export class ReferenceStore {
     for (const sample of this.#rows) if (isGone(sample)) this.#known.delete(identityOf(sample));
     this.#rows = this.#rows.filter((sample) => !isGone(sample));
     for (const sample of samples) this.#known.add(identityOf(sample));
-    this.#rows.push(...samples);
+    this.#rows.push(...samples.map((sample) => ({ ...sample })));
   }
 
   count(ranges: readonly RemovedRange[]): CountedTopic[] {
