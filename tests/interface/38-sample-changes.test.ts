@@ -273,6 +273,58 @@ test('a deleted or corrected newest value is the last value nowhere', async () =
   expect(await newest(device)).toMatchObject({ state: 'OPEN' });
 });
 
+test('rules compare with the value before a deleted or corrected last one', async () => {
+  const { of, newest, output, send } = rules;
+  const device = await world.device();
+  const source = (id: string, dataTopic: string, dataKey: string, more: object) => ({
+    id,
+    inputIds: [device.id],
+    dataTopic,
+    dataKey,
+    variableName: dataKey,
+    valueType: 'NUMERICAL',
+    ...more,
+  });
+  const operand = (dataSourceId: string) => ({ type: 'DATA_SOURCE', dataSourceId });
+  const condition = { operandFirst: operand('s1'), operator: 'GT', operandSecond: operand('s2') };
+  const actionId = await output();
+  await world.must('POST', '/v3/rules', {
+    name: 'Above its limit',
+    workspaceId: world.workspaceId,
+    inputs: [{ id: device.id, type: 'DEVICE' }],
+    logic: {
+      type: 'COMPARISON',
+      dataSources: [
+        source('s1', 'default', 'temperature', { lastSample: false, triggerOnUplink: true }),
+        source('s2', 'limits', 'limit', { lastSample: true, triggerOnUplink: false }),
+      ],
+      logicBlocks: [{ conditions: [{ ...condition, order: 0 }], actionIds: [actionId] }],
+    },
+    actions: [{ id: actionId }],
+  });
+  const before = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const [low, middle, high] = [before(30), before(20), before(10)];
+  const limits = [
+    [low, 10],
+    [middle, 80],
+    [high, 100],
+  ] as const;
+  for (const [timestamp, limit] of limits)
+    await world.must('POST', '/v3/samples/bulk', [
+      { deviceId: device.id, topic: 'limits', timestamp, data: { limit } },
+    ]);
+  await send(device, 50, 60);
+  expect(await of(device)).toEqual([]);
+  await completed(await erase([device], { topics: ['limits'], from: high }));
+  await send(device, 70);
+  expect(await of(device)).toEqual([]);
+  await world.must('POST', `/v3/devices/${device.id}/samples/correct`, {
+    corrections: [{ topic: 'limits', timestamp: middle, replacement: { data: { limit: 20 } } }],
+  });
+  await send(device, 30);
+  expect(await newest(device)).toMatchObject({ state: 'OPEN' });
+});
+
 describe('corrections', () => {
   const correct = (device: TestDevice, corrections: readonly object[], reason?: string) =>
     world.must('POST', `/v3/devices/${device.id}/samples/correct`, { corrections, reason });
