@@ -91,6 +91,76 @@ describeWith(clickhouse, 'ClickHouse under load', () => {
       await world.close();
     }
   }, 300_000);
+
+  test(`is killed ${rounds} times while deletions are made and pending`, async () => {
+    const url = `${server().url}/deleted_${process.pid}`;
+    const world = await startWorld({ environment: { SAMPLES_URL: url } });
+    const startMs = Date.UTC(2026, 2, 1);
+    const minutes = 240;
+    const at = (minute: number) => new Date(startMs + minute * 60_000).toISOString();
+    try {
+      const device = await world.device();
+      const numbers = Array.from({ length: minutes }, (_, n) => n);
+      const samples = numbers.map((n) => ({
+        deviceId: device.id,
+        timestamp: at(n),
+        data: { n },
+      }));
+      await world.must('POST', '/v3/samples/bulk', samples);
+      const { workspaceId } = world;
+      let left = numbers;
+      for (let round = 0; round < rounds; round += 1) {
+        const [from, to] = [20 + round * 70, 60 + round * 70];
+        const range = { deviceIds: [device.id], from: at(from), to: at(to) };
+        const { id } = await world.must('POST', '/v3/samples/delete', { workspaceId, ...range });
+        const ended = async () =>
+          (await world.must('GET', `/v3/operations/${id}`)).completed !== null;
+        // Maybe before it is made, in later rounds while its range is pending.
+        if (round > 0) await until(ended);
+        await server().kill();
+        await server().restart();
+        await until(async () => {
+          await world.platform.runMaintenance();
+          return ended();
+        });
+        left = left.filter((n) => n < from || n >= to);
+        const body = { topic: 'default', limit: 8_000 };
+        const query = () => world.call('POST', `/v3/devices/${device.id}/query`, body);
+        await until(async () => (await query()).status === 200);
+        const found = (await query()).body as unknown as { data: { n: number } }[];
+        expect(found.map(({ data }) => data.n).toReversed()).toEqual(left);
+      }
+      const table = (name: string) => `${new URL(url).pathname.slice(1)}.${name}`;
+      const rowsOf = async (name: string): Promise<number> => {
+        const where = `device = '${device.id}'`;
+        const [[count]] = (await server().ask(
+          `select count() from ${table(name)} where ${where} format TabSeparated`,
+        )) as [[string]];
+        return Number(count);
+      };
+      // Out of the tables too.
+      await until(async () => {
+        await world.platform.runMaintenance();
+        return (await rowsOf('samples')) <= left.length;
+      });
+      const interval = { from: at(0), to: at(minutes) };
+      const asked = { topic: 'default', dataKey: 'n', accumulator: 'SUM', interval };
+      const series = async (source: string) =>
+        (
+          await world.must('POST', `/v3/devices/${device.id}/query/${source}/time-series`, {
+            ...asked,
+            bucketInterval: 'PT1H',
+          })
+        ).dataPoints;
+      const hours = [0, 1, 2, 3].map((hour) =>
+        left.filter((n) => Math.floor(n / 60) === hour).reduce((sum, n) => sum + n, 0),
+      );
+      expect(await series('raw')).toEqual(hours);
+      expect(await series('aggregated/hourly')).toEqual(hours);
+    } finally {
+      await world.close();
+    }
+  }, 300_000);
 });
 
 async function shippedAndTwice(
