@@ -250,3 +250,30 @@ test('a document takes the permissions of rules too', async () => {
   const entitled = await world.keyFor(world.organizationId, undefined, rules);
   expect((await entitled('GET', path)).status).toBe(200);
 });
+
+test('contract 38: a rule of silence keeps its block in another workspace', async () => {
+  const { admin, organizationId, workspaceId } = world;
+  const { tags, outputConnectors } = await documentNow();
+  expect([tags.length, outputConnectors.length]).not.toContain(0);
+  const rule = {
+    name: 'Zero uplinks',
+    inputs: [{ id: '1', type: 'ASSET_TAG', tag: 'Roof' }],
+    logic: {
+      type: 'SILENCE',
+      dataSources: [],
+      silenceLogicBlock: { after: 'PT30M', mode: 'ALL', actionIds: ['Alarm'] },
+    },
+    actions: [{ name: 'Alarm' }],
+  };
+  const { format } = await documentNow();
+  expect((await admin('PUT', path, { format, rules: [rule] })).body).toMatchObject({ created: 1 });
+  expect((await rulesOf(workspaceId)).at(-1)).toMatchObject({
+    logic: { silenceLogicBlock: { after: 'PT30M', mode: 'ALL' } },
+  });
+  const other = (await admin('POST', '/v3/workspaces', { organizationId, name: 'quiet' })).body.id;
+  const there = `/v3/workspaces/${other}/configuration`;
+  const document = await documentNow();
+  expect((await admin('PUT', there, document)).status).toBe(200);
+  expect((await documentNow(there)).rules.at(-1)).toEqual(document.rules.at(-1));
+  expect(document.rules.at(-1).logic.silenceLogicBlock.actionIds).toEqual(['Alarm']);
+});

@@ -223,12 +223,13 @@ type Logic = RuleDraft['logic'];
 
 /** The same logic with every reference renamed; the name of custom logic comes from its record. */
 function withReferences(
-  { type, dataSources, logicBlocks, geoFenceLogicBlock, customLogic }: Logic,
+  logic: Logic,
   put: { readonly input: Naming; readonly action: Naming; readonly customLogic: Naming },
 ): Logic {
   const each = (ids: readonly string[] | null | undefined) => (ids ?? []).map(put.action);
+  const { dataSources, logicBlocks, geoFenceLogicBlock, silenceLogicBlock, customLogic } = logic;
   return {
-    type,
+    type: logic.type,
     dataSources: dataSources.map((source) => ({
       ...source,
       inputIds: source.inputIds.map(put.input),
@@ -242,6 +243,9 @@ function withReferences(
         insideActionIds: each(geoFenceLogicBlock.insideActionIds),
         outsideActionIds: each(geoFenceLogicBlock.outsideActionIds),
       },
+    }),
+    ...(silenceLogicBlock && {
+      silenceLogicBlock: { ...silenceLogicBlock, actionIds: each(silenceLogicBlock.actionIds) },
     }),
     ...(customLogic && {
       customLogic: {
