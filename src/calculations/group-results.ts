@@ -153,8 +153,16 @@ function accumulationOf(
   const interval = { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
   return readAccumulation(
     {
-      ...{ topic, dataKey: dataKey ?? expression ?? '', accumulator, interval, timeZone },
-      ...{ maxGap, per, state, resets, interpolation: 'STEP' },
+      topic,
+      dataKey: dataKey ?? expression ?? '',
+      accumulator,
+      interval,
+      timeZone,
+      maxGap,
+      per,
+      state,
+      resets,
+      interpolation: 'STEP',
     },
     openZone,
   );
@@ -196,7 +204,9 @@ async function counts(
       if (from > 0) await nextTurn();
       const deviceIds = some.map(({ id }) => id);
       const samples = await store.latest({
-        ...{ deviceIds, topics: [topic], until: end - 1 },
+        deviceIds,
+        topics: [topic],
+        until: end - 1,
         unreadable: refuseUnreadable,
       });
       for (const [i, device] of some.entries()) {
