@@ -118,6 +118,11 @@ const reasons: readonly (readonly [
 
 /** The platform's own text where it is none of the known ones, such as an error of a script. */
 function reasonOf({ reason }: Pick<RuleRun, 'reason'>, words: RunWords): string {
+  const each = reason.split(/, (?=logic block \d+ )/);
+  return each.map((one) => partOfReason(one, words)).join(', ');
+}
+
+function partOfReason(reason: string, words: RunWords): string {
   for (const [pattern, said] of reasons) {
     const found = pattern.exec(reason);
     if (found === null) continue;
