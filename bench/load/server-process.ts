@@ -182,15 +182,20 @@ export async function untilListening(server: RunningServer, port: number): Promi
 /** Below the ports that the system gives to connections and to servers that ask for any. */
 const freePorts = { from: 20_000, to: 32_000 } as const;
 
+/** Those that this process was given: a cluster chooses many before any of its servers listens. */
+const givenPorts = new Set<number>();
+
 /**
- * A loopback port that was free a moment ago. The system gives it to none meanwhile; another caller
- * of this function finds it again with a probability of one in twelve thousand.
+ * A loopback port that was free a moment ago. The system gives it to none meanwhile; another process
+ * finds it again with a probability of one in twelve thousand.
  */
 export async function freePort(): Promise<number> {
   const { from, to } = freePorts;
   for (;;) {
     const port = from + Math.floor(Math.random() * (to - from));
-    if (await canListen(port)) return port;
+    if (givenPorts.has(port) || !(await canListen(port))) continue;
+    givenPorts.add(port);
+    return port;
   }
 }
 

@@ -120,6 +120,8 @@ export async function signIn(
   if (page.url().includes('/welcome'))
     await page.getByRole('link', { name: 'Skip', exact: true }).click();
   await page.waitForURL(/\/w\//);
+  // The address changes before the page does, and keys pressed in between are lost.
+  await page.getByRole('main').waitFor();
 }
 
 const axeSource = readFileSync(
