@@ -88,8 +88,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('img', { name: 'Workshop' }).waitFor();
     await arrange(page);
     await stage.inspect('dashboard-edit');
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await save(page);
     await page.reload();
     await page.getByRole('img', { name: 'Workshop' }).waitFor();
   });
@@ -172,8 +171,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     );
     const tile = page.getByRole('region', { name: 'Ground floor', exact: true });
     for (const shown of ['Auditorium', 'Canteen', 'per 1 h']) await tile.getByText(shown).waitFor();
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await save(page);
   });
 
   test('contract 38: a tile draws a formula, whose error stands at its place', async () => {
@@ -196,8 +194,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Apply' }).click();
     await asked;
     await page.getByRole('region', { name: 'Fahrenheit', exact: true }).waitFor();
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await save(page);
   });
 
   test('edits that met those of another session wait for a choice', async () => {
@@ -265,6 +262,15 @@ async function tabTo(page: Page, name: string): Promise<void> {
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab does not reach ${name}`);
+}
+
+/** By key. What was saved before may be told still, so that the answer is waited for. */
+async function save(page: Page): Promise<void> {
+  const saved = page.waitForResponse(
+    (answer) => answer.request().method() === 'PUT' && answer.url().includes('/v3/dashboards/'),
+  );
+  await page.keyboard.press('Control+s');
+  expect((await saved).status()).toBe(200);
 }
 
 /** Edits the description, which is not saved. */

@@ -9,7 +9,7 @@ import { dropReferences, testEngine } from '../testing-engine.ts';
 import type { DeviceFilter } from './device-filter.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
 import { saveUplinkMetrics } from './device-status.ts';
-import { knownTotal, onlineTotal, workspacesOf } from './device-totals.ts';
+import { knownTotal, onlineTotal, stateCounts, workspacesOf } from './device-totals.ts';
 import { devicesOfTag } from './tags.ts';
 
 const now = 1_000_000;
@@ -288,4 +288,31 @@ test('fleet 5: a tag of many devices is listed in the same order as one of few',
   await db.deleteFrom('deviceTags').where('deviceId', '=', sorted[0]!).execute();
   const after = await listDevices(records, filter, { page: 0, size: 2, sort: [] }, now);
   expect([after.total, after.rows[0]?.id]).toEqual([sorted.length - 1, sorted[1]]);
+});
+
+test('no state has fewer than no devices, while devices are heard for the first time', async () => {
+  const { db } = records;
+  const [source] = await db.selectFrom('devices').selectAll().limit(1).execute();
+  const names = Array.from({ length: 60 }, (_, n) => `first-${n}`);
+  let isOver = false;
+  const changes = (async () => {
+    for (const id of names) {
+      const own = { id, deviceId: id, workspaceId: 'w9', registered: null };
+      await db
+        .insertInto('devices')
+        .values({ ...source!, ...own })
+        .execute();
+      const heard = { uplinkId: 'u', deviceId: id, uplinkSize: 1, timestamp: now };
+      await saveUplinkMetrics(db, [heard]);
+    }
+    isOver = true;
+  })();
+  let counts = 0;
+  for (; !isOver; counts += 1) {
+    const { total, online, offline, unknown } = await stateCounts(db, 'w9', now);
+    expect(Math.min(online, offline, unknown)).toBeGreaterThanOrEqual(0);
+    expect(online + offline + unknown).toBe(total);
+  }
+  await changes;
+  expect(counts).toBeGreaterThan(0);
 });

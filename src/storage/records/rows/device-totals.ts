@@ -228,9 +228,13 @@ async function stateTotal(
 
 /** Devices of the workspace by state. Those that are deregistered are offline. */
 export async function stateCounts(db: RecordsDb, workspaceId: string, now: EpochMs) {
-  const { devices: total } = await deviceCounts(db, [workspaceId]);
-  const online = await stateTotal(db, [workspaceId], new Set(['ONLINE']), now);
-  const unknown = await stateTotal(db, [workspaceId], new Set(['UNKNOWN']), now);
+  const live = await onlineTotal(db, [workspaceId], now);
+  const { devices: total, heard } = await deviceCounts(db, [workspaceId]);
+  const { deregistered, deregisteredHeard } = await deregisteredCounts(db, [workspaceId]);
+  const registeredHeard = heard - deregisteredHeard;
+  const unknown = Math.max(0, total - deregistered - registeredHeard);
+  // Uplinks and deletions between the reads must not make a count negative.
+  const online = Math.min(live, total - unknown);
   return { total, online, offline: total - online - unknown, unknown };
 }
 
