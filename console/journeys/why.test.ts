@@ -176,6 +176,10 @@ journey('why is there nothing', { start }, (stage) => {
     const open = async () =>
       (await world.must('GET', `/v3/alarms?workspaceId=${workspaceId}`)).content[0];
     await expect.poll(open, { timeout: 60_000 }).toBeDefined();
+    const dead = `/v3/output-connectors/${output.id}/deliveries?state=DEAD`;
+    await expect
+      .poll(async () => (await world.must('GET', dead)).content.length, { timeout: 60_000 })
+      .toBe(1);
     await stage.visit(`alarms/${(await open()).id}`);
     await page.getByRole('button', { name: 'Why?' }).click();
     const dialog = dialogOf('What happened to the uplink of Room 1?');
