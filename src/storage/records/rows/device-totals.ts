@@ -213,29 +213,38 @@ async function stateTotal(
   states: ReadonlySet<OnlineState>,
   now: EpochMs,
 ): Promise<number> {
-  const { devices, heard } = await deviceCounts(db, workspaceIds);
-  const { deregistered, deregisteredHeard } = await deregisteredCounts(db, workspaceIds);
-  const [isOnline, isOffline] = [states.has('ONLINE'), states.has('OFFLINE')];
-  const registeredHeard = heard - deregisteredHeard;
+  const totals = await stateTotals(db, workspaceIds, now);
   let total = 0;
-  if (states.has('DE_REGISTERED')) total += deregistered;
-  if (states.has('UNKNOWN')) total += devices - deregistered - registeredHeard;
-  if (isOnline && isOffline) return total + registeredHeard;
-  if (!isOnline && !isOffline) return total;
-  const online = await onlineTotal(db, workspaceIds, now);
-  return total + (isOnline ? online : registeredHeard - online);
+  for (const state of states) total += totals[state];
+  return total;
 }
 
 /** Devices of the workspace by state. Those that are deregistered are offline. */
 export async function stateCounts(db: RecordsDb, workspaceId: string, now: EpochMs) {
-  const live = await onlineTotal(db, [workspaceId], now);
-  const { devices: total, heard } = await deviceCounts(db, [workspaceId]);
-  const { deregistered, deregisteredHeard } = await deregisteredCounts(db, [workspaceId]);
-  const registeredHeard = heard - deregisteredHeard;
-  const unknown = Math.max(0, total - deregistered - registeredHeard);
+  const totals = await stateTotals(db, [workspaceId], now);
+  const { ONLINE: online, UNKNOWN: unknown } = totals;
+  const offline = totals.OFFLINE + totals.DE_REGISTERED;
+  return { total: online + offline + unknown, online, offline, unknown };
+}
+
+async function stateTotals(
+  db: RecordsDb,
+  workspaceIds: WorkspaceIds,
+  now: EpochMs,
+): Promise<Readonly<Record<OnlineState, number>>> {
+  const live = await onlineTotal(db, workspaceIds, now);
+  const { devices, heard } = await deviceCounts(db, workspaceIds);
+  const { deregistered, deregisteredHeard } = await deregisteredCounts(db, workspaceIds);
   // Uplinks and deletions between the reads must not make a count negative.
-  const online = Math.min(live, total - unknown);
-  return { total, online, offline: total - online - unknown, unknown };
+  const registered = Math.max(0, devices - deregistered);
+  const registeredHeard = Math.min(Math.max(0, heard - deregisteredHeard), registered);
+  const online = Math.min(live, registeredHeard);
+  return {
+    ONLINE: online,
+    OFFLINE: registeredHeard - online,
+    UNKNOWN: registered - registeredHeard,
+    DE_REGISTERED: deregistered,
+  };
 }
 
 async function deregisteredCounts(
