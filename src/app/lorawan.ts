@@ -51,6 +51,8 @@ import type { Uplinks } from './uplinks.ts';
 export interface Lora {
   readonly senders: CaptureSenders;
   readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
+  /** The network server that sends to a device connector. */
+  readonly serverOf: WebhookStages['serverOf'];
   readonly orderDownlink: OrderDownlink;
   readonly routes: readonly Route[];
   /** Sends the downlinks that waited when the platform stopped. */
@@ -89,6 +91,7 @@ export async function composeLora(parts: Parts, sources: LoraSources): Promise<L
   return {
     senders,
     captureWebhook: takeWebhook,
+    serverOf: webhookStages.serverOf,
     orderDownlink: downlinks.order,
     routes: [
       webhookRoute({

@@ -75,8 +75,6 @@ import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
 import { deviceTraceRoute } from './device-trace.ts';
 import type { Lora } from './lorawan.ts';
-import { integrationRows } from '../storage/records/rows/device-connectors.ts';
-import { createServerLookup } from '../uplinks/capture/network-server-capture.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Rules } from './rules.ts';
@@ -186,12 +184,11 @@ export function composeRoutes(
 function refusalParts(parts: Parts, uplinks: Uplinks, lora: Lora): RefusalParts {
   const { records, directory, newId, now } = parts;
   const { once, trial, capture, captureSenml, appendEntry } = uplinks;
-  const serverOf = createServerLookup((id) => integrationRows.find(records, id));
   return {
     records,
     now,
     once,
-    trial: { ...trial, serverOf, now: () => performance.now() },
+    trial: { ...trial, serverOf: lora.serverOf, now: () => performance.now() },
     taking: {
       byDevice: directory.byDevice,
       capture,

@@ -49,7 +49,8 @@ export function generatedDashboard(
       series: [seriesOf(key)],
     });
   if (values.length > 0) y += 2;
-  for (const [place, { title, keys: drawn }] of linesOf(numbers).entries())
+  const lines = linesOf(numbers);
+  for (const [place, { title, keys: drawn }] of lines.entries())
     tiles.push({
       id: `line-${place + 1}`,
       kind: 'line',
@@ -57,7 +58,7 @@ export function generatedDashboard(
       ...at((place % 2) * 6, y + Math.floor(place / 2) * 5, 6, 5),
       series: drawn.map(seriesOf),
     });
-  y += Math.ceil(linesOf(numbers).length / 2) * 5;
+  y += Math.ceil(lines.length / 2) * 5;
   const wide = (kind: string, height: number, more: JsonObject) => {
     tiles.push({ id: kind, kind, ...at(0, y, columns, height), ...more });
     y += height;

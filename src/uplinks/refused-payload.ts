@@ -14,7 +14,7 @@ import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { NetworkServer } from '../transports/network-servers/network-server.ts';
 import { inflateBody, isSenmlPack, readPayload } from '../transports/payload-reader.ts';
 import type { Capture } from './capture/capture.ts';
-import type { createServerLookup, Webhook } from './capture/network-server-capture.ts';
+import type { Webhook, WebhookStages } from './capture/network-server-capture.ts';
 import type { NoteDevice } from './device-events.ts';
 import type { Decoded, Validated } from './uplink.ts';
 
@@ -85,7 +85,7 @@ export interface TriedType {
 }
 
 export interface TrialParts {
-  readonly serverOf: ReturnType<typeof createServerLookup>;
+  readonly serverOf: WebhookStages['serverOf'];
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
   readonly validate: (sample: Sample) => Validated;
   /** Milliseconds of a clock that only moves on. */

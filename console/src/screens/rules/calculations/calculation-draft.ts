@@ -71,7 +71,11 @@ export const newCalculation: CalculationFields = {
 export function fieldsOf(calculation: Calculation): CalculationFields {
   const { name, description, active, tagId, deviceIds, topic, period, timeZone } = calculation;
   return {
-    ...{ name, active, topic, period, deviceIds },
+    name,
+    active,
+    topic,
+    period,
+    deviceIds,
     description: description ?? '',
     tagId: tagId ?? '',
     timeZone: timeZone ?? '',
@@ -95,7 +99,10 @@ function outputFields({ key, each, across, count, expression }: Output): OutputF
 export function bodyOf(fields: CalculationFields): Omit<CalculationBody, 'workspaceId'> {
   const { name, description, active, tagId, deviceIds, topic, period, timeZone } = fields;
   return {
-    ...{ name: name.trim(), active, topic, period },
+    name: name.trim(),
+    active,
+    topic,
+    period,
     description: description === '' ? null : description,
     tagId: tagId === '' ? null : tagId,
     deviceIds: deviceIds === null ? null : [...deviceIds],
