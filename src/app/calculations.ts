@@ -49,6 +49,7 @@ export function composeCalculations(
     publicHolidays,
     fieldsOfDevice: createDevicePlaces(directory, records).fieldsOfDevice,
     now,
+    clock: () => performance.now(),
     calculations: registry.all,
     isOwn: (workspaceId) => sharedWork?.holds(leaseOfWorkspace(workspaceId)) ?? true,
     put: sampleChanges.put,

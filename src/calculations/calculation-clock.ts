@@ -45,15 +45,17 @@ const previewMsMax = 10_000;
 /** What the clock remembers of a calculation of this node. */
 interface Remembered {
   progress: CalculationProgress;
-  /** When late samples were looked at. */
-  lateAt: EpochMs;
-  /** Nothing is tried before. */
-  notBefore: EpochMs;
+  /** Nothing is tried before, by the monotonic clock. */
+  notBefore: number;
+  /** Late samples are not looked at before, by the monotonic clock. */
+  lateNotBefore: number;
   ranAt: number;
 }
 
 export interface CalculationClockParts extends ResultParts {
   readonly db: RecordsDb;
+  /** A monotonic clock in milliseconds, for waits. */
+  readonly clock: () => number;
   readonly calculations: () => Promise<ReadonlyMap<string, readonly KnownCalculation[]>>;
   /** Whether this node computes the calculations of the workspace. */
   readonly isOwn: (workspaceId: string) => boolean;
@@ -90,12 +92,13 @@ export class CalculationClock {
 
   /** Computes the last periods, with the one that has not ended, and stores nothing. */
   readonly preview = async (known: KnownCalculation, count: number) => {
-    const { now } = this.#parts;
+    const { now, clock } = this.#parts;
     const { record, periods } = known;
-    const startedAt = now();
-    const open = known.openFrom(startedAt);
+    const startedAt = clock();
+    const at = now();
+    const open = known.openFrom(at);
     let start = open;
-    const wanted: Period[] = [{ start: open, end: startedAt + 1 }];
+    const wanted: Period[] = [{ start: open, end: at + 1 }];
     while (wanted.length < count) {
       const before = periods.startOf(start - 1);
       wanted.unshift({ start: before, end: start });
@@ -105,7 +108,7 @@ export class CalculationClock {
     const found: { timestamp: EpochMs; data: Awaited<ReturnType<typeof groupResults>>[number] }[] =
       [];
     const atOnce = periodsAtOnce(record, members);
-    while (wanted.length > 0 && now() - startedAt < previewMsMax) {
+    while (wanted.length > 0 && clock() - startedAt < previewMsMax) {
       const some = wanted.splice(-atOnce);
       const data = await groupResults(record, members, some, this.#parts);
       found.unshift(
@@ -116,7 +119,7 @@ export class CalculationClock {
   };
 
   async #pass(): Promise<void> {
-    const { calculations, isOwn, db, now } = this.#parts;
+    const { calculations, isOwn, db } = this.#parts;
     const own: KnownCalculation[] = [];
     const all = new Set<string>();
     for (const [workspaceId, some] of await calculations()) {
@@ -132,7 +135,7 @@ export class CalculationClock {
     await this.#remember(own);
     if (own.length === 0) return;
     const marks = await countMarks(db);
-    const due = own.filter((known) => this.#isDue(known, marks, now()));
+    const due = own.filter((known) => this.#isDue(known, marks));
     // Organizations take turns, and in each those that have waited longest come first.
     due.sort((a, b) => this.#ranAt(a) - this.#ranAt(b));
     const queues = [...Map.groupBy(due, ({ record }) => record.organizationId).values()];
@@ -172,22 +175,22 @@ export class CalculationClock {
               error: null,
               errorAt: null,
             };
-      this.#remembered.set(id, { progress, lateAt: 0, notBefore: 0, ranAt: 0 });
+      // What was changed just now is known to all nodes a moment later.
+      const notBefore = this.#parts.clock() + settleMs;
+      this.#remembered.set(id, { progress, notBefore, lateNotBefore: notBefore, ranAt: 0 });
     }
   }
 
-  #isDue(known: KnownCalculation, marks: ReadonlyMap<string, number>, now: EpochMs): boolean {
-    const { record } = known;
+  #isDue({ record, openFrom }: KnownCalculation, marks: ReadonlyMap<string, number>): boolean {
+    const { now, clock } = this.#parts;
     const remembered = this.#remembered.get(record.id);
-    if (remembered === undefined || now < remembered.notBefore) return false;
-    // What was changed just now is known to all nodes a moment later.
-    if (now < (record.updated ?? record.created) + settleMs) return false;
-    if (marks.has(record.id) && now >= remembered.lateAt + lateEveryMs) return true;
-    return known.openFrom(now - settleMs) > remembered.progress.computedTo;
+    if (remembered === undefined || clock() < remembered.notBefore) return false;
+    if (marks.has(record.id) && clock() >= remembered.lateNotBefore) return true;
+    return openFrom(now() - settleMs) > remembered.progress.computedTo;
   }
 
   async #run(known: KnownCalculation, hasMarks: boolean): Promise<void> {
-    const { now, failed } = this.#parts;
+    const { now, clock, failed } = this.#parts;
     const { record } = known;
     const remembered = this.#remembered.get(record.id);
     if (remembered === undefined) return;
@@ -196,14 +199,14 @@ export class CalculationClock {
       await this.#check(record);
       const members = await this.#membersOf(record);
       await this.#computeEnded(known, members, remembered);
-      if (hasMarks && now() >= remembered.lateAt + lateEveryMs) {
-        remembered.lateAt = now();
+      if (hasMarks && clock() >= remembered.lateNotBefore) {
+        remembered.lateNotBefore = clock() + lateEveryMs;
         await this.#computeLate(known, members, remembered.progress.computedTo);
       }
       if (remembered.progress.error !== null)
         await this.#save(remembered, { error: null, errorAt: null });
     } catch (error) {
-      remembered.notBefore = now() + retryMs;
+      remembered.notBefore = clock() + retryMs;
       if (!(error instanceof Problem)) failed(error);
       const message = error instanceof Problem ? error.message : 'Internal error; see the log';
       await this.#save(remembered, { error: message, errorAt: now() });

@@ -186,6 +186,21 @@ test('a period is computed when it has ended, and then once a period', async () 
   await expect.poll(() => results(target), waits).toEqual({ [iso(start)]: { energy: 7 } });
 });
 
+test('late samples are computed after the clock was set back', async () => {
+  const { tagId, devices, target } = await group(1);
+  const first = hoursAgo(5);
+  const at = (timestamp: number, energy: number) =>
+    backfill([{ deviceId: devices[0]!.id, timestamp: iso(timestamp), data: { energy } }]);
+  await at(first, 3);
+  await create(draft({ tagId, target }, { from: iso(first) }));
+  await expect.poll(() => results(target), waits).toEqual({ [iso(first)]: { energy: 3 } });
+  await at(first + minute, 4);
+  await expect.poll(() => results(target), waits).toEqual({ [iso(first)]: { energy: 7 } });
+  pass(-2 * hour);
+  await at(first + 2 * minute, 5);
+  await expect.poll(() => results(target), waits).toEqual({ [iso(first)]: { energy: 12 } });
+});
+
 describe('what cannot be computed is refused with its place', () => {
   let of: Group;
   beforeAll(async () => {
