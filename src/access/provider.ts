@@ -12,19 +12,19 @@ import { findIdentity } from '../storage/records/rows/users.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
 import { endSessionsById } from './own-sessions.ts';
 
-export interface ProviderAnswer {
+interface ProviderAnswer {
   readonly person: ProvenPerson;
   readonly providerSession: string | null;
   readonly idToken: string;
 }
 
-export interface EndedAtProvider {
+interface EndedAtProvider {
   readonly issuer: string;
   readonly subject: string | undefined;
   readonly providerSession: string | undefined;
 }
 
-export interface ProviderClientParts {
+interface ProviderClientParts {
   readonly provider: SignInProvider;
   readonly fetch: (url: string, init: OpenId.CustomFetchOptions) => Promise<Response>;
   readonly publicUrl: () => string;

@@ -56,7 +56,7 @@ interface AttemptLimits {
   readonly runningMax: number;
 }
 
-export interface Who {
+interface Who {
   readonly ip: string;
   /** The account whose secret is tried, such as an e-mail address. */
   readonly account?: string | undefined;

@@ -30,7 +30,7 @@ const sessionTokenBytes = 32;
 const sessionsPerUserMax = 50;
 const userAgentLengthMax = 300;
 
-export interface SignedIn {
+interface SignedIn {
   readonly user: User;
   readonly sessionToken: string;
   readonly session: { readonly id: string; readonly organizationId: string };

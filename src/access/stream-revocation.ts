@@ -7,7 +7,7 @@ import type { SessionAuthenticator } from './session-authenticator.ts';
 const readsAtOnce = 32;
 
 /** Open connections, each of one principal. */
-export interface LiveConnections {
+interface LiveConnections {
   /** Ends the connections for which the function returns true. */
   readonly endSessions: (isEnded: (principal: Principal) => boolean) => void;
   /** Ends all connections; clients connect again. */

@@ -292,13 +292,13 @@ export const tokenLifetimeSeconds = 900;
 export const clockSkewSeconds = 5;
 const tokenType = 'at+jwt';
 
-export interface IssuedToken {
+interface IssuedToken {
   readonly access_token: string;
   readonly expires_in: number;
   readonly token_type: 'Bearer';
 }
 
-export interface CheckedToken {
+interface CheckedToken {
   readonly clientId: string;
   readonly expiresAt: EpochMs;
 }

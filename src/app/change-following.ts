@@ -14,7 +14,7 @@ import {
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
-export interface NodeParts {
+interface NodeParts {
   /** Its id. */
   readonly node: string;
   readonly records: OpenRecords;

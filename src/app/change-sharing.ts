@@ -5,7 +5,7 @@ import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import type { Actor } from '../model/actor.ts';
 
 /** What requests change, and how it is shared before they are answered. */
-export interface ActingRequests {
+interface ActingRequests {
   /** This node has committed changes that others read. */
   readonly published: () => void;
   /** Runs the work of a request in the name of its actor. */

@@ -12,7 +12,7 @@ import { ChangeFollower } from '../model/record.ts';
 import { listSimulatedWorkspaces } from '../storage/records/rows/demo-workspaces.ts';
 import { missing } from '../structures/missing.ts';
 
-export interface ComposedDemos extends DemoWorkspaces {
+interface ComposedDemos extends DemoWorkspaces {
   /** Call with the server before the first request. */
   readonly useServer: (server: FastifyInstance) => void;
   /** Continues the simulations of before the start, or of another node. */

@@ -14,7 +14,7 @@ import { operationRows, unfinishedOperations } from '../storage/records/rows/ope
 import type { Parts } from './platform-parts.ts';
 import { shareRunner } from './shared-runner.ts';
 
-export interface ComposedExports {
+interface ComposedExports {
   readonly routes: readonly Route[];
   readonly resume: OperationRunner['resume'];
   readonly runMaintenance: () => Promise<void>;

@@ -22,7 +22,7 @@ import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
-export interface Live extends Pick<DataStreams, 'close'> {
+interface Live extends Pick<DataStreams, 'close'> {
   /** Ends connections of API keys that expired; returns how many. */
   readonly endExpired: () => number;
 }

@@ -62,7 +62,7 @@ export interface Lora {
 }
 
 /** What downlinks and webhooks are connected to. */
-export interface LoraSources {
+interface LoraSources {
   readonly uplinks: Uplinks;
   readonly duplicates: DuplicateFilter;
   readonly mqtt: Mqtt;

@@ -7,7 +7,7 @@ import type { CheckRecords, RecordsFindings } from '../storage/records/records-c
 import { sqliteEngine } from '../storage/records/sqlite/sqlite-engine.ts';
 import { checkSqlite, verifySqlite } from '../storage/records/sqlite/verify-sqlite.ts';
 
-export interface RecordsPlace {
+interface RecordsPlace {
   /** Opens the database and creates what is missing. */
   readonly engine: OpenEngine;
   /** What a start would refuse, and what the records know of the journal. */

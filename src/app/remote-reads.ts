@@ -19,7 +19,7 @@ import { OpenElsewhere, type DeviceOwners } from '../cluster/remote-pending-samp
 import type { NodeAddress } from '../model/node-messages.ts';
 import type { Parts } from './platform-parts.ts';
 
-export interface ReadsElsewhere {
+interface ReadsElsewhere {
   /** See `OpenElsewhere`. */
   readonly gained: () => void;
   /** What other nodes can ask. */

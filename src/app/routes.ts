@@ -80,7 +80,7 @@ import type { Parts } from './platform-parts.ts';
 import type { Rules } from './rules.ts';
 import type { Uplinks } from './uplinks.ts';
 
-export interface RouteExtras {
+interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
   readonly egress: EgressGuard;

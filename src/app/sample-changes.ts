@@ -16,7 +16,7 @@ import type { Parts } from './platform-parts.ts';
 import { shareRunner } from './shared-runner.ts';
 import type { Uplinks } from './uplinks.ts';
 
-export interface ComposedSampleChanges {
+interface ComposedSampleChanges {
   readonly routes: readonly Route[];
   readonly resume: OperationRunner['resume'];
   readonly close: () => Promise<void>;

@@ -25,7 +25,7 @@ import { problem } from '../model/problem.ts';
 import { missing } from '../structures/missing.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
-export interface SampleStoreParts {
+interface SampleStoreParts {
   readonly config: Pick<Config, 'samplesUrl'>;
   /** The folder of the samples. */
   readonly directory: string;
@@ -54,7 +54,7 @@ export interface SharedSamples extends SamplesOfNodes {
 }
 
 /** What several nodes read of each other. */
-export interface SamplesOfNodes {
+interface SamplesOfNodes {
   /** See `ClickHouseStore.openHere`. Throws Problem `stopping` before the sample store is open. */
   readonly openHere: ClickHouseStore['openHere'];
   /** From now on, reads merge what the other nodes have. */
@@ -63,7 +63,7 @@ export interface SamplesOfNodes {
   readonly usageHere: ClickHouseStore['usageHere'];
 }
 
-export interface SamplePlace {
+interface SamplePlace {
   readonly openStore: (surroundings: StoreSurroundings) => Promise<SampleStore>;
   /** Undefined with samples in the data folder. */
   readonly shared: SharedSamples | undefined;

@@ -7,7 +7,7 @@ import type { Parts } from './platform-parts.ts';
 /** A holder that was not notified of an operation, or could not continue it, finds it then. */
 const operationsLookEveryMs = 2_000;
 
-export interface SharedRunner {
+interface SharedRunner {
   readonly runner: OperationRunner;
   /** Name of the call that starts an operation at its holder. */
   readonly call: string;

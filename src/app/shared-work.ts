@@ -13,7 +13,7 @@ import { setTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
 
 /** With the calls that other nodes can make. */
-export interface ComposedWork extends SharedWork {
+interface ComposedWork extends SharedWork {
   readonly handlers: CallHandlers;
 }
 

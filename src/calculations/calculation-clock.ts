@@ -52,7 +52,7 @@ interface Remembered {
   ranAt: number;
 }
 
-export interface CalculationClockParts extends ResultParts {
+interface CalculationClockParts extends ResultParts {
   readonly db: RecordsDb;
   /** A monotonic clock in milliseconds, for waits. */
   readonly clock: () => number;

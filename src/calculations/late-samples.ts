@@ -31,7 +31,7 @@ interface Range {
   to: EpochMs;
 }
 
-export interface LateSampleParts {
+interface LateSampleParts {
   readonly db: RecordsDb;
   /** Those of the workspace, whether active or not. */
   readonly calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>;

@@ -13,7 +13,7 @@ export const changeFollowing = {
   keptMs: 600_000,
 } as const;
 
-export interface ChangeFollowingParts {
+interface ChangeFollowingParts {
   /** The id of this node, which knows its own changes. */
   readonly node: string;
   /** The newest change when nothing was in memory yet; see `newestRecordChange`. */

@@ -52,7 +52,7 @@ export interface EntryFeedMessage {
   readonly confirmed: number;
 }
 
-export interface EntryFeedParts {
+interface EntryFeedParts {
   readonly log: Pick<
     EntryLog,
     'position' | 'nextPosition' | 'firstPosition' | 'entriesFrom' | 'reachTime' | 'positionAt'

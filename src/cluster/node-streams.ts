@@ -19,7 +19,7 @@ const nodeStreamLimits = {
   confirmedMsMax: 2_000,
 } as const;
 
-export interface NodeStreamsParts {
+interface NodeStreamsParts {
   readonly log: Pick<EntryLog, 'position' | 'nextPosition' | 'reachTime'>;
   /** Name of the own journal. */
   readonly journal: () => string;
@@ -40,7 +40,7 @@ export interface NodeStreamsParts {
   readonly setRepeatingTimer: SetTimer;
 }
 
-export interface NodeStreams {
+interface NodeStreams {
   /** Call for every own entry, before it is published. */
   announced(end: number): void;
   /** See the context of messages of sessions. */

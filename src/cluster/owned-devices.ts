@@ -2,7 +2,7 @@
 import { isRefused, problem, problemOf, type Refusal } from '../model/problem.ts';
 
 /** A right that can end while work is done. */
-export interface Held {
+interface Held {
   isValid(): boolean;
   /** The right moves when the work has ended, or after a limit. */
   during<T>(work: Promise<T>): Promise<T>;

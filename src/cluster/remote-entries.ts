@@ -11,7 +11,7 @@ export const entriesCall = 'entries';
 
 export type AppendEntry = (entry: JournalEntry) => Promise<DurableEntry>;
 
-export type EntryStages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'heldFor' | 'newId'>;
+type EntryStages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'heldFor' | 'newId'>;
 
 type Outcome = DurableEntry | Refusal;
 

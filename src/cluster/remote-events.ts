@@ -40,7 +40,7 @@ export interface EventsElsewhere {
   close(): void;
 }
 
-export interface EventsElsewhereParts extends SharingParts {
+interface EventsElsewhereParts extends SharingParts {
   /** Another one in each run of this node. */
   readonly run: string;
   readonly messages: Pick<NodeMessages, 'toNode' | 'handle'>;

@@ -31,7 +31,7 @@ export interface DeviceOwners {
   refresh(): Promise<void>;
 }
 
-export interface ElsewhereParts {
+interface ElsewhereParts {
   readonly owners: DeviceOwners;
   /** The id of this node. */
   readonly self: string;

@@ -35,7 +35,7 @@ const sharedDeliveryLimits = {
 } as const;
 const retryDelaysMs = [500, 1_000, 5_000] as const;
 
-export interface SharedDeliveriesParts {
+interface SharedDeliveriesParts {
   readonly db: RecordsDb;
   readonly deliverer: () => Pick<
     Deliverer,

@@ -10,7 +10,7 @@ import type { RuleTurn } from '../rules/rule-lanes.ts';
 const messageLimits = { entriesMax: 200, bytesMax: 1024 * 1024 } as const;
 
 /** The right to the rules of some workspaces, which can end at any time. */
-export interface RuleLease {
+interface RuleLease {
   readonly name: string;
   readonly epoch: number;
   isValid(): boolean;

@@ -25,7 +25,7 @@ import { type Quotas, quotasFrom } from '../model/quota.ts';
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const vendorAliasModes = ['header', 'always', 'off'] as const;
 
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 export interface Config {
   readonly host: string;

@@ -72,7 +72,7 @@ export interface AcknowledgedItem {
   readonly reason?: string;
 }
 
-export interface ConnectedMessage {
+interface ConnectedMessage {
   readonly type: 'connected';
   readonly message: string;
   readonly timestamp: string;
@@ -92,7 +92,7 @@ export interface AcknowledgementMessage {
   readonly timestamp: string;
 }
 
-export interface SampleInsertMessage {
+interface SampleInsertMessage {
   readonly type: 'sample_insert';
   /** Place in the order of storing, for `since`. */
   readonly cursor: string;
@@ -107,7 +107,7 @@ export interface SampleInsertMessage {
 }
 
 /** What happened in a workspace; the other members depend on the kind (contract 37). */
-export interface EventMessage {
+interface EventMessage {
   readonly type: 'event';
   readonly kind: LiveKind;
   readonly workspaceId: string;
@@ -117,13 +117,13 @@ export interface EventMessage {
   readonly [member: string]: unknown;
 }
 
-export interface PongMessage {
+interface PongMessage {
   readonly type: 'pong';
   readonly replyTo?: ReplyTo;
   readonly timestamp: string;
 }
 
-export interface ErrorMessage {
+interface ErrorMessage {
   readonly type: 'error';
   readonly replyTo?: ReplyTo;
   readonly errorCode: string;

@@ -283,7 +283,7 @@ export const batchSeriesBody = namedObject('BatchSeriesBody', {
   deviceIds,
 });
 
-export const placeCombinations = ['AVG', 'SUM', 'MIN', 'MAX'] as const;
+const placeCombinations = ['AVG', 'SUM', 'MIN', 'MAX'] as const;
 export const placeValuesBody = namedObject('PlaceValuesBody', {
   workspaceId: Type.String(),
   parentId: orNull(

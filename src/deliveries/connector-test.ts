@@ -4,12 +4,12 @@ import type { OpenTargets } from './attempts/open-targets.ts';
 import type { Principal } from '../model/principal.ts';
 import { type ContextSources, previewContext } from './template-context.ts';
 
-export interface ConnectorTestParts extends ContextSources {
+interface ConnectorTestParts extends ContextSources {
   readonly targets: Pick<OpenTargets, 'test'>;
   readonly newId: () => string;
 }
 
-export interface ConnectorTestResult {
+interface ConnectorTestResult {
   readonly ok: boolean;
   readonly answer: string | null;
   readonly reason: string | null;

@@ -22,7 +22,7 @@ import { waitingRecord } from './attempts/waiting-delivery.ts';
 const rowsPerPage = 1_000;
 const retryDelaysMs = [1_000] as const;
 
-export interface DeliveryHandoverParts {
+interface DeliveryHandoverParts {
   readonly records: Pick<Records, 'db'>;
   readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
@@ -38,7 +38,7 @@ export interface DeliveryHandoverParts {
   readonly setTimer: SetTimer;
 }
 
-export interface DeliveryHandover {
+interface DeliveryHandover {
   /**
    * Resolves when the deliveries are in the records. Those with a known key are ignored. `step` is
    * the transaction of the caller: the deliveries are committed or rolled back with it.

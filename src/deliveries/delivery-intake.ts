@@ -17,7 +17,7 @@ export const intakeLimits = {
   heldMsMax: 10_000,
 } as const;
 
-export interface DeliveryIntakeParts {
+interface DeliveryIntakeParts {
   readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
   readonly now: () => EpochMs;

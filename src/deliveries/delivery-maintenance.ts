@@ -13,7 +13,7 @@ const saveEveryMs = 1_000;
 /** The log is compacted when it has grown by so much, and with each maintenance. */
 const grown = { bytes: 32 * 1024 * 1024, records: 100_000 } as const;
 
-export interface DeliveryUpkeepParts {
+interface DeliveryUpkeepParts {
   readonly journal: Pick<EntryLog, 'followerPosition' | 'setFollowerPosition'>;
   /** The name of the follower in the journal. */
   readonly follower: string;
@@ -26,7 +26,7 @@ export interface DeliveryUpkeepParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface DeliveryUpkeep {
+interface DeliveryUpkeep {
   /** Ends the deliveries that wait for the connector. */
   forgetConnector(connectorId: string): void;
   /** Ends the waiting deliveries of the devices and removes the others from the log. */

@@ -8,7 +8,7 @@ import { transaction } from '../storage/records/transaction.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
-export interface DeliveryOutcomesParts {
+interface DeliveryOutcomesParts {
   readonly db: RecordsDb;
   readonly log: DeliveryLog;
   readonly telemetry: Telemetry;

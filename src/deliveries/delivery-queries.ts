@@ -15,7 +15,7 @@ import { compareBy } from '../model/sort-order.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { DeliveryIntake } from './delivery-intake.ts';
 
-export interface DeliveryBookParts {
+interface DeliveryBookParts {
   readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'waitingDeliveries' | 'add'>;
   readonly intake: DeliveryIntake;

@@ -2,7 +2,7 @@
 import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import { type WaitingDelivery, waitingRecord } from './attempts/waiting-delivery.ts';
 
-export interface RecoveredDeliveries {
+interface RecoveredDeliveries {
   /** In the order of making. */
   readonly waiting: readonly WaitingDelivery[];
   /** Ids of the deliveries of the journal from the position on that the log has. */

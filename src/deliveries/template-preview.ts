@@ -6,14 +6,14 @@ import { renderTemplate } from '../outputs/templates/render-template.ts';
 import { parseTemplate, textFault } from '../outputs/templates/template.ts';
 import { type ContextChoice, type ContextSources, previewContext } from './template-context.ts';
 
-export interface PreviewRequest extends ContextChoice {
+interface PreviewRequest extends ContextChoice {
   readonly template: string;
   readonly place: 'json' | 'text' | 'url';
   /** Members that replace those of the device's context. */
   readonly context: JsonObject | undefined;
 }
 
-export interface Preview {
+interface Preview {
   readonly text: string;
   readonly valid: boolean;
   /** Why the text cannot be used; null when it is valid. */

@@ -14,7 +14,7 @@ const queueLimits = {
   wokenAtOnceMax: 1_000,
 } as const;
 
-export interface DownlinkRecords {
+interface DownlinkRecords {
   readonly next: (deviceId: string) => Promise<Downlink | undefined>;
   /** Only while it is in that state; whether it was. */
   readonly save: (downlink: Downlink, whileIn: DownlinkState) => Promise<boolean>;

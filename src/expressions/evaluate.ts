@@ -137,7 +137,7 @@ function ordered<T extends number | string>(operator: Comparison, a: T, b: T): b
 
 // Columns.
 
-export type VectorKind = 'number' | 'boolean' | 'string';
+type VectorKind = 'number' | 'boolean' | 'string';
 
 /** Values of consecutive rows. */
 export interface Vector {
@@ -156,7 +156,7 @@ const vectorKinds: readonly VectorKind[] = ['number', 'boolean', 'string'];
  * The vector for the vectors of the inputs, all of the same length. It is valid until the next
  * call.
  */
-export type ColumnFunction = (inputs: readonly Vector[], length: number) => Vector;
+type ColumnFunction = (inputs: readonly Vector[], length: number) => Vector;
 
 export function columnFunction(
   { tree }: Pick<Expression, 'tree'>,

@@ -69,7 +69,7 @@ export function createReplayFeed(parts: OwnReplayParts) {
   };
 }
 
-export interface JournalReplayParts extends OwnReplayParts {
+interface JournalReplayParts extends OwnReplayParts {
   /** The other nodes whose journals can be read. */
   readonly nodes: () => readonly NodeAddress[];
   /** The journal of a node was not read, because that left. */

@@ -5,7 +5,7 @@ import type { OfflinePlace, WentOffline } from '../storage/records/rows/device-s
 import type { SetTimer } from '../structures/timers.ts';
 import type { DeviceTransition } from './live-events.ts';
 
-export interface OfflineWatchParts {
+interface OfflineWatchParts {
   /** The workspaces in which the states of devices are followed. */
   readonly followed: () => readonly FollowedWorkspace[];
   /** Resolves when the records contain all uplinks until now. */

@@ -30,7 +30,7 @@ export type DeviceFieldType =
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'object' };
 
-export interface DeviceField {
+interface DeviceField {
   readonly type: DeviceFieldType;
   /** The label in filter forms. */
   readonly label: string;

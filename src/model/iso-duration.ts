@@ -14,7 +14,7 @@ export interface IsoDuration {
   readonly ms: number;
 }
 
-export type ParsedDuration = { readonly duration: IsoDuration } | { readonly reason: string };
+type ParsedDuration = { readonly duration: IsoDuration } | { readonly reason: string };
 
 interface Unit {
   readonly letter: string;

@@ -1,6 +1,6 @@
 // JSON values: TypeScript types and the test for objects.
 
-export type JsonScalar = string | number | boolean | null;
+type JsonScalar = string | number | boolean | null;
 export type Json = JsonScalar | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;

@@ -2,7 +2,7 @@
 import { dayMs, type EpochMs } from './instant.ts';
 
 /** Why samples that were taken are not stored: they went to live clients, rules and outputs alone. */
-export type NotStoredReason = 'NO_DATABASE_OUTPUT' | 'TOPIC_FILTER' | 'OLDER_THAN_RETENTION';
+type NotStoredReason = 'NO_DATABASE_OUTPUT' | 'TOPIC_FILTER' | 'OLDER_THAN_RETENTION';
 
 export interface NotStored {
   readonly topic: string;
@@ -18,7 +18,7 @@ export interface KeptSamples {
 }
 
 /** What a device keeps. */
-export interface Keeping {
+interface Keeping {
   /** Topics of the database output, `*` for all; none without that output. */
   readonly storedTopics: '*' | ReadonlySet<string>;
   /** Null without limit. */

@@ -38,7 +38,7 @@ export interface Place {
 }
 
 /** Numbers of partitions that this node serves from now on, and of those that it no longer serves. */
-export type PartitionsMoved = (
+type PartitionsMoved = (
   gained: ReadonlySet<number>,
   lost: ReadonlySet<number>,
 ) => void | Promise<void>;

@@ -32,7 +32,7 @@ export interface PlaceRecord extends AuditFields {
 }
 
 /** In degrees, WGS 84. */
-export interface Position {
+interface Position {
   readonly latitude: number;
   readonly longitude: number;
 }

@@ -60,7 +60,7 @@ export function openCounts(quotas: Quotas): OpenCounts {
   };
 }
 
-export interface QuotaRow {
+interface QuotaRow {
   /** The environment variable that sets it. */
   readonly variable: string;
   readonly standard: number;

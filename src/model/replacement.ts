@@ -10,7 +10,7 @@ export interface RemovedRange {
   readonly to: EpochMs;
 }
 
-export type ReplacementCause = 'DELETED' | 'CORRECTED' | 'RECALCULATED';
+type ReplacementCause = 'DELETED' | 'CORRECTED' | 'RECALCULATED';
 
 /**
  * What a journal entry removes: everything of its device in the ranges that was stored before `before`.
@@ -54,7 +54,7 @@ interface Correction {
   readonly earlier?: readonly ReplacedSample[];
 }
 
-export interface ReplacedSample {
+interface ReplacedSample {
   readonly topic: string;
   /** ISO-8601 text. */
   readonly timestamp: string;

@@ -21,7 +21,7 @@ export interface StoredPart extends DurablePart {
 }
 
 /** Names a part of the request whose key is kept under the id. */
-export interface PartName {
+interface PartName {
   readonly id: string;
   readonly part: string;
   readonly contentHash: string;

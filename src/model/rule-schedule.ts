@@ -10,7 +10,7 @@ export interface RuleSchedule {
   next(after: EpochMs): EpochMs | undefined;
 }
 
-export type ReadSchedule = { readonly schedule: RuleSchedule } | { readonly reason: string };
+type ReadSchedule = { readonly schedule: RuleSchedule } | { readonly reason: string };
 
 /** No timer fires more often. */
 const timerGapMsMin = 10_000;

@@ -10,10 +10,10 @@ export const valueTypes = ['NUMERICAL', 'BOOLEAN', 'STRING'] as const;
 export type ValueType = (typeof valueTypes)[number];
 
 export const logicTypes = ['COMPARISON', 'CUSTOM_LOGIC', 'GEO_FENCE', 'SILENCE'] as const;
-export type LogicType = (typeof logicTypes)[number];
+type LogicType = (typeof logicTypes)[number];
 
 export const ruleTimerTypes = ['INTERVAL', 'FIXED', 'ADVANCED'] as const;
-export type RuleTimerType = (typeof ruleTimerTypes)[number];
+type RuleTimerType = (typeof ruleTimerTypes)[number];
 
 export const comparisonOperators = [
   'EQ',
@@ -150,7 +150,7 @@ export interface RuleCustomLogic {
   readonly properties: readonly RuleProperty[];
 }
 
-export interface RuleProperty {
+interface RuleProperty {
   readonly name: string;
   readonly description: string | null;
   readonly variableName: string;

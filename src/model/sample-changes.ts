@@ -69,7 +69,7 @@ export interface SampleRecalculation {
 }
 
 export const recalculationSources = ['SAMPLES', 'UPLINKS'] as const;
-export type RecalculationSource = (typeof recalculationSources)[number];
+type RecalculationSource = (typeof recalculationSources)[number];
 
 /** Where the next piece of a recalculation begins. */
 export interface RecalculationPlace {

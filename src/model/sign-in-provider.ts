@@ -38,7 +38,7 @@ export interface ProvenPerson {
 }
 
 /** Why a sign-in by the provider led to no session; the sign-in page says it in words. */
-export const providerFailures = [
+const providerFailures = [
   'DENIED',
   'EXPIRED',
   'UNREACHABLE',

@@ -91,7 +91,7 @@ export interface ContextDevice {
   readonly customFields: JsonObject;
 }
 
-export interface ContextSource extends ContextDevice {
+interface ContextSource extends ContextDevice {
   readonly sample: Sample & { readonly correlationId?: string };
   /** The entry of the sample; absent if the sample was read from the store. */
   readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;

@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
 export const lifecycleMessageIntervals = ['DAILY', 'WEEKLY'] as const;
-export type LifecycleMessageInterval = (typeof lifecycleMessageIntervals)[number];
+type LifecycleMessageInterval = (typeof lifecycleMessageIntervals)[number];
 
 export const weekdays = [
   'MONDAY',
@@ -27,7 +27,7 @@ export interface WorkingHours {
   readonly days: { readonly [D in Weekday]?: readonly WorkingPeriod[] };
 }
 
-export interface Holiday {
+interface Holiday {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly name: string;

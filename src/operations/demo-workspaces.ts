@@ -2,7 +2,7 @@
 import type { RecordChange } from '../model/record.ts';
 
 /** A demo that is set up and can be simulated. */
-export interface OpenedDemo {
+interface OpenedDemo {
   /** Device types that did not exist before. */
   readonly deviceTypeIds: readonly string[];
   /** Loads the history and sends until the signal is aborted; rejects when it cannot continue. */

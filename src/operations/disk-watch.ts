@@ -30,7 +30,7 @@ export interface DiskWatch {
   readonly keepRest: () => Promise<void>;
 }
 
-export interface DiskWatchParts {
+interface DiskWatchParts {
   readonly directory: string;
   readonly events: Telemetry;
   readonly setRepeatingTimer: SetTimer;

@@ -4,7 +4,7 @@ import type { SetTimer } from '../structures/timers.ts';
 
 const roundEveryMs = minuteMs;
 
-export interface MaintenanceParts {
+interface MaintenanceParts {
   /** Tasks by the name under which a failure is reported. */
   readonly tasks: Readonly<Record<string, () => Promise<unknown>>>;
   readonly failed: (task: string, error: unknown) => void;

@@ -23,7 +23,7 @@ import {
   saveProgress,
 } from '../storage/records/rows/operations.ts';
 
-export interface SampleOperationParts {
+interface SampleOperationParts {
   readonly records: Records;
   /** Both work on a piece, at the node that owns the device. */
   readonly delete: (request: DeletionRequest) => Promise<DeletionOutcome>;

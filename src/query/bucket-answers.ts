@@ -27,7 +27,7 @@ export interface BucketAnswers {
 }
 
 /** The slots to count in the buckets of a device. */
-export type SlotsOfBucket = (from: EpochMs, to: EpochMs) => CountedSlots;
+type SlotsOfBucket = (from: EpochMs, to: EpochMs) => CountedSlots;
 
 export function answersOfTallies(
   accumulator: AccumulatorName,

@@ -24,9 +24,9 @@ const madScale = 1.4826;
 const widths = { LOW: 6, MEDIUM: 4, HIGH: 3 } as const;
 
 export type Sensitivity = keyof typeof widths;
-export type RangeMethod = 'HOUR_OF_WEEK' | 'HOUR_OF_DAY' | 'NONE';
+type RangeMethod = 'HOUR_OF_WEEK' | 'HOUR_OF_DAY' | 'NONE';
 
-export interface ExpectedBody {
+interface ExpectedBody {
   readonly topic: string;
   readonly dataKey: string;
   readonly interval: { readonly from: string; readonly to: string };
@@ -34,7 +34,7 @@ export interface ExpectedBody {
   readonly timeZone?: string | null;
 }
 
-export interface ExpectedRange {
+interface ExpectedRange {
   /** Starts of hours. */
   readonly timestamps: string[];
   /** By hour; null where nothing is known. */
@@ -153,7 +153,7 @@ export async function rangeOf(
   };
 }
 
-export interface Range {
+interface Range {
   readonly expected: number;
   readonly lower: number;
   readonly upper: number;
@@ -198,7 +198,7 @@ interface LearnParts extends Pick<QueryParts, 'calendarOf' | 'openZone'> {
 }
 
 /** The range of one local day of a series, in little memory. */
-export class LearnedDay {
+class LearnedDay {
   readonly method: RangeMethod;
   /** The local day, counted from the epoch. */
   readonly day: number;

@@ -38,7 +38,7 @@ const rowsPerDevice = 256;
 const reaches = [hourMs, dayMs, 7 * dayMs, 31 * dayMs];
 
 /** What an expression needs to know of the device that it is computed for. */
-export interface ExpressionDevice {
+interface ExpressionDevice {
   /** Of the zone whose hours and days count. */
   readonly offsetAt: OffsetAt;
   /** Custom field name to value. */

@@ -21,7 +21,7 @@ const jumpSteps = 4;
 const quantile80 = 1.2816;
 const talliesPerCall = 20_000;
 
-export interface ForecastBody {
+interface ForecastBody {
   readonly topic: string;
   readonly dataKey: string;
   readonly target: number;
@@ -31,9 +31,9 @@ export interface ForecastBody {
   readonly timeZone?: string | null;
 }
 
-export type ForecastReason = 'TOO_FEW' | 'FLAT' | 'AWAY' | 'BEYOND_HORIZON';
+type ForecastReason = 'TOO_FEW' | 'FLAT' | 'AWAY' | 'BEYOND_HORIZON';
 
-export interface Forecast {
+interface Forecast {
   /** Average of the newest hour; null without any. */
   readonly value: number | null;
   readonly slopePerDay: number | null;

@@ -20,7 +20,7 @@ const searchLimits = {
   togetherMax: 16,
 } as const;
 
-export interface WantedSamples {
+interface WantedSamples {
   /** All topics when undefined. */
   readonly topics: readonly string[] | undefined;
   /** All data when undefined. */

@@ -13,13 +13,13 @@ import { deviceSeries } from './time-series.ts';
 /** More points than these are thinned (contract 36). */
 const valuePointsMax = 250_000;
 
-export interface RawSeriesOptions {
+interface RawSeriesOptions {
   readonly signal?: AbortSignal | undefined;
   /** The most points of an answer. */
   readonly pointsMax?: number;
 }
 
-export interface ValueSeries {
+interface ValueSeries {
   readonly points: readonly SeriesPoint[];
   /** Whether points were omitted. */
   readonly thinned: boolean;

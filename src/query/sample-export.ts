@@ -8,7 +8,7 @@ import type { SampleRange } from '../storage/samples/sample-store.ts';
 import { csvLine, withoutFormula } from '../structures/csv.ts';
 import type { ReadingStore } from './accumulation.ts';
 
-export type ExportFormat = 'csv' | 'excel' | 'ndjson';
+type ExportFormat = 'csv' | 'excel' | 'ndjson';
 
 export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -18,7 +18,7 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
 
 type ExportingStore = Pick<ReadingStore, 'exportSamples'>;
 
-export interface SampleExport {
+interface SampleExport {
   /** Piece by piece; reading stops when the reader does. */
   readonly text: AsyncIterable<string>;
   /** Samples of the range cannot be read and are skipped. */

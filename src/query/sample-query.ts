@@ -28,7 +28,7 @@ export interface SampleQueryBody {
 }
 
 /** A sample as answers show it; `deviceId` is the service device id. */
-export interface SampleAnswer {
+interface SampleAnswer {
   readonly timestamp: string;
   readonly deviceId: string;
   readonly svcDeviceId: string;

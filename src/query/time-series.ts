@@ -21,7 +21,7 @@ import { type QueryParts, slotsFor } from './kpi.ts';
 import { accumulatorOf } from './summaries/accumulators.ts';
 import { isFold } from './summaries/folds.ts';
 
-export interface SeriesBody extends AccumulationBody {
+interface SeriesBody extends AccumulationBody {
   /** ISO-8601 duration, PT1H when absent. */
   readonly bucketInterval?: string | null;
 }

@@ -20,7 +20,7 @@ const waitingRunsMax = 1_000;
 /** Work on effects without a pause. */
 const effectsSliceMs = 5;
 
-export interface RuleBatchParts {
+interface RuleBatchParts {
   readonly log: RunLog;
   readonly registry: RuleRegistry;
   readonly lookUp: LookUpDevice;

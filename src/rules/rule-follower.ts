@@ -75,7 +75,7 @@ export interface RuleFollowerParts {
   readonly failed: (error: Error) => void;
 }
 
-export interface SharedRuleParts {
+interface SharedRuleParts {
   /** Saves how far all journals are evaluated. */
   readonly savePositions: (db: RecordsDb) => Promise<void>;
   /** The workspaces whose rules this node evaluates. */

@@ -16,10 +16,7 @@ const rulesPerSave = 4;
 const rulesPerSaveAtStop = 20;
 const saveEveryMs = 1_000;
 
-export type LastRuns = ReadonlyMap<
-  string,
-  { readonly timestamp: string; readonly outcome: RunOutcome }
->;
+type LastRuns = ReadonlyMap<string, { readonly timestamp: string; readonly outcome: RunOutcome }>;
 
 export interface RuleRuns {
   /** The last runs of a rule, newest first. */

@@ -42,7 +42,7 @@ import {
 const runsPerWrite = 20;
 const retryMs = 1_000;
 
-export interface RuleScriptsParts extends ScriptRunParts {
+interface RuleScriptsParts extends ScriptRunParts {
   /** Returns the current rule. */
   readonly ruleOf: (ruleId: string) => Promise<CompiledRule | undefined>;
   readonly outlets: RuleOutlets;

@@ -51,7 +51,7 @@ interface Progress {
 
 type Silence = Extract<CompiledLogic, { type: 'SILENCE' }>;
 
-export interface SilenceWatchParts {
+interface SilenceWatchParts {
   readonly db: RecordsDb;
   readonly rules: () => Iterable<CompiledRule>;
   readonly rule: (id: string) => CompiledRule | undefined;

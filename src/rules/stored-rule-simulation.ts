@@ -12,8 +12,7 @@ import { type CompiledRule, compileRule } from './evaluation/compiled-rule.ts';
 import { inputsInWorkspace } from './evaluation/rule-loader.ts';
 import { type SimulatedRuns, simulateRule, type SimulationParts } from './rule-simulation.ts';
 
-export interface StoredRuleSimulationParts
-  extends Omit<SimulationParts, 'tagsOf' | 'devicesOfTag'> {
+interface StoredRuleSimulationParts extends Omit<SimulationParts, 'tagsOf' | 'devicesOfTag'> {
   readonly db: RecordsDb;
 }
 

@@ -32,7 +32,7 @@ export function modeNumber(
 }
 
 /** `late`: the limit of CPU time ended the run. */
-export type RunEnd = 'ended' | 'late';
+type RunEnd = 'ended' | 'late';
 
 export interface Engine {
   /** Compiles the script without running it. */
@@ -48,7 +48,7 @@ export interface Engine {
   renew(): Promise<void>;
 }
 
-export interface EngineParts {
+interface EngineParts {
   readonly module: WebAssembly.Module;
   readonly layout: MemoryLayout;
   readonly limits: ScriptLimits;

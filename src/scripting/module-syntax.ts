@@ -25,7 +25,7 @@ export const codecFunctions = [
   'Encoder',
 ] as const;
 
-export interface ModuleSyntax {
+interface ModuleSyntax {
   readonly edits: readonly SourceEdit[];
   readonly locals: readonly string[];
   readonly bindings: readonly Binding[];

@@ -7,7 +7,7 @@ import { dayMs } from '../model/instant.ts';
 export type Pointer = number;
 
 /** What the guest can ask of the host; a pointer to a value is the answer, 0 is undefined. */
-export interface HostCalls {
+interface HostCalls {
   callFunction(
     asyncify: undefined,
     context: Pointer,

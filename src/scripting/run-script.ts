@@ -4,7 +4,7 @@ import type { EmitType } from './emit.ts';
 import type { CodecEntry } from './module-syntax.ts';
 import type { ScriptMachine } from './script-machine.ts';
 
-export interface MirroredEmit {
+interface MirroredEmit {
   readonly type: EmitType;
   readonly event: Json;
 }

@@ -1,7 +1,7 @@
 // Script machine on demand: its threads start with the first run, because idle threads use memory.
 import type { ScriptMachine } from './script-machine.ts';
 
-export interface ScriptMachineOnDemand extends Pick<ScriptMachine, 'run' | 'close'> {
+interface ScriptMachineOnDemand extends Pick<ScriptMachine, 'run' | 'close'> {
   /** Starts the machine before the first run. */
   warmUp(): void;
   /** Undefined until the machine was started. */

@@ -18,7 +18,7 @@ import type { PendingRun } from './script-thread.ts';
 import { ThreadPool } from './thread-pool.ts';
 import type { RunOutcome, ScriptRegistration } from './worker-messages.ts';
 
-export interface ScriptRun {
+interface ScriptRun {
   /** Owner of the script. The memory in which it runs has no data of another tenant. */
   readonly tenant: string;
   readonly source: string;
@@ -39,7 +39,7 @@ export interface ScriptRun {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ScriptResult {
+interface ScriptResult {
   /**
    * In the order of emission. With `nonFinite: 'text'` exactly the array that run-script returns.
    */

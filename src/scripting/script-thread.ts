@@ -42,7 +42,7 @@ export interface ThreadEnd {
   readonly why: string;
 }
 
-export interface ThreadEvents {
+interface ThreadEvents {
   ready(): void;
   /** A batch was answered. Runs that were not started are returned. */
   answered(returned: readonly PendingRun[]): void;

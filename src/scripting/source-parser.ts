@@ -7,7 +7,7 @@ export type AnalysisPoll = () => void;
 
 export type Token = acorn.Token & { readonly value?: unknown };
 
-export interface Parsed {
+interface Parsed {
   readonly program: acorn.Program;
   readonly tokens: readonly Token[];
 }

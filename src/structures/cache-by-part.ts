@@ -1,7 +1,7 @@
 // Cache by part: a bounded cache whose values are also deleted by the records that they contain, also while they are read.
 import { type BoundedMap, createBoundedMap } from './bounded-map.ts';
 
-export interface CacheByPart<V> {
+interface CacheByPart<V> {
   readonly get: (key: string) => V | undefined;
   /** As `get`, and the value becomes the newest. */
   readonly use: (key: string) => V | undefined;

@@ -1,7 +1,7 @@
 // Retrying worker: does work in the background while there is some, one run at a time, and retries after a failure.
 import type { SetTimer } from './timers.ts';
 
-export interface RetryingWorkerParts {
+interface RetryingWorkerParts {
   readonly hasWork: () => boolean;
   /**
    * Does all work that waits. `progressed` makes the next failure wait for the first delay again.

@@ -1,7 +1,7 @@
 // Hashes of strings under a secret, and texts of any length as keys, so that no client can choose many that collide.
 import { hash } from 'node:crypto';
 
-export type StringHash = (first: string, second?: string) => number;
+type StringHash = (first: string, second?: string) => number;
 
 /** The secrets are random 32-bit integers. The hash of two strings keeps them apart. */
 export function createStringHash(seed: number, added: number): StringHash {

@@ -1,7 +1,7 @@
 // Timers of tests: they fire when the test says so.
 import type { SetTimer } from './timers.ts';
 
-export interface ManualTimers {
+interface ManualTimers {
   readonly setTimer: SetTimer;
   /** Delays of the timers that are set, in the order in which they were set. */
   delays(): readonly number[];

@@ -2,7 +2,7 @@
 import type { Telemetry } from './events.ts';
 
 /** A journal on this disk. Positions count entries. */
-export interface MeasuredJournal {
+interface MeasuredJournal {
   readonly position: number;
   readonly followerPosition: (follower: string) => number | undefined;
   readonly journalled: () => {

@@ -11,7 +11,7 @@ const outageLimits = {
 } as const;
 
 /** A server that does not answer at present. */
-export interface LostServer {
+interface LostServer {
   /** For messages and metrics, such as `PostgreSQL`. */
   readonly name: string;
   /** Where it is, without passwords. */
@@ -23,7 +23,7 @@ export interface LostServer {
 }
 
 /** The server whose silence an error tells of; undefined for other errors. */
-export type LostServerOf = (error: Error) => LostServer | undefined;
+type LostServerOf = (error: Error) => LostServer | undefined;
 
 interface Outage {
   readonly since: EpochMs;

@@ -1,7 +1,7 @@
 // Readiness: the named reasons why the platform must get no requests at present; each is a function that every probe calls.
 
 /** Returns the reason while it holds, in words for an operator; undefined while all is well. */
-export type ReadinessReason = () => string | undefined;
+type ReadinessReason = () => string | undefined;
 
 export class Readiness {
   readonly #reasons = new Map<string, ReadinessReason>();

@@ -2,12 +2,12 @@
 import { problem } from '../model/problem.ts';
 import { leavesRoom } from '../structures/shared-pool.ts';
 
-export interface ByteBudget {
+interface ByteBudget {
   /** The bytes of one body. */
   readonly open: (owner: string) => HeldBytes;
 }
 
-export interface HeldBytes {
+interface HeldBytes {
   /** Throws Problem `intakeFull` when too much is held, or the owner has most of it. */
   readonly take: (bytes: number) => void;
   /** Releases all that was taken. */

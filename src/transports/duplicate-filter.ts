@@ -14,9 +14,7 @@ export const duplicateLimits = {
 const droppedPart = 16;
 const nobody = '';
 
-export type Once<T> =
-  | { readonly repeated: false; readonly outcome: T }
-  | { readonly repeated: true };
+type Once<T> = { readonly repeated: false; readonly outcome: T } | { readonly repeated: true };
 
 type Limits = Pick<
   { readonly [Name in keyof typeof duplicateLimits]: number },

@@ -2,7 +2,7 @@
 import { problem } from '../model/problem.ts';
 import { leavesRoom } from '../structures/shared-pool.ts';
 
-export interface IntakeLimits {
+interface IntakeLimits {
   readonly uplinksMax: number;
   readonly bytesMax: number;
 }

@@ -35,7 +35,7 @@ export interface CalculatedDevice {
   readonly type: Pick<DeviceType, 'calculatedKeys'> | null;
 }
 
-export interface CalculationStages {
+interface CalculationStages {
   readonly values: Samples['values'];
   /** Undefined for an unknown device. */
   readonly deviceOf: (

@@ -47,14 +47,14 @@ export interface ReplayStages {
   readonly now: () => number;
 }
 
-export interface SampleView {
+interface SampleView {
   readonly topic: string;
   readonly timestamp: string;
   readonly data: JsonObject;
   readonly meta: JsonObject | null;
 }
 
-export interface ReplayedUplink extends RawUplinkView {
+interface ReplayedUplink extends RawUplinkView {
   readonly verdict: RuleEvaluation;
   /** As they were stored; null when they were too large to be kept with their uplink. */
   readonly oldSamples: readonly SampleView[] | null;
@@ -162,7 +162,7 @@ async function replayDevice(
   return replayed;
 }
 
-export interface DecodedAgain {
+interface DecodedAgain {
   /** As its payload was read now. */
   readonly uplink: RawUplink;
   readonly samples: readonly Sample[];

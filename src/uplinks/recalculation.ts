@@ -36,7 +36,7 @@ export interface RecalculationReport {
   }[];
 }
 
-export interface RecalculationStages {
+interface RecalculationStages {
   readonly calculated: Pick<CalculatedKeys, 'recalculated'>;
   readonly exportSamples: Samples['exportSamples'];
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;

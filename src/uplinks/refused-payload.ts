@@ -72,7 +72,7 @@ function payloadOf(refusal: Refusal, declared: Declared): Payload {
 
 // Proposal: the decoders that make samples of the payload, the best first.
 
-export interface TriedType {
+interface TriedType {
   readonly deviceType: { readonly id: string; readonly name: string };
   readonly samples: readonly {
     readonly topic: string;

@@ -31,7 +31,7 @@ export interface ReplacementStages {
 }
 
 /** The oldest samples of a range, oldest first. */
-export interface Piece {
+interface Piece {
   readonly samples: readonly Sample[];
   /** Where the samples of the device ended: none of these came later. */
   readonly before: StoredEnd;

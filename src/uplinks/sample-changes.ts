@@ -31,7 +31,7 @@ function rangeOf({ topics, from, to }: SampleDeletion): RemovedRange {
   return { topics, from: from ?? earliest, to: to ?? endOfTimes };
 }
 
-export interface SampleChangeStages extends ReplacementStages {
+interface SampleChangeStages extends ReplacementStages {
   readonly removeUplinks: RawUplinks['removeReceived'];
 }
 

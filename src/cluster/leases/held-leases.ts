@@ -24,7 +24,7 @@ class HeldLease implements Lease {
   }
 }
 
-export interface LeaseChanges {
+interface LeaseChanges {
   readonly gained: readonly Lease[];
   readonly lost: readonly Lease[];
 }

@@ -1,9 +1,9 @@
 // Lease shares: how many leases of a kind each node should hold, and which nodes give to which.
 
 /** Leases that nodes hold, of one kind. */
-export type Counts = ReadonlyMap<string, number>;
+type Counts = ReadonlyMap<string, number>;
 
-export interface Gift {
+interface Gift {
   readonly from: string;
   readonly to: string;
   readonly count: number;

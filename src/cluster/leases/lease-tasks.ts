@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import type { Lease, LeaseName, Leases } from './leases.ts';
 
-export interface LeaseWorker {
+interface LeaseWorker {
   /** The first part of the names of its leases, such as `rules/`. */
   readonly family: string;
   /** Called for leases that are held from now on: the work begins in the background. */
@@ -11,7 +11,7 @@ export interface LeaseWorker {
   readonly lost: (names: readonly LeaseName[]) => Promise<unknown> | void;
 }
 
-export interface HeldWork {
+interface HeldWork {
   /** Whether this node does the work, by its own clock. Asks no database. */
   readonly holds: (name: LeaseName) => boolean;
   readonly follow: (worker: LeaseWorker) => void;

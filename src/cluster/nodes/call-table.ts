@@ -2,7 +2,7 @@
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { type CallHandlers, nodeLimits } from './nodes.ts';
 
-export interface ReceivedCall {
+interface ReceivedCall {
   /** Chosen by the caller; the same when the call is sent again. */
   readonly id: string;
   readonly name: string;

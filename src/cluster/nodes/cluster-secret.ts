@@ -30,7 +30,7 @@ export function clusterSecretWeakness(secret: string): string | undefined {
 }
 
 /** What is signed besides time and number. */
-export interface Signed {
+interface Signed {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -101,7 +101,7 @@ export class NodeSigner {
 }
 
 /** Why a request is refused. */
-export type Refusal =
+type Refusal =
   | 'wrong signature'
   | 'another run'
   | 'clocks differ'

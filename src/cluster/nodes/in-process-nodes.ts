@@ -12,13 +12,13 @@ import {
 } from './nodes.ts';
 
 /** What a node offers to the others. */
-export interface InProcessNode {
+interface InProcessNode {
   readonly handlers: CallHandlers;
   readonly holds: (lease: string) => boolean;
   readonly serve: (request: ForwardedRequest) => Promise<ForwardedAnswer>;
 }
 
-export interface NodeSwitch {
+interface NodeSwitch {
   /** Connects a node; the function disconnects it. */
   connect(id: string, node: InProcessNode): () => void;
   /** What the node with the id asks the others with. */

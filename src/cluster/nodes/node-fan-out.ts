@@ -5,7 +5,7 @@ import type { SetTimer } from '../../structures/timers.ts';
 /** For so long, rounds do not ask a node that did not answer in time. */
 export const skipMs = 10_000;
 
-export interface NodeRoundsParts {
+interface NodeRoundsParts {
   /** Asks the node. What it answers is of no use. */
   readonly ask: (to: NodeAddress, request: string) => Promise<unknown>;
   readonly others: () => readonly NodeAddress[];

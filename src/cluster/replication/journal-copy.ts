@@ -15,7 +15,7 @@ export const journalCopyLimits = {
   retryMs: 200,
 } as const;
 
-export interface CopyHolders {
+interface CopyHolders {
   /** The nodes that can hold the copy, the best first. */
   readonly holders: () => readonly NodeAddress[];
   readonly send: (to: NodeAddress, request: CopyRequest) => Promise<CopyAnswer>;
@@ -25,7 +25,7 @@ export interface CopyHolders {
   readonly moved: (holder: NodeAddress | undefined, error?: unknown) => void;
 }
 
-export interface JournalCopyParts {
+interface JournalCopyParts {
   /** The data folder. */
   readonly directory: string;
   readonly disk: Disk;

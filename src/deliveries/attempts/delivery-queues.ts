@@ -12,7 +12,7 @@ import {
 } from './connector-queue.ts';
 
 /** The result of an attempt: the delivery is over, or due again at `nextAt`. */
-export type AttemptResult =
+type AttemptResult =
   | { readonly isOver: true }
   | { readonly isOver: false; readonly nextAt: EpochMs };
 

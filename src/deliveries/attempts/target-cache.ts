@@ -18,7 +18,7 @@ export interface TargetCacheParts {
   readonly vendorNames: boolean;
 }
 
-export interface Payload {
+interface Payload {
   readonly payload: string;
   readonly isDefault: boolean;
   /** Whether it is the default with the names that older receivers read. */

@@ -7,7 +7,7 @@ import { Problem, problem } from '../../model/problem.ts';
 import type { EdgeEvents } from './reports.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly timestamp: string;
   readonly path: string;
   readonly status: number;

@@ -1,7 +1,7 @@
 // Multipart bodies: the first file of a multipart/form-data body (RFC 7578), the only part that uploads use.
 import { problem } from '../../model/problem.ts';
 
-export interface UploadedFile {
+interface UploadedFile {
   readonly name: string;
   readonly contentType: string | undefined;
   readonly content: Buffer;

@@ -31,7 +31,7 @@ export interface ServedRoute {
   readonly checks: RequestChecks;
 }
 
-export interface Exchange {
+interface Exchange {
   readonly request: EdgeRequest;
   readonly reply: EdgeReply;
 }

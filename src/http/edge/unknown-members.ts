@@ -13,7 +13,7 @@ interface Shape {
   readonly allOf?: readonly Shape[];
 }
 
-export interface UnknownMember {
+interface UnknownMember {
   /** Dotted, as in `settings.retention` or `rows.0.colour`. */
   readonly path: string;
   /** The valid name that is most like it. */

@@ -15,7 +15,7 @@ export type FindDevice = (
 ) => Promise<string | undefined> | string | undefined;
 
 /** The node that has the file of an export, if it is another one that is there. */
-export type FindExportNode = (exportId: string) => Promise<NodeAddress | undefined>;
+type FindExportNode = (exportId: string) => Promise<NodeAddress | undefined>;
 
 const nodePlace = 'node/';
 

@@ -23,7 +23,7 @@ export const routerLimits = {
   keptBytesMax: 256 * 1024,
 } as const;
 
-export interface RouterParts extends OwnerSearch {
+interface RouterParts extends OwnerSearch {
   readonly findDevice: FindDevice;
   readonly ownershipOf: (deviceId: string) => Ownership;
   readonly forward: Nodes['forward'];

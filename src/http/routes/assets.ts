@@ -13,7 +13,7 @@ import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
 
-export interface AssetParts extends RecordParts {
+interface AssetParts extends RecordParts {
   /** Whether an answer to these headers is for clients of old (contract 34). */
   readonly aliased: (headers: IncomingHttpHeaders) => boolean;
 }

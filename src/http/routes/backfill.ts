@@ -18,7 +18,7 @@ import { type InputOf, resourceRoute, type Route, route, type RouteInput } from 
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
-export interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {
+interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly backfillNamed: (input: NamedBackfill) => Promise<BackfillReceipt>;
   readonly once: Once;

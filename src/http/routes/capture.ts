@@ -33,7 +33,7 @@ function receiptView(receipt: CaptureReceipt): Static<typeof receiptSchema> {
   };
 }
 
-export interface CaptureParts extends RefusedCaptureParts {
+interface CaptureParts extends RefusedCaptureParts {
   /**
    * Finds the sender before the body is read, so that the server reads no bodies of unknown
    * senders.

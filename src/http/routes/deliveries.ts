@@ -12,7 +12,7 @@ import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-export interface ConnectorTest {
+interface ConnectorTest {
   readonly ok: boolean;
   readonly answer: string | null;
   readonly reason: string | null;
@@ -20,7 +20,7 @@ export interface ConnectorTest {
   readonly durationMs: number;
 }
 
-export interface DeliveryParts extends RecordParts {
+interface DeliveryParts extends RecordParts {
   readonly book: DeliveryBook;
   /** Whether default payloads carry the names that older clients read (contract 34). */
   readonly vendorNames: boolean;

@@ -10,7 +10,7 @@ import { readWorkspace } from '../../inventory/workspaces/workspaces.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byOrganization, type RecordParts } from './record-parts.ts';
 
-export interface DemoWorkspaceParts extends Pick<RecordParts, 'records'> {
+interface DemoWorkspaceParts extends Pick<RecordParts, 'records'> {
   /** Resolves when the records exist; returns the new device types. */
   readonly startDemo: (wanted: WantedDemo) => Promise<readonly string[]>;
 }

@@ -13,7 +13,7 @@ import { resourceRoute, type Route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-export interface ConfigurationParts extends RecordParts {
+interface ConfigurationParts extends RecordParts {
   /** Absent while no transport can reach devices. */
   readonly push?: PushConfiguration;
 }

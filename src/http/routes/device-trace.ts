@@ -7,7 +7,7 @@ import { traceDevice, type TraceParts } from '../../uplinks/device-trace.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-export interface DeviceTraceParts extends Pick<RecordParts, 'records'> {
+interface DeviceTraceParts extends Pick<RecordParts, 'records'> {
   readonly trace: TraceParts;
   /** Resolves when rules and outputs of the organization have seen what was acknowledged. */
   readonly settled: (organizationId: string) => Promise<void>;

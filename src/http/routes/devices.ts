@@ -22,7 +22,7 @@ import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
 const reasonMax = 500;
 
-export interface DeviceParts extends RecordParts {
+interface DeviceParts extends RecordParts {
   /** Deletes the samples of a deleted device. */
   readonly dropSamples: (deviceId: string) => Promise<void>;
   /** Who tells network servers; undefined until they are connected. */

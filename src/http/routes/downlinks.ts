@@ -10,7 +10,7 @@ import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-export interface DownlinkParts extends RecordParts {
+interface DownlinkParts extends RecordParts {
   readonly sendDownlink: (
     deviceId: string,
     command: DownlinkCommand,

@@ -13,7 +13,7 @@ import { type Route, route } from '../edge/route.ts';
 import { type DeviceAccess, readableDevices } from './device-access.ts';
 import type { RecordParts } from './record-parts.ts';
 
-export interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
+interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
   readonly store: Pick<ReadingStore, 'latest' | 'buckets' | 'samples'>;
   readonly now: () => EpochMs;
 }

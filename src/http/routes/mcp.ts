@@ -11,7 +11,7 @@ import { Answer, type Route, type RouteInput, route } from '../edge/route.ts';
 import type { McpHandler } from '../mcp/mcp-handler.ts';
 import { type Ask, type ToolCaller, ToolRefusal } from '../mcp/tool.ts';
 
-export interface McpParts {
+interface McpParts {
   /** Requests of an organization wait when others of it are in progress. */
   readonly turns: Pick<WorkTurns, 'wait' | 'assistants'>;
   /** Loads the handler, which takes tens of megabytes, with the first request. */

@@ -16,7 +16,7 @@ import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.t
 import { type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export interface OutputConnectorParts extends RecordParts, ViewOptionsParts, OutputHealthParts {
+interface OutputConnectorParts extends RecordParts, ViewOptionsParts, OutputHealthParts {
   /** The types that deliveries are served for; others cannot be created. */
   readonly availableOutputs: AvailableOutputs;
 }

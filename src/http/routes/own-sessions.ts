@@ -12,7 +12,7 @@ import { problem } from '../../model/problem.ts';
 import { type Route, route, type RouteInput } from '../edge/route.ts';
 import { ownerOf } from './second-factor.ts';
 
-export interface OwnSessionParts {
+interface OwnSessionParts {
   readonly records: Inventory;
   readonly now: () => number;
   readonly attempts: Attempts;

@@ -26,7 +26,7 @@ import {
   sessionCookies,
 } from '../edge/session-cookies.ts';
 
-export interface ProviderSignInParts {
+interface ProviderSignInParts {
   readonly records: Inventory;
   readonly provider: SignInProvider;
   readonly client: ProviderClient;

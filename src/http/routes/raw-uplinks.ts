@@ -11,9 +11,7 @@ import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-export interface RawUplinkParts
-  extends RecordParts,
-    Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
+interface RawUplinkParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
 }

@@ -22,7 +22,7 @@ import { createdOnce } from './create-once.ts';
 import type { DeviceAccess } from './device-access.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-export interface RecalculationParts
+interface RecalculationParts
   extends RecordParts,
     Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
   readonly preview: (request: RecalculationRequest) => Promise<RecalculationReport>;

@@ -26,7 +26,7 @@ import { createdOnce } from './create-once.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 import { byWorkspace, type RecordParts } from './record-parts.ts';
 
-export interface SampleChangeParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice'> {
+interface SampleChangeParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice'> {
   /** Begins the work of an accepted operation. */
   readonly start: (id: string) => void;
   /** What a deletion would remove of a device, by topic. */

@@ -22,14 +22,14 @@ import { resourceRoute, type Route, route } from '../edge/route.ts';
 import { createdOnce } from './create-once.ts';
 import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
-export interface SampleExportRouteParts extends RecordParts {
+interface SampleExportRouteParts extends RecordParts {
   /** Undefined when exports are switched off. */
   readonly exports: SampleExportFiles | undefined;
   /** Throws Problem 403. */
   readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
 }
 
-export interface SampleExportFiles {
+interface SampleExportFiles {
   readonly node: string;
   /** Begins the work of an accepted export. */
   readonly start: (id: string) => void;

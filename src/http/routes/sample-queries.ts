@@ -25,7 +25,7 @@ import { Completeness, incompleteHeader } from '../edge/exchange.ts';
 import { Answer, resourceRoute, type Route, writtenAnswer } from '../edge/route.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
-export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
+interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
   readonly store: ReadingStore;
   readonly now: () => EpochMs;
   /** What the device's type says of its data; null without a type. */

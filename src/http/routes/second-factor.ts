@@ -25,7 +25,7 @@ import type { User } from '../../model/user.ts';
 import { resourceRoute, type Route, route, type RouteInput } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-export interface SecondFactorParts {
+interface SecondFactorParts {
   readonly records: Inventory;
   readonly now: () => number;
   /** Limits of passwords, and the stricter ones of codes. */

@@ -32,7 +32,7 @@ import {
 import { askedKey, askedValues, expressionReads } from './expressions.ts';
 import { devicePage, type KpiQueryParts } from './kpi-queries.ts';
 
-export interface SeriesQueryParts extends KpiQueryParts {
+interface SeriesQueryParts extends KpiQueryParts {
   readonly store: ReadingStore;
 }
 

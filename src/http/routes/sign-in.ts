@@ -21,7 +21,7 @@ import { clearedCookies } from '../edge/session-cookies.ts';
 import { type LoginParts, loginRoutes } from './login.ts';
 import { confirmEnding } from './own-sessions.ts';
 
-export interface SignInParts extends LoginParts {
+interface SignInParts extends LoginParts {
   /** Undefined without a provider. */
   readonly providerClient: ProviderClient | undefined;
   /** The present user of a session, in every organization of the user. */

@@ -5,14 +5,14 @@ import type { Principal } from '../../model/principal.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byWorkspace, type RecordParts } from './record-parts.ts';
 
-export interface TemplatePreview {
+interface TemplatePreview {
   readonly text: string;
   readonly valid: boolean;
   readonly reason: string | null;
   readonly context: JsonObject;
 }
 
-export interface TemplatePreviewParts extends RecordParts {
+interface TemplatePreviewParts extends RecordParts {
   /**
    * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not
    * read, 404 for one without samples. `context` members replace those of the sample.

@@ -7,7 +7,7 @@ import { Answer, type Route, route } from '../edge/route.ts';
 
 const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
-export interface TokenRouteParts {
+interface TokenRouteParts {
   readonly tokens: Pick<TokenService, 'issue'>;
   readonly keys: SigningKeys;
   readonly publicUrl: () => string;

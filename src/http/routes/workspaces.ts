@@ -28,7 +28,7 @@ import { resourceRoute, type Route, route } from '../edge/route.ts';
 import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export interface WorkspaceParts extends RecordParts {
+interface WorkspaceParts extends RecordParts {
   /** Deletes the samples of a deleted device. */
   readonly dropSamples: (deviceId: string) => Promise<void>;
 }

@@ -11,7 +11,7 @@ import { isSecure } from '../edge/security-headers.ts';
 /** The version of the protocol, for clients that speak another one. */
 const spoken = { 'sec-websocket-version': '13' };
 
-export interface RefusingSide {
+interface RefusingSide {
   readonly now: () => number;
   readonly publicUrl: string;
 }

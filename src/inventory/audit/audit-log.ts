@@ -18,7 +18,7 @@ import { csvLine, withoutFormula } from '../../structures/csv.ts';
 import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
 import { resourceTypeOf } from './audit.ts';
 
-export interface AuditQuery extends ListScope {
+interface AuditQuery extends ListScope {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly actorId?: string | undefined;

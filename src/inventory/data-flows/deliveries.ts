@@ -47,7 +47,7 @@ const payloadShownMax = 64 * 1024;
 const resentMax = 10_000;
 
 /** `vendorNames` is false to omit aliases from the default payload (contract 34). */
-export function deliveryView(delivery: Delivery, vendorNames: boolean) {
+function deliveryView(delivery: Delivery, vendorNames: boolean) {
   const { id, connectorId, workspaceId, deviceId, state, tries, cause, ruleId, correlationId } =
     delivery;
   return {
@@ -80,7 +80,7 @@ function alarmOf({ context: { alarm, change } }: Delivery) {
   return { alarmId: id, alarmChange: change ?? null };
 }
 
-export interface DeliveryListFilter {
+interface DeliveryListFilter {
   readonly connectorId: string;
   readonly states?: readonly string[] | undefined;
   readonly deviceId?: string | undefined;

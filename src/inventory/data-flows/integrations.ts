@@ -47,7 +47,7 @@ type SentProperties = Readonly<Record<string, unknown>> | null | undefined;
 export type CheckHost = (host: string) => void;
 
 /** What creating and updating need in addition to the request. */
-export interface IntegrationContext {
+interface IntegrationContext {
   readonly principal: Principal;
   readonly checkHost: CheckHost;
 }

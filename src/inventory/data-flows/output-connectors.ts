@@ -46,7 +46,7 @@ import {
 } from '../record-change.ts';
 
 /** What creating and updating need in addition to the request. */
-export interface OutputConnectorContext {
+interface OutputConnectorContext {
   readonly viewOptions: ConnectorViewOptions;
   readonly available: AvailableOutputs;
 }

@@ -66,7 +66,7 @@ const typesSeenMax = 2_000;
 /** Types that are tried. */
 const typesTriedMax = 50;
 
-export interface Candidates {
+interface Candidates {
   readonly refusal: Refusal;
   readonly connector: DeviceConnector;
   readonly flows: Awaited<ReturnType<typeof flowsOfConnector>>;
@@ -111,7 +111,7 @@ export async function refusalCandidates(
   };
 }
 
-export interface SimilarDevice {
+interface SimilarDevice {
   readonly id: string;
   readonly deviceId: string;
   readonly name: string;

@@ -9,12 +9,12 @@ import { change } from '../record-change.ts';
 import { changeDevices } from './device-batch.ts';
 
 /** Why a name has no device. */
-export interface CreationRefusal {
+interface CreationRefusal {
   readonly errorCode: string;
   readonly message: string;
 }
 
-export type CreateDevices = (
+type CreateDevices = (
   connector: DeviceConnector,
   names: readonly string[],
 ) => Promise<ReadonlyMap<string, CreationRefusal>>;

@@ -30,7 +30,7 @@ export interface KnownDevice<Made> extends ReadDevice {
   made: Made | undefined;
 }
 
-export interface DeviceTable<Made> {
+interface DeviceTable<Made> {
   readonly size: number;
   /** Bytes of the strings. */
   readonly bytes: number;

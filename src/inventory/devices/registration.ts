@@ -25,7 +25,7 @@ export type TellNetworkServer = (
 ) => Promise<NotTold | undefined | void>;
 
 /** `skipped`: nobody can be told. `unreachable`: the server gave no answer. */
-export type NotTold = { readonly skipped: string } | { readonly unreachable: string };
+type NotTold = { readonly skipped: string } | { readonly unreachable: string };
 
 /** What became of a question: a refusal, the reason why nobody was asked, or consent. */
 export type NetworkAnswer = Problem | { readonly skipped: string } | 'agreed';

@@ -17,7 +17,7 @@ export interface FlowHealthParts {
   readonly settled: () => Promise<void>;
 }
 
-export interface FlowHealth {
+interface FlowHealth {
   readonly deviceCount: number;
   readonly lastSampleAt: string | null;
 }

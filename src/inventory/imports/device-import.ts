@@ -27,7 +27,7 @@ import {
   type FileProblem,
 } from './device-file.ts';
 
-export interface ImportReport {
+interface ImportReport {
   readonly dryRun: boolean;
   readonly total: number;
   readonly creates: number;

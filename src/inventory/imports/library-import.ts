@@ -356,7 +356,7 @@ function pointedAt(document: JsonObject, pointer: string): Json | undefined {
 
 const scriptBytesMax = 1024 * 1024;
 
-export interface ImportSummary {
+interface ImportSummary {
   readonly types: number;
   readonly created: number;
   readonly updated: number;

@@ -44,7 +44,7 @@ import {
   type SectionName,
 } from './workspace-configuration.ts';
 
-export type ConfigurationDocument = {
+type ConfigurationDocument = {
   readonly format: string;
   readonly workspace?: WorkspaceUpdate | null | undefined;
 } & { readonly [S in SectionName]?: readonly { readonly name: string }[] | null | undefined };
@@ -57,7 +57,7 @@ const fixed: Readonly<Partial<Record<SectionName, readonly string[]>>> = {
   dataFlows: ['deviceConnector'],
 };
 
-export interface ConfigurationReport {
+interface ConfigurationReport {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;

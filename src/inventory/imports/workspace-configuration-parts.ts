@@ -15,7 +15,7 @@ import type { RuleView } from '../rules/rules.ts';
  * An input of a rule in a document. Its id is a label that only the data sources of the same rule
  * use.
  */
-export interface ConfiguredInput {
+interface ConfiguredInput {
   readonly id: string;
   readonly type: RuleInputType;
   readonly name?: string | null | undefined;
@@ -165,7 +165,7 @@ export async function ruleFromConfigured(
 
 type CalculationView = Awaited<ReturnType<typeof readCalculation>>;
 
-export interface ConfiguredCalculation
+interface ConfiguredCalculation
   extends Omit<CalculationDraft, 'workspaceId' | 'tagId' | 'deviceIds' | 'from'> {
   readonly tag?: string | null | undefined;
   readonly devices?: readonly string[] | null | undefined;

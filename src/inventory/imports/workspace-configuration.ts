@@ -47,7 +47,7 @@ export interface ConfigurationItem extends JsonObject {
 }
 
 /** A part as it is now: what the document says of it, and its id. */
-export interface KnownItem {
+interface KnownItem {
   readonly id: string;
   readonly item: ConfigurationItem;
 }

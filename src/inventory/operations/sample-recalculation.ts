@@ -10,7 +10,7 @@ import { findDevicesOfType, placesOfDevices } from '../../storage/records/rows/d
 import { acceptOperation, operationLimits } from './operations.ts';
 import { auditSamples } from './sample-deletion.ts';
 
-export interface DevicesOfWorkspace {
+interface DevicesOfWorkspace {
   readonly workspaceId: string;
   readonly deviceIds: readonly string[];
 }

@@ -127,7 +127,7 @@ const controlCharacters = /\p{Cc}/gu;
 /** Tags whose devices are found by the name of the tag. */
 const tagsMax = 20;
 
-export interface SearchRequest extends ListScope {
+interface SearchRequest extends ListScope {
   readonly q: string;
   readonly kinds?: readonly SearchKind[] | undefined;
   readonly limit?: number | undefined;

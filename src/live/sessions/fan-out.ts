@@ -62,7 +62,7 @@ interface Audience {
 }
 
 /** What several nodes need of the index. */
-export interface NodesOfFanOut {
+interface NodesOfFanOut {
   readonly stream: JournalStream;
   /** Called when a device gets its first subscription, and when it loses the last one. */
   readonly followed: (assetId: string, isFollowed: boolean) => void;

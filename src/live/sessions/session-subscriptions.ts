@@ -13,7 +13,7 @@ import type {
 } from './workspace-fan-out.ts';
 
 /** Open subscriptions that the organization may still have, on all its connections together. */
-export interface SubscriptionRoom {
+interface SubscriptionRoom {
   readonly max: number;
   /** False if the room is not sufficient; then nothing is taken. */
   readonly take: (amount: number) => boolean;

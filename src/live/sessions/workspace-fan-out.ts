@@ -143,7 +143,7 @@ export class SendBudget {
 }
 
 /** An event without the members that all events have. */
-export type EventContent = JsonObject | Readonly<Record<string, unknown>>;
+type EventContent = JsonObject | Readonly<Record<string, unknown>>;
 
 export interface LiveEvent {
   readonly workspaceId: string;

@@ -48,7 +48,7 @@ type Row = (typeof connectorTable)[keyof typeof connectorTable];
 export type PropertiesKey = Row extends ConnectorType<infer K> ? K : never;
 
 /** A type whose connectors have properties, which are the types that clients can create. */
-export interface TypeWithProperties {
+interface TypeWithProperties {
   readonly type: string;
   readonly properties: PropertyRules<PropertiesKey>;
 }

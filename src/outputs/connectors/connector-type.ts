@@ -26,7 +26,7 @@ type SecretPath<S> = Member<S> | `${Member<S>}.${string}`;
 type Sent<S> = { readonly [M in Member<S>]?: Json };
 
 /** References to other output connectors. */
-export interface ConnectorIds<P> {
+interface ConnectorIds<P> {
   /** Each id with its path in the property object. */
   readonly named: (properties: P) => readonly { readonly member: string; readonly id: string }[];
   readonly renamed: (properties: P, rename: (id: string) => string) => P;
@@ -42,7 +42,7 @@ interface CommonRules {
 }
 
 /** What a folder under `connectors` states about its type. */
-export interface ConnectorDefinition<
+interface ConnectorDefinition<
   K extends string,
   S extends TProperties,
   P extends { readonly [M in Member<S>]: Json },

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { PropertyRules } from './connector-type.ts';
 
-export interface NamedDevice {
+interface NamedDevice {
   /** The path of the id in the property object. */
   readonly member: string;
   readonly deviceId: string;

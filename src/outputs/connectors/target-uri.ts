@@ -15,7 +15,7 @@ export interface TargetUri extends Endpoint {
 }
 
 /** Schemes that are allowed, with the ports they have if none is given. */
-export type SchemePorts = Readonly<Record<string, number>>;
+type SchemePorts = Readonly<Record<string, number>>;
 
 /**
  * What the names of hosts may consist of; programs do not agree on the meaning of anything else.

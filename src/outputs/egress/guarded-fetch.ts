@@ -1,14 +1,14 @@
 // Guarded fetch: requests of libraries that expect `fetch`, sent through the egress guard.
 import type { EgressGuard } from './guard.ts';
 
-export interface FetchInit {
+interface FetchInit {
   readonly method?: string | undefined;
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
   readonly signal?: AbortSignal | null | undefined;
 }
 
-export type GuardedFetch = (url: string, init: FetchInit) => Promise<Response>;
+type GuardedFetch = (url: string, init: FetchInit) => Promise<Response>;
 
 const fetchLimits = { answerBytesMax: 256 * 1024, waitMs: 10_000 } as const;
 /** A `Response` of these has no body. */

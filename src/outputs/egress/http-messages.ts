@@ -14,7 +14,7 @@ export interface ToHttpThread {
 
 export type FromHttpThread = readonly (readonly [id: number, result: HttpAnswer | SentError])[];
 
-export interface SentError {
+interface SentError {
   readonly error: {
     readonly name: string;
     readonly message: string;

@@ -16,7 +16,7 @@ const threadLimits = {
   closeMsMax: 2_000,
 } as const;
 
-export type HttpThreadOptions = HttpThreadStart & {
+type HttpThreadOptions = HttpThreadStart & {
   /** Notified when the thread ended by an error. */
   readonly failed: (error: Error) => void;
 };

@@ -19,7 +19,7 @@ export type TemplatePlace = 'json' | 'text' | 'html' | 'url' | 'slack' | 'markdo
  */
 export type Encoding = TemplatePlace | 'jsonString';
 
-export interface Expression {
+interface Expression {
   readonly path: string;
   readonly encoding: Encoding;
 }

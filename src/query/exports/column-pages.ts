@@ -7,7 +7,7 @@ import { missing } from '../../structures/missing.ts';
 import type { RepeatedTexts } from './value-columns.ts';
 
 type RowGroup = ParquetWriter['row_groups'][number];
-export type ColumnChunk = RowGroup['columns'][number];
+type ColumnChunk = RowGroup['columns'][number];
 type ColumnData = NonNullable<ColumnChunk['meta_data']>;
 
 /** Ids of the format. */
@@ -21,7 +21,7 @@ const level = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const packedBytesMin = 256;
 
 /** Where column chunks go, and where in the file that is. */
-export interface PageTarget {
+interface PageTarget {
   readonly bytes: ByteWriter;
   readonly offset: number;
 }
@@ -126,7 +126,7 @@ const page = new ByteWriter(64 * 1024);
 const dictionaryPage = new ByteWriter(64 * 1024);
 
 /** Which rows have a value: those of these kinds. */
-export interface Presence {
+interface Presence {
   readonly kinds: Uint8Array;
   readonly wanted: readonly number[];
 }

@@ -26,7 +26,7 @@ export type PartAnswer =
   | { readonly id: number; readonly error: string };
 
 /** A part of a file, and what its end must say of the part. */
-export interface EncodedPart {
+interface EncodedPart {
   readonly bytes: Uint8Array;
   readonly footer: Uint8Array;
   readonly samples: number;

@@ -8,7 +8,7 @@ import type { ExportedDevice, PartBatch, PartContent, ReadRange } from './next-p
 import { type ValueRow, valueRows } from './value-rows.ts';
 
 /** A line, parsed. */
-export interface SampleLine {
+interface SampleLine {
   readonly timestamp: string;
   readonly deviceId: string;
   readonly deviceName: string;
@@ -17,7 +17,7 @@ export interface SampleLine {
 }
 
 /** One line with its line feed; undefined for a sample that is not exported. */
-export function sampleLine(
+function sampleLine(
   { timestamp, deviceId, topic, data, meta }: Sample,
   deviceName: string,
   {

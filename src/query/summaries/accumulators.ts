@@ -17,7 +17,7 @@ import { spread } from './facets/spread.ts';
 import { truths } from './facets/truths.ts';
 import { type CountedSlots, occupiedCount } from './occupied-slots.ts';
 
-export interface Accumulator {
+interface Accumulator {
   /** What a tally must hold. */
   readonly facet: Facet<Tally>;
   /** The answer for a tally of the facet; null when there is none, 0 for the COUNT kinds. */

@@ -29,7 +29,7 @@ export interface ColumnValues {
  * What a store knows of all values of a column without reading them. The sum and the range are of
  * numeric kinds only.
  */
-export interface ColumnStatistics {
+interface ColumnStatistics {
   readonly kind: ValueKind;
   readonly count: number;
   readonly sum: number;
@@ -41,7 +41,7 @@ export interface ColumnStatistics {
  * What a store knows of a numeric column by UTC hour; the arrays have one item for each hour. An
  * hour without a value has a count of 0 and no meaning otherwise.
  */
-export interface HourStatistics {
+interface HourStatistics {
   readonly kind: ValueKind;
   /** `floor(timestamp / hourMs)`. */
   readonly hours: Float64Array;

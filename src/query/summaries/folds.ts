@@ -25,7 +25,7 @@ export interface FoldAnswers {
 }
 
 /** Takes the values of one device, with the neighbors that it needs. */
-export interface Fold {
+interface Fold {
   /** Distinct times, each later than all before; the first `length` items. */
   add(times: Float64Array, values: Float64Array, length: number): void;
   finish(): FoldAnswers;

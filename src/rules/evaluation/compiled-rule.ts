@@ -29,7 +29,7 @@ export interface Watch {
 }
 
 /** Devices that a rule reads. */
-export interface CompiledInputs {
+interface CompiledInputs {
   /** Devices that are inputs by their id. */
   readonly deviceIds: readonly string[];
   /** Whether the device is an input by its tags and the places above it. */
@@ -39,7 +39,7 @@ export interface CompiledInputs {
   readonly tagIds: readonly string[];
 }
 
-export interface CompiledSource extends CompiledInputs {
+interface CompiledSource extends CompiledInputs {
   readonly source: RuleDataSource;
   readonly watch: Watch;
   /** Whether its samples trigger the rule. */

@@ -24,7 +24,7 @@ interface PlannedWatch {
 }
 
 /** A rule, with the indexes of its data sources that take a sample. */
-export interface RuleUse {
+interface RuleUse {
   readonly planned: PlannedRule;
   readonly places: readonly number[];
   /** Whether any of them triggers the rule. */
@@ -141,7 +141,7 @@ export function rulesOfWatch(
     .filter(({ needsLastSamples }) => needsLastSamples);
 }
 
-export interface MatchedSample {
+interface MatchedSample {
   /** The watches that keep the sample as their last one. */
   readonly remembered: readonly Watch[];
   readonly uses: readonly RuleUse[];

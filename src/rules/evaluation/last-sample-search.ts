@@ -35,7 +35,7 @@ export type SearchGap =
   /** Too many entries wait, so their samples are skipped by time. */
   | { readonly kind: 'backlog' };
 
-export interface LastSampleSearch<W extends SearchedWatch> {
+interface LastSampleSearch<W extends SearchedWatch> {
   readonly store: SearchedStore;
   /** Later samples are dated in the future, and are newest to nothing. */
   readonly until: EpochMs;

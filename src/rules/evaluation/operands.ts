@@ -28,7 +28,7 @@ const utc: OffsetAt = () => 0;
 const noFields: JsonObject = {};
 
 /** A formula of a rule. */
-export interface Formula {
+interface Formula {
   readonly text: string;
   readonly inputs: readonly Input[];
   readonly isLocal: boolean;
@@ -135,7 +135,7 @@ export function isNeeded({ formula, sample }: NeededFormula): boolean {
 }
 
 /** A device, as formulas know it. */
-export interface FormulaDevice {
+interface FormulaDevice {
   readonly workspaceId: string;
   /** Custom field name to value. */
   readonly fields: JsonObject;

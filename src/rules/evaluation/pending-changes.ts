@@ -13,7 +13,7 @@ export interface Changes {
   readonly places: ReadonlySet<string>;
 }
 
-export interface PendingChanges extends ChangeFollower {
+interface PendingChanges extends ChangeFollower {
   take(): Changes;
   /** Call when the refresh with these changes failed. The next one reads every rule. */
   putBack(changes: Changes): void;

@@ -14,8 +14,8 @@ import {
   type RuleSample,
 } from './rule-reading.ts';
 
-export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
-export type RunCause = (typeof runCauses)[number];
+const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
+type RunCause = (typeof runCauses)[number];
 
 /** What triggered a run. */
 export interface RunOrigin {

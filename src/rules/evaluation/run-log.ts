@@ -8,7 +8,7 @@ import { type EvaluatedRun, type RuleRun, runOf, runView } from './rule-run.ts';
 
 const runLogLimits = { runsMax: 50 } as const;
 
-export interface LastRun {
+interface LastRun {
   readonly at: EpochMs;
   readonly outcome: RunOutcome;
 }
@@ -26,7 +26,7 @@ interface Ring {
 }
 
 /** Notified of runs as they are added. */
-export interface RunListener {
+interface RunListener {
   readonly wants: (workspaceId: string) => boolean;
   readonly ran: (compiled: CompiledRule, run: RuleRun) => void;
 }

@@ -22,7 +22,7 @@ export const scriptCauses = {
   SCRIPT_TIMER: 'timer',
 } as const;
 
-export interface ScriptCause {
+interface ScriptCause {
   readonly type: 'uplink' | 'timer';
   /** The value that the script passed to its timer; undefined for other causes. */
   readonly timerMeta?: JsonObject | null;

@@ -71,7 +71,7 @@ export interface ScanRange {
   readonly synced: number;
 }
 
-export interface ScannedBlocks {
+interface ScannedBlocks {
   /** Behind the last whole block. */
   readonly end: number;
   /** What cannot be read before that end. */

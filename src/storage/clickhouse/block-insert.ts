@@ -13,7 +13,7 @@ export interface BlockInsert {
   run(shard: Shard, isDoubtful: boolean): Promise<void>;
 }
 
-export interface InsertedRows<Row> {
+interface InsertedRows<Row> {
   readonly id: string;
   readonly table: TableDefinition;
   readonly rows: readonly Row[];

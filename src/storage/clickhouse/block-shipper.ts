@@ -21,7 +21,7 @@ export interface ShippedBlock {
 }
 
 /** What differs between samples, hours and raw uplinks. */
-export interface BlockKind<Block extends ShippedBlock> {
+interface BlockKind<Block extends ShippedBlock> {
   /** The oldest closed block. */
   first(): Block | undefined;
   /** Saves where the block ends, so that a restart repeats the same block. */

@@ -4,7 +4,7 @@ import type { ClickHouse } from './clickhouse.ts';
 
 const askEveryMs = 60_000;
 
-export interface JournalReleaseParts {
+interface JournalReleaseParts {
   readonly clickHouse: ClickHouse;
   /** Names of the tables that are shipped to. */
   readonly tables: readonly string[];

@@ -14,7 +14,7 @@ const retryDelaysMs = [50, 250, 1_000] as const;
 /** Of the rows of a select that are read as a whole. */
 const answerCharactersMax = 256 * 1024 * 1024;
 
-export interface Insert {
+interface Insert {
   readonly table: string;
   /** Names of the columns, in the order of the values. */
   readonly columns: readonly string[];
@@ -24,7 +24,7 @@ export interface Insert {
 }
 
 /** Rows that the server computes itself. */
-export interface InsertOfSelect extends Omit<Insert, 'rows'> {
+interface InsertOfSelect extends Omit<Insert, 'rows'> {
   readonly select: string;
   readonly queryId: string;
   readonly timeoutMs: number;
@@ -49,7 +49,7 @@ export interface Shard {
   close(): Promise<void>;
 }
 
-export interface ShardOptions {
+interface ShardOptions {
   /** Settings of inserts. */
   readonly insertSettings: Settings;
   /** Waits until a replica has what any other has now. */

@@ -33,7 +33,7 @@ interface ShapeNode {
   readonly children: readonly (LeafKind | ShapeNode)[];
 }
 
-export interface ShapeLeaf {
+interface ShapeLeaf {
   readonly path: readonly string[];
   readonly kind: LeafKind;
 }

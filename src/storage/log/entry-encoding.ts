@@ -58,7 +58,7 @@ export interface ColumnsToEncode {
 }
 
 /** The bytes of an entry are valid until the next one is encoded. */
-export interface EntryEncoder {
+interface EntryEncoder {
   readonly encode: (entry: EntryToEncode) => EncodedEntry;
   /** Reads as an entry of the same rows. */
   readonly encodeColumns: (entry: ColumnsToEncode) => EncodedEntry;

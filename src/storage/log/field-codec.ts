@@ -22,7 +22,7 @@ export interface EntryContext {
   readonly data: JsonObject | undefined;
 }
 
-export interface Codec<T> {
+interface Codec<T> {
   readonly write: (to: ByteWriter, value: T, context: EntryContext) => void;
   readonly read: (from: ByteReader, context: EntryContext) => T;
 }

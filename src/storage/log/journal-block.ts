@@ -129,7 +129,7 @@ function sealBlock(bytes: Buffer, block: Block, groupBytes: number): void {
 }
 
 /** What one sync made durable, as offsets in the file. */
-export interface GroupRange {
+interface GroupRange {
   readonly start: number;
   readonly end: number;
 }

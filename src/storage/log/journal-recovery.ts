@@ -59,7 +59,7 @@ interface Progress {
   hasStart: boolean;
 }
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /**
    * Segments that hold positions from here on are read; older ones are taken as they are, and
    * whoever reads them meets their damage.

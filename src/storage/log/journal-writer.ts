@@ -58,7 +58,7 @@ export interface WriterOptions {
 }
 
 /** Whether appends are accepted; `error` is what the operating system answered. */
-export type WritingState =
+type WritingState =
   | { readonly kind: 'writing' }
   | { readonly kind: 'full' | 'stopped'; readonly error: unknown };
 

@@ -10,7 +10,7 @@ import type { LeafValues } from './leaf-values.ts';
 
 export type EntrySample = Omit<SampleEntry, 'storedAt'>;
 
-export type RowHead = Pick<
+type RowHead = Pick<
   SampleEntry,
   'topic' | 'timestamp' | 'workspaceId' | 'dataFlowId' | 'stored' | 'meta'
 >;
@@ -26,7 +26,7 @@ export interface LoggedRows {
   readonly valuesAt?: number;
 }
 
-export type RowsHead = Omit<EntrySample, 'deviceId' | 'timestamp' | 'data' | 'meta'>;
+type RowsHead = Omit<EntrySample, 'deviceId' | 'timestamp' | 'data' | 'meta'>;
 
 /** Rows of one device that have everything but times and values in common: a part of columns. */
 export interface RowColumns {

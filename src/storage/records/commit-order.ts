@@ -24,7 +24,7 @@ type FollowedTable = 'deliveries' | 'ruleTriggers';
 
 type Placed<Row> = Row & { readonly place: CommitPlace };
 
-export interface CommitOrder {
+interface CommitOrder {
   /**
    * The next rows of the query behind the place, or from the first one; at most `max`. Later
    * commits add rows only behind them. Waits for an older transaction that holds back rows, so that

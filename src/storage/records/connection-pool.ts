@@ -22,7 +22,7 @@ export type KyselyParts = Pick<
   'createQueryCompiler' | 'createAdapter' | 'createIntrospector'
 >;
 
-export interface LaneParts extends Pick<RecordsEngine, 'revisionOf' | 'listsChanged'> {
+interface LaneParts extends Pick<RecordsEngine, 'revisionOf' | 'listsChanged'> {
   readonly connection: EngineConnection & Pick<RecordsEngine, 'hurry'>;
   readonly kyselyParts: KyselyParts;
 }

@@ -58,7 +58,7 @@ export interface RecordsEngine {
   close(): Promise<void>;
 }
 
-export interface RecordsMigrating {
+interface RecordsMigrating {
   /** The newest migration before, and the one afterwards. */
   readonly from: string;
   readonly to: string;

@@ -57,7 +57,7 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   return { rows, total: await countOf(query) };
 }
 
-export interface LongList<T extends keyof RecordTables, O> {
+interface LongList<T extends keyof RecordTables, O> {
   readonly query: Query<T, O>;
   readonly order: ListOrder<T>;
   /** The number of all rows, when it is known without counting. */

@@ -12,7 +12,7 @@ export interface RecordsProbe {
   close(): Promise<void>;
 }
 
-export interface RecordsState {
+interface RecordsState {
   /** The file or the server. */
   readonly path: string;
   /**
@@ -23,7 +23,7 @@ export interface RecordsState {
   readonly positions: RecordedPositions;
 }
 
-export interface RecordsCheck {
+interface RecordsCheck {
   readonly directory: string;
   /** The operator's `SECRETS_KEY`. */
   readonly secretsKey: string | undefined;
@@ -34,7 +34,7 @@ export interface RecordsCheck {
 }
 
 /** Where the records are, and how a check reads them. */
-export interface CheckedPlace {
+interface CheckedPlace {
   readonly path: string;
   /** How to get them back from a backup. */
   readonly fromBackup: string;

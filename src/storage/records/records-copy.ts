@@ -19,7 +19,7 @@ export interface CopiedSequence {
 }
 
 /** A database that no platform has open, at the version of this program. */
-export interface CopySource {
+interface CopySource {
   /** For messages. */
   readonly path: string;
   tables(): Promise<readonly CopiedTable[]>;

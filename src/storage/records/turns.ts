@@ -1,6 +1,6 @@
 // Turns on a connection: one writer at a time, and slow reads of tenants one after the other.
 
-export interface TenantTurns {
+interface TenantTurns {
   /** Runs the work when it is the turn of the tenant; settles as the work does. */
   run<T>(tenant: string, work: () => Promise<T>): Promise<T>;
 }

@@ -6,7 +6,7 @@ import type { DeviceEnds, SampleStore } from './sample-store.ts';
 import type { RowsTogether } from './single-rows.ts';
 
 /** The result for the entries of one call. */
-export interface ColumnOutcome {
+interface ColumnOutcome {
   /** In the order of their positions. */
   readonly items: readonly DurableItem[];
   /** Why the others were refused; undefined when all are durable. */

@@ -42,13 +42,13 @@ export interface RemovalOfJournal extends RemovedRange {
   readonly storedAt: EpochMs;
 }
 
-export type RemovedOfDevice = readonly [deviceId: string, removals: readonly RemovalOfJournal[]];
+type RemovedOfDevice = readonly [deviceId: string, removals: readonly RemovalOfJournal[]];
 
 /**
  * The open samples of other nodes that a read must merge; empty when this node has all. Throws
  * Problem `nodeUnreachable` or `deviceWithoutOwner` rather than leaving samples of a device out.
  */
-export type ReadElsewhere = (range: OpenRange) => Promise<readonly OpenOfJournal[]>;
+type ReadElsewhere = (range: OpenRange) => Promise<readonly OpenOfJournal[]>;
 
 /** Samples of one journal by workspace, with those that are not shipped. */
 export interface UsageOfJournal {

@@ -14,7 +14,7 @@ const valuesMax = 4_096;
 const leavesMax = 256;
 
 /** What an entry is apart from its times and values. */
-export interface RowToAdd {
+interface RowToAdd {
   /** Its number in the store. */
   readonly device: number;
   readonly kind: RowKind;

@@ -29,7 +29,7 @@ export interface StoreFindings {
   readonly damage: readonly StoreDamage[];
 }
 
-export type JournalFindings = Pick<
+type JournalFindings = Pick<
   StoreFindings,
   'journalEntries' | 'journalSamples' | 'tornBytes' | 'damage'
 >;

@@ -199,7 +199,7 @@ export interface CoapCapture<S> {
   readonly duplicateKey: string;
 }
 
-export interface CoapCaptureParts<S> {
+interface CoapCaptureParts<S> {
   /**
    * Throws Problem for a wrong secret or device, so that the server keeps blocks only of known
    * devices.

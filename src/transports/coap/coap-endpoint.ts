@@ -97,7 +97,7 @@ export interface CoapEvents {
   ignored(reason: 'foreign' | 'malformed' | 'reply' | 'duplicate' | 'tooMany' | 'unanswered'): void;
 }
 
-export interface CoapEndpointParts {
+interface CoapEndpointParts {
   /** Never rejects. */
   readonly handle: (
     message: CoapMessage,

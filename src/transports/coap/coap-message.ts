@@ -28,7 +28,7 @@ export interface CoapMessage {
  * A datagram that is no message: `foreign` is to be ignored, a malformed one has a type and id and
  * is answered by a reset when confirmable.
  */
-export type Unreadable =
+type Unreadable =
   | 'foreign'
   | { readonly malformed: string; readonly type: CoapType; readonly id: number };
 

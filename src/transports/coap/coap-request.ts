@@ -61,7 +61,7 @@ export interface CoapRequest {
 }
 
 /** The number of the response code that refuses the request. */
-export interface OptionRefusal {
+interface OptionRefusal {
   readonly refused: 'badOption' | 'proxyingNotSupported';
   readonly reason: string;
 }

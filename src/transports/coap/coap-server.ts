@@ -13,7 +13,7 @@ const receiveBufferBytes = 4 * 1024 * 1024;
 const openMax = 2_048;
 const limits = { ...exchangeLimits, openMax };
 
-export interface CoapServerParts {
+interface CoapServerParts {
   readonly host: string;
   /** 0 is any free one. */
   readonly port: number;
@@ -26,7 +26,7 @@ export interface CoapServerParts {
   readonly now: () => EpochMs;
 }
 
-export interface CoapServer {
+interface CoapServer {
   readonly port: number;
   readonly open: () => number;
   readonly remembered: () => number;

@@ -17,7 +17,7 @@ const { openBracket } = jsonBytes;
  * Free groups of columns also end where the form of the samples or a chunk does. Fixed ones are those
  * of parsed elements, for any chunks, and have the bytes of their samples.
  */
-export type Grouping = 'free' | 'fixed';
+type Grouping = 'free' | 'fixed';
 
 /**
  * As `jsonArrayGroups`, but groups of samples of one form come as columns. From the first element

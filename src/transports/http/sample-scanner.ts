@@ -212,7 +212,7 @@ export interface WrittenSamples {
   readonly bytes: Buffer;
 }
 
-export interface ScannedSamples {
+interface ScannedSamples {
   readonly samples: SampleColumns;
   /** Offset behind the separator of the last sample, or of the bracket that ends the array. */
   readonly end: number;

@@ -10,7 +10,7 @@ import {
 import { FixedBytes } from './byte-cursor.ts';
 
 /** What a slot has: the time of the sample, its topic or device, or a value of its data. */
-export type SlotRole = 'timestamp' | 'topic' | 'deviceId' | 'data';
+type SlotRole = 'timestamp' | 'topic' | 'deviceId' | 'data';
 export type SlotKind = 'number' | 'boolean' | 'text';
 
 export interface Slot {

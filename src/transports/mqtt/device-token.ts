@@ -7,7 +7,7 @@ import type { EpochMs } from '../../model/instant.ts';
 const clockSkewSeconds = 60;
 const tokenLengthMax = 16 * 1024;
 
-export interface TokenCheck {
+interface TokenCheck {
   /** Physical id: the token's subject. */
   readonly deviceId: string;
   readonly credentials: readonly DeviceCredential[];
@@ -16,7 +16,7 @@ export interface TokenCheck {
   readonly now: EpochMs;
 }
 
-export type CheckedToken =
+type CheckedToken =
   | { readonly credential: DeviceCredential; readonly expiresAt: EpochMs }
   /** Why not, for the operator; the device is told nothing. */
   | { readonly refused: string };

@@ -8,7 +8,7 @@ import {
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 
-export interface MqttListener {
+interface MqttListener {
   readonly port: number;
   /**
    * New connections get this certificate. Throws, and changes nothing, when it cannot be used. Only

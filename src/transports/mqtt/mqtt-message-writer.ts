@@ -5,7 +5,7 @@ import { packetWriter } from './mqtt-packet-writer.ts';
 import type { MessageProperties } from './mqtt-properties.ts';
 import { type DeliveryOutcome, isOpen, type MqttSession, nextNumber } from './mqtt-session.ts';
 
-export interface WrittenMessage {
+interface WrittenMessage {
   readonly payload: Buffer;
   readonly qos: 0 | 1;
   readonly retain: boolean;

@@ -32,7 +32,7 @@ interface DisconnectPacket {
 }
 
 /** Packets of a client that has logged in. */
-export type ClientPacket =
+type ClientPacket =
   | PublishPacket
   | (ISubscribePacket & Numbered<'subscribe'>)
   | (IUnsubscribePacket & Numbered<'unsubscribe'>)

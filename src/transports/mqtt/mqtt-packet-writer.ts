@@ -58,7 +58,7 @@ export type ConnackProperties = NonNullable<IConnackPacket['properties']>;
 const pingResponse = Buffer.from([0xd0, 0]);
 
 /** Bytes of one version of MQTT. */
-export interface PacketWriter {
+interface PacketWriter {
   /** Properties, reasons of acknowledgements and DISCONNECT are of MQTT 5. */
   connack(returnCode: ReturnCode, isResumed: boolean, properties?: ConnackProperties): Buffer;
   acknowledgement(
@@ -73,7 +73,7 @@ export interface PacketWriter {
   publish(message: OutboundPublish): Buffer;
 }
 
-export interface OutboundPublish {
+interface OutboundPublish {
   readonly topic: string;
   readonly payload: Buffer;
   readonly qos: 0 | 1;

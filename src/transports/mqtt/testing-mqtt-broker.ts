@@ -13,7 +13,7 @@ export const secret = 'secret';
 const connectorId = 'connector';
 
 /** What happened, as words and values in order. */
-export type Happened = readonly [what: string, ...about: unknown[]];
+type Happened = readonly [what: string, ...about: unknown[]];
 
 export interface TestBroker {
   readonly happened: Happened[];

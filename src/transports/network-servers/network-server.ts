@@ -65,7 +65,7 @@ export type WebhookQuery = Readonly<Record<string, unknown>>;
 export type ServerProperties = Readonly<Record<string, string>>;
 
 /** A downlink as servers take it. */
-export interface ServerDownlink {
+interface ServerDownlink {
   readonly id: string;
   readonly port: number;
   readonly confirmed: boolean;

@@ -16,7 +16,7 @@ const clientLimits = {
   retryAfterMsMax: hourMs,
 } as const;
 
-export type ServerAnswer =
+type ServerAnswer =
   | { readonly ok: true; readonly answer: JsonObject }
   | {
       readonly ok: false;

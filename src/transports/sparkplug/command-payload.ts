@@ -13,7 +13,7 @@ import {
 import { tagOf, type wireTypes } from './protobuf-reader.ts';
 
 /** The payload, or why the device cannot take it. */
-export type CommandPayload = { readonly bytes: Buffer } | { readonly refused: string };
+type CommandPayload = { readonly bytes: Buffer } | { readonly refused: string };
 
 /** The payload of `{metric: value}`. Names are those of the birth, or the data keys of its metrics. */
 export function commandPayload(command: JsonObject, birth: Birth, now: EpochMs): CommandPayload {

@@ -22,7 +22,7 @@ export interface Reading {
   readonly isTransient: boolean;
 }
 
-export interface MessageReadings {
+interface MessageReadings {
   readonly readings: readonly Reading[];
   /** Why births are needed again; undefined when all metrics are known. */
   readonly unknown: string | undefined;

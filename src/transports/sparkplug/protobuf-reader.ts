@@ -15,7 +15,7 @@ export interface Cursor {
 }
 
 /** What takes the value of a field, by the tag of field and wire type. */
-export type Fields<T> = readonly (((target: T, cursor: Cursor) => void) | undefined)[];
+type Fields<T> = readonly (((target: T, cursor: Cursor) => void) | undefined)[];
 
 const { valuesMax, depthMax } = sparkplugLimits;
 

@@ -40,7 +40,7 @@ export interface DataSet {
   rows: { cells: (WireValue | undefined)[] }[];
 }
 
-export interface Template {
+interface Template {
   version?: string;
   ref?: string;
   isDefinition?: boolean;
@@ -48,7 +48,7 @@ export interface Template {
   parameters: Parameter[];
 }
 
-export interface Parameter {
+interface Parameter {
   name?: string;
   type?: number;
   value?: WireValue;
@@ -65,7 +65,7 @@ export interface PropertySet {
   values: Property[];
 }
 
-export interface PropertySetList {
+interface PropertySetList {
   sets: PropertySet[];
 }
 

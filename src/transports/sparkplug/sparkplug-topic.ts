@@ -4,9 +4,9 @@ import { isLongName } from '../../model/outside-name.ts';
 const namespace = 'spBv1.0';
 
 /** What edge nodes publish. */
-export const nodeMessages = ['NBIRTH', 'NDATA', 'NDEATH'] as const;
-export const deviceMessages = ['DBIRTH', 'DDATA', 'DDEATH'] as const;
-export type MessageType = (typeof nodeMessages)[number] | (typeof deviceMessages)[number];
+const nodeMessages = ['NBIRTH', 'NDATA', 'NDEATH'] as const;
+const deviceMessages = ['DBIRTH', 'DDATA', 'DDEATH'] as const;
+type MessageType = (typeof nodeMessages)[number] | (typeof deviceMessages)[number];
 
 export interface EdgeNodeName {
   readonly group: string;

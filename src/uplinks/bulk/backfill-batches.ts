@@ -123,7 +123,7 @@ interface Group {
 }
 
 /** A batch of a request with an Idempotency-Key. */
-export interface Part {
+interface Part {
   readonly attempt: Attempt;
   readonly name: string;
   readonly contentHash: string;
@@ -136,7 +136,7 @@ interface Batch {
 }
 
 /** What a group of samples stores. */
-export interface Batches {
+interface Batches {
   readonly own: readonly Batch[];
   readonly elsewhere: readonly SamplesOfOwner[];
   readonly receivedAt: EpochMs;

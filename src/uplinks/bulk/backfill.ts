@@ -53,7 +53,7 @@ export const backfillLimits = {
   requestsMax: 100,
 } as const;
 
-export interface SampleGroups {
+interface SampleGroups {
   /** Elements in the order sent. A group becomes one journal entry for each of its devices. */
   readonly groups: AsyncIterable<SampleGroup> | Iterable<readonly Json[]>;
   /** The timestamp of samples without one. */
@@ -124,7 +124,7 @@ export async function backfillNamed(
 }
 
 /** How the devices of a request are found. */
-export interface RequestDevices {
+interface RequestDevices {
   /** Whose they are. */
   readonly organizationId: string;
   /** For each element its device, or why it is rejected. */

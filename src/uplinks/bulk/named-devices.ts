@@ -42,7 +42,7 @@ export interface NamedDeviceStages {
   readonly known: KnownDevices;
 }
 
-export interface NamedDevices {
+interface NamedDevices {
   readonly organizationId: string;
   /** For each element its device, or why it is rejected. */
   readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;

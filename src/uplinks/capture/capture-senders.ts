@@ -13,7 +13,7 @@ import {
 } from '../../transports/http/capture-request.ts';
 
 /** A device that sends its own payload. */
-export interface DeviceSender {
+interface DeviceSender {
   readonly kind: 'device';
   readonly route: UplinkRoute;
   readonly topic: string | null;
@@ -22,7 +22,7 @@ export interface DeviceSender {
 }
 
 /** A network server, which names its devices in the body. */
-export interface ServerSender {
+interface ServerSender {
   readonly kind: 'networkServer';
   readonly connector: DeviceConnector;
 }

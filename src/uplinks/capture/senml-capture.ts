@@ -32,9 +32,9 @@ const namesMax = 1_000;
 const absentMs = 10_000;
 const absentMax = 20_000;
 
-export type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
+type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
 
-export interface SenmlStages extends CaptureStages {
+interface SenmlStages extends CaptureStages {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly byConnector: UplinkRouteCache['byConnector'];
   readonly turns: Pick<WorkTurns, 'run'>;

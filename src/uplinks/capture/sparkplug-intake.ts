@@ -29,7 +29,7 @@ import type { RefusedUplink } from '../refusals.ts';
 import { isScripted, uplinkOf } from './capture.ts';
 import type { LiveNode, NodePart, SparkplugNodes } from './sparkplug-nodes.ts';
 
-export interface SparkplugStages extends ConnectorDeviceStages {
+interface SparkplugStages extends ConnectorDeviceStages {
   readonly nodes: SparkplugNodes;
   readonly connectorOf: (
     id: string,

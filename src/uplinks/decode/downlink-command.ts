@@ -24,7 +24,7 @@ export interface CommandedDevice {
   readonly encoder: string | null;
 }
 
-export interface CommandStages {
+interface CommandStages {
   readonly encode: (command: CommandToEncode) => Promise<EncodedCommand>;
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
 }

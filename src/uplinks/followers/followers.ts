@@ -35,8 +35,8 @@ export const followerTable = {
   feeds: 'none',
 } as const satisfies Readonly<Record<string, JournalFollowerParts['durability'] | 'none'>>;
 
-export type FollowerName = keyof typeof followerTable;
-export type FollowerOfLog = {
+type FollowerName = keyof typeof followerTable;
+type FollowerOfLog = {
   [Name in FollowerName]: (typeof followerTable)[Name] extends 'none' ? never : Name;
 }[FollowerName];
 

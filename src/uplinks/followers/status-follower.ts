@@ -38,7 +38,7 @@ const name = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
 const markEveryMs = 5_000;
 
-export interface StatusFollowerParts {
+interface StatusFollowerParts {
   readonly db: RecordsDb;
   readonly log: FollowedLog;
   readonly followers: Followers;

@@ -23,7 +23,7 @@ type Validated = ValidatedSample<Sample>;
  * Returns the stored key paths of a device by topic. A path is the keys from the root, joined by
  * `/`.
  */
-export type StoredNames = (deviceId: string) => Promise<ReadonlyMap<string, Set<string>>>;
+type StoredNames = (deviceId: string) => Promise<ReadonlyMap<string, Set<string>>>;
 
 /** Does the work when it is its turn; without it, in a later turn of the event loop. */
 export type InTurn = <T>(work: () => T) => T | Promise<Awaited<T>>;

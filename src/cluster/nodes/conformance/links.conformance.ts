@@ -5,7 +5,7 @@ import { problem } from '../../../model/problem.ts';
 import { type FeedHandler, type FeedHandlers, linkLimits, type Links } from '../links/links.ts';
 import { NodeUnreachable } from '../nodes.ts';
 
-export interface LinkPair {
+interface LinkPair {
   /** Of the node `a`. */
   readonly links: Links;
   readonly to: NodeAddress;

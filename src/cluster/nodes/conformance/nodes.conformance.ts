@@ -21,7 +21,7 @@ export interface OfferedNode {
   readonly serve: (request: ForwardedRequest) => Promise<ForwardedAnswer>;
 }
 
-export interface NodePair {
+interface NodePair {
   /** Of the node `a`. */
   readonly nodes: Nodes;
   readonly to: NodeAddress;

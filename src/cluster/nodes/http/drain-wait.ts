@@ -9,7 +9,7 @@ const quietLimits = {
   waitMsMax: 2_000,
 } as const;
 
-export interface QuietWait {
+interface QuietWait {
   /** Call for every request. While the node waits, each connection ends with its answer. */
   requested(response: ServerResponse): void;
   /**

@@ -9,7 +9,7 @@ import type { FeedHandlers, Links } from './links.ts';
 /** How often a message arrives: usually once. */
 export type Carried = 0 | 1 | 2;
 
-export interface LinkSwitchParts {
+interface LinkSwitchParts {
   readonly carry: () => Carried;
   readonly setTimer: SetTimer;
   readonly setRepeatingTimer: SetTimer;

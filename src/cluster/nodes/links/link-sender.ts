@@ -10,7 +10,7 @@ import {
 } from './link-channel.ts';
 import { type FeedHandlers, linkLimits, type OpenedFeed } from './links.ts';
 
-export interface LinkSenderParts {
+interface LinkSenderParts {
   readonly socket: LinkSocket;
   /** Id of the node that follows. */
   readonly from: string;

@@ -14,7 +14,7 @@ import {
   queueOfNode,
 } from './message-form.ts';
 
-export interface SenderParts {
+interface SenderParts {
   readonly call: Nodes['call'];
   readonly isOwn: (lease: string) => boolean;
   /** Another node that holds the lease, as far as this one knows. */

@@ -13,7 +13,7 @@ import type { SetCorsHeaders } from '../security-headers.ts';
 import { DirectReply, DirectRequest, plainBodyBytes, readBody } from '../direct/direct-exchange.ts';
 import { createRouteTree } from './route-tree.ts';
 
-export interface DirectParts {
+interface DirectParts {
   readonly routes: readonly ServedRoute[];
   readonly guard: Guard;
   readonly events: EdgeEvents;

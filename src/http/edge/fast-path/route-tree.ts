@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../../contract/endpoint.ts';
 import { servedMethods } from '../request-handling.ts';
 
-export interface FoundRoute<R> {
+interface FoundRoute<R> {
   readonly route: R;
   readonly params: Readonly<Record<string, string>>;
 }

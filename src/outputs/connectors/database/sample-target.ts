@@ -10,7 +10,7 @@ import type { WriteSample, WrittenSample } from '../connector-services.ts';
 const ruleHopsMax = 10;
 
 /** The properties and options of a custom database connector. */
-export interface CustomSample extends TargetOptions {
+interface CustomSample extends TargetOptions {
   readonly topic: string;
   readonly targetDeviceId: string | null;
   readonly useCurrentDevice: boolean;

@@ -18,7 +18,7 @@ export interface SqlSession {
   destroy(): void;
 }
 
-export interface SqlTarget {
+interface SqlTarget {
   readonly properties: SqlProperties;
   readonly address: SqlAddress;
   readonly egress: EgressGuard;

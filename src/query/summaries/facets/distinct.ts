@@ -10,7 +10,7 @@ import {
 import type { ColumnValues, Facet, Tally } from '../facet.ts';
 import { missing } from '../../../structures/missing.ts';
 
-export interface DistinctTally extends Tally {
+interface DistinctTally extends Tally {
   readonly distinct: DistinctSet;
 }
 

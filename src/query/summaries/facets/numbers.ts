@@ -2,7 +2,7 @@
 import { addTerm, addTerms, type CompensatedSum, mergeSums } from '../compensated-sum.ts';
 import { type Facet, isNumeric, numberOf, type Tally } from '../facet.ts';
 
-export interface NumbersTally extends Tally, CompensatedSum {
+interface NumbersTally extends Tally, CompensatedSum {
   numericCount: number;
   /** Infinity without a number. */
   min: number;

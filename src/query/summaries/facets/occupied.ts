@@ -3,7 +3,7 @@ import { type Facet, isNumeric, numberOf, type Tally } from '../facet.ts';
 import { hourMs } from '../../../model/instant.ts';
 import { markSlot, mergeSlots, type OccupiedSlots, slotBit } from '../occupied-slots.ts';
 
-export interface OccupiedTally extends Tally {
+interface OccupiedTally extends Tally {
   /** Has an item for every hour with a number or a boolean. */
   readonly slots: OccupiedSlots;
 }

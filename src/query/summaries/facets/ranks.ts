@@ -8,7 +8,7 @@ const gamma = (1 + accuracy) / (1 - accuracy);
 const logGamma = Math.log(gamma);
 const firstCapacity = 16;
 
-export interface RanksTally extends Tally {
+interface RanksTally extends Tally {
   /** Values in `numbers`; all of them while there is no sketch. */
   length: number;
   numbers: Float64Array;

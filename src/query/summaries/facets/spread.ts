@@ -1,7 +1,7 @@
 // Facet `spread`: how far numbers lie from their mean; booleans count as 0 and 1. Tallies merge by the method of Chan.
 import { type Facet, isNumeric, numberOf, type Tally } from '../facet.ts';
 
-export interface SpreadTally extends Tally {
+interface SpreadTally extends Tally {
   numericCount: number;
   mean: number;
   /** The sum of the squares of the distances from the mean. */

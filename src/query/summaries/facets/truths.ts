@@ -1,7 +1,7 @@
 // Facet `truths`: the numbers of values that are true and that are false.
 import type { Facet, Tally } from '../facet.ts';
 
-export interface TruthsTally extends Tally {
+interface TruthsTally extends Tally {
   trueCount: number;
   falseCount: number;
 }

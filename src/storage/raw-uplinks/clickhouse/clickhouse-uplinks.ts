@@ -27,7 +27,7 @@ import {
   uplinkTable,
 } from './uplink-table.ts';
 
-export const clickHouseUplinkLimits = {
+const clickHouseUplinkLimits = {
   /** A block ends where its uplinks reach the next slot of time, or at one of the sizes. */
   slotMs: 30_000,
   rowsMax: 20_000,
@@ -37,7 +37,7 @@ export const clickHouseUplinkLimits = {
   outcomeBytesMax,
 } as const;
 
-export type ClickHouseUplinkLimits = {
+type ClickHouseUplinkLimits = {
   readonly [K in keyof typeof clickHouseUplinkLimits]: number;
 };
 
@@ -45,7 +45,7 @@ export type ClickHouseUplinkLimits = {
 const deletedEveryMs = 100;
 const deletedTries = 300;
 
-export interface ClickHouseUplinksOptions {
+interface ClickHouseUplinksOptions {
   readonly clickHouse: ClickHouse;
   readonly shardOf: (deviceId: string) => Shard;
   /** The number of this data folder's journal. */

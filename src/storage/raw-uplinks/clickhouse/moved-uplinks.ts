@@ -6,7 +6,7 @@ import { uplinkOf } from '../raw-uplink-line.ts';
 /** Positions of one select; not every position has an uplink. */
 const positionsPerSelect = 50_000;
 
-export interface UplinkCounts {
+interface UplinkCounts {
   /** Of the journal. */
   readonly own: number;
   /** Of other journals. */

@@ -53,7 +53,7 @@ export function storedUplinks(rows: readonly UplinkRow[], journal: number): Stor
   };
 }
 
-export interface UplinkTable {
+interface UplinkTable {
   /** Newest first, without those of this journal from a position on. */
   list(shard: Shard, range: RawUplinkRange, below: number): Promise<RawUplinkPage>;
 }
@@ -81,7 +81,7 @@ export function openUplinkTable(journal: number): UplinkTable {
   };
 }
 
-export interface UplinkDay {
+interface UplinkDay {
   /** Days since 1970. */
   readonly day: number;
   readonly bytes: number;

@@ -23,7 +23,7 @@ import {
 // Durable mark: the synced length of the open segment. A shorter segment is damaged.
 
 /** The open segment by its number, and its bytes that were synced. */
-export interface DurableMark {
+interface DurableMark {
   readonly sequence: number;
   readonly bytes: number;
 }

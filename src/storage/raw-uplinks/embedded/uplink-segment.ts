@@ -166,7 +166,7 @@ export async function readLines(
   return block && linesOf(block.payload);
 }
 
-export interface SegmentCopy {
+interface SegmentCopy {
   readonly contents: SegmentContents;
   readonly bytes: number;
   readonly damage: readonly BlockDamage[];

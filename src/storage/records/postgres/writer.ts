@@ -7,14 +7,14 @@ import { postgresLimits, type PostgresServer, recordsError, sessionOf } from './
 
 const writerPollMs = 100;
 
-export interface WriterEvents {
+interface WriterEvents {
   /** A message of a trigger, with the organization whose lists changed. */
   readonly changed: (organizationId: string) => void;
   /** Called after a lost session was replaced: what it had begun has ended. */
   readonly replaced: () => void;
 }
 
-export interface Writer {
+interface Writer {
   /** The session; connects when it is needed. Throws problems. */
   session(): Promise<pg.Client>;
   /** Ends sessions that wait, and gives statements this long from now on; 0 is no limit. */

@@ -18,7 +18,7 @@ import type { RecordTables } from '../schema.ts';
 
 const rowsPerStatement = 100;
 
-export interface NewSharedDelivery {
+interface NewSharedDelivery {
   readonly id: string;
   readonly shard: number;
   readonly draft: DeliveryDraft;
@@ -61,7 +61,7 @@ export async function insertSharedDeliveries(
   }
 }
 
-export interface WaitingRows {
+interface WaitingRows {
   readonly shards: readonly number[];
   readonly behind: number;
   /** Up to this sequence; all without it. */
@@ -125,7 +125,7 @@ export async function saveDeliveryResults(
   }
 }
 
-export interface SharedDeliveryFilter {
+interface SharedDeliveryFilter {
   readonly connectorId: string;
   readonly organizationId: string;
   readonly workspaceIds?: readonly string[] | undefined;
@@ -211,7 +211,7 @@ async function reserveSequences(step: RecordsDb, count: number): Promise<number>
   return first;
 }
 
-export interface WaitingOfConnector {
+interface WaitingOfConnector {
   readonly waiting: number;
   /** When one that failed is attempted again. */
   readonly nextRetry: EpochMs | undefined;

@@ -55,7 +55,7 @@ export async function simulatedWorkspaceOf(
 }
 
 /** A demo workspace with what a simulation of its devices needs. */
-export interface SimulatedWorkspace {
+interface SimulatedWorkspace {
   readonly workspaceId: string;
   readonly uplinkSecret: string;
   readonly devices: readonly { readonly id: string; readonly deviceId: string }[];

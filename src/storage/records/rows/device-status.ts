@@ -20,7 +20,7 @@ const rowsPerStatement = 100;
  * With several nodes: the epoch of the device's owner that writes, and the position of its journal.
  * What a later owner has written, or this one at a later position, stays.
  */
-export type StatusFence = (deviceId: string) => {
+type StatusFence = (deviceId: string) => {
   readonly epoch: number;
   readonly position: number;
 };
@@ -32,7 +32,7 @@ function isNewer(table: 'deviceStatus' | 'deviceState', fence: StatusFence | und
 }
 
 /** A device that was not online before an uplink, or that is gone with it. */
-export interface OnlineChange {
+interface OnlineChange {
   readonly workspaceId: string;
   readonly deviceId: string;
   readonly state: 'ONLINE' | 'OFFLINE';

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { nodeOf } from './shared-records.ts';
 import type { RecordsDb } from '../records.ts';
 
-export interface KeptAnswer {
+interface KeptAnswer {
   /** Hash of credential, route and key. */
   readonly id: string;
   readonly bodyHash: string;
@@ -143,7 +143,7 @@ export async function saveDurableParts(
     .execute();
 }
 
-export interface UnansweredKey {
+interface UnansweredKey {
   readonly id: string;
   readonly journalPosition: number;
   readonly durable: readonly StoredPart[];

@@ -9,7 +9,7 @@ export interface OrganizationMember extends Member<OrganizationRole> {
   readonly organizationId: string;
 }
 
-export interface WorkspaceMember extends Member<WorkspaceRole> {
+interface WorkspaceMember extends Member<WorkspaceRole> {
   readonly workspaceId: string;
 }
 

@@ -215,7 +215,7 @@ export async function saveConditionStates(
   }
 }
 
-export interface LastSampleRow {
+interface LastSampleRow {
   readonly deviceId: string;
   readonly topic: string;
   readonly dataKey: string;
@@ -263,7 +263,7 @@ export async function saveLastSamples(
 }
 
 /** By rule: its activation, then the newest judged time of each data source, null without one. */
-export type JudgedTimes = Readonly<Record<string, readonly (number | null)[]>>;
+type JudgedTimes = Readonly<Record<string, readonly (number | null)[]>>;
 
 export interface JudgedDevice {
   readonly deviceId: string;

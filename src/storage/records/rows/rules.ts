@@ -16,7 +16,7 @@ type Table = RecordTables['rules'];
 const idsPerQuery = 500;
 
 /** What rules refer to. */
-export type RuleReferenceKind = 'device' | 'tag' | 'place' | 'outputConnector' | 'customLogic';
+type RuleReferenceKind = 'device' | 'tag' | 'place' | 'outputConnector' | 'customLogic';
 
 function toRow(rule: Rule): Insertable<Table> {
   return {

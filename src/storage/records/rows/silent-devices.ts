@@ -42,7 +42,7 @@ function heardDevices(db: RecordsDb) {
 }
 
 /** A page of devices; `next` is the place behind it, undefined behind the last page. */
-export interface HeardPage {
+interface HeardPage {
   readonly devices: readonly HeardDevice[];
   readonly next: TimedPlace | undefined;
 }

@@ -25,7 +25,7 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): View {
   return { ...row, shared: fromFlag(row.shared), content: fromJsonText<JsonObject>(row.content) };
 }
 
-export interface ViewFilter extends WorkspaceFilter {
+interface ViewFilter extends WorkspaceFilter {
   /** Whose views are listed besides the shared ones. */
   readonly viewerId: string;
   readonly kind?: string | undefined;

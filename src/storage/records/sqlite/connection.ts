@@ -31,7 +31,7 @@ const connectionLimits = {
  */
 const beginImmediate = 'begin immediate';
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** Called before each statement of the writer except selects, and after `commit`. */
   readonly ran: (statement: string) => void;
   /** Called once, when a sync failed. Later writes are rejected with `recordsStopped`. */

@@ -33,7 +33,7 @@ export function encodePoints(rows: readonly OpenRow[], journal: number): RowBina
   return to;
 }
 
-export interface NewShape {
+interface NewShape {
   readonly row: OpenRow;
   readonly shape: string;
 }

@@ -200,7 +200,7 @@ const storeLimits = {
 
 export type ClickHouseStoreLimits = { readonly [K in keyof typeof storeLimits]: number };
 
-export interface ClickHouseStoreOptions extends StoreSurroundings {
+interface ClickHouseStoreOptions extends StoreSurroundings {
   /** With several nodes on the tables: the others. */
   readonly elsewhere?: Elsewhere | undefined;
   /** Where the shipping state is kept; exists. */
@@ -235,7 +235,7 @@ export interface ClickHouseStore extends SampleStore {
   readonly askReplicas: () => Promise<void>;
 }
 
-export interface ShippingFigures {
+interface ShippingFigures {
   /** Everything before this position is in ClickHouse. */
   readonly shippedTo: number;
   readonly openRows: number;

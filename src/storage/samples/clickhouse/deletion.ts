@@ -33,7 +33,7 @@ const deletionLimits = {
   removedDevicesMax: 100,
 } as const;
 
-export interface DeletionParts extends StoreParts {
+interface DeletionParts extends StoreParts {
   readonly shipper: Shipper;
   readonly counts: SampleCounts;
   readonly newShapes: NewShapes;
@@ -41,7 +41,7 @@ export interface DeletionParts extends StoreParts {
   readonly isReplicated: boolean;
 }
 
-export type Deletion = Pick<
+type Deletion = Pick<
   SampleStore,
   'retain' | 'dropDevice' | 'previewExpiry' | 'rewritten' | 'takesRanges'
 >;

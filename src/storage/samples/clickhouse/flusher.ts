@@ -31,7 +31,7 @@ export interface Shipper {
   close(waitMsMax: number): Promise<void>;
 }
 
-export interface ShipperParts {
+interface ShipperParts {
   readonly openRows: OpenRows;
   readonly shards: readonly Shard[];
   readonly file: StateFile;

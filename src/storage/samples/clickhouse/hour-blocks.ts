@@ -43,7 +43,7 @@ export interface HourBlocks {
   from(): number;
 }
 
-export interface HourBlocksStart {
+interface HourBlocksStart {
   readonly from: number;
   readonly storedFrom: EpochMs;
   /** The end of the first block, when an earlier run may have inserted it. */

@@ -26,7 +26,7 @@ export interface KnownHours {
   readonly partials: readonly HourPartials[];
 }
 
-export interface HoursParts {
+interface HoursParts {
   readonly shards: readonly Shard[];
   readonly file: StateFile;
   readonly openRows: OpenRows;

@@ -11,7 +11,7 @@ export const keptMemoryLimits = {
   charactersOfDeviceMax: 4 * 1024 * 1024,
 } as const;
 
-export type KeptMemoryLimits = { readonly [K in keyof typeof keptMemoryLimits]: number };
+type KeptMemoryLimits = { readonly [K in keyof typeof keptMemoryLimits]: number };
 
 /** What a read needs: rows from a time on, or at least this number of the newest ones. */
 export interface WantedRows {

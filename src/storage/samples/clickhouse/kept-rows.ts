@@ -30,7 +30,7 @@ const keptLimits = {
 export type KeptLimits = { readonly [K in keyof typeof keptLimits]: number };
 
 /** Rows of a device in the order of reading: all that are at or after `from`. */
-export interface KeptDevice {
+interface KeptDevice {
   readonly from: EpochMs;
   readonly places: readonly OpenPlace[];
 }
@@ -54,7 +54,7 @@ export interface LoadedRows {
   readonly isCut: boolean;
 }
 
-export interface KeptRowsParts {
+interface KeptRowsParts {
   readonly load: LoadRows;
   readonly journal: number;
   /** A monotonic clock in milliseconds. */

@@ -7,7 +7,7 @@ import { compareRows } from './sealed-rows.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** Open rows of other nodes, of the moment in which each was asked. */
-export interface OtherOpenRows {
+interface OtherOpenRows {
   /** By journal, the position before which all is in ClickHouse; what is behind is among the rows. */
   readonly shipped: ReadonlyMap<number, number>;
   /** In no order. */

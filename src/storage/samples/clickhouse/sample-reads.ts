@@ -38,7 +38,7 @@ const devicesPerQuery = 500;
 /** Shapes of a device that are read. */
 const shapesMax = 20_000;
 
-export type SampleReads = Pick<
+type SampleReads = Pick<
   SampleStore,
   'samples' | 'exportSamples' | 'exportColumns' | 'topics' | 'count' | 'latest' | 'measuredKeys'
 >;

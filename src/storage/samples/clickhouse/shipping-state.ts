@@ -26,7 +26,7 @@ export interface ShippingState {
   readonly gone?: readonly (readonly [deviceId: string, before: number])[];
 }
 
-export interface ShippedHours {
+interface ShippedHours {
   /** Hours contain everything before this position. */
   readonly to: number;
   /** Everything behind was stored at or after this time. */

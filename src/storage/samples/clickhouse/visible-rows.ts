@@ -8,7 +8,7 @@ import { isRemoved, type Removal, type RemovalsByDevice, removedText } from './r
 import type { StateFile } from './shipping-state.ts';
 
 /** By journal. */
-export type JournalPositions = ReadonlyMap<number, number>;
+type JournalPositions = ReadonlyMap<number, number>;
 
 const noPositions: JournalPositions = new Map();
 const noRules: RetentionTimes = { workspaces: new Map(), dataFlows: new Map() };

@@ -22,7 +22,7 @@ interface WaitingChunk extends Member {
   readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
 
-export interface ChunkSealerParts {
+interface ChunkSealerParts {
   readonly registry: SeriesRegistry;
   readonly makers: ChunkMakers;
   readonly segments: SegmentSet;

@@ -248,7 +248,7 @@ class RangeRow implements PlacedRow {
   }
 }
 
-export interface EntryWriterParts {
+interface EntryWriterParts {
   readonly registry: SeriesRegistry;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;

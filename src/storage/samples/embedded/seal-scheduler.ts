@@ -1,7 +1,7 @@
 // Sealing work: one background run at a time, for which writers wait when memory has no room.
 import type { StoreLimits } from './store-limits.ts';
 
-export interface SealingWorkParts {
+interface SealingWorkParts {
   /** Seals what is closed. */
   readonly work: () => Promise<void>;
   /** Bytes of the journal so far. */

@@ -18,7 +18,7 @@ import type { Segment } from './segments/segment-set.ts';
 import { addChunk, seriesOf } from './rows/series.ts';
 import type { StoreLimits } from './store-limits.ts';
 
-export interface OpenedSegments {
+interface OpenedSegments {
   readonly manifest: Manifest;
   readonly segments: Segment[];
   readonly runs: readonly OpenedRun[];
@@ -81,7 +81,7 @@ export function devicesOf(runs: readonly OpenedRun[]): number {
   return runs.reduce((most, { index }) => Math.max(most, index.head.devices), 0);
 }
 
-export interface OpenedTables {
+interface OpenedTables {
   readonly tables: ShapeTables;
   readonly tableRuns: TableRuns;
 }

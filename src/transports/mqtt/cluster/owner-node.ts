@@ -30,7 +30,7 @@ import {
 
 const evictBytes = 300;
 
-export interface OwnerNodeParts {
+interface OwnerNodeParts {
   readonly messages: NodeMessages;
   readonly broker: () => MqttBroker | undefined;
   /** Of the devices of this node. */

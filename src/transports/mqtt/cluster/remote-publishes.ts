@@ -10,7 +10,7 @@ import { kinds, type PublishRequest, requestOf, sentBytes, sentMessage } from '.
 /** Publishes whose owner is known when their acknowledgement is in doubt. */
 const keysMax = 50_000;
 
-export interface RemotePublishes<R extends RoutedDevice> {
+interface RemotePublishes<R extends RoutedDevice> {
   /** Resolves when the payload is durable at its owner, which may be this node. */
   readonly store: PublishParts<R>['store'];
   readonly doubt: (duplicateKey: string) => void;

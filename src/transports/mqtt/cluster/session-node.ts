@@ -26,14 +26,14 @@ const keptBytes = 5_000;
 /** A platform that stops does not wait longer for owners. */
 const releaseWithinMs = 1_000;
 
-export interface SessionNode extends Omit<MqttPeers, 'published'> {
+interface SessionNode extends Omit<MqttPeers, 'published'> {
   /** Registers again what owners do not know. Call every second. */
   tick(): void;
   /** Resolves when the owners know of the connections that have ended, or after a second. */
   released(): Promise<void>;
 }
 
-export interface SessionNodeParts {
+interface SessionNodeParts {
   readonly messages: NodeMessages;
   readonly broker: () => MqttBroker | undefined;
   /** Of the clients that this node owns. */

@@ -10,7 +10,7 @@ import { type CutLimits, sealInChunks } from './chunk-cuts.ts';
 import { chunkInMemory, type RowsToSeal } from './chunk-writer.ts';
 
 /** Rows of one device and topic, in the order of time. */
-export interface PackedRows {
+interface PackedRows {
   readonly length: number;
   /** Times, orders, then one column after the other: numbers, booleans as 0 and 1, or indices of strings. */
   readonly doubles: Float64Array<ArrayBuffer>;
@@ -37,7 +37,7 @@ export interface ChunkJob {
 }
 
 /** A chunk without what the threads do not share. */
-export interface MadeChunk
+interface MadeChunk
   extends Pick<
     Chunk,
     'rows' | 'oldest' | 'newest' | 'minOrder' | 'maxOrder' | 'originRows' | 'ends' | 'stats'

@@ -56,7 +56,7 @@ export function readHours(reader: ByteReader): ChunkHours {
 }
 
 /** The rows of a chunk and the values of one column. */
-export interface NumbersOfRows {
+interface NumbersOfRows {
   readonly timestamps: Float64Array;
   /** The values of the rows that have one. */
   readonly numbers: Float64Array;

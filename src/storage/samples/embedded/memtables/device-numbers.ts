@@ -27,7 +27,7 @@ export interface DeviceNumbers {
   readonly save: () => Promise<void>;
 }
 
-export interface DeviceNumbersOptions {
+interface DeviceNumbersOptions {
   /** The two copies. */
   readonly paths: readonly [string, string];
   /** Runs have rows of this many devices: fewer numbers in a copy are damage. */

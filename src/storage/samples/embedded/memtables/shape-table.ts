@@ -21,7 +21,7 @@ export interface TableName {
 }
 
 /** Where a row that comes again after a crash is: in a file for sure, maybe, or in none. */
-export type Sealed = 'yes' | 'maybe' | 'no';
+type Sealed = 'yes' | 'maybe' | 'no';
 
 export class ShapeTable implements TableName {
   readonly shape: DataShape;

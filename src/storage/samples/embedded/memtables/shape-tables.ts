@@ -11,7 +11,7 @@ import { DeviceTables } from './device-tables.ts';
 import { ShapeTable, type TableName } from './shape-table.ts';
 import { SpareMemory } from './buffer-pool.ts';
 
-export type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax' | 'spareMemtableBytes'>;
+type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax' | 'spareMemtableBytes'>;
 
 export interface TableRow extends RowToAdd {
   /** The number of the device. */

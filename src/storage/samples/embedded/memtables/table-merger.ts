@@ -13,7 +13,7 @@ import type { ShapeTables } from './shape-tables.ts';
 import type { TableRun } from './table-run.ts';
 import type { TableRuns } from './table-runs.ts';
 
-export interface TableMergerParts {
+interface TableMergerParts {
   readonly tables: ShapeTables;
   readonly tableRuns: TableRuns;
   readonly segments: SegmentSet;

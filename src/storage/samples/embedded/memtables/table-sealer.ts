@@ -15,7 +15,7 @@ import type { TableRuns } from './table-runs.ts';
 
 const sliceMs = 4;
 
-export interface TableSealerParts {
+interface TableSealerParts {
   readonly tables: ShapeTables;
   readonly tableRuns: TableRuns;
   readonly registry: SeriesRegistry;

@@ -58,7 +58,7 @@ export function endsOf(edges: readonly EpochMs[]): { from: EpochMs; to: EpochMs 
   return { from: edges[0] ?? missing('first edge'), to: edges.at(-1) ?? missing('last edge') };
 }
 
-export interface BucketSources {
+interface BucketSources {
   readonly deviceOf: (id: string) => Device | undefined;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;

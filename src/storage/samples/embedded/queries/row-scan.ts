@@ -19,7 +19,7 @@ import {
 import type { TopicGroup } from '../memtables/shape-tables.ts';
 import type { Device, Series } from '../rows/series.ts';
 
-export type Direction = 'newest' | 'oldest';
+type Direction = 'newest' | 'oldest';
 
 export interface RowReader {
   /** Of one topic or of all. */

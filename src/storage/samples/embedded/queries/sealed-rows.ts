@@ -38,7 +38,7 @@ const stringBytes = 24;
 const cellsPerHour = 5;
 
 /** Memory that is used again and again for chunks that are looked at once. */
-export interface Scratch {
+interface Scratch {
   readonly bytes: Uint8Array;
   readonly values: Float64Array;
 }

@@ -23,7 +23,7 @@ const devicesPerCommit = 64;
 /** Rows that one commit writes again, about. */
 const rowsPerCommit = 100_000;
 
-export interface RemovingParts extends RetentionParts {
+interface RemovingParts extends RetentionParts {
   readonly ofTables: TableRetentionParts;
 }
 

@@ -12,7 +12,7 @@ export const runMagic = 0x314e_5248;
 export const runFooterBytes = 16;
 
 /** What all rows of a run have in common, and its totals. */
-export interface RunHead {
+interface RunHead {
   readonly format: number;
   /** The shape of every row, as text. */
   readonly shape: string;

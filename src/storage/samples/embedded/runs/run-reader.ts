@@ -11,7 +11,7 @@ import { firstPageOf } from './run-index.ts';
 import { Slice } from './slice-rows.ts';
 import { SliceWalk } from './slice-walk.ts';
 
-export interface RunReaderOptions extends PageSectionsOptions {
+interface RunReaderOptions extends PageSectionsOptions {
   readonly origins: readonly Origin[];
 }
 

@@ -15,7 +15,7 @@ import {
 /** Bytes of pages that are written with one call. */
 const writeBytes = 1 << 20;
 
-export interface NewRun {
+interface NewRun {
   readonly path: string;
   readonly shape: DataShape;
   readonly topic: string;

@@ -17,14 +17,14 @@ import type { PageSections } from './page-sections.ts';
 /** With more origins, those of the slice are read. */
 const originsCompared = 64;
 
-export interface SliceStatistic {
+interface SliceStatistic {
   readonly sum: number;
   readonly min: number;
   readonly max: number;
 }
 
 /** Where a slice is. */
-export interface SlicePlace {
+interface SlicePlace {
   readonly sections: PageSections;
   readonly slices: PageSlices;
   readonly page: number;

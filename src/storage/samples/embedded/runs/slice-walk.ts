@@ -13,7 +13,7 @@ import type { PageSections } from './page-sections.ts';
 import type { RunFile } from './run-file.ts';
 import { firstPageOf } from './run-index.ts';
 
-export interface SliceWalkParts {
+interface SliceWalkParts {
   readonly run: RunFile;
   readonly sections: PageSections;
   /** The slice of a page as a group. */

@@ -9,7 +9,7 @@ import type { RunFile, RunPage } from './run-file.ts';
 /** Sums are of decimals that were added in another way. */
 const sumTolerance = 1e-9;
 
-export interface RunFindings {
+interface RunFindings {
   readonly pages: number;
   /** Samples in readable pages. */
   readonly samples: number;

@@ -20,7 +20,7 @@ import {
 } from './manifest.ts';
 import { type Interners, type OpenedSegment, openSegment } from './chunk-segment-reader.ts';
 
-export interface CountedSegments {
+interface CountedSegments {
   readonly manifest: Manifest;
   readonly segments: readonly OpenedSegment[];
   readonly damage: readonly StoreDamage[];

@@ -51,7 +51,7 @@ export interface WrittenRun {
   readonly retired: number;
 }
 
-export interface SegmentChange {
+interface SegmentChange {
   /** Chunks for a new segment; from the commit on they are read from there. */
   readonly add?: readonly Member[];
   /** A run, which becomes a segment; not together with chunks. */

@@ -6,7 +6,7 @@ import { readInts, writeInts } from './int-column.ts';
 /** Compressing costs some 50 microseconds whatever the length, so short texts stay as they are. */
 const compressFromBytes = 512;
 
-export interface Texts {
+interface Texts {
   readonly texts: readonly string[];
   readonly ids: Float64Array;
 }
