@@ -6,12 +6,13 @@ import { testedProgram } from '../world/tested-program.ts';
 
 export const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
 const readyWithinMs = 120_000;
-const outputKept = 4_000;
+/** Lines that a test looks for must not be lost to those that follow. */
+const outputKeptMax = 1_000_000;
 
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The end of what it wrote, both channels. */
+  /** What it wrote, both channels; of a million characters and more, the end. */
   readonly output: string;
   readonly ms: number;
 }
@@ -54,7 +55,7 @@ function spawnPlatform(directory: string, settings: Settings = {}): Started {
   });
   let output = '';
   const keep = (text: Buffer): void => {
-    output = (output + text.toString()).slice(-outputKept);
+    output = (output + text.toString()).slice(-outputKeptMax);
   };
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
@@ -84,7 +85,8 @@ export async function startProcess(
       readyWithinMs,
     );
     const look = (): void => {
-      const ready = /ready on [^\s]+:(\d+)\n[^]*\n\n$/.exec(output());
+      // Lines of the log may follow the block in the same piece of output.
+      const ready = /ready on [^\s]+:(\d+)\n\n(?:.+\n)+\n/.exec(output());
       if (ready === null) return;
       clearTimeout(late);
       resolve(Number(ready[1]));
