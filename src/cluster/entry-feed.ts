@@ -55,7 +55,13 @@ export interface EntryFeedMessage {
 interface EntryFeedParts {
   readonly log: Pick<
     EntryLog,
-    'position' | 'nextPosition' | 'firstPosition' | 'entriesFrom' | 'reachTime' | 'positionAt'
+    | 'position'
+    | 'nextPosition'
+    | 'firstPosition'
+    | 'entriesFrom'
+    | 'behindLost'
+    | 'reachTime'
+    | 'positionAt'
   >;
   /** Name of the journal. */
   readonly journal: () => string;
@@ -199,7 +205,12 @@ async function* readJournal(parts: EntryFeedParts, state: FeedState): AsyncGener
     await pause();
   }
   if (state.next >= to) return;
-  // The log reports the damage; nothing else can be waited for.
+  // It is damage; nothing else can be waited for.
+  const behindLost = log.behindLost(state.next);
+  if (behindLost > state.next) {
+    state.next = behindLost;
+    return;
+  }
   parts.failed(new Error(`The journal has no entries from ${state.next} to ${to} for other nodes`));
   state.next = to;
 }

@@ -196,6 +196,17 @@ export class EntryLog {
   }
 
   /**
+   * The position itself, or behind it the first one that is not known to be lost: opening reported
+   * what is.
+   */
+  behindLost(position: number): number {
+    const hole = this.#journal.damage.find(
+      ({ firstPosition, nextPosition }) => firstPosition <= position && position < nextPosition,
+    );
+    return hole?.nextPosition ?? position;
+  }
+
+  /**
    * Samples of the devices for the store that were stored after the cursor (exclusive) or since a
    * time of storing, without those that later entries removed, in order of storing, batch by batch up to the newest durable one. Throws Problem `cursorTooOld`
    * with the oldest cursor still kept, `invalidRequest` for a text that is not a cursor.

@@ -34,6 +34,8 @@ export interface JournalDamage {
   /** Entries known to be lost: from this position, this number. */
   readonly firstPosition: number;
   readonly entries: number;
+  /** Where the next entry after them is, or will be: positions behind a lost end are left out. */
+  readonly nextPosition: number;
 }
 
 export interface RecoveredJournal {
@@ -105,7 +107,8 @@ export async function recoverJournal(
   const end = Math.max(progress.position ?? 0, last?.firstPosition ?? 0);
   const found = { segments, lastStoredAt: progress.storedAt };
   if (end < acknowledgedTo) {
-    const lost = { firstPosition: end, entries: acknowledgedTo - end };
+    const nextPosition = acknowledgedTo + positionsLeftOut;
+    const lost = { firstPosition: end, entries: acknowledgedTo - end, nextPosition };
     const damage = progress.damage.map((place) => ({ ...place, kind: lostKind(place) }));
     damage.push({
       kind: 'missingEntries',
@@ -116,7 +119,7 @@ export async function recoverJournal(
     });
     return {
       ...found,
-      nextPosition: acknowledgedTo + positionsLeftOut,
+      nextPosition,
       lostTo: acknowledgedTo,
       startsNew: true,
       damage,
@@ -174,6 +177,7 @@ async function recoverSegment(
         bytes,
         firstPosition,
         entries: 0,
+        nextPosition: firstPosition,
       });
       if (isTorn) break;
     }
@@ -271,6 +275,7 @@ function noteGap(
     const lost = {
       firstPosition: progress.position,
       entries: Math.max(0, lostTo - progress.position),
+      nextPosition: position,
     };
     progress.damage.push({ kind: 'missingEntries', path, offset, bytes: 0, ...lost });
   }

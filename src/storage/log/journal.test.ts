@@ -1,5 +1,6 @@
 // The journal: group commit, failing disks, rotation and dropping, reading while writing, and what a crash leaves behind.
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,11 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Disk, realDisk } from './disk.ts';
-import { frameHeaderBytes, frameTypes, writeFrame } from './frame.ts';
-import type { EncodedEntry } from './journal-block.ts';
+import { FollowerPositions } from './follower-positions.ts';
+import { frameBytes, frameHeaderBytes, frameTypes, scanFrames, writeFrame } from './frame.ts';
+import { type EncodedEntry, entryCountOf } from './journal-block.ts';
+import { logDamage } from './journal-recovery.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 
 let directory: string;
@@ -291,6 +294,42 @@ describe('recovery', () => {
     const again = await open();
     expect(again.damage).toEqual([]);
     expect((await texts(again)).at(-1)).toBe('new');
+  });
+
+  test('cut at any byte, it says once which acknowledged entries are lost, and again at the next start', async () => {
+    const path = await written(3);
+    const journal = await open();
+    await Promise.all([3, 4, 5].map((i) => journal.append(entry(`entry ${i}`)).durable));
+    await journal.close();
+    const contents = readFileSync(path);
+    const acknowledgedTo = 6;
+    /** Where each frame ends, and how many entries are before that. */
+    const ends = [{ offset: 0, entries: 0 }];
+    for await (const { frames } of scanFrames(path, 0, contents.length))
+      for (const frame of frames) {
+        const { offset, entries } = ends.at(-1)!;
+        ends.push({ offset: offset + frameBytes(frame), entries: entries + entryCountOf(frame) });
+      }
+    expect(ends.map(({ entries }) => entries)).toEqual([0, 0, 1, 2, 3, 6]);
+    const cuts = join(directory, 'cuts');
+    for (let cut = 0; cut < contents.length; cut++) {
+      const folder = join(cuts, String(cut));
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, basename(path)), contents.subarray(0, cut));
+      const followers = await FollowerPositions.open(folder, () => 1);
+      const { offset, entries } = ends.findLast((end) => end.offset <= cut)!;
+      const told = [
+        ...(cut > offset ? [`${cut - offset} bytes from ${offset} on cannot be read`] : []),
+        `${acknowledgedTo - entries} journal entries are missing from position ${entries}`,
+      ];
+      for (const start of ['first', 'second']) {
+        const found = await open({ directory: folder, acknowledgedTo });
+        const reasons = logDamage(found.damage, followers, folder).map(({ reason }) => reason);
+        expect(reasons, `cut at ${cut}, ${start} start`).toEqual(told);
+        expect(await texts(found)).toEqual(Array.from({ length: entries }, (_, i) => `entry ${i}`));
+        await found.close();
+      }
+    }
   });
 
   test('steps over a bad entry in the middle, says which was lost, and keeps the rest', async () => {

@@ -55,6 +55,7 @@ export async function openTestSamples({
       entriesFrom: (position: number) => log.entriesFrom(position),
       duplicateKeysFrom: (position: number) => log.duplicateKeysFrom(position),
       isLost: (from: number, to: number) => log.isLost(from, to),
+      behindLost: (position: number) => log.behindLost(position),
       replay: (...of: Parameters<EntryLog['replay']>) => log.replay(...of),
       followerPosition: (follower: string) => log.followerPosition(follower),
       setFollowerPosition: (follower: string, position: number) =>

@@ -50,6 +50,7 @@ function bench(limits: { entriesMax?: number; statesMax?: number } = {}) {
     async *entriesFrom(position) {
       yield journal.filter((entry) => entry.position >= position);
     },
+    behindLost: (position) => position,
     get position() {
       return (journal.at(-1)?.position ?? -1) + 1;
     },

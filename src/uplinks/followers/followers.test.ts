@@ -10,6 +10,7 @@ function emptyLog(): FollowedLog & { readonly told: [string, number][] } {
     told,
     position: 7,
     entriesFrom: async function* () {},
+    behindLost: (position) => position,
     followerPosition: (name) => new Map(told).get(name),
     setFollowerPosition: (name, position) => void told.push([name, position]),
   };

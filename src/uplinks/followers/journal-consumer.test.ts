@@ -1,5 +1,5 @@
 // The follower over a real journal: every entry in order, once without failures, again after them, whatever was announced.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -89,6 +89,39 @@ test('an entry of which nothing was left does not take the place of the next one
   follower.follow(await opened.append(2));
   await follower.settled();
   expect(seen).toEqual([1, 2]);
+});
+
+test('what was lost with the end of the journal fails no follower, whether it was behind or had seen all', async () => {
+  const directory = folder();
+  const opened = await openIn(directory);
+  const first = { behind: following(opened, 'behind'), ahead: following(opened, 'ahead') };
+  for (const value of [1, 2, 3, 4, 5, 6]) {
+    const entry = await opened.append(value);
+    first.ahead.follower.follow(entry);
+    if (value < 3) first.behind.follower.follow(entry);
+  }
+  await Promise.all([first.ahead.follower.settled(), first.behind.follower.close()]);
+  await first.ahead.follower.close();
+  expect(['behind', 'ahead'].map((name) => opened.store.followerPosition(name))).toEqual([2, 6]);
+  await opened.close();
+  const journal = join(directory, 'journal');
+  const file = join(journal, readdirSync(journal)[0] ?? missing('segment'));
+  truncateSync(file, statSync(file).size - 100);
+  for (const value of [7, 8]) {
+    const again = await openIn(directory);
+    const second = { behind: following(again, 'behind'), ahead: following(again, 'ahead') };
+    await Promise.all([second.behind.follower.settled(), second.ahead.follower.settled()]);
+    const entry = await again.append(value);
+    for (const { follower, failures } of Object.values(second)) {
+      follower.follow(entry);
+      await follower.settled();
+      expect(failures).toEqual([]);
+      await follower.close();
+    }
+    expect(second.ahead.seen).toEqual([value]);
+    expect(second.behind.seen.at(-1)).toBe(value);
+    await again.close();
+  }
 });
 
 test('a new follower starts at the end; one that was stopped goes on where it stopped, after a restart too', async () => {

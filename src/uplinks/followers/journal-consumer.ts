@@ -35,7 +35,7 @@ export interface JournalFollower {
 
 export type FollowedLog = Pick<
   EntryLog,
-  'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'position'
+  'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'behindLost' | 'position'
 >;
 
 export interface JournalFollowerParts {
@@ -248,8 +248,12 @@ async function readJournal(progress: Progress, isClosed: () => boolean): Promise
   }
   const { next, wanted } = progress;
   if (next >= wanted) return;
-  // Durable entries that the journal cannot give are damage, which the log reports; nothing else
-  // can be waited for.
+  // Durable entries that the journal cannot give are damage; nothing else can be waited for.
+  const behindLost = parts.log.behindLost(next);
+  if (behindLost > next) {
+    progress.moveTo(behindLost);
+    return;
+  }
   parts.failed(
     new Error(
       `The journal has no entries from ${next} to ${wanted}; follower ${parts.name} continues after them`,
