@@ -92,9 +92,19 @@ const times = {
   ),
 };
 
+const openAt = {
+  openAt: Type.Optional(
+    Type.String({
+      description:
+        'ISO-8601 date-time. Returns the alarms that were open or acknowledged at that time.',
+    }),
+  ),
+};
+
 const alarmListQuery = Type.Object({
   ...workspaceListParameters(alarmSortFields),
   ...times,
+  ...openAt,
   search: Type.Optional(
     Type.String({ maxLength: 500, description: 'Search in name, key, device, and rule.' }),
   ),

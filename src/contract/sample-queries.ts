@@ -226,6 +226,18 @@ export const latestSamplesBody = namedObject('LatestSamplesBody', {
   ),
   topics: nameList('Topics. Defaults to all.'),
   keys: nameList('Data keys to return, matched as in a KPI query. Defaults to all data.'),
+  at: orNull(
+    time(
+      'ISO-8601 date-time. Returns the samples that were the newest at that time, itself included.',
+    ),
+  ),
+  within: orNull(
+    Type.String({
+      maxLength: textMax,
+      description:
+        'Only with `at`: ISO-8601 duration up to `P366D`. Older samples are not returned. Defaults to `P7D`.',
+    }),
+  ),
   page: orNull(pageParameters.page),
   size: orNull(pageParameters.size),
 });
@@ -511,7 +523,7 @@ export const samples = {
     ownBody: true,
     summary: 'Get latest samples of many devices',
     description:
-      'Returns the newest sample per topic for a list of devices, a tag, or a workspace.',
+      'Returns the newest sample per topic for a list of devices, a tag, a place, or a workspace, now or at a past time.',
     tag,
     takesShares,
     access: { ...access, resource: 'handler' },

@@ -20,12 +20,20 @@ const searchLimits = {
   togetherMax: 16,
 } as const;
 
+/** Samples count from `from` up to `at`, both inclusive. */
+export interface Moment {
+  readonly from: EpochMs;
+  readonly at: EpochMs;
+}
+
 interface WantedSamples {
   /** All topics when undefined. */
   readonly topics: readonly string[] | undefined;
   /** All data when undefined. */
   readonly keys: readonly string[] | undefined;
   readonly now: EpochMs;
+  /** The newest of a past moment in place of those of now. */
+  readonly moment?: Moment | undefined;
   /** Called for what the read omits. */
   readonly unreadable: (samples: UnreadableSamples) => void;
   /** Only what the tiles of the shared dashboard show. */
@@ -54,11 +62,12 @@ export async function latestOfDevices(
   wanted: WantedSamples,
   store: LatestStore,
 ): Promise<LatestOfDevice[]> {
-  const { topics, keys, now, unreadable, share } = wanted;
-  const until = newestUntil(now);
+  const { topics, keys, now, moment, unreadable, share } = wanted;
+  const until = Math.min(moment?.at ?? Infinity, newestUntil(now));
   const stored = await store.latest({
     deviceIds,
     ...(topics !== undefined && { topics }),
+    ...(moment !== undefined && { until, from: moment.from }),
     unreadable,
   });
   const found = share === undefined ? stored : stored.map((all) => samplesOfShare(all, share));
@@ -178,14 +187,20 @@ async function searchSome(
   { topic, key, places }: Search,
   deviceIds: readonly string[],
   values: readonly Values[],
-  { now, until, unreadable }: WantedValues,
+  { now, until, moment, unreadable }: WantedValues,
   store: LatestStore,
 ): Promise<void> {
-  const hour = Math.floor(now / hourMs) * hourMs;
-  const spans = [
-    { source: 'raw', edges: [hour, until + 1] },
-    { source: 'hours', edges: [Math.floor(earliest / hourMs) * hourMs, hour] },
-  ] as const;
+  const from = moment?.from ?? Math.floor(earliest / hourMs) * hourMs;
+  const firstHour = Math.ceil(from / hourMs) * hourMs;
+  const hour = Math.max(Math.floor(Math.min(now, until) / hourMs) * hourMs, from);
+  // The newest first; an hour that is not whole is read from its samples.
+  const spans = (
+    [
+      { source: 'raw', edges: [hour, until + 1] },
+      { source: 'hours', edges: [firstHour, hour] },
+      { source: 'raw', edges: [from, Math.min(firstHour, hour)] },
+    ] as const
+  ).filter(({ edges: [start, end] }) => start < end);
   let left = places;
   for (const { source, edges } of spans) {
     if (left.length === 0) return;

@@ -174,6 +174,21 @@ describe('lists', () => {
     expect(await list(query)).toEqual(expected);
   });
 
+  test('contract 39.5: openAt has those that were triggered and not cleared at that moment', async () => {
+    const { id } = await newest(device, 'drain');
+    const { firstTriggered, cleared } = await world.must('GET', `/v3/alarms/${id}`);
+    const before = (text: string) => new Date(Date.parse(text) - 1).toISOString();
+    expect(await list(`openAt=${middle}`)).toEqual([2, 'Valve', 'pump']);
+    expect(await list(`openAt=${before(middle)}`)).toEqual([1, 'pump']);
+    expect(await list(`openAt=${firstTriggered}`)).toEqual([3, 'drain', 'Valve', 'pump']);
+    expect(await list(`openAt=${before(cleared.at)}&severity=MINOR`)).toEqual([2, 'drain', 'pump']);
+    expect(await list(`openAt=${cleared.at}`)).toEqual([2, 'Valve', 'pump']);
+    expect(await list('openAt=2020-01-01T01:00:00+01:00')).toEqual([0]);
+    const wrong = await world.call('GET', '/v3/alarms?openAt=noon');
+    expect(wrong).toMatchObject({ status: 400 });
+    expect(wrong.body.message).toContain('openAt');
+  });
+
   test('from and to compare the last trigger, half-open', async () => {
     expect(await list(`from=${middle}`)).toEqual([2, 'drain', 'Valve']);
     expect(await list(`to=${middle}`)).toEqual([1, 'pump']);

@@ -196,14 +196,24 @@ const latestSamples = tool({
   name: 'latest_samples',
   title: 'Latest samples',
   description:
-    'Returns the newest sample per topic for up to 50 devices. Unknown devices are omitted.',
+    'Returns the newest sample per topic for up to 50 devices, now or at a past time (at). Unknown devices are omitted.',
   input: Type.Object(
-    { deviceIds: Type.Array(deviceId, { minItems: 1, maxItems: 50 }) },
+    {
+      deviceIds: Type.Array(deviceId, { minItems: 1, maxItems: 50 }),
+      at: Type.Optional(
+        Type.String({
+          maxLength: 40,
+          description:
+            'ISO-8601 date-time: the samples that were the newest at that time, from 7 days before on',
+        }),
+      ),
+    },
     { additionalProperties: false },
   ),
-  async run({ ask }, { deviceIds }) {
+  async run({ ask }, { deviceIds, at }) {
     const found = await ask('POST', '/v3/devices/query/latest', {
       deviceIds,
+      ...(at !== undefined && { at }),
       size: deviceIds.length,
     });
     return (found as { readonly content: unknown }).content;

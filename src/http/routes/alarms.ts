@@ -10,6 +10,7 @@ import {
   readAlarm,
 } from '../../inventory/alarms/alarm-lists.ts';
 import type { Author } from '../../model/actor.ts';
+import { restorePlus } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -70,6 +71,7 @@ function queryOf(sent: {
   readonly organizationId?: string | null | undefined;
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
+  readonly openAt?: string | undefined;
   readonly search?: string | null | undefined;
   readonly placeId?: string | null | undefined;
 }): AlarmQuery {
@@ -83,6 +85,7 @@ function queryOf(sent: {
     placeId: sent.placeId ?? undefined,
     from: sent.from ?? undefined,
     to: sent.to ?? undefined,
+    openAt: sent.openAt === undefined ? undefined : restorePlus(sent.openAt),
     search: sent.search ?? undefined,
   };
 }

@@ -3,10 +3,12 @@ import type { Static } from 'typebox';
 import { type latestSamplesBody, samples } from '../../contract/sample-queries.ts';
 import { listDevicePage } from '../../inventory/devices/assets.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import { fixedDurationMs } from '../../model/iso-duration.ts';
 import { pageOf, type PageRequest, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { latestOfDevices } from '../../query/latest-samples.ts';
+import { parseBound } from '../../model/timestamp.ts';
+import { latestOfDevices, type Moment } from '../../query/latest-samples.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
 import { Completeness } from '../edge/exchange.ts';
 import { type Route, route } from '../edge/route.ts';
@@ -30,12 +32,14 @@ interface DevicePage {
 export function latestSamplesRoute(parts: LatestSamplesParts): Route {
   return route(samples.latestOfMany, async ({ body }, principal) => {
     const request = pageOfBody(body);
+    const moment = momentOf(body);
     const { ids, total } = await devicesOf(body, request, principal, parts);
     const { unreadable, isIncomplete, answer } = new Completeness();
     const wanted = {
       topics: body.topics ?? undefined,
       keys: body.keys ?? undefined,
       now: parts.now(),
+      moment,
       unreadable,
       share: principal.share,
     };
@@ -45,6 +49,20 @@ export function latestSamplesRoute(parts: LatestSamplesParts): Route {
       ...(isIncomplete() && { incomplete: true as const }),
     });
   });
+}
+
+const withinLimits = { min: 'PT1S', max: 'P366D' } as const;
+
+/** Throws 400. */
+function momentOf({ at, within }: Body): Moment | undefined {
+  const isNow = (at ?? undefined) === undefined;
+  if (isNow && (within ?? undefined) === undefined) return undefined;
+  if (isNow) throw problem('invalidRequest', { reason: 'body within: requires at' });
+  const moment = parseBound('at', at ?? '');
+  const length = fixedDurationMs(within ?? 'P7D', withinLimits);
+  if (typeof length === 'string')
+    throw problem('invalidRequest', { reason: `body within: ${length}` });
+  return { at: moment, from: moment - length };
 }
 
 /** Without a size, named devices are one page. */

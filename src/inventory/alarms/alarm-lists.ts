@@ -34,6 +34,8 @@ export interface AlarmQuery extends ListScope {
   /** Times of the last trigger. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** Triggered before or at the instant, and not cleared at it. */
+  readonly openAt?: string | undefined;
   readonly search?: string | undefined;
 }
 
@@ -76,6 +78,7 @@ async function filterOf(
     placeId,
     from: parseOptionalBound('from', query.from),
     to: parseOptionalBound('to', query.to),
+    openAt: parseOptionalBound('openAt', query.openAt),
     search,
   };
 }

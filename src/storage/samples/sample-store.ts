@@ -66,7 +66,7 @@ export interface SampleStore {
   /**
    * The newest readable sample up to `until` of each topic of many devices, in one pass: one list per
    * device, in the order of `deviceIds`, newest first, then by topic. A device without samples has an empty
-   * list.
+   * list. With `from`, a topic without a sample from then on and up to `until` is left out.
    */
   latest(request: LatestRequest): Promise<FoundLatest>;
 
@@ -260,8 +260,10 @@ export interface LatestRequest {
   readonly deviceIds: readonly string[];
   /** All topics when absent. */
   readonly topics?: readonly string[];
-  /** A later sample counts only for a topic that has no other. */
+  /** A later sample counts only for a topic that has no other; with `from`, it never counts. */
   readonly until: EpochMs;
+  /** Older samples do not count. */
+  readonly from?: EpochMs | undefined;
 }
 
 export interface FoundLatest {

@@ -313,6 +313,8 @@ export interface AlarmFilter extends WorkspaceFilter {
   readonly from?: EpochMs | undefined;
   /** Triggered last before this instant. */
   readonly to?: EpochMs | undefined;
+  /** Triggered first at this instant or before, and not cleared then. */
+  readonly openAt?: EpochMs | undefined;
 }
 
 const columns = {
@@ -326,7 +328,7 @@ const columns = {
 
 function filtered(db: RecordsDb, filter: AlarmFilter) {
   const { workspaceIds, states, severities, deviceIds, ruleIds, from, to, search } = filter;
-  const { placeId } = filter;
+  const { placeId, openAt } = filter;
   let query = db
     .selectFrom('alarms')
     .selectAll()
@@ -343,6 +345,10 @@ function filtered(db: RecordsDb, filter: AlarmFilter) {
   if (placeId !== undefined) query = query.where(isOfDevicesAt(placeId));
   if (from !== undefined) query = query.where('lastTriggered', '>=', from);
   if (to !== undefined) query = query.where('lastTriggered', '<', to);
+  if (openAt !== undefined)
+    query = query
+      .where('firstTriggered', '<=', openAt)
+      .where((eb) => eb.or([eb('clearedAt', 'is', null), eb('clearedAt', '>', openAt)]));
   if (search) query = query.where(contains('searchText', search));
   return query;
 }

@@ -217,7 +217,7 @@ interface Candidate extends PlacedRow {
 }
 
 async function findLatest(
-  { deviceIds, topics, until }: LatestRequest,
+  { deviceIds, topics, until, from }: LatestRequest,
   store: StoreParts,
 ): Promise<Sample[][]> {
   const newest = new Map<string, Map<string, Candidate>>();
@@ -233,18 +233,19 @@ async function findLatest(
     return isLate === isOtherLate ? compareRows(one, other) > 0 : isOtherLate;
   }
   const ids = [...new Set(deviceIds)];
-  const parts = await readPartsOf(store, { deviceIds: ids, topics });
+  const range = from === undefined ? { topics } : { topics, from, to: until + 1 };
+  const parts = await readPartsOf(store, { deviceIds: ids, ...range });
   const sealed = parts.shards.flatMap((shard) => {
     const ofShard = ids.filter((deviceId) => shardOf(deviceId, parts.shards) === shard);
     const groups = Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) =>
       ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery),
     );
     return groups
-      .map((group) => latestStatement(group, { topics, until }, parts))
+      .map((group) => latestStatement(group, { topics, until, from }, parts))
       .map((sql) => ({ shard, sql }));
   });
   for (const deviceId of ids)
-    for (const place of openPlacesIn(deviceId, { topics }, parts))
+    for (const place of openPlacesIn(deviceId, range, parts))
       offer(deviceId, place.row.topic, {
         ...place,
         sample: () => sampleOfRow(place.row),
@@ -266,11 +267,17 @@ function latestStatement(
   {
     topics,
     until,
-  }: Pick<LatestRequest, 'until'> & { readonly topics: LatestRequest['topics'] | undefined },
+    from,
+  }: {
+    readonly topics: LatestRequest['topics'] | undefined;
+    readonly until: EpochMs;
+    readonly from: EpochMs | undefined;
+  },
   { visible, others }: ReadParts,
 ): string {
   const ofTopics = topics === undefined ? '' : ` and topic in ${listOf(topics)}`;
-  const where = `device in ${listOf(deviceIds)}${ofTopics}${visible.condition(deviceIds, undefined, others.shipped)}`;
+  const within = from === undefined ? '' : ` and ts >= ${int64(from)} and ts <= ${int64(until)}`;
+  const where = `device in ${listOf(deviceIds)}${ofTopics}${within}${visible.condition(deviceIds, from, others.shipped)}`;
   return `select ${sealedColumns} from samples where ${where} and (device, topic, ts) in (select device, topic, if(min(ts) <= ${int64(until)}, maxIf(ts, ts <= ${int64(until)}), max(ts)) from samples where ${where} group by device, topic)`;
 }
 

@@ -84,6 +84,20 @@ export async function describeRandomStream(
     new Map(newest.map((s) => [s.topic, JSON.stringify([s.at, s.data])])),
   );
   for (let i = 0; i < 6; i++) {
+    const from = streamStart + random.below(48) * hourMs;
+    const until = from + random.below(24 * hourMs);
+    const [found = []] = await target.store().latest({ deviceIds: [deviceId], from, until });
+    const expected = streamTopics.flatMap((topic) =>
+      reference
+        .newestFirst(topic)
+        .filter(({ at }) => at >= from && at <= until)
+        .slice(0, 1),
+    );
+    expect(new Map(found.map((s) => [s.topic, JSON.stringify([s.timestamp, s.data])]))).toEqual(
+      new Map(expected.map((s) => [s.topic, JSON.stringify([s.at, s.data])])),
+    );
+  }
+  for (let i = 0; i < 6; i++) {
     const from = streamStart + random.below(30) * hourMs - 5 * hourMs;
     const request = {
       topic: random.pick(streamTopics),

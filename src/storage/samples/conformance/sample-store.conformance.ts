@@ -305,6 +305,42 @@ export function describeSampleStore(
       expect((await store.latestSample('d1', 'side'))?.data).toEqual({ n: 3 });
     });
 
+    test('contract 39.5: with from, the newest up to until, and no topic without one in between', async () => {
+      const store = await open({ now: 1 });
+      await store.append(
+        entryOf('d1', [
+          { at: 5, data: { n: 1 } },
+          { at: 8, data: { n: 2 } },
+          { at: 8, data: { n: 3 } },
+          { at: 9, data: { n: 4 } },
+          { at: 4, data: { n: 5 }, topic: 'old' },
+          { at: 9, data: { n: 6 }, topic: 'new' },
+        ]),
+      );
+      await store.append(entryOf('d2', [{ at: 6, data: { n: 7 } }]));
+      const found = async (from: number, until: number) => {
+        const samples = await store.latest({ deviceIds: ['d2', 'd1'], from, until });
+        return samples.map((list) => list.map(({ topic, data }) => [topic, data['n']]));
+      };
+      expect(await found(5, 8)).toEqual([[['default', 7]], [['default', 3]]]);
+      expect(await found(4, 8)).toEqual([
+        [['default', 7]],
+        [
+          ['default', 3],
+          ['old', 5],
+        ],
+      ]);
+      expect(await found(6, 7)).toEqual([[['default', 7]], []]);
+      expect(await found(7, 7)).toEqual([[], []]);
+      expect(await found(9, 20)).toEqual([
+        [],
+        [
+          ['default', 4],
+          ['new', 6],
+        ],
+      ]);
+    });
+
     test('contract 37: it is the sample that a scan finds first, also of a thousand devices', async () => {
       const store = await open({ now: 1 });
       const ids = Array.from({ length: 1_000 }, (_, i) => `d${i}`);

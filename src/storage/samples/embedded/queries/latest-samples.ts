@@ -11,7 +11,7 @@ const turnMsMax = 5;
 
 /** One list per device, in the order of `deviceIds`, newest first; see `SampleStore.latest`. */
 export async function latestSamples(
-  { deviceIds, topics, until }: LatestRequest,
+  { deviceIds, topics, until, from }: LatestRequest,
   {
     newestOf,
     topicsOf,
@@ -30,30 +30,40 @@ export async function latestSamples(
   },
 ): Promise<Sample[][]> {
   const wanted = topics && new Set(topics);
+  const isOld = ({ timestamp }: Sample) => from !== undefined && timestamp < from;
   const found: Sample[][] = [];
   let turnEnd = slices.clock() + turnMsMax;
+  const rest = async () => {
+    if (slices.clock() < turnEnd) return;
+    await slices.pause();
+    turnEnd = slices.clock() + turnMsMax;
+  };
   for (const deviceId of deviceIds) {
-    if (slices.clock() >= turnEnd) {
-      await slices.pause();
-      turnEnd = slices.clock() + turnMsMax;
-    }
+    await rest();
     const known = newestOf(deviceId);
     if (known !== undefined && noneLater(known, until)) {
-      const all = known.map(({ sample }) => sample);
+      const all = known.map(({ sample }) => sample).filter((sample) => !isOld(sample));
       found.push(wanted === undefined ? all : all.filter(({ topic }) => wanted.has(topic)));
       continue;
     }
     const ofDevice = topicsOf(deviceId).filter(({ topic }) => wanted?.has(topic) !== false);
     const reader = readerOf(deviceId);
-    const newest = ofDevice.flatMap(({ topic, newest: from }) => {
-      const range = { deviceId, topic };
+    const newest: Sample[] = [];
+    for (const { topic, newest: at } of ofDevice) {
       const newestOf = (bounds: { readonly from?: EpochMs; readonly to?: EpochMs }) =>
-        walkSamples({ ...range, ...bounds }, 'newest', reader).next();
-      // What is newest may be unreadable, or in the future; then the newest other one is looked for.
-      const first = from > until ? newestOf({ to: until + 1 }) : newestOf({ from });
-      const sample = first ?? newestOf({});
-      return sample === undefined ? [] : [sample];
-    });
+        walkSamples({ deviceId, topic, ...bounds }, 'newest', reader).next();
+      let sample: Sample | undefined;
+      if (from !== undefined) {
+        if (at < from) continue;
+        await rest();
+        sample = newestOf({ from, to: until + 1 });
+      } else {
+        // What is newest may be unreadable, or in the future; then the newest other one is looked for.
+        sample = at > until ? newestOf({ to: until + 1 }) : newestOf({ from: at });
+        sample ??= newestOf({});
+      }
+      if (sample !== undefined) newest.push(sample);
+    }
     found.push(newest.sort(newestFirst));
   }
   return found;
