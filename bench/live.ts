@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
 import { DataStreams } from '../src/http/streams/data-streams.ts';
 import { FanOut } from '../src/live/sessions/fan-out.ts';
+import { testPlaceWatch } from '../src/live/sessions/testing-session.ts';
 import { createWorkspaceFanOut } from '../src/live/sessions/workspace-fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
 import { publish, summarize } from './load/measure.ts';
@@ -194,6 +195,8 @@ async function openPlatform() {
     access: { changes: () => 0, check: () => undefined },
     followable: async () => undefined,
     assetsOfTag: async () => undefined,
+    assetsOfPlace: async () => undefined,
+    placeWatch: testPlaceWatch(fanOut, {}),
     replay: async function* () {
       yield [];
     },

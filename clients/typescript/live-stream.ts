@@ -2,10 +2,12 @@
 import { HeliographError, unreachable } from './refusal.ts';
 import { type ClientOptions, pause } from './requests.ts';
 
-/** What is followed: a device, the devices of a tag, or a workspace. */
+/** What is followed: a device, the devices of a tag or at a place, or a workspace. */
 export interface Subscription {
   readonly assetId?: string;
   readonly tagId?: string;
+  /** The devices at the place and below it, also those that move there later. */
+  readonly placeId?: string;
   readonly workspaceId?: string;
   readonly kinds?: readonly string[];
   readonly perSecond?: number;

@@ -12,11 +12,13 @@ import { OfflineWatch } from '../live/offline-watch.ts';
 import { AccessWatch, createWorkspaceWatch } from '../live/sessions/access-watch.ts';
 import type { Replay } from '../live/sessions/catch-up.ts';
 import { FanOut, publishEntry, publishRows } from '../live/sessions/fan-out.ts';
+import { PlaceWatch } from '../live/sessions/place-watch.ts';
 import { StreamAccess } from '../live/stream-access.ts';
 import { isWritten } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 import { ChangeFollower } from '../model/record.ts';
 import { devicesGoneOffline } from '../storage/records/rows/device-status.ts';
+import { devicesOfPlace, placesAboveDevices } from '../storage/records/rows/places.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
@@ -34,16 +36,25 @@ export function composeLive(server: Server, parts: Parts, { settled }: Uplinks):
   const nodes = parts.openLiveNodes?.();
   const fanOut = nodes?.fanOut ?? new FanOut(workspaceFanOut);
   publishEntries(parts, nodes ?? { own: fanOut });
-  const { isReadable: readable, readableOf, devicesOfTag, followable } = new StreamAccess(records);
+  const { isReadable: readable, readableOf, devicesOfTag, ...granted } = new StreamAccess(records);
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
   const access = new AccessWatch({ fanOut, readable, pause, failed });
+  const placeWatch = new PlaceWatch({
+    fanOut,
+    placesAbove: (deviceIds) => placesAboveDevices(records.db, deviceIds),
+    devicesAt: async (placeId) => (await devicesOfPlace(records.db, placeId)).map(({ id }) => id),
+    pause,
+    failed: (error) => telemetry.backgroundFailed('following devices of places', error),
+  });
   const streams = new DataStreams(server, {
     fanOut,
     access,
     authenticate: authenticateWith(parts),
     findAssets: readableOf,
     assetsOfTag: devicesOfTag,
-    followable,
+    assetsOfPlace: granted.devicesOfPlace,
+    followable: granted.followable,
+    placeWatch,
     counts: openCounts,
     isElsewhere: (path) => path === mqttSocketPath,
     follow: nodes?.follow,
@@ -58,6 +69,7 @@ export function composeLive(server: Server, parts: Parts, { settled }: Uplinks):
   });
   // After missed changes, all connections end and begin again: see the revocation of streams.
   followChanges(new ChangeFollower(access.recordChanged));
+  followChanges(placeWatch);
   followChanges(new ChangeFollower(createWorkspaceWatch(workspaceFanOut)));
   alarmFeed.follow(liveEvents.alarmChanged);
   followChanges(createStreamRevocation(streams, parts.access.sessions, failed));

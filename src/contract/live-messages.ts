@@ -16,9 +16,11 @@ const Since = Type.String({ minLength: 1, maxLength: 200 });
 const Echo = Type.Boolean();
 
 export const SubscriptionItem = Type.Object({
-  /** Service ID of the device; exactly one of `assetId`, `tagId` and `workspaceId` is set. */
+  /** Service ID of the device; exactly one of `assetId`, `tagId`, `placeId` and `workspaceId` is set. */
   assetId: orNull(Type.String({ maxLength: outsideNameMax })),
   tagId: orNull(Type.String({ maxLength: outsideNameMax })),
+  /** The devices at the place and below it, also those that move there later. */
+  placeId: orNull(Type.String({ maxLength: outsideNameMax })),
   /** What happens in a workspace, of these kinds; `unsubscribe` without kinds means all. */
   workspaceId: orNull(Type.String({ maxLength: outsideNameMax })),
   kinds: orNull(Type.Array(Type.Union(liveKinds.map((kind) => Type.Literal(kind))))),
@@ -63,6 +65,7 @@ export type ReplyTo = string | number;
 export interface AcknowledgedItem {
   readonly assetId?: string;
   readonly tagId?: string;
+  readonly placeId?: string;
   readonly workspaceId?: string;
   readonly kinds?: readonly LiveKind[];
   readonly perSecond?: number;
@@ -84,9 +87,12 @@ export interface AcknowledgementMessage {
   readonly replyTo?: ReplyTo;
   readonly subscriptions: readonly AcknowledgedItem[];
   /**
-   * With `unsubscribed` that no message asked for: the device was deleted or moved out of reach.
+   * With `unsubscribed` that no message asked for: the device was deleted, or moved out of reach or out of
+   * a place.
    */
   readonly ended?: readonly AcknowledgedItem[];
+  /** With `subscribed` that no message asked for: devices that moved into a place. */
+  readonly started?: readonly AcknowledgedItem[];
   /** With `echo: false`: the number of open subscriptions. */
   readonly open?: number;
   readonly timestamp: string;

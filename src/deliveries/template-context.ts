@@ -68,6 +68,7 @@ function exampleContext(now: EpochMs): TemplateContext {
       customFields: {},
       tags: [],
     },
+    place: { id: '4100000000000000', name: 'Room 1', path: 'Building/Floor 1/Room 1' },
     uplinkMetrics: null,
     uplinkMeta: null,
   };

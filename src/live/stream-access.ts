@@ -1,6 +1,7 @@
 // Stream access: which devices and workspaces a principal may subscribe to (contract 6, 36, 37).
 import { authorize, isPermittedAt } from '../access/authorize.ts';
 import { placeOf } from '../inventory/resource-lookup.ts';
+import type { AssetsOfPlace } from './sessions/client-message.ts';
 import type { WorkspaceGrant } from './sessions/workspace-fan-out.ts';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 import { type Scope, scopes } from '../model/permission.ts';
@@ -9,6 +10,7 @@ import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
 import { placesOfDevices } from '../storage/records/rows/devices.ts';
+import { devicesOfPlace } from '../storage/records/rows/places.ts';
 import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
 
 /** What a kind of events shows, and so the scope that following it needs, with that of workspaces. */
@@ -61,6 +63,16 @@ export class StreamAccess {
     const acting = principalIn(principal, place.organizationId);
     if (!mayRead(acting, place)) return undefined;
     return deviceIdsOfTag(this.#records.elsewhere(acting.organizationId), tagId);
+  };
+
+  /** As `devicesOfTag`, at the place and below it. */
+  readonly devicesOfPlace: AssetsOfPlace = async (principal, placeId) => {
+    const place = await placeOf(this.#records, 'place', placeId).catch(undefinedIfRejected);
+    if (place === undefined || place.workspaceId === null) return undefined;
+    const acting = principalIn(principal, place.organizationId);
+    if (!mayRead(acting, place)) return undefined;
+    const rows = await devicesOfPlace(this.#records.elsewhere(acting.organizationId), placeId);
+    return { workspaceId: place.workspaceId, assetIds: rows.map(({ id }) => id) };
   };
 
   /** Returns undefined for a workspace that does not exist or that the principal cannot read. */

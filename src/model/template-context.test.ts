@@ -20,6 +20,8 @@ const rule = { ruleId: '0a', name: 'Hot', description: null, workspaceId: '03' }
 const contexts: Readonly<Record<string, TemplateContext>> = {
   'a sample': sample,
   'a sample with its payload': { ...sample, rawData: { port: 2, payloadHex: '00ff' } },
+  'a sample of a device at a place': { ...sample, place: { id: '41', name: 'F', path: 'S/F' } },
+  'a sample of a device at no place': { ...sample, place: null },
   'a rule': { ...sample, rule, result: { level: 2 }, dataSources: {} },
   'an alarm': { alarm: { id: '1f' }, change: 'OPENED', rule },
   'only a payload': { rawData: { port: null } },

@@ -21,6 +21,7 @@ export const contextPrefixes: readonly string[] = [
   'akenzaDeviceId',
   'correlationId',
   'device',
+  'place',
   'rule',
   'uplinkMetrics',
   'rawData',
@@ -65,6 +66,8 @@ export type TemplateContext = {
   readonly akenzaDeviceId?: string;
   readonly correlationId?: string;
   readonly device?: JsonObject;
+  /** Where the device is; null at no place. Not in the default payload. */
+  readonly place?: PlaceContext | null;
   readonly uplinkMetrics?: JsonObject | null;
   readonly uplinkMeta?: JsonObject | null;
   /** The payload of LoRa uplinks: port and payloadHex. */
@@ -84,8 +87,17 @@ export type TemplateContext = {
   readonly change?: string;
 };
 
+/** The place of a device as templates show it; a type alias as above. */
+export type PlaceContext = {
+  readonly id: string;
+  readonly name: string;
+  /** Names from the top of the tree, separated by slashes. */
+  readonly path: string;
+};
+
 export interface ContextDevice {
   readonly device: Device;
+  readonly place: PlaceContext | null;
   readonly tags: readonly { readonly name: string }[];
   /** Custom field name to value. */
   readonly customFields: JsonObject;
@@ -113,6 +125,7 @@ export function templateContextOf(source: ContextSource): TemplateContext {
     akenzaDeviceId: device.id,
     ...(sample.correlationId !== undefined && { correlationId: sample.correlationId }),
     device: deviceContext(source),
+    place: source.place,
     uplinkMetrics: entry?.metrics === undefined ? null : metricsContext(entry.metrics),
     uplinkMeta: entry === undefined ? null : uplinkMetaOf(entry, source.producedAt),
     ...(raw !== undefined && { rawData: raw }),
@@ -144,9 +157,9 @@ export function contextText(
   context: TemplateContext,
   payload = defaultPayload(context, true),
 ): string {
-  const { rawData, dataSources } = context;
-  if (rawData === undefined && dataSources === undefined) return payload;
-  const rest = JSON.stringify({ rawData, dataSources }).slice(1);
+  const { rawData, dataSources, place } = context;
+  if (rawData === undefined && dataSources === undefined && place === undefined) return payload;
+  const rest = JSON.stringify({ place, rawData, dataSources }).slice(1);
   return payload === '{}' ? `{${rest}` : `${payload.slice(0, -1)},${rest}`;
 }
 

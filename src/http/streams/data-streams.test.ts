@@ -13,6 +13,7 @@ import {
   testLog,
   testPrincipal,
   testFanOut,
+  testPlaceWatch,
 } from '../../live/sessions/testing-session.ts';
 import { problem } from '../../model/problem.ts';
 import { DataStreams, type DataStreamsOptions, dataStreamLimits } from './data-streams.ts';
@@ -52,6 +53,8 @@ const standardOptions = (): DataStreamsOptions => ({
   access: { changes: () => 0, check: () => undefined },
   followable: async () => undefined,
   assetsOfTag: async () => undefined,
+  assetsOfPlace: async () => undefined,
+  placeWatch: testPlaceWatch(fanOut, {}),
   replay: log.replay,
   now: () => 1_800_000_000_000,
   publicUrl: 'https://iot.example.org',

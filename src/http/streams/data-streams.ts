@@ -6,6 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { Replay } from '../../live/sessions/catch-up.ts';
 import type {
   AccessChanges,
+  AssetsOfPlace,
   AssetsOfTag,
   FindAssets,
   Followable,
@@ -13,6 +14,7 @@ import type {
 } from '../../live/sessions/client-message.ts';
 import type { FanOut } from '../../live/sessions/fan-out.ts';
 import { liveLimits, LiveMemory, type SessionMemory } from '../../live/sessions/live-limits.ts';
+import type { PlaceWatch } from '../../live/sessions/place-watch.ts';
 import { Flusher, Outbox } from '../../live/sessions/send-buffer.ts';
 import { Session } from '../../live/sessions/session.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -38,8 +40,10 @@ export interface DataStreamsOptions {
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly assetsOfPlace: AssetsOfPlace;
   readonly followable: Followable;
   readonly access: AccessChanges;
+  readonly placeWatch: PlaceWatch;
   /** With several nodes: see the context of messages. */
   readonly follow?: MessageContext['follow'];
   /** The sample store's `replay`. */
@@ -310,8 +314,10 @@ interface StreamSocketOptions {
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly assetsOfPlace: AssetsOfPlace;
   readonly followable: Followable;
   readonly access: AccessChanges;
+  readonly placeWatch: PlaceWatch;
   readonly counts: OpenCounts;
   readonly follow?: MessageContext['follow'];
   readonly replay: Replay;

@@ -4,9 +4,11 @@ import type { Device } from '../../model/device.ts';
 import { hasFormOfId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { isLongName, refuseLongName } from '../../model/outside-name.ts';
+import { formatPath } from '../../model/place.ts';
 import { problem } from '../../model/problem.ts';
 import type { ChangeFollower } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
+import type { PlaceContext } from '../../model/template-context.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceConnectorBySecret } from '../../storage/records/rows/device-connectors.ts';
 import {
@@ -18,8 +20,9 @@ import {
   type FoundDevice,
   labeledDevice,
 } from '../../storage/records/rows/devices.ts';
+import { pathsOf } from '../../storage/records/rows/places.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { RecordChanges } from '../../structures/cache-by-part.ts';
+import { createCacheByPart, RecordChanges } from '../../structures/cache-by-part.ts';
 import {
   DeviceProfiles,
   createDeviceTable,
@@ -35,6 +38,7 @@ const cacheLimits = {
   profilesMax: 50_000,
   flowsMax: 50_000,
   objectsMax: 10_000,
+  placesMax: 20_000,
   secretsMax: 20_000,
 } as const;
 
@@ -43,6 +47,7 @@ export interface UplinkRoute extends FlowRoute {
   readonly tags: readonly Tag[];
   /** Custom field name to value. */
   readonly customFields: JsonObject;
+  readonly place: PlaceContext | null;
 }
 
 /** After a change, the routes that contain the record are read again. */
@@ -83,6 +88,7 @@ export interface UplinkRouteCache extends ChangeFollower {
 /** A route with its parts: when one of them changed, the route is outdated. */
 interface MadeRoute {
   readonly parts: ProfileParts;
+  readonly place: PlaceContext | null;
   readonly route: UplinkRoute;
 }
 
@@ -99,7 +105,52 @@ const routedKinds: ReadonlySet<string> = new Set([
   'deviceConnector',
   'outputConnector',
   'workspace',
+  'place',
 ]);
+
+/** Places of devices with their paths, each in memory until a place of its path changes. */
+class PlaceNames {
+  readonly #records: Records;
+  readonly #changes: RecordChanges;
+  readonly #known = createCacheByPart<PlaceContext>(cacheLimits.placesMax);
+  readonly #reading = new Map<string, Promise<PlaceContext | null>>();
+
+  constructor(records: Records, changes: RecordChanges) {
+    this.#records = records;
+    this.#changes = changes;
+  }
+
+  /** Call when a place changed. */
+  readonly placeChanged = (placeId: string): void => this.#known.deleteUsersOf(placeId);
+
+  /** A promise when records must be read; null for a place that does not exist any more. */
+  get(placeId: string | null): PlaceContext | null | Promise<PlaceContext | null> {
+    if (placeId === null) return null;
+    const known = this.#known.get(placeId);
+    if (known !== undefined) return known;
+    const key = `${this.#changes.revision} ${placeId}`;
+    const before = this.#reading.get(key);
+    if (before !== undefined) return before;
+    const reading = this.#read(placeId);
+    this.#reading.set(key, reading);
+    const end = (): void => void this.#reading.delete(key);
+    reading.then(end, end);
+    return reading;
+  }
+
+  async #read(placeId: string): Promise<PlaceContext | null> {
+    const { revision } = this.#changes;
+    const path = (await pathsOf(this.#records.db, [placeId])).get(placeId) ?? [];
+    const own = path.at(-1);
+    if (own === undefined) return null;
+    const place = { ...own, path: formatPath(path.map(({ name }) => name)) };
+    const ids = path.map(({ id }) => id);
+    // A path that changed meanwhile is used once.
+    if (!ids.some((id) => this.#changes.hasChanged(id, revision)))
+      this.#known.set(placeId, place, ids);
+    return place;
+  }
+}
 
 /** Routes of devices; those that are not in memory are read in batches. */
 function createDeviceRoutes(records: Records, changes: RecordChanges) {
@@ -107,13 +158,16 @@ function createDeviceRoutes(records: Records, changes: RecordChanges) {
   const profiles = new DeviceProfiles(records, flows, changes);
   const devices = createDeviceTable<MadeRoute>(profiles, cacheLimits);
   const reads = new DeviceReads(records, changes);
+  const places = new PlaceNames(records, changes);
 
   function routeOf(known: Known): Found {
-    const { made, profile } = known;
+    const { made, profile, device } = known;
     const parts = profiles.parts(profile);
-    if (parts instanceof Promise) return parts.then((read) => makeRoute(known, read));
-    if (made?.parts === parts) return made.route;
-    return makeRoute(known, parts);
+    const place = places.get(device.placeId);
+    if (parts instanceof Promise || place instanceof Promise)
+      return Promise.all([parts, place]).then((read) => makeRoute(known, ...read));
+    if (made?.parts === parts && made.place === place) return made.route;
+    return makeRoute(known, parts, place);
   }
 
   async function store({ labeled, revision }: DeviceRead): Promise<UplinkRoute> {
@@ -127,6 +181,7 @@ function createDeviceRoutes(records: Records, changes: RecordChanges) {
     flows,
     devices,
     labelChanged: profiles.labelChanged,
+    placeChanged: places.placeChanged,
     deviceCreated: reads.deviceCreated,
     routeOf,
     store,
@@ -147,21 +202,22 @@ function createDeviceRoutes(records: Records, changes: RecordChanges) {
 }
 
 function deleteRoutesOf(
-  { devices, flows, labelChanged }: ReturnType<typeof createDeviceRoutes>,
+  { devices, flows, labelChanged, placeChanged }: ReturnType<typeof createDeviceRoutes>,
   kind: string,
   id: string,
 ): void {
   if (kind === 'device') devices.delete(id);
   else if (kind === 'tag' || kind === 'customFieldMeta') labelChanged(id);
+  else if (kind === 'place') placeChanged(id);
   else if (kind === 'dataFlow') flows.delete(id);
   else flows.deleteUsersOf(id);
 }
 
-function makeRoute(known: Known, parts: ProfileParts): UplinkRoute {
+function makeRoute(known: Known, parts: ProfileParts, place: PlaceContext | null): UplinkRoute {
   const { device, values } = known;
   const { flow, tags, fieldsOf } = parts;
-  const route = { ...flow.route, device, tags, customFields: fieldsOf(values) };
-  known.made = { parts, route };
+  const route = { ...flow.route, device, tags, customFields: fieldsOf(values), place };
+  known.made = { parts, place, route };
   return route;
 }
 

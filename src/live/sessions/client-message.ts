@@ -7,12 +7,14 @@ import { compileSchema } from '../../structures/schema-compiler.ts';
 import type { CatchUp } from './catch-up.ts';
 import { refusal } from './live-limits.ts';
 import type { SessionSubscriptions, SessionWorkspaces } from './session-subscriptions.ts';
+import type { PlaceWatch, SessionPlaces } from './place-watch.ts';
 import type { Coverage } from './stream-position.ts';
 import type { WorkspaceGrant } from './workspace-fan-out.ts';
 
 export interface MessageContext {
   readonly subscriptions: SessionSubscriptions;
   readonly workspaces: SessionWorkspaces;
+  readonly places: SessionPlaces;
   readonly catchUp: CatchUp;
   readonly now: () => EpochMs;
   readonly closed: () => boolean;
@@ -27,8 +29,10 @@ export interface MessageContext {
   /** Those of the devices that exist and may be read. */
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly assetsOfPlace: AssetsOfPlace;
   readonly followable: Followable;
   readonly access: AccessChanges;
+  readonly placeChanges: Pick<PlaceWatch, 'changes' | 'check'>;
   /**
    * Resolves when the other nodes send samples of the devices to this one, and of the workspaces that
    * are open. The devices must be subscribed to before the function is called that it resolves with.
@@ -61,6 +65,12 @@ export type AssetsOfTag = (
   principal: Principal,
   tagId: string,
 ) => Promise<readonly string[] | undefined>;
+
+/** Devices at the place and below it now; undefined when the place is unknown or forbidden. */
+export type AssetsOfPlace = (
+  principal: Principal,
+  placeId: string,
+) => Promise<{ readonly workspaceId: string; readonly assetIds: readonly string[] } | undefined>;
 
 /** What the principal may follow in the workspace; undefined if it is unknown or forbidden. */
 export type Followable = (

@@ -22,6 +22,10 @@ export interface Subscription {
   coverage: Coverage | undefined;
   /** Tags it was subscribed by. */
   readonly tagIds: Set<string>;
+  /** Places it was subscribed by. */
+  readonly placeIds: Set<string>;
+  /** Whether a client named the device itself. */
+  isOwn: boolean;
   open: boolean;
   /** Checked again when the device changes. */
   readonly grantedTo: Principal;

@@ -68,8 +68,16 @@ export class SessionSubscriptions {
     grantedTo: Principal,
   ): Subscription {
     const interest = this.#interestIn(assetId);
-    const tagIds = new Set<string>();
-    const subscription = { assetId, topic, coverage, tagIds, open: true, grantedTo };
+    const subscription = {
+      assetId,
+      topic,
+      coverage,
+      tagIds: new Set<string>(),
+      placeIds: new Set<string>(),
+      isOwn: false,
+      open: true,
+      grantedTo,
+    };
     if (topic === undefined) interest.wildcard = subscription;
     else interest.topics.set(topic, subscription);
     this.#fanOut.add(interest, subscription);
@@ -91,9 +99,16 @@ export class SessionSubscriptions {
     );
   }
 
+  /** As `ofTag`, for a place. */
+  ofPlace(placeId: string, topic: string | undefined): Subscription[] {
+    return [...openIn(this.#interests)].filter(
+      (each) => each.topic === topic && each.placeIds.has(placeId),
+    );
+  }
+
   /**
    * The open subscriptions and the refused items, sorted by asset id, then topic. Items of tags
-   * are last.
+   * and places are last.
    */
   acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[] {
     return this.#items.acknowledged(refused);
@@ -183,11 +198,12 @@ function inOrder(a: AcknowledgedItem, b: AcknowledgedItem): number {
   return (
     compare(a.assetId, b.assetId) ||
     compare(a.tagId ?? '', b.tagId ?? '') ||
+    compare(a.placeId ?? '', b.placeId ?? '') ||
     compare(a.topic ?? '', b.topic ?? '')
   );
 }
 
-/** An item without an asset id is one of a tag, and comes after all others. */
+/** An item without an asset id is one of a tag or place, and comes after all others. */
 function compare(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0;
   if (a === undefined) return 1;

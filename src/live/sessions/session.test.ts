@@ -1,7 +1,7 @@
 // Rules of the live stream's messages (interface 6 and 5.11, contract 30 and 35), on a session without a socket.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { standardQuotas } from '../../model/quota.ts';
+import { QuotaCount, standardQuotas } from '../../model/quota.ts';
 import { liveLimits } from './live-limits.ts';
 import {
   cursorOf,
@@ -10,6 +10,8 @@ import {
   storedSample,
   testFanOut,
   testLog,
+  testPlaceWatch,
+  testPrincipal,
 } from './testing-session.ts';
 import { processorMs } from '../../structures/testing-processor-time.ts';
 
@@ -118,6 +120,66 @@ describe('subscribe', () => {
     expect(
       (await send({ type: 'subscribe', subscriptions: [{ tagId: '71e' }] }))[0]!.subscriptions,
     ).toEqual([]);
+  });
+
+  test('contract 39.2: a place stands for its devices, also those that move there later', async () => {
+    const places: Record<string, string[]> = { '41a': ['02a', '02b'] };
+    const fanOut = testFanOut();
+    const placeWatch = testPlaceWatch(fanOut, places);
+    const { send, settle, session } = openTestSession({ fanOut, places, placeWatch });
+    const moved = (id: string) =>
+      placeWatch.recordChanged({ kind: 'device', id, action: 'updated' });
+    const item = { placeId: '41a', topic: '*' };
+    const [ack] = await send({ type: 'subscribe', subscriptions: [item, one('02a', '*')] });
+    expect(ack!.subscriptions).toEqual([
+      { assetId: '02a', valid: true },
+      { assetId: '02b', valid: true },
+    ]);
+    places['41a'] = ['02c'];
+    for (const id of ['02a', '02b', '02c']) moved(id);
+    // The client named 02a itself.
+    expect(await settle()).toEqual([
+      expect.objectContaining({
+        type: 'unsubscribed',
+        ended: [{ assetId: '02b', valid: false }],
+        subscriptions: [{ assetId: '02a', valid: true }],
+      }),
+      expect.objectContaining({
+        type: 'subscribed',
+        started: [{ assetId: '02c', valid: true }],
+        subscriptions: [
+          { assetId: '02a', valid: true },
+          { assetId: '02c', valid: true },
+        ],
+      }),
+    ]);
+    // A place that moved or was deleted may have changed what is at another one.
+    places['41a'] = [];
+    placeWatch.recordChanged({ kind: 'place', id: '41z', action: 'deleted' });
+    await settle();
+    expect(session.subscriptions).toBe(1);
+    await send({ type: 'unsubscribe', subscriptions: [item] });
+    places['41a'] = ['02b'];
+    moved('02b');
+    expect(await settle()).toEqual([]);
+  });
+
+  test('contract 36: a place takes room for itself and for devices that come to it', async () => {
+    const places: Record<string, string[]> = { '41a': ['02a'] };
+    const fanOut = testFanOut();
+    const placeWatch = testPlaceWatch(fanOut, places);
+    const items = new QuotaCount({ ...standardQuotas, subscriptionItems: 2 }, 'subscriptionItems');
+    const { send, settle } = openTestSession({ fanOut, places, placeWatch, items });
+    const used = () => items.usedBy(testPrincipal.organizationId);
+    await send({ type: 'subscribe', subscriptions: [{ placeId: '41a' }] });
+    expect(used()).toBe(2);
+    places['41a'] = ['02a', '02b'];
+    placeWatch.recordChanged({ kind: 'device', id: '02b', action: 'updated' });
+    expect(await settle()).toEqual([
+      expect.objectContaining({ type: 'error', errorCode: 'TOO_MANY_SUBSCRIPTIONS' }),
+    ]);
+    await send({ type: 'unsubscribe' });
+    expect(used()).toBe(0);
   });
 
   test('contract 35: unknown and forbidden items are valid: false in that acknowledgement only', async () => {

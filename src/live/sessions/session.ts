@@ -8,6 +8,7 @@ import type { QuotaCount } from '../../model/quota.ts';
 import { CatchUp, type Replay } from './catch-up.ts';
 import type {
   AccessChanges,
+  AssetsOfPlace,
   AssetsOfTag,
   ClientMessageType,
   FindAssets,
@@ -22,6 +23,7 @@ import {
   refusalOf,
   type SessionMemory,
 } from './live-limits.ts';
+import { type PlaceWatch, SessionPlaces } from './place-watch.ts';
 import type { Outbox } from './send-buffer.ts';
 import {
   SessionWorkspaces,
@@ -60,8 +62,10 @@ interface SessionOptions {
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly assetsOfPlace: AssetsOfPlace;
   readonly followable: Followable;
   readonly access: AccessChanges;
+  readonly placeWatch: PlaceWatch;
   readonly replay: Replay;
   /** See the context of messages. Undefined without other nodes. */
   readonly follow?: MessageContext['follow'];
@@ -79,6 +83,7 @@ export class Session {
   readonly #reply: Reply;
   readonly #subscriptions: SessionSubscriptions;
   readonly #workspaces: SessionWorkspaces;
+  readonly #places: SessionPlaces;
   readonly #catchUp: CatchUp;
   readonly #incoming: Incoming;
 
@@ -88,9 +93,10 @@ export class Session {
     const { reply, refuse } = replies;
     this.#reply = reply;
     const open = createOpenSubscriptions(options, replies);
-    const { subscriptions, workspaces, catchUp } = open;
+    const { subscriptions, workspaces, places, catchUp } = open;
     this.#subscriptions = subscriptions;
     this.#workspaces = workspaces;
+    this.#places = places;
     this.#catchUp = catchUp;
     const context = contextOf(options, { ...open, reply: this.#reply });
     this.#incoming = new Incoming(options, refuse, (message) => handle(message, context, refuse));
@@ -138,6 +144,7 @@ export class Session {
     this.#options.outbox.close();
     this.#catchUp.close();
     this.#incoming.clear();
+    this.#places.clear();
     this.#subscriptions.clear();
     this.#workspaces.clear();
   }
@@ -156,11 +163,15 @@ export class Session {
   }
 }
 
+type OpenParts = 'subscriptions' | 'workspaces' | 'places' | 'catchUp' | 'liveCoverage';
+
 /** What the session has subscribed to, and the replays. */
 function createOpenSubscriptions(
-  { fanOut, outbox, memory, now, items, organizationId, replay, end }: SessionOptions,
+  options: SessionOptions,
   { reply, refuse }: Replies,
-): Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp'> {
+): Pick<MessageContext, OpenParts> {
+  const { fanOut, outbox, memory, now, items, organizationId, replay, end } = options;
+  const { findAssets, follow, placeWatch } = options;
   /** Notifies the client of subscriptions that it did not end. */
   function replyEnded(ended: readonly AcknowledgedItem[]): void {
     if (ended.length === 0) return;
@@ -211,7 +222,27 @@ function createOpenSubscriptions(
     },
   };
   const workspaces = new SessionWorkspaces(fanOut.workspaces, workspaceReader, room);
-  return { subscriptions, workspaces, catchUp };
+  const liveCoverage = (assetId: string) => {
+    const settled = interest(assetId)?.deliveredTo ?? '';
+    const afterCursor = later(settled, fanOut.lastCursor);
+    return { ...(afterCursor !== '' && { afterCursor }) };
+  };
+  const places = new SessionPlaces({
+    watch: placeWatch,
+    subscriptions,
+    findAssets,
+    follow,
+    liveCoverage,
+    started: (begun) =>
+      reply({
+        type: 'subscribed',
+        started: begun.map(itemOf),
+        subscriptions: [...subscriptions.acknowledged(), ...workspaces.acknowledged()],
+        timestamp: formatInstant(now()),
+      }),
+    isFull: () => refuse(refusal('TOO_MANY_SUBSCRIPTIONS', { max: room.max }), undefined),
+  });
+  return { subscriptions, workspaces, places, catchUp, liveCoverage };
 }
 
 function hasTopic(interest: Interest | undefined, topic: string): boolean {
@@ -258,10 +289,10 @@ function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): Rep
 
 function contextOf(
   options: SessionOptions,
-  parts: Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp' | 'reply'>,
+  parts: Pick<MessageContext, OpenParts | 'reply'>,
 ): MessageContext {
-  const { authorize, findAssets, assetsOfTag, followable, access, outbox, now, fanOut, follow } =
-    options;
+  const { authorize, findAssets, assetsOfTag, assetsOfPlace, followable } = options;
+  const { access, placeWatch, outbox, now, follow } = options;
   return {
     ...parts,
     now,
@@ -270,14 +301,11 @@ function contextOf(
     authorize,
     findAssets,
     assetsOfTag,
+    assetsOfPlace,
     followable,
     access,
+    placeChanges: placeWatch,
     follow,
-    liveCoverage(assetId) {
-      const settled = parts.subscriptions.interest(assetId)?.deliveredTo ?? '';
-      const afterCursor = later(settled, fanOut.lastCursor);
-      return { ...(afterCursor !== '' && { afterCursor }) };
-    },
   };
 }
 

@@ -97,6 +97,7 @@ export const unsubscribe = clientMessage(UnsubscribeMessage, (message, replyTo, 
   if (targets.length + workspaces.length === 0) {
     subscriptions.clear();
     followed.clear();
+    context.places.clear();
   }
   for (const target of targets) removeTarget(target, context);
   for (const target of workspaces) followed.closeTarget(target);
@@ -105,9 +106,10 @@ export const unsubscribe = clientMessage(UnsubscribeMessage, (message, replyTo, 
 
 /** A tag means what was subscribed by it: later tag changes are not applied (rule 6). */
 function removeTarget(
-  { assetId, tagId, topic }: SubscriptionTarget,
-  { subscriptions }: MessageContext,
+  { assetId, tagId, placeId, topic }: SubscriptionTarget,
+  { subscriptions, places }: MessageContext,
 ): void {
+  if (placeId !== undefined) return places.close(placeId, topic);
   const found =
     assetId === undefined
       ? subscriptions.ofTag(tagId!, topic)
@@ -125,6 +127,8 @@ interface Allowed {
   readonly target: SubscriptionTarget;
   /** The assets of the target; undefined if it is unknown or forbidden. */
   readonly assetIds: readonly string[] | undefined;
+  /** Of a place. */
+  readonly workspaceId?: string | undefined;
 }
 
 export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo, context) => {
@@ -134,12 +138,14 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   if (workspaces.some(({ kinds }) => kinds.length === 0))
     throw refusal('INVALID_SUBSCRIPTION', { reason: 'kinds is required with workspaceId' });
   const changesBefore = context.access.changes();
+  const movesBefore = context.placeChanges.changes();
   const principal = await context.authorize(message.accessToken || undefined);
   const allowed = await allowedTargets(targets, principal, context);
   const verdict = await judgeWorkspaces(workspaces, principal, context);
   if (context.closed()) return;
   const taken = await takeRoomForAll(allowed, verdict, context);
   openWorkspaces(verdict, principal, context);
+  openPlaces(allowed, principal, context);
   const sizeBefore = subscriptions.opened;
   let requests: readonly ReplayRequest[] | undefined;
   let followed: (() => void) | undefined;
@@ -162,16 +168,19 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   if (context.access.changes() !== changesBefore) {
     context.access.check(allowed.flatMap(({ assetIds }) => assetIds ?? []));
   }
+  if (context.placeChanges.changes() !== movesBefore)
+    context.placeChanges.check(targets.flatMap(({ placeId }) => placeId ?? []));
 });
 
-/** Takes room for workspaces and devices, or for nothing. Returns that of the devices. */
+/** Takes room for workspaces, places and devices, or for nothing. Returns that of the devices. */
 async function takeRoomForAll(
   allowed: readonly Allowed[],
   verdict: WorkspaceVerdict,
   context: MessageContext,
 ): Promise<number> {
-  const taken = takeWorkspaceRoom(verdict, context);
+  let taken = takeWorkspaceRoom(verdict, context);
   try {
+    taken += takePlaceRoom(allowed, context);
     return await takeRoom(allowed, context);
   } catch (error) {
     context.subscriptions.room.give(taken);
@@ -205,7 +214,7 @@ async function openAll(
 async function allowedTargets(
   targets: readonly SubscriptionTarget[],
   principal: Principal,
-  { findAssets, assetsOfTag, closed }: MessageContext,
+  { findAssets, assetsOfTag, assetsOfPlace, closed }: MessageContext,
 ): Promise<Allowed[]> {
   const asked = new Set(targets.flatMap(({ assetId }) => assetId ?? []));
   const found = asked.size > 0 && (await findAssets(principal, [...asked], closed));
@@ -214,8 +223,14 @@ async function allowedTargets(
     if (tagId !== undefined && !tagged.has(tagId))
       tagged.set(tagId, await assetsOfTag(principal, tagId));
   }
+  const placed = new Map<string, Awaited<ReturnType<typeof assetsOfPlace>>>();
+  for (const { placeId } of targets) {
+    if (placeId !== undefined && !placed.has(placeId))
+      placed.set(placeId, await assetsOfPlace(principal, placeId));
+  }
   return targets.map((target) => {
-    const { assetId, tagId = '' } = target;
+    const { assetId, tagId = '', placeId } = target;
+    if (placeId !== undefined) return { target, assetIds: undefined, ...placed.get(placeId) };
     if (assetId === undefined) return { target, assetIds: tagged.get(tagId) };
     const isFound = found !== false && found.has(assetId);
     return { target, assetIds: isFound ? [assetId] : undefined };
@@ -248,7 +263,7 @@ async function takeRoom(
 // it ends.
 function opened(
   assetId: string,
-  { tagId, topic, start }: SubscriptionTarget,
+  { assetId: ownId, tagId, placeId, topic, start }: SubscriptionTarget,
   context: MessageContext,
   grantedTo: Principal,
 ) {
@@ -256,14 +271,42 @@ function opened(
   const subscription =
     context.subscriptions.find(assetId, topic) ??
     context.subscriptions.add({ id: assetId, topic }, coverage, grantedTo);
+  if (ownId !== undefined) subscription.isOwn = true;
   if (tagId !== undefined) subscription.tagIds.add(tagId);
+  if (placeId !== undefined) subscription.placeIds.add(placeId);
   return subscription;
 }
 
-function refusedItem({ assetId, tagId, topic }: SubscriptionTarget): AcknowledgedItem {
+/** Each followed place takes room too, also one without devices. Throws if there is not enough. */
+function takePlaceRoom(
+  allowed: readonly Allowed[],
+  { places, subscriptions: { room } }: MessageContext,
+): number {
+  const fresh = new Set<string>();
+  for (const { target, assetIds } of allowed)
+    if (target.placeId !== undefined && assetIds !== undefined)
+      if (!places.has(target.placeId, target.topic))
+        fresh.add(`${target.placeId} ${target.topic ?? '*'}`);
+  if (room.take(fresh.size)) return fresh.size;
+  throw refusal('TOO_MANY_SUBSCRIPTIONS', { max: room.max });
+}
+
+/** Follows the places that are allowed, with room that was taken. */
+function openPlaces(
+  allowed: readonly Allowed[],
+  principal: Principal,
+  { places }: MessageContext,
+): void {
+  for (const { target, workspaceId } of allowed)
+    if (target.placeId !== undefined && workspaceId !== undefined)
+      places.open(target.placeId, workspaceId, { topic: target.topic, grantedTo: principal });
+}
+
+function refusedItem({ assetId, tagId, placeId, topic }: SubscriptionTarget): AcknowledgedItem {
   return {
     ...(assetId !== undefined && { assetId }),
     ...(tagId !== undefined && { tagId }),
+    ...(placeId !== undefined && { placeId }),
     ...(topic !== undefined && { topic }),
     valid: false,
   };
@@ -330,12 +373,13 @@ function openWorkspaces(
   for (const { target, grant } of permitted) workspaces.open(target, grant, principal);
 }
 
-// Subscription target: an asset, a tag or a workspace, and where its replay begins (interface 6, contract 35, 37).
+// Subscription target: an asset, a tag, a place or a workspace, and where its replay begins (interface 6, contract 35, 37).
 
-/** Exactly one of `assetId` and `tagId` is set. */
+/** Exactly one of `assetId`, `tagId` and `placeId` is set. */
 interface SubscriptionTarget {
   readonly assetId: string | undefined;
   readonly tagId: string | undefined;
+  readonly placeId: string | undefined;
   /** Undefined means all topics. */
   readonly topic: string | undefined;
   readonly start: ReplayStart | undefined;
@@ -347,7 +391,7 @@ interface Targets {
 }
 
 /**
- * Reads the items of one message. An item without exactly one of `assetId`, `tagId` and
+ * Reads the items of one message. An item without exactly one of `assetId`, `tagId`, `placeId` and
  * `workspaceId`, and a `since` that is neither a cursor nor a time, refuse the whole message. A
  * workspace has no replay: the `since` of the message is for the other items.
  */
@@ -357,10 +401,10 @@ function targetsOf(items: readonly SubscriptionItem[], sinceOfMessage?: string |
   const workspaces: WorkspaceTarget[] = [];
   for (const [index, item] of items.entries()) {
     const what = `Subscription ${index}`;
-    const { assetId, tagId, workspaceId } = item;
-    if ([assetId, tagId, workspaceId].filter(Boolean).length !== 1) {
+    const { assetId, tagId, placeId, workspaceId } = item;
+    if ([assetId, tagId, placeId, workspaceId].filter(Boolean).length !== 1) {
       throw refusal('INVALID_SUBSCRIPTION', {
-        reason: `${what} must set exactly one of assetId, tagId, and workspaceId`,
+        reason: `${what} must set exactly one of assetId, tagId, placeId, and workspaceId`,
       });
     }
     if (workspaceId) workspaces.push(workspaceTargetOf(item, workspaceId, what));
@@ -381,6 +425,7 @@ function targetOf(
   return {
     assetId: item.assetId || undefined,
     tagId: item.tagId || undefined,
+    placeId: item.placeId || undefined,
     topic: item.topic === '*' ? undefined : item.topic || defaultTopic,
     start: startOf(item.since ?? undefined, what) ?? startOfMessage,
   };

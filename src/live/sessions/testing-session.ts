@@ -8,6 +8,7 @@ import type { StoredSample } from '../../model/sample.ts';
 import type { Replay } from './catch-up.ts';
 import { FanOut } from './fan-out.ts';
 import { LiveMemory } from './live-limits.ts';
+import { PlaceWatch } from './place-watch.ts';
 import { Flusher, Outbox } from './send-buffer.ts';
 import { Session } from './session.ts';
 import { startsBefore } from './stream-position.ts';
@@ -110,6 +111,9 @@ interface TestSession {
 interface TestWorld {
   readonly assets?: readonly string[];
   readonly tags?: Readonly<Record<string, readonly string[]>>;
+  /** Devices at each place; those that are asked for later may have moved. */
+  readonly places?: Readonly<Record<string, readonly string[]>>;
+  readonly placeWatch?: PlaceWatch;
   readonly log?: TestLog;
   readonly fanOut?: FanOut;
   readonly items?: QuotaCount;
@@ -119,10 +123,28 @@ interface TestWorld {
   readonly organizationId?: string;
 }
 
+export function testPlaceWatch(
+  fanOut: FanOut,
+  places: Readonly<Record<string, readonly string[]>>,
+): PlaceWatch {
+  const placesOf = (id: string) =>
+    Object.keys(places).filter((place) => places[place]?.includes(id));
+  return new PlaceWatch({
+    fanOut,
+    placesAbove: async (ids) => new Map(ids.map((id) => [id, placesOf(id)])),
+    devicesAt: async (placeId) => places[placeId] ?? [],
+    pause: () => new Promise(setImmediate),
+    failed: (error) => {
+      throw error;
+    },
+  });
+}
+
 export function openTestSession(world: TestWorld = {}): TestSession {
   const {
     assets = ['02a', '02b', '02c'],
     tags = {},
+    places = {},
     log = testLog(),
     fanOut = testFanOut(),
     grants = {},
@@ -192,6 +214,11 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     },
     findAssets: async (_, ids) => new Set(ids.filter((id) => assets.includes(id))),
     assetsOfTag: async (_, tagId) => tags[tagId],
+    assetsOfPlace: async (_, placeId) => {
+      const assetIds = places[placeId];
+      return assetIds && { workspaceId: '29a', assetIds };
+    },
+    placeWatch: world.placeWatch ?? testPlaceWatch(fanOut, places),
     followable: async (_, workspaceId) => grants[workspaceId],
     access: { changes: () => 0, check: () => undefined },
     replay: log.replay,

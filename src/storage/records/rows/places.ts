@@ -310,7 +310,7 @@ export async function deviceCountsOfPlaces(
 }
 
 /** For each device the ids of its place and all above; devices at no place are absent. */
-async function placesAboveDevices(
+export async function placesAboveDevices(
   db: RecordsDb,
   deviceIds: readonly string[],
 ): Promise<Map<string, string[]>> {
