@@ -6,6 +6,7 @@ import { idParams, list, name, object, optional, orNull, text } from './record-f
 import { configuredCalculation } from './calculations.ts';
 import { customFieldDraft } from './custom-fields.ts';
 import { customLogicDraft } from './custom-logic.ts';
+import { dashboardGroupDraft } from './dashboards.ts';
 import { deviceConnectorDraft } from './device-connectors.ts';
 import { deviceTypeDraft } from './device-types.ts';
 import { outputConnectorDraft } from './output-connectors.ts';
@@ -21,6 +22,7 @@ const { organizationId: ___, type: ____, ...deviceType } = deviceTypeDraft.prope
 const { workspaceId: _____, ...deviceConnector } = deviceConnectorDraft.properties;
 const { workspaceId: ______, ...outputConnector } = outputConnectorDraft.properties;
 const { organizationId: _________, ...customLogic } = customLogicDraft.properties;
+const { workspaceId: __________, ...dashboardGroup } = dashboardGroupDraft.properties;
 const { id: _______, version: ________, ...workspace } = workspaceUpdate.properties;
 
 const dataFlow = {
@@ -52,6 +54,20 @@ const configurationDocument = namedObject('ConfigurationDocument', {
   customLogic: optional(list(Type.Object(customLogic))),
   rules: optional(list(configuredRule)),
   calculations: optional(list(configuredCalculation)),
+  dashboardGroups: optional(list(Type.Object(dashboardGroup))),
+  dashboards: optional(
+    list(
+      Type.Object({
+        name,
+        description: optional(text),
+        group: optional(Type.String({ description: 'Name of a dashboard group.' })),
+        deviceType: optional(
+          Type.String({ description: 'Name of the device type whose devices show the dashboard.' }),
+        ),
+        configuration: optional(object),
+      }),
+    ),
+  ),
 });
 
 const items = list(object);
@@ -73,6 +89,8 @@ const exportedConfiguration = namedObject('ExportedConfiguration', {
   customLogic: items,
   rules: items,
   calculations: items,
+  dashboardGroups: Type.Optional(items),
+  dashboards: Type.Optional(items),
 });
 
 const count = Type.Integer({ minimum: 0 });
@@ -93,7 +111,7 @@ export const workspaceConfiguration = {
     path,
     summary: 'Export a workspace configuration',
     description:
-      'Returns the workspace as one document, with names instead of ids and without devices or secrets.',
+      'Returns the workspace as one document, with names instead of ids and without devices or secrets. Dashboards are included if the caller may read them.',
     tag,
     access: { scope: 'workspace', verb: 'read', resource: 'path' },
     params: idParams,

@@ -1,7 +1,13 @@
 // Tests of expressions: random formulas against a slow interpreter, refusals, attacks and windows.
 import { describe, expect, test } from 'vitest';
 import { columnFunction, nulls, rowFunction, type Vector, vectorValue } from './evaluate.ts';
-import { ExpressionError, functionNames, parseExpression, type Value } from './parse.ts';
+import {
+  ExpressionError,
+  functionNames,
+  parseExpression,
+  renamedFormula,
+  type Value,
+} from './parse.ts';
 import { foldValues, ValueWindow, type WindowInput } from './windows.ts';
 
 /** EXPRESSION_TREES=10000 compares as many formulas as the first comparison did. */
@@ -529,4 +535,18 @@ test('the functions of the contract exist', () => {
     'unusual change rate avgOver minOver maxOver sumOver countOver stddevOver key last prev device field';
   expect(functionNames).toStrictEqual(wanted.split(' ').toSorted());
   expect(nulls(2).values).toHaveLength(2);
+});
+
+test.each([
+  ['a - device("x", "b")', 'a - device("<x>", "b")'],
+  [
+    "device( 'x' , 'b', 'topic') + device(\"y\", \"x\")",
+    'device( "<x>" , \'b\', \'topic\') + device("<y>", "x")',
+  ],
+  ['device("a \\"quoted\\" one", "b")', 'device("<a \\"quoted\\" one>", "b")'],
+  ['key("device") + device.x + text("x")', 'key("device") + device.x + text("x")'],
+  ['device("x", "b', 'device("x", "b'],
+  ['', ''],
+])('the devices of %s are renamed', (formula, renamed) => {
+  expect(renamedFormula(formula, (id) => `<${id}>`)).toBe(renamed);
 });

@@ -120,6 +120,30 @@ export function parseExpression(text: string, isOfRule = false): Expression {
   return { text, type: type === 'null' ? 'any' : type, tree, inputs, positions, isLocal };
 }
 
+/**
+ * The formula with other ids in place of those of the devices that it names. A text that is no
+ * formula stays as it is.
+ */
+export function renamedFormula(text: string, rename: (id: string) => string): string {
+  let renamed = '';
+  let end = 0;
+  const before: (string | undefined)[] = [];
+  try {
+    for (const token of acorn.tokenizer(text, { ecmaVersion: 2022 })) {
+      const { value } = token as { value?: unknown };
+      if (token.type === acorn.tokTypes.string && before.join('') === 'device(') {
+        renamed += text.slice(end, token.start) + JSON.stringify(rename(String(value)));
+        end = token.end;
+      }
+      before.push(text.slice(token.start, token.end));
+      if (before.length > 2) before.shift();
+    }
+  } catch {
+    return text;
+  }
+  return renamed + text.slice(end);
+}
+
 function syntaxOf(text: string): acorn.Node {
   try {
     const node = acorn.parseExpressionAt(text, 0, {

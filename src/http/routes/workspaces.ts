@@ -27,6 +27,7 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
 import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
+import { checkDashboardConfiguration } from './dashboard-check.ts';
 
 interface WorkspaceParts extends RecordParts {
   /** Deletes the samples of a deleted device. */
@@ -135,7 +136,10 @@ export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts):
     ),
     resourceRoute(workspaceConfiguration.import, place, async ({ params, body }, principal) => {
       await checkHolidayRegion(body.workspace?.settings);
-      return importConfiguration(records, principal, params.id, body, availableOutputs);
+      return importConfiguration(records, principal, params.id, body, {
+        available: availableOutputs,
+        checkDashboard: checkDashboardConfiguration,
+      });
     }),
   ];
 }

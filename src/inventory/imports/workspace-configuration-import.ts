@@ -1,5 +1,7 @@
 // Workspace configuration import: creates missing records and updates different ones in one transaction; deletes nothing.
 import { isDeepStrictEqual } from 'node:util';
+import { hasFormOfId } from '../../model/ids.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { formatPath, parsePath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -20,12 +22,17 @@ import { change, type Step } from '../record-change.ts';
 import { createCalculation, updateCalculation } from '../rules/calculations.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
+import type { DashboardDraft } from '../../contract/dashboards.ts';
 import type { WorkspaceUpdate } from '../../contract/workspaces.ts';
+import { serviceIdsOf } from '../../storage/records/rows/devices.ts';
+import { createDashboardGroup, updateDashboardGroup } from '../workspaces/dashboard-groups.ts';
+import { createDashboard, updateDashboard } from '../workspaces/dashboards.ts';
 import { readWorkspace, updateWorkspace } from '../workspaces/workspaces.ts';
+import { type NamedKind, recordsNamed, renamedConfiguration } from './configured-dashboards.ts';
 import {
   calculationFromConfigured,
   devicesOfCalculation,
-  type ConfiguredRule,
+  devicesOfRule,
   connectorsNamedBy,
   inOrderOfNaming,
   missingDevices,
@@ -35,6 +42,7 @@ import {
 } from './workspace-configuration-parts.ts';
 import {
   checkConfigurationScopes,
+  checkDashboardScopes,
   configurationFormat,
   type ConfigurationItem,
   configurationSections,
@@ -57,6 +65,14 @@ const fixed: Readonly<Partial<Record<SectionName, readonly string[]>>> = {
   dataFlows: ['deviceConnector'],
 };
 
+/** What the routes know of the installation and of dashboards. */
+interface ImportChecks {
+  /** The output connector types that this installation offers. */
+  readonly available: AvailableOutputs;
+  /** Throws 400 for a configuration of a dashboard that cannot be drawn. */
+  readonly checkDashboard: (configuration: JsonObject) => void;
+}
+
 interface ConfigurationReport {
   readonly created: number;
   readonly updated: number;
@@ -73,10 +89,12 @@ export async function importConfiguration(
   records: Records,
   principal: Principal,
   workspaceId: string,
-  document: ConfigurationDocument /** The output connector types that this installation offers. */,
-  available: AvailableOutputs,
+  document: ConfigurationDocument,
+  checks: ImportChecks,
 ): Promise<ConfigurationReport> {
   checkConfigurationScopes(principal, workspaceId, ['read', 'create', 'update']);
+  if (document.dashboards || document.dashboardGroups)
+    checkDashboardScopes(principal, workspaceId, ['read', 'create', 'update']);
   if (document.format !== configurationFormat) {
     throw problem('invalidRequest', { reason: `body format: must be ${configurationFormat}` });
   }
@@ -86,7 +104,8 @@ export async function importConfiguration(
       principal,
       workspaceId,
       organizationId: principal.organizationId,
-      available,
+      ...checks,
+      document,
       now: step.now(),
       known: await knownSections(step, principal, workspaceId),
       created: new Map(),
@@ -164,6 +183,11 @@ async function importItem(
 ): Promise<Outcome> {
   const current = context.known[section].get(item.name);
   if (current === undefined) {
+    const made = context.created.get(`${section} ${item.name}`);
+    if (made !== undefined) {
+      await writers[section].update(context, item, made);
+      return 'created';
+    }
     if (item['library'] === true) {
       throw problem('invalidRequest', {
         reason: `body ${section}: unknown library type ${item.name}; import the library first`,
@@ -206,9 +230,15 @@ async function missingDevicesOf(
     const merged: object = { ...known.calculations.get(item.name)?.item, ...item };
     return missingDevices(step, context, devicesOfCalculation(merged));
   }
+  if (section === 'dashboards') {
+    const current = known.dashboards.get(item.name);
+    if (current !== undefined && isDeepStrictEqual({ ...current.item, ...item }, current.item))
+      return [];
+    return missingDevices(step, context, devicesOfDashboard(context, item));
+  }
   if (section !== 'rules') return [];
   const merged: object = { ...known.rules.get(item.name)?.item, ...item };
-  return missingDevices(step, context, (merged as Partial<ConfiguredRule>).inputs ?? []);
+  return missingDevices(step, context, devicesOfRule(merged));
 }
 
 /** The output connectors that an item of a document needs. */
@@ -226,12 +256,12 @@ function outputNames(section: SectionName, item: ConfigurationItem): readonly st
 // Writers of a workspace configuration: create and update the records of each section from the items of a document.
 
 /** The state of one import. */
-interface ImportContext {
+interface ImportContext extends ImportChecks {
   readonly step: Step;
   readonly principal: Principal;
   readonly workspaceId: string;
   readonly organizationId: string;
-  readonly available: AvailableOutputs;
+  readonly document: ConfigurationDocument;
   readonly now: number;
   /** The records before the import. */
   readonly known: KnownSections;
@@ -324,6 +354,20 @@ const writers: Readonly<Record<SectionName, Writer>> = {
       return updateRule(context.step, configurationViewOptions, id, sent);
     },
   },
+  dashboardGroups: {
+    create: ({ step, workspaceId }, item) => createDashboardGroup(step, { ...item, workspaceId }),
+    update: ({ step }, item, id) => updateDashboardGroup(step, id, item),
+  },
+  dashboards: {
+    create: async (context, item) => {
+      const { step, workspaceId } = context;
+      return createDashboard(step, { ...(await dashboardOf(context, item)), workspaceId });
+    },
+    update: async (context, item, id) => {
+      const current = context.known.dashboards.get(item.name)?.item;
+      return updateDashboard(context.step, id, await dashboardOf(context, { ...current, ...item }));
+    },
+  },
   calculations: {
     create: async (context, item) => {
       const { step, workspaceId } = context;
@@ -339,6 +383,83 @@ const writers: Readonly<Record<SectionName, Writer>> = {
     },
   },
 };
+
+// Dashboards name each other, also in a circle.
+
+type ConfiguredDashboard = {
+  readonly name: string;
+  readonly group?: string | null;
+  readonly deviceType?: string | null;
+  readonly configuration?: JsonObject | null;
+};
+
+/** The dashboard of the document; undefined for one that it does not contain. */
+function dashboardIn({ document }: ImportContext, name: string): ConfiguredDashboard | undefined {
+  return document.dashboards?.find((one) => one.name === name);
+}
+
+/** The devices that the dashboard names, and those of the dashboards that have to be created with it. */
+function devicesOfDashboard(context: ImportContext, item: ConfigurationItem): readonly string[] {
+  const devices = new Set<string>();
+  const reached = new Set<string>([item.name]);
+  for (const name of reached) {
+    const { configuration } = dashboardIn(context, name) ?? {};
+    if (!configuration) continue;
+    for (const device of recordsNamed(configuration, 'device')) devices.add(device);
+    for (const other of recordsNamed(configuration, 'dashboard'))
+      if (!context.known.dashboards.has(other)) reached.add(other);
+  }
+  return [...devices];
+}
+
+async function dashboardOf(
+  context: ImportContext,
+  { name, group, deviceType, configuration, ...rest }: ConfiguredDashboard,
+): Promise<Omit<DashboardDraft, 'workspaceId'>> {
+  const { step, known, created, workspaceId, organizationId } = context;
+  for (const other of configuration ? recordsNamed(configuration, 'dashboard') : []) {
+    const isKnown = known.dashboards.has(other) || created.has(`dashboards ${other}`);
+    if (isKnown || dashboardIn(context, other) === undefined) continue;
+    // Its own content follows with its turn.
+    const { id } = await createDashboard(step, { name: other, workspaceId });
+    created.set(`dashboards ${other}`, id);
+  }
+  const devices = await serviceIdsOf(
+    step.db,
+    organizationId,
+    configuration ? recordsNamed(configuration, 'device') : [],
+  );
+  const renamed =
+    configuration &&
+    renamedConfiguration(configuration, {
+      rename(kind, of) {
+        if (kind === 'device') return devices.get(of)?.id ?? of;
+        // What was deleted since is named by its id.
+        const section = sectionOfKind[kind];
+        const isDeleted = !known[section].has(of) && hasFormOfId(kind, of);
+        return isDeleted ? of : idOf(context, section, of);
+      },
+      configurationOf: (of) =>
+        (dashboardIn(context, of) ?? known.dashboards.get(of)?.item)?.['configuration'],
+    });
+  if (renamed) context.checkDashboard(renamed);
+  return {
+    ...rest,
+    name,
+    groupId: group ? idOf(context, 'dashboardGroups', group) : null,
+    deviceTypeId: deviceType ? idOf(context, 'deviceTypes', deviceType) : null,
+    ...(renamed && { configuration: renamed }),
+  };
+}
+
+const sectionOfKind = {
+  tag: 'tags',
+  place: 'places',
+  customFieldMeta: 'customFields',
+  deviceType: 'deviceTypes',
+  dashboard: 'dashboards',
+  rule: 'rules',
+} as const satisfies Record<Exclude<NamedKind, 'device'>, SectionName>;
 
 function viewerOf({ principal }: ImportContext): ConnectorViewer {
   return { principal, viewOptions: configurationViewOptions };

@@ -1,4 +1,5 @@
 // Parts of a workspace's document that name other records: rules, calculations, custom logic blocks and outputs, with names and physical ids.
+import { renamedFormula } from '../../expressions/parse.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
@@ -51,14 +52,16 @@ interface RuleNames {
 
 /** The document form of each rule, by the rule's id. */
 export async function configuredRules(
-  records: Pick<Records, 'db'>,
+  { db }: Pick<Records, 'db'>,
+  workspaceId: string,
   rules: readonly RuleView[],
   named: Omit<RuleNames, 'device'>,
 ): Promise<ReadonlyMap<string, object>> {
-  const deviceIds = rules.flatMap(({ inputs }) =>
-    inputs.filter(({ device }) => device).map(({ id }) => id),
-  );
-  const physical = await physicalIdsOf(records.db, deviceIds);
+  const deviceIds = rules.flatMap(({ inputs, logic }) => [
+    ...inputs.filter(({ device }) => device).map(({ id }) => id),
+    ...devicesInFormulas(logic),
+  ]);
+  const physical = await physicalIdsOf(db, workspaceId, deviceIds);
   const names: RuleNames = { ...named, device: (id) => physical.get(id) ?? id };
   return new Map(rules.map((rule) => [rule.id, configuredRule(rule, names)]));
 }
@@ -70,6 +73,7 @@ function configuredRule(
   const labels = new Map(inputs.map(({ id }, i) => [id, String(i + 1)]));
   const inNames = withReferences(logic, {
     input: (id) => labels.get(id) ?? id,
+    device: names.device,
     action: names.action,
     customLogic: names.customLogic,
   });
@@ -99,18 +103,23 @@ function configuredInput(
   return { id, type, name: input.name, tagCombination: joined, tags: tagIds.map(names.tag) };
 }
 
-/** Which of the rule's devices, by physical id, the workspace does not have. */
+/** The physical ids of the devices that a rule of a document names. */
+export function devicesOfRule({ inputs, logic }: Partial<ConfiguredRule>): readonly string[] {
+  return [
+    ...(inputs ?? []).flatMap(({ type, deviceId }) => (type === 'DEVICE' ? [deviceId ?? ''] : [])),
+    ...(logic === undefined ? [] : devicesInFormulas(logic)),
+  ];
+}
+
+/** Which of the devices, by physical id, the workspace does not have. */
 export async function missingDevices(
   { db }: Pick<Records, 'db'>,
   {
     organizationId,
     workspaceId,
   }: { readonly organizationId: string; readonly workspaceId: string },
-  inputs: readonly ConfiguredInput[],
+  wanted: readonly string[],
 ): Promise<string[]> {
-  const wanted = inputs.flatMap(({ type, deviceId }) =>
-    type === 'DEVICE' ? [deviceId ?? ''] : [],
-  );
   const known = await serviceIdsOf(db, organizationId, wanted);
   return wanted.filter((deviceId) => known.get(deviceId)?.workspaceId !== workspaceId);
 }
@@ -122,11 +131,7 @@ export async function ruleFromConfigured(
   sent: ConfiguredRule,
   idOf: (section: 'tags' | 'places' | 'outputConnectors' | 'customLogic', name: string) => string,
 ): Promise<Omit<RuleDraft, 'workspaceId'>> {
-  const devices = await serviceIdsOf(
-    db,
-    organizationId,
-    sent.inputs.map(({ deviceId }) => deviceId ?? ''),
-  );
+  const devices = await serviceIdsOf(db, organizationId, devicesOfRule(sent));
   const inputOf = (input: ConfiguredInput): RuleDraft['inputs'][number] => {
     const { id, type, name, deviceId, tag, place, tagCombination, tags } = input;
     if (type === 'DEVICE') return { id: devices.get(deviceId ?? '')?.id ?? '', type };
@@ -151,6 +156,7 @@ export async function ruleFromConfigured(
     inputs: inputs.map(({ input }) => input),
     logic: withReferences(sent.logic, {
       input: (label) => labels.get(label) ?? label,
+      device: (of) => devices.get(of)?.id ?? of,
       action: (of) => idOf('outputConnectors', of),
       customLogic: (of) => idOf('customLogic', of),
     }),
@@ -174,6 +180,7 @@ interface ConfiguredCalculation
 /** The document form of each calculation, by its id. */
 export async function configuredCalculations(
   { db }: Pick<Records, 'db'>,
+  workspaceId: string,
   calculations: readonly CalculationView[],
   tagName: Naming,
 ): Promise<ReadonlyMap<string, object>> {
@@ -181,7 +188,7 @@ export async function configuredCalculations(
     ...(deviceIds ?? []),
     target.deviceId,
   ]);
-  const physical = await physicalIdsOf(db, ids);
+  const physical = await physicalIdsOf(db, workspaceId, ids);
   const named = (id: string) => physical.get(id) ?? id;
   return new Map(
     calculations.map(({ id, tagId, deviceIds, target, ...calculation }) => {
@@ -198,8 +205,7 @@ export async function configuredCalculations(
 
 /** The devices that a calculation of a document names. */
 export function devicesOfCalculation({ devices, target }: Partial<ConfiguredCalculation>) {
-  const ids = [...(devices ?? []), ...(target === undefined ? [] : [target.deviceId])];
-  return ids.map((deviceId) => ({ id: deviceId, type: 'DEVICE' as const, deviceId }));
+  return [...(devices ?? []), ...(target === undefined ? [] : [target.deviceId])];
 }
 
 /** The calculation with the ids of this workspace; `tagId` throws 400 for a name that is not there. */
@@ -224,7 +230,13 @@ type Logic = RuleDraft['logic'];
 /** The same logic with every reference renamed; the name of custom logic comes from its record. */
 function withReferences(
   logic: Logic,
-  put: { readonly input: Naming; readonly action: Naming; readonly customLogic: Naming },
+  put: {
+    readonly input: Naming;
+    /** Of the devices in formulas. */
+    readonly device: Naming;
+    readonly action: Naming;
+    readonly customLogic: Naming;
+  },
 ): Logic {
   const each = (ids: readonly string[] | null | undefined) => (ids ?? []).map(put.action);
   const { dataSources, logicBlocks, geoFenceLogicBlock, silenceLogicBlock, customLogic } = logic;
@@ -235,7 +247,14 @@ function withReferences(
       inputIds: source.inputIds.map(put.input),
     })),
     ...(logicBlocks && {
-      logicBlocks: logicBlocks.map((block) => ({ ...block, actionIds: each(block.actionIds) })),
+      logicBlocks: logicBlocks.map((block) => ({
+        ...block,
+        conditions: withFormulas(block.conditions, put.device),
+        ...(block.clearConditions && {
+          clearConditions: withFormulas(block.clearConditions, put.device),
+        }),
+        actionIds: each(block.actionIds),
+      })),
     }),
     ...(geoFenceLogicBlock && {
       geoFenceLogicBlock: {
@@ -255,6 +274,30 @@ function withReferences(
       },
     }),
   };
+}
+
+type Conditions = NonNullable<Logic['logicBlocks']>[number]['conditions'];
+
+function withFormulas(conditions: Conditions, rename: Naming): Conditions {
+  const operand = (of: Conditions[number]['operandFirst']) =>
+    of.expression ? { ...of, expression: renamedFormula(of.expression, rename) } : of;
+  return conditions.map((condition) => ({
+    ...condition,
+    operandFirst: operand(condition.operandFirst),
+    operandSecond: operand(condition.operandSecond),
+  }));
+}
+
+function devicesInFormulas(logic: Logic): readonly string[] {
+  const found = new Set<string>();
+  const same = (of: string) => of;
+  withReferences(logic, {
+    input: same,
+    device: (of) => (found.add(of), of),
+    action: same,
+    customLogic: same,
+  });
+  return [...found];
 }
 
 /** Names of the custom logic that the rules of a document use. */
@@ -321,9 +364,10 @@ function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>
 /** Output connectors in the form of a document. */
 export async function configuredTargets<T extends Item>(
   { db }: Pick<Records, 'db'>,
+  workspaceId: string,
   items: readonly T[],
 ): Promise<T[]> {
-  const physical = await physicalIdsOf(db, [...new Set(items.flatMap(targetsOf))]);
+  const physical = await physicalIdsOf(db, workspaceId, [...new Set(items.flatMap(targetsOf))]);
   return items.map((item) => withTargets(item, physical));
 }
 

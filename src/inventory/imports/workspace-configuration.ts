@@ -1,5 +1,5 @@
 // Workspace configuration: a workspace as one JSON document with names instead of ids, and without secrets.
-import type { Json, JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { formatPath } from '../../model/place.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
@@ -17,7 +17,11 @@ import { listTags } from '../devices/tags.ts';
 import { listCalculations } from '../rules/calculations.ts';
 import { listCustomLogic } from '../rules/custom-logic.ts';
 import { listRules } from '../rules/rules.ts';
+import { physicalIdsOf } from '../../storage/records/rows/devices.ts';
+import { listDashboardGroups } from '../workspaces/dashboard-groups.ts';
+import { listDashboards } from '../workspaces/dashboards.ts';
 import { readWorkspace } from '../workspaces/workspaces.ts';
+import { type NamedKind, recordsNamed, renamedConfiguration } from './configured-dashboards.ts';
 import {
   configuredCalculations,
   configuredRules,
@@ -39,6 +43,8 @@ export const configurationSections = [
   'customLogic',
   'rules',
   'calculations',
+  'dashboardGroups',
+  'dashboards',
 ] as const;
 export type SectionName = (typeof configurationSections)[number];
 
@@ -70,6 +76,23 @@ export function checkConfigurationScopes(
     verbs.every((verb) => holds(principal, scope, verb, place));
   if (!workspaceScopes.every(granted(workspaceId)) || !organizationScopes.every(granted(null)))
     throw problem('permissionDenied');
+}
+
+const dashboardScopes: readonly Scope[] = ['dashboard', 'dashboard.group'];
+
+function mayAll(principal: Principal, workspaceId: string, verbs: readonly Verb[]): boolean {
+  return dashboardScopes.every((scope) =>
+    verbs.every((verb) => holds(principal, scope, verb, workspaceId)),
+  );
+}
+
+/** Only a document with dashboards needs their scopes. Throws 403 without a permission for each. */
+export function checkDashboardScopes(
+  principal: Principal,
+  workspaceId: string,
+  verbs: readonly Verb[],
+): void {
+  if (!mayAll(principal, workspaceId, verbs)) throw problem('permissionDenied');
 }
 
 async function all<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
@@ -159,6 +182,11 @@ export async function knownSections(
   const outputs = await all((page) => listOutputConnectors(records, viewer, scope, page));
   const flows = await all((page) => listDataFlows(records, viewer, scope, page));
   const outputName = naming(outputs);
+  const ofRules = await ruleSections(records, principal, workspaceId, {
+    tag: naming(tags),
+    place: naming(places),
+    action: outputName,
+  });
   return {
     customFields: section(fields, ({ type, description, required, selectOptions }) => ({
       type,
@@ -190,7 +218,9 @@ export async function knownSections(
       sparkplug: connector.sparkplug,
     })),
     outputConnectors: section(
-      (await configuredTargets(records, outputs)).map((item) => withConnectors(item, outputName)),
+      (await configuredTargets(records, workspaceId, outputs)).map((item) =>
+        withConnectors(item, outputName),
+      ),
       outputConnectorItem,
     ),
     dataFlows: section(flows, (flow) => ({
@@ -203,10 +233,49 @@ export async function knownSections(
       })),
       passThrough: flow.passThrough,
     })),
-    ...(await ruleSections(records, principal, workspaceId, {
+    ...ofRules,
+    ...(await dashboardSections(records, principal, workspaceId, {
       tag: naming(tags),
       place: naming(places),
-      action: outputName,
+      customFieldMeta: naming(fields),
+      deviceType: naming(types),
+      rule: naming([...ofRules.rules].map(([name, { id }]) => ({ id, name }))),
+    })),
+  };
+}
+
+/** Empty for a principal that may not read dashboards. */
+async function dashboardSections(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+  names: Readonly<Record<Exclude<NamedKind, 'device' | 'dashboard'>, (id: string) => string>>,
+): Promise<Pick<KnownSections, 'dashboardGroups' | 'dashboards'>> {
+  if (!mayAll(principal, workspaceId, ['read']))
+    return { dashboardGroups: new Map(), dashboards: new Map() };
+  const scope = { workspaceIds: [workspaceId] };
+  const groups = await all((page) => listDashboardGroups(records, principal, scope, page));
+  const dashboards = await all((page) => listDashboards(records, principal, scope, page));
+  const devices = await physicalIdsOf(records.db, workspaceId, [
+    ...new Set(dashboards.flatMap(({ configuration }) => recordsNamed(configuration, 'device'))),
+  ]);
+  const nameOf = {
+    ...names,
+    device: (id: string) => devices.get(id) ?? id,
+    dashboard: naming(dashboards),
+  };
+  const configurations = new Map(dashboards.map(({ id, configuration }) => [id, configuration]));
+  const groupName = naming(groups);
+  return {
+    dashboardGroups: section(groups, ({ description }) => ({ description })),
+    dashboards: section(dashboards, ({ description, groupId, deviceTypeId, configuration }) => ({
+      description,
+      group: groupId && groupName(groupId),
+      deviceType: deviceTypeId && names.deviceType(deviceTypeId),
+      configuration: renamedConfiguration(configuration, {
+        rename: (kind, id) => nameOf[kind](id),
+        configurationOf: (id) => configurations.get(id),
+      }),
     })),
   };
 }
@@ -215,7 +284,7 @@ async function ruleSections(
   records: Records,
   principal: Principal,
   workspaceId: string,
-  names: Pick<Parameters<typeof configuredRules>[2], 'tag' | 'place' | 'action'>,
+  names: Pick<Parameters<typeof configuredRules>[3], 'tag' | 'place' | 'action'>,
 ): Promise<Pick<KnownSections, 'customLogic' | 'rules' | 'calculations'>> {
   const scope = { workspaceIds: [workspaceId] };
   const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
@@ -223,8 +292,8 @@ async function ruleSections(
     listRules(records, { principal, viewOptions: configurationViewOptions }, scope, page),
   );
   const calculations = await all((page) => listCalculations(records, principal, scope, page));
-  const computed = await configuredCalculations(records, calculations, names.tag);
-  const configured = await configuredRules(records, rules, {
+  const computed = await configuredCalculations(records, workspaceId, calculations, names.tag);
+  const configured = await configuredRules(records, workspaceId, rules, {
     ...names,
     customLogic: naming(blocks),
   });
@@ -262,7 +331,14 @@ export async function exportConfiguration(
   const known = await knownSections(records, principal, workspaceId);
   const items = (section: SectionName) => [...known[section].values()].map(({ item }) => item);
   const dataFlows = items('dataFlows');
-  const used = new Set<Json | undefined>(dataFlows.map((flow) => flow['deviceType']));
+  const dashboards = items('dashboards');
+  const used = new Set<Json | undefined>([
+    ...dataFlows.map((flow) => flow['deviceType']),
+    ...dashboards.flatMap(({ deviceType, configuration }) => [
+      deviceType,
+      ...(isJsonObject(configuration) ? recordsNamed(configuration, 'deviceType') : []),
+    ]),
+  ]);
   const rules = items('rules');
   const usedLogic = customLogicNames(rules);
   return {
@@ -278,5 +354,9 @@ export async function exportConfiguration(
     customLogic: items('customLogic').filter((block) => usedLogic.has(block.name)),
     rules,
     calculations: items('calculations'),
+    ...(mayAll(principal, workspaceId, ['read']) && {
+      dashboardGroups: items('dashboardGroups'),
+      dashboards,
+    }),
   };
 }

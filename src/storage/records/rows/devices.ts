@@ -264,9 +264,10 @@ export async function placesOfDevices(
   return found;
 }
 
-/** The physical ids of devices, by service id. */
+/** The physical ids of devices of the workspace, by service id. */
 export async function physicalIdsOf(
   db: RecordsDb,
+  workspaceId: string,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
@@ -276,6 +277,7 @@ export async function physicalIdsOf(
       .selectFrom('devices')
       .select(['id', 'deviceId'])
       .where('id', 'in', some)
+      .where('workspaceId', '=', workspaceId)
       .execute();
     for (const { id, deviceId } of rows) found.set(id, deviceId);
   }
