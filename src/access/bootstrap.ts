@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { demoWorkspaceDraft, simulatedMark } from '../model/demo-workspace.ts';
 import { emailAddressOf } from '../model/email-address.ts';
-import { databaseConnectorId, newId } from '../model/ids.ts';
+import { databaseConnectorId, mailConnectorId, newId } from '../model/ids.ts';
+import type { OutputConnector } from '../model/output-connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
@@ -93,7 +94,8 @@ export async function bootstrap(
       ...named,
       ...firstWorkspace(settings.demo ?? false),
     });
-    await insertDatabaseConnector({ db: step, sealer: records.sealer }, created);
+    for (const connector of builtInConnectors(created))
+      await outputConnectorRows.insert({ db: step, sealer: records.sealer }, connector);
     if (adminApiKey && apiKeyId !== null)
       await insertAdminKey(step, { id: apiKeyId, organizationId, created }, adminApiKey);
     return true;
@@ -120,17 +122,11 @@ function passwordFrom(sent: string | undefined) {
   return { password, generatedPassword: password };
 }
 
-async function insertDatabaseConnector(
-  store: Pick<Records, 'db' | 'sealer'>,
-  created: EpochMs,
-): Promise<void> {
-  await outputConnectorRows.insert(store, {
-    id: databaseConnectorId,
+/** The connectors that every installation has. No workspace owns them, so that nobody can change them. */
+function builtInConnectors(created: EpochMs): readonly OutputConnector[] {
+  const common = {
     organizationId: null,
     workspaceId: null,
-    name: 'Database',
-    scope: 'DATA_FLOW',
-    type: 'DATABASE',
     sendConsecutiveAlerts: false,
     invokeRuleEngine: false,
     useCustomPayload: false,
@@ -139,7 +135,17 @@ async function insertDatabaseConnector(
     created,
     updated: null,
     version: 0,
-  });
+  };
+  return [
+    { ...common, id: databaseConnectorId, name: 'Database', scope: 'DATA_FLOW', type: 'DATABASE' },
+    {
+      ...common,
+      id: mailConnectorId,
+      name: 'Mail of this installation',
+      scope: 'RULE_ACTION',
+      type: 'INSTALLATION_MAIL',
+    },
+  ];
 }
 
 async function insertAdminKey(

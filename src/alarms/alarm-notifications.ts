@@ -1,19 +1,16 @@
 // Alarm notifications: messages to outputs, notes for devices and live events, with the change of the alarm (contract 37).
 import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-lists.ts';
-import type {
-  AlarmChange,
-  AlarmEvent,
-  AlarmNotification,
-  AlarmProperties,
-} from '../model/alarm.ts';
+import type { AlarmChange, AlarmEvent, AlarmProperties } from '../model/alarm.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { formatInstant } from '../model/instant.ts';
+import { mailDelivery } from '../model/mail.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import { findReadableProperties } from '../storage/records/rows/output-connectors.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
+import { alarmMail } from './alarm-mails.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {
@@ -30,6 +27,8 @@ export interface AlarmNotificationParts {
   /** Lets others have their turn. */
   readonly pause: () => Promise<unknown>;
   readonly sealer: Records['sealer'];
+  /** Address of an alarm in the console. */
+  readonly linkTo: (workspaceId: string, alarmId: string) => string;
   /** The deliveries are committed or rolled back with the step. */
   readonly enqueueDeliveries: (
     deliveries: readonly DeliveryDraft[],
@@ -52,7 +51,7 @@ export async function notifyOfAlarms(
 }
 
 async function notifyOfSome(
-  { sealer, enqueueDeliveries }: AlarmNotificationParts,
+  { sealer, enqueueDeliveries, linkTo }: AlarmNotificationParts,
   step: TransactionStep,
   events: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
@@ -66,7 +65,15 @@ async function notifyOfSome(
     const wanted = (own?.notify ?? []).filter(({ on }) => on === event.change);
     if (wanted.length === 0) return [];
     const context = contextOf(event, shown[place]);
-    return wanted.map((one) => draftOf(event, one, context));
+    return wanted.map((one, i) => {
+      if ('emails' in one)
+        return mailDelivery(
+          alarmMail(event, one.emails, linkTo),
+          aboutOf(event, `mail-${i}`, context),
+        );
+      const connectorId = one.outputConnectorId;
+      return { ...aboutOf(event, connectorId, context), connectorId };
+    });
   });
   if (drafts.length > 0) await enqueueDeliveries(drafts, step);
   await appendProcessingLog(db, events.flatMap(eventNotes));
@@ -83,14 +90,14 @@ async function shownEvents(step: RecordsDb, events: readonly AlarmEvent[]) {
   });
 }
 
-function draftOf(
+/** A delivery without its connector; `recipient` distinguishes those of one change. */
+function aboutOf(
   { change, alarm, hops }: AlarmEvent,
-  { outputConnectorId }: AlarmNotification,
+  recipient: string,
   context: TemplateContext,
-): DeliveryDraft {
+): Omit<DeliveryDraft, 'connectorId'> {
   return {
-    idempotencyKey: `alarm:${alarm.id}:${alarm.version}:${change}:${outputConnectorId}`,
-    connectorId: outputConnectorId,
+    idempotencyKey: `alarm:${alarm.id}:${alarm.version}:${change}:${recipient}`,
     organizationId: alarm.organizationId,
     workspaceId: alarm.workspaceId,
     deviceId: alarm.orderedBy,

@@ -49,6 +49,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     sealer,
     pause,
     enqueueDeliveries,
+    linkTo: (workspaceId, alarmId) => `${config.publicUrl}/w/${workspaceId}/alarms/${alarmId}`,
     changed(events, shown, refused) {
       counts.REFUSED += refused;
       for (const { change, alarm } of events) {

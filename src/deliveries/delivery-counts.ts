@@ -1,6 +1,6 @@
 // Delivery counts: deliveries that ended, by workspace and output connector, written every few seconds (contract 37).
 import type { TriedDelivery } from './attempts/delivery-worker.ts';
-import { databaseConnectorId } from '../model/ids.ts';
+import { isSharedConnector } from '../model/ids.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { addPeriodCounts } from '../storage/records/rows/period-counts.ts';
@@ -51,8 +51,7 @@ export class DeliveryCounts {
     const what = outcome.state === 'DELIVERED' ? 'delivered' : 'failed';
     const { workspaceId, connectorId } = waiting;
     this.#counter.add(workspaceId, what, outcome.updated, 1);
-    // That connector belongs to all organizations, so that a count would show them to each other.
-    if (connectorId !== databaseConnectorId)
-      this.#counter.add(connectorId, what, outcome.updated, 1);
+    // A count of a shared connector would show organizations to each other.
+    if (!isSharedConnector(connectorId)) this.#counter.add(connectorId, what, outcome.updated, 1);
   }
 }

@@ -40,6 +40,8 @@ export const alarmLimits = {
   /** Of the data of the last trigger, as JSON; larger data is replaced by its size. */
   dataCharactersMax: 16_384,
   notificationsMax: 20,
+  /** Addresses of one notification. */
+  emailsMax: 20,
   bulkIdsMax: 1_000,
 } as const;
 
@@ -122,11 +124,10 @@ export type AlarmProperties = {
   readonly notify: readonly AlarmNotification[];
 };
 
-/** One output that is notified of one kind of change. */
-export type AlarmNotification = {
-  readonly on: NotifiedChange;
-  readonly outputConnectorId: string;
-};
+/** Who is notified of one kind of change: an output, or addresses by the mail of the installation. */
+export type AlarmNotification =
+  | { readonly on: NotifiedChange; readonly outputConnectorId: string }
+  | { readonly on: NotifiedChange; readonly emails: readonly string[] };
 
 export const defaultAlarmKey = '{{rule.id}}:{{device.id}}';
 

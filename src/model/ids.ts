@@ -41,6 +41,14 @@ export type RecordKind = keyof typeof kindPrefixes;
 /** The global database output connector has the same id in every installation (contract 0). */
 export const databaseConnectorId = '0900000000000000';
 
+/** The output connector that sends mails with the mail server of the operator (contract 39.4). */
+export const mailConnectorId = '0900000000000001';
+
+/** Whether the output connector belongs to all organizations. */
+export function isSharedConnector(id: string): boolean {
+  return id === databaseConnectorId || id === mailConnectorId;
+}
+
 /**
  * Whether the text has the form of an identifier of the kind. Physical ids of devices can have it
  * too.

@@ -5,6 +5,7 @@ import { type EpochMs, formatInstant } from './instant.ts';
 import { formatDurationMs } from './iso-duration.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { DurableEntry } from './journal-entry.ts';
+import type { Mail } from './mail.ts';
 import type { Sample } from './sample.ts';
 import type { MetricField, UplinkMetrics } from './uplink-metrics.ts';
 
@@ -85,6 +86,8 @@ export type TemplateContext = {
   /** The alarm of a notification as its endpoint shows it, and what happened to it. */
   readonly alarm?: JsonObject;
   readonly change?: string;
+  /** What the mail connector of the installation sends; no template reads it. */
+  readonly mail?: Mail;
 };
 
 /** The place of a device as templates show it; a type alias as above. */
@@ -157,9 +160,10 @@ export function contextText(
   context: TemplateContext,
   payload = defaultPayload(context, true),
 ): string {
-  const { rawData, dataSources, place } = context;
-  if (rawData === undefined && dataSources === undefined && place === undefined) return payload;
-  const rest = JSON.stringify({ place, rawData, dataSources }).slice(1);
+  const { rawData, dataSources, place, mail } = context;
+  const members = [rawData, dataSources, place, mail];
+  if (members.every((member) => member === undefined)) return payload;
+  const rest = JSON.stringify({ place, rawData, dataSources, mail }).slice(1);
   return payload === '{}' ? `{${rest}` : `${payload.slice(0, -1)},${rest}`;
 }
 

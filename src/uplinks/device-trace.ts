@@ -617,7 +617,7 @@ async function runFor(
 // Deliveries: what each output made of the uplink.
 
 /** Outputs that are no target of deliveries. */
-const ownTypes: ReadonlySet<string> = new Set(['DATABASE', 'ALARM']);
+const ownTypes: ReadonlySet<string> = new Set(['DATABASE', 'ALARM', 'INSTALLATION_MAIL']);
 
 interface Wanted {
   readonly id: string;

@@ -62,6 +62,9 @@ const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const everything = ['WEBHOOK', 'CUSTOM_DATABASE'] as const;
 type Available = readonly (typeof everything)[number][];
 
+/** The operator has set up no mail server. */
+const noMail = (type: string) => (type === 'INSTALLATION_MAIL' ? 'SMTP_URL' : undefined);
+
 /** The clock stops unless a test moves it. */
 export async function startRecordsWorld(available: Available = everything) {
   const directory = mkdtempSync(join(tmpdir(), 'records-world-'));
@@ -194,7 +197,7 @@ function routesOf(
     revealConnectorSecrets: false,
     dropSamples: async () => {},
     networkServers,
-    availableOutputs: { types: available, missingSetting: () => undefined, check: () => {} },
+    availableOutputs: { types: available, missingSetting: noMail, check: () => {} },
     startOperation,
     lastRunsOf: async () => new Map<string, never>(),
     settled: async () => {},

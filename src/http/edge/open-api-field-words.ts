@@ -303,6 +303,8 @@ export const ownFieldWords: Words = {
   'alarmProperties.severity': 'Severity of the alarm. Defaults to `MAJOR`.',
   'notify.on': 'Change of the alarm that sends the message.',
   'notify.outputConnectorId': 'ID of the output connector that sends the message.',
+  'notify.emails':
+    'Email addresses that get a mail of the installation, 1 to 20. Requires `SMTP_URL`.',
 
   'InfluxError.error': 'Description of the error.',
   'InfluxV2Error.code': 'Error code of InfluxDB 2, such as `invalid`.',

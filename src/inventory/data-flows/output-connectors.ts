@@ -3,7 +3,7 @@ import type {
   OutputConnectorDraft,
   OutputConnectorUpdate,
 } from '../../contract/output-connectors.ts';
-import { databaseConnectorId, newId } from '../../model/ids.ts';
+import { databaseConnectorId, mailConnectorId, newId } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
@@ -86,7 +86,7 @@ function creatableType({ type: name }: OutputConnectorDraft, available: Availabl
   const type = typeNamed(name);
   const row = findConnectorType(type);
   if (row !== undefined && row.properties === null) {
-    const reason = `body type: DATABASE connectors cannot be created; every workspace has the built-in connector ${databaseConnectorId}`;
+    const reason = `body type: ${type} connectors cannot be created; every workspace has the built-in connector ${type === 'DATABASE' ? databaseConnectorId : mailConnectorId}`;
     throw problem('invalidRequest', { reason });
   }
   const setting = available.missingSetting(type);
@@ -147,7 +147,7 @@ export async function readOutputConnector(
   );
 }
 
-/** Those of the workspaces and the global database connector. */
+/** Those of the workspaces and the global ones, without mail where the operator has set up none. */
 export async function listOutputConnectors(
   records: Records,
   { principal, viewOptions }: ConnectorViewer,
@@ -162,9 +162,11 @@ export async function listOutputConnectors(
   const reach = await listReach(records, principal, filter);
   const { scope, search, global } = filter;
   const types = listedTypes(viewOptions, filter.types?.map(typeNamed));
+  const hasMail = viewOptions.missingSetting?.('INSTALLATION_MAIL') === undefined;
+  const withoutId = hasMail ? undefined : mailConnectorId;
   const { rows, total } = await outputConnectorRows
     .with(records.sealer)
-    .list(records.db, { ...reach, scope, search, global, types }, page);
+    .list(records.db, { ...reach, scope, search, global, types, withoutId }, page);
   return pageOf(
     rows.map((row) => outputConnectorView(row, viewOptions)),
     total,
@@ -388,7 +390,7 @@ export function outputConnectorView(record: OutputConnector, viewOptions: Connec
     name,
     workspaceId,
     deleted: false,
-    global: id === databaseConnectorId,
+    global: record.organizationId === null,
     scope,
     type: typeName(record.type, viewOptions),
     sendConsecutiveAlerts,

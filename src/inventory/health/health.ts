@@ -1,5 +1,5 @@
 // Health of data flows, device types, output connectors and rules: what details=health adds to their lists (contract 37).
-import { databaseConnectorId } from '../../model/ids.ts';
+import { isSharedConnector } from '../../model/ids.ts';
 import { dayMs, type EpochMs, formatInstant } from '../../model/instant.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import type { RunOutcome } from '../../model/rule.ts';
@@ -157,7 +157,7 @@ export async function healthOfOutputs(
   // What was counted so far can be read although the rest could not be written.
   await counted().catch(() => undefined);
   const now = records.now();
-  const ids = connectorIds.filter((id) => id !== databaseConnectorId);
+  const ids = connectorIds.filter((id) => !isSharedConnector(id));
   const from = periodOf('delivered', now - dayMs) + periodKinds.delivered.periodMs;
   const countsOf = await hourlyPeriodCounts(
     records.elsewhere(organizationId),

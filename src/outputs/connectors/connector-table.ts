@@ -10,6 +10,7 @@ import { customDatabase } from './custom-database/custom-database.ts';
 import { database } from './database/database.ts';
 import { downlink } from './downlink/downlink.ts';
 import { gcpPubSub } from './gcp-pub-sub/gcp-pub-sub.ts';
+import { installationMail } from './installation-mail/installation-mail.ts';
 import { influxDb } from './influx-db/influx-db.ts';
 import { kafka } from './kafka/kafka.ts';
 import { mail } from './mail/mail.ts';
@@ -40,6 +41,7 @@ const connectorTable = {
   AMQP: amqp,
   NATS: nats,
   ALARM: alarm,
+  INSTALLATION_MAIL: installationMail,
 } as const satisfies Readonly<Record<string, ConnectorType>>;
 
 type Row = (typeof connectorTable)[keyof typeof connectorTable];

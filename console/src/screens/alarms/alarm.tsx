@@ -11,6 +11,7 @@ import {
 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
+import { mailConnectorId } from '../../../../src/model/ids.ts';
 import { type Alarm, alarmOf } from '../../api/alarms.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { useMay } from '../../session/permissions.ts';
@@ -25,6 +26,7 @@ import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
 import { Bone, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DeliveryChip } from '../outputs/delivery-state.tsx';
+import type { Notification } from '../outputs/notify-field.tsx';
 import { outputOf } from '../outputs/output-requests.ts';
 import { AboutCard, useExists, ValuesCard } from './about-card.tsx';
 import { ClearDialog } from './action-dialogs.tsx';
@@ -37,11 +39,6 @@ const Why = late('Why', async () => (await import('../why/why.tsx')).Why);
 
 // Messages card: whom the output of the alarm notifies of which change, and how each delivery went.
 
-interface Notification {
-  readonly on: NotifiedChange;
-  readonly outputConnectorId: string;
-}
-
 function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
   const words = useWords(alarmsWords);
   const { workspaceId, outputConnectorId: outputId } = alarm;
@@ -50,19 +47,20 @@ function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
   const output = useQuery({ ...outputOf(outputId), enabled: isThere === true }).data;
   if (isThere !== true) return null;
   const properties = output?.alarmProperties as {
-    readonly notify?: readonly Notification[];
+    readonly notify?: readonly (Notification & { readonly on: NotifiedChange })[];
   } | null;
   const notify = properties?.notify ?? [];
   return (
     <Card title={words.messages}>
       {output === undefined && <p className={styles['bones']}>{<Bone width="100%" />}</p>}
       <ul className={styles['messages']}>
-        {notify.map(({ on, outputConnectorId }) => (
+        {notify.map((one) => (
           <Message
-            key={`${on} ${outputConnectorId}`}
+            key={JSON.stringify(one)}
             alarm={alarm}
-            on={on}
-            outputId={outputConnectorId}
+            on={one.on}
+            outputId={'emails' in one ? mailConnectorId : one.outputConnectorId}
+            name={'emails' in one ? one.emails.join(', ') : undefined}
           />
         ))}
       </ul>
@@ -80,9 +78,11 @@ interface MessageProps {
   readonly alarm: Alarm;
   readonly on: NotifiedChange;
   readonly outputId: string;
+  /** Instead of the output's. */
+  readonly name: string | undefined;
 }
 
-function Message({ alarm, on, outputId }: MessageProps) {
+function Message({ alarm, on, outputId, name }: MessageProps) {
   const words = useWords(alarmsWords);
   const { workspaceId } = alarm;
   const output = useQuery(outputOf(outputId)).data;
@@ -94,9 +94,9 @@ function Message({ alarm, on, outputId }: MessageProps) {
         <Link
           to="/w/$workspaceId/outputs/$outputId/deliveries"
           params={{ workspaceId, outputId }}
-          title={words.deliveries(output?.name ?? outputId)}
+          title={words.deliveries(name ?? output?.name ?? outputId)}
         >
-          {output?.name ?? <Bone width="6em" />}
+          {name ?? output?.name ?? <Bone width="6em" />}
         </Link>
         <small>
           {words.on[on]}

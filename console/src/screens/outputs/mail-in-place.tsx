@@ -1,4 +1,4 @@
-// E-mail in place: typed addresses become an output that sends mail, without leaving a rule or an alarm.
+// E-mail in place: typed addresses become an output that sends mail, without leaving a rule.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { aboutQuery } from '../../api/about.ts';
@@ -25,11 +25,7 @@ interface MailInPlaceProps {
   readonly done: (output: MadeOutput) => void;
 }
 
-/** Mail about a change of an alarm, and mail that a rule sends. */
-export const alarmMail = {
-  subjectTemplate: '{{alarm.severity}}: {{alarm.name}} ({{change}})',
-  messageTemplate: '{{alarm.name}}\n{{device.name}}: {{data}}\n{{timestamp}}',
-} as const;
+/** Mail that a rule sends. */
 export const ruleMail = {
   subjectTemplate: '{{rule.name}}: {{device.name}}',
   messageTemplate: '{{device.name}}: {{data}}\n{{timestamp}}',

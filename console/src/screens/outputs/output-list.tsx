@@ -78,11 +78,11 @@ function OutputRow({ output, workspaceId }: RowProps) {
   const words = useWords(outputsWords);
   const types = useWords(typeWords);
   const target = targetOf(output);
-  const hidden = output.type === 'DATABASE' ? words.own : words.secretTarget;
+  const hidden = output.global ? words.own : words.secretTarget;
   return (
     <tr>
       <th scope="row">
-        {output.global ? (
+        {output.type === 'DATABASE' ? (
           output.name
         ) : (
           <Link

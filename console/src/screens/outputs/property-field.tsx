@@ -1,17 +1,12 @@
 // Property field: the control for one member of an output's properties, by its kind.
-import { useQuery } from '@tanstack/react-query';
-import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import { ask, platform } from '../../api/platform.ts';
 import { useDevicesById } from '../../api/workspace-records.ts';
-import { Button } from '../../ui/button.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
 import { CheckField, MinutesField, SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { formWords, wordAt } from './form-words.ts';
-import { alarmMail, MailInPlace } from './mail-in-place.tsx';
+import { NotifyField } from './notify-field.tsx';
 import type { OutputField } from './output-types.ts';
-import styles from './outputs.module.css';
 import { type Sample, TemplateField } from './template-field.tsx';
 
 export interface PropertyFieldProps {
@@ -57,7 +52,9 @@ export function PropertyField(props: PropertyFieldProps) {
     case 'minutes':
       return <MinutesField {...around} value={text} change={change} />;
     case 'notify':
-      return <NotifyField value={value} workspaceId={sample.workspaceId} change={change} />;
+      return (
+        <NotifyField value={value} error={error} workspaceId={sample.workspaceId} change={change} />
+      );
     default:
       return (
         <TextField
@@ -170,109 +167,4 @@ export function fromLines(kind: Kind, text: string): unknown {
 function phoneOf(line: string): Phone {
   const [prefix = '', ...rest] = line.split(/\s+/);
   return { prefix, phone: rest.join('') };
-}
-
-// Notifications of an alarm: which change goes to which output of the workspace.
-
-interface Notification {
-  readonly on: string;
-  readonly outputConnectorId: string;
-}
-
-const changes = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED', 'REMINDER'] as const;
-const outputsMax = 1_000;
-const messageTypes = new Set([
-  'WEBHOOK',
-  'MAIL',
-  'SMS',
-  'SLACK',
-  'MS_TEAMS',
-  'MQTT',
-  'AMQP',
-  'NATS',
-]);
-
-interface NotifyFieldProps {
-  readonly value: unknown;
-  readonly workspaceId: string;
-  readonly change: (value: readonly Notification[]) => void;
-}
-
-function NotifyField({ value, workspaceId, change }: NotifyFieldProps) {
-  const words = useWords(formWords);
-  const rows = Array.isArray(value) ? (value as readonly Notification[]) : [];
-  const outputs = useMessageOutputs(workspaceId);
-  const replace = (at: number, row: Notification) => change(rows.with(at, row));
-  const add = () => change([...rows, { on: 'OPENED', outputConnectorId: outputs[0]?.id ?? '' }]);
-  return (
-    <fieldset className={`stack gap-8 ${styles['notify']}`}>
-      <legend className="mute">{words.notify}</legend>
-      {rows.map((row, at) => (
-        // oxlint-disable-next-line react/no-array-index-key -- a notification has no other identity
-        <div key={at}>
-          <SelectField
-            label={words.notifyOn}
-            value={row.on}
-            onChange={(event) => replace(at, { ...row, on: event.currentTarget.value })}
-          >
-            {changes.map((one) => (
-              <option key={one} value={one}>
-                {wordAt(words.choices, one)}
-              </option>
-            ))}
-          </SelectField>
-          <SelectField
-            label={words.notifyVia}
-            value={row.outputConnectorId}
-            onChange={({ currentTarget }) =>
-              replace(at, { ...row, outputConnectorId: currentTarget.value })
-            }
-          >
-            <option value="">{words.notifyNew}</option>
-            {outputs.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </SelectField>
-          <Button
-            look="ghost"
-            isIcon
-            aria-label={words.notifyRemove}
-            onClick={() => change(rows.toSpliced(at, 1))}
-          >
-            <X aria-hidden="true" />
-          </Button>
-          {row.outputConnectorId === '' && (
-            <MailInPlace
-              workspaceId={workspaceId}
-              templates={alarmMail}
-              done={({ id }) => replace(at, { ...row, outputConnectorId: id })}
-            />
-          )}
-        </div>
-      ))}
-      <span>
-        <Button onClick={add}>
-          <Plus aria-hidden="true" />
-          {words.notifyAdd}
-        </Button>
-      </span>
-    </fieldset>
-  );
-}
-
-/** Outputs that a person or a service reads. */
-function useMessageOutputs(workspaceId: string) {
-  const outputs = useQuery({
-    queryKey: ['message outputs', workspaceId],
-    queryFn: ({ signal }) =>
-      ask(
-        platform.GET('/v3/output-connectors', {
-          signal,
-          params: { query: { workspaceId, size: outputsMax, fields: 'id,name,type' } },
-        }),
-      ),
-  });
-  return (outputs.data?.content ?? []).filter(({ type }) => messageTypes.has(type));
 }

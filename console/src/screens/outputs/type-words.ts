@@ -21,6 +21,7 @@ export const typeWords = wordSet(
     AMQP: 'AMQP',
     NATS: 'NATS',
     ALARM: 'Alarm',
+    INSTALLATION_MAIL: 'Email',
   },
   {
     DATABASE: 'Datenbank',
@@ -41,6 +42,7 @@ export const typeWords = wordSet(
     AMQP: 'AMQP',
     NATS: 'NATS',
     ALARM: 'Alarm',
+    INSTALLATION_MAIL: 'E-Mail',
   },
 );
 

@@ -10,7 +10,8 @@ import {
   notifiedChanges,
 } from '../../../model/alarm.ts';
 import { fixedDurationMs } from '../../../model/iso-duration.ts';
-import { isJsonObject, type Json } from '../../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { isMailAddress } from '../../../model/mail.ts';
 import { problem } from '../../../model/problem.ts';
 import { alarmTemplates, renderAlarm } from '../../templates/alarm-templates.ts';
 import { connectorType } from '../connector-type.ts';
@@ -44,10 +45,20 @@ const alarmProperties = {
     'ISO-8601 duration, from PT1M to P30D. As long as the alarm is open and not acknowledged, the outputs with `on: REMINDER` are notified again each time this much has passed.',
   ),
   notify: optional(
-    Type.Array(Type.Object({ on: oneOf(notifiedChanges), outputConnectorId: anyText }), {
-      maxItems: alarmLimits.notificationsMax,
-      description: 'Output connectors in the workspace to notify.',
-    }),
+    Type.Array(
+      Type.Object({
+        on: oneOf(notifiedChanges),
+        outputConnectorId: Type.Optional(anyText),
+        emails: Type.Optional(
+          Type.Array(anyText, { minItems: 1, maxItems: alarmLimits.emailsMax }),
+        ),
+      }),
+      {
+        maxItems: alarmLimits.notificationsMax,
+        description:
+          'Who is notified of which change. Each item has either `outputConnectorId` or `emails`.',
+      },
+    ),
   ),
 };
 
@@ -89,12 +100,34 @@ function parseNotifications(reader: AlarmReader): readonly AlarmNotification[] {
 function parseNotification(reader: AlarmReader, sent: Json, place: number): AlarmNotification {
   if (!isJsonObject(sent)) return reader.refuse(`notify.${place}`, 'must be an object');
   const on = notifiedChanges.find((change) => change === sent['on']);
-  const { outputConnectorId } = sent;
+  const { outputConnectorId = null, emails = null } = sent;
   if (on === undefined)
     return reader.refuse(`notify.${place}.on`, `must be one of ${notifiedChanges.join(', ')}`);
+  if ([outputConnectorId, emails].filter((recipient) => recipient !== null).length !== 1)
+    return reader.refuse(
+      `notify.${place}`,
+      'must have exactly one of outputConnectorId and emails',
+    );
+  if (emails !== null) return { on, emails: parseEmails(reader, emails, place) };
   if (typeof outputConnectorId !== 'string' || outputConnectorId === '')
-    return reader.refuse(`notify.${place}.outputConnectorId`, 'is required');
+    return reader.refuse(
+      `notify.${place}.outputConnectorId`,
+      'must be the ID of an output connector',
+    );
   return { on, outputConnectorId };
+}
+
+/** Each address once. */
+function parseEmails(reader: AlarmReader, sent: Json, place: number): readonly string[] {
+  const where = `notify.${place}.emails` as const;
+  const { emailsMax } = alarmLimits;
+  if (!Array.isArray(sent) || sent.length === 0 || sent.length > emailsMax)
+    return reader.refuse(where, `must be an array of 1 to ${emailsMax} email addresses`);
+  const addresses = (sent as readonly Json[]).map((one, i) => {
+    if (typeof one === 'string' && isMailAddress(one)) return one;
+    return reader.refuse(`${where}.${i}`, 'must be an email address');
+  });
+  return [...new Set(addresses)];
 }
 
 export const alarm = connectorType({
@@ -107,9 +140,12 @@ export const alarm = connectorType({
   defaultSendConsecutiveAlerts: true,
   connectorIds: { named: namedOutputs, renamed: renamedOutputs },
   parse: parseAlarm,
-  check({ name, key }, checks) {
+  check({ name, key, notify }, checks, { mails }) {
     checks.template('name', name);
     checks.template('key', key);
+    const usesMail = notify.some((one) => 'emails' in one);
+    if (usesMail && 'missingSetting' in mails)
+      throw problem('outputNotConfigured', { type: 'MAIL', setting: mails.missingSetting });
   },
   checkRecord({ scope }) {
     if (scope === 'RULE_ACTION') return;
@@ -162,6 +198,6 @@ function sentNotifications(notify: unknown): readonly Json[] {
   return notify as readonly Json[];
 }
 
-function isNotification(sent: Json): sent is AlarmNotification {
+function isNotification(sent: Json): sent is JsonObject & { readonly outputConnectorId: string } {
   return isJsonObject(sent) && typeof sent['outputConnectorId'] === 'string';
 }

@@ -54,15 +54,15 @@ export class MailSender {
     to,
     subject,
     text,
-    isHtml = false,
+    html,
   }: {
     /** The same for every attempt, so that servers and readers can recognize a repeated mail. */
     readonly id: string;
     readonly to: readonly string[];
     readonly subject: string;
-    readonly text: string;
-    /** Whether the body is HTML. */
-    readonly isHtml?: boolean;
+    /** At least one of both bodies. */
+    readonly text?: string | undefined;
+    readonly html?: string | undefined;
   }): Promise<string> {
     this.#transport ??= openTransport(this.#smtpUrl);
     const opened = await this.#transport;
@@ -70,7 +70,8 @@ export class MailSender {
       from: this.#from,
       to: [...to],
       subject: subject.replaceAll(/[\r\n]+/g, ' '),
-      ...(isHtml ? { html: text } : { text }),
+      ...(text !== undefined && { text }),
+      ...(html !== undefined && { html }),
       messageId: `<${id}@${this.#domain}>`,
       headers: { 'X-Delivery-Id': id },
     })) as { readonly response?: string };

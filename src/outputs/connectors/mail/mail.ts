@@ -1,5 +1,6 @@
 // Mail: subject and body are templates, sent through the SMTP server of the operator (contract 9).
 import Type from 'typebox';
+import { isMailAddress } from '../../../model/mail.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate, type TemplatePlace } from '../../templates/template.ts';
 import { connectorType } from '../connector-type.ts';
@@ -47,8 +48,7 @@ export const mail = connectorType({
 
 function parseRecipients(sent: PropertyReader<'recipients'>): readonly string[] {
   return sent.list('recipients', recipientsMax).map((recipient, i) => {
-    if (typeof recipient === 'string' && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(recipient))
-      return recipient;
+    if (typeof recipient === 'string' && isMailAddress(recipient)) return recipient;
     return sent.refuse(`recipients.${i}`, 'must be an email address');
   });
 }
@@ -63,8 +63,9 @@ function createMailTarget(properties: MailProperties, mails: MailSender): Target
     async send({ deliveryId: id, context }, signal) {
       const subject = renderTemplate(subjectOf, context);
       const text = renderTemplate(textOf, context);
-      const send = () => mails.send({ id, to, subject, text, isHtml: kind === 'html' });
-      const outcome = await attempt(signal, send, isPermanent);
+      const body = kind === 'html' ? { html: text } : { text };
+      const send = () => mails.send({ id, to, subject, ...body });
+      const outcome = await attempt(signal, send, isPermanentRejection);
       return { ...outcome, sent: `Subject: ${subject}\n\n${text}` };
     },
     close: async () => {},
@@ -80,7 +81,7 @@ function textKind(messageTemplate: string): TemplatePlace {
  * Whether the server rejected this mail permanently: 5xx after the sender or the recipients were
  * named.
  */
-function isPermanent(error: unknown): boolean {
+export function isPermanentRejection(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
   return responseCode >= 500 && ['MAIL FROM', 'RCPT TO', 'DATA'].includes(command);
 }

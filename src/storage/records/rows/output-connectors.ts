@@ -64,6 +64,7 @@ interface OutputConnectorFilter extends WorkspaceFilter {
   readonly scope?: OutputScope | undefined;
   readonly types?: readonly string[] | undefined;
   readonly global?: boolean | undefined;
+  readonly withoutId?: string | undefined;
 }
 
 class OutputConnectorRows extends RecordRows<'outputConnectors', OutputConnector> {
@@ -78,6 +79,7 @@ class OutputConnectorRows extends RecordRows<'outputConnectors', OutputConnector
       if (global === undefined) return eb.or([narrowed, everybodys]);
       return global ? everybodys : narrowed;
     });
+    if (filter.withoutId !== undefined) query = query.where('id', '<>', filter.withoutId);
     if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
     if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
     if (filter.search) query = query.where(contains('searchText', filter.search));
