@@ -79,7 +79,7 @@ export interface OwnSession {
 
 /** Connects. `timeoutMs` limits each statement, by the server and by the wait for its answer. */
 export async function openOwnSession(url: string, timeoutMs: number): Promise<OwnSession> {
-  const client = new pg.Client({ ...sessionOf(url, timeoutMs), query_timeout: timeoutMs });
+  const client = new pg.Client(sessionOf(url, timeoutMs));
   // A session that is lost while it is idle is found by its next statement.
   client.on('error', () => undefined);
   try {
@@ -90,7 +90,8 @@ export async function openOwnSession(url: string, timeoutMs: number): Promise<Ow
   return {
     async query(text, values) {
       try {
-        const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
+        const answer = client.query<Record<string, unknown>>(text, [...values]);
+        const { rows } = await inTime(answer, timeoutMs);
         return rows;
       } catch (error) {
         throw recordsError(error);
@@ -99,6 +100,18 @@ export async function openOwnSession(url: string, timeoutMs: number): Promise<Ow
     // An answer that never comes must not keep the caller waiting.
     close: async () => client.end(),
   };
+}
+
+/**
+ * Rejects when the answer is late. The limit of `pg` also refuses an answer that has come while this
+ * process stood still, because timers run before sockets are read.
+ */
+function inTime<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const refuse = (): void => reject(new Error('Query read timeout'));
+    const timer = setTimeout(() => setImmediate(refuse), timeoutMs);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 // Errors of PostgreSQL and of its connections as problems of the catalog.
