@@ -56,6 +56,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'query/filters': ['model'],
   'query/exports': [...base, 'storage/log', 'storage/samples'],
   query: [...base, 'expressions', 'storage/samples'],
+  // Types of the contract only: browsers run what is here.
+  dashboards: ['model', 'contract'],
   contract: ['model', 'query/summaries', 'query/filters', 'outputs/connectors'],
   transports: base,
   'transports/network-servers': [...base, 'outputs/egress'],
@@ -148,6 +150,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'scripting',
     'transports',
     'query',
+    'dashboards',
     'inventory',
     'access',
     ...areas,
@@ -173,6 +176,7 @@ export const consoleImportTable: Readonly<Record<string, readonly string[]>> = {
 export const consoleSources: readonly string[] = [
   'model',
   'structures',
+  'dashboards',
   'transports/network-servers',
 ];
 

@@ -53,7 +53,7 @@ const wantedSeries = namedObject('WantedSeries', {
   ...orderMembers,
 });
 
-const manySeriesBody = namedObject('ManySeriesBody', {
+export const manySeriesBody = namedObject('ManySeriesBody', {
   series: Type.Array(wantedSeries, {
     minItems: 1,
     maxItems: seriesMax,

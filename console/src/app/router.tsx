@@ -25,6 +25,7 @@ import {
   ownSecurity,
   settingsRoutes,
 } from './routes/settings-routes.ts';
+import { parseSearch, stringifySearch } from './search-text.ts';
 import { dashboardRoutes, deviceMap, sharedDashboard, watchRoutes } from './routes/watch-routes.ts';
 
 const homeScreen = screen(() => import('../screens/home/home.tsx'), 'Home');
@@ -66,6 +67,8 @@ const routeTree = root.addChildren([
 
 export const router = createRouter({
   routeTree,
+  parseSearch,
+  stringifySearch,
   defaultPreload: 'intent',
   defaultErrorComponent: ScreenFailure,
   scrollRestoration: true,

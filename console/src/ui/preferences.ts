@@ -25,6 +25,8 @@ export interface Preferences {
   readonly recents?: readonly Recent[];
   /** Columns of the device list by workspace, as its address has them. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** The last values of variables by dashboard, then by name. */
+  readonly variables?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 }
 
 type Change = (before: Preferences) => Preferences;
@@ -46,9 +48,9 @@ let storing: Change[] = [];
 let isStoring = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Undefined until they have arrived. */
-export function usePreferences(): Preferences | undefined {
-  return useQuery(preferences).data;
+/** Undefined until they have arrived, and for somebody who is not signed in. */
+export function usePreferences(isSignedIn = true): Preferences | undefined {
+  return useQuery({ ...preferences, enabled: isSignedIn }).data;
 }
 
 /** Shows the change immediately and stores it; other tabs may change other members meanwhile. */

@@ -17,7 +17,7 @@ import {
   seriesQuery,
 } from '../device/data/device-queries.ts';
 import { withGaps } from '../device/data/gaps.ts';
-import { bucketFor, type Interval, isoInterval } from '../device/data/time-range.ts';
+import { bucketFor, type Interval, isoInterval } from '../../../../src/dashboards/buckets.ts';
 import type { Operator } from '../rules/rule-model.ts';
 import { ruleOf } from '../rules/rule-requests.ts';
 import { alarmsWords } from './alarms-words.ts';

@@ -4,7 +4,9 @@ import { Sheet } from '../../ui/card.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Bone, Failure } from '../../ui/states.tsx';
 import { usePageZone, useWords } from '../../words/language.tsx';
-import type { Configuration, Tile } from './dashboard-model.ts';
+import type { Configuration } from '../../../../src/dashboards/configuration.ts';
+import { boundTiles } from '../../../../src/dashboards/variables.ts';
+import type { ShownVariables } from './variable-values.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import styles from './dashboards.module.css';
@@ -16,7 +18,9 @@ interface DashboardFrameProps {
   readonly workspaceId: string;
   readonly dashboardId: string;
   readonly configuration: Configuration;
-  readonly tiles: readonly Tile[];
+  readonly variables: ShownVariables;
+  /** Tiles that repeat are shown once, in their place. */
+  readonly isEditing?: boolean;
   readonly search: DashboardSearch;
   readonly zone: string;
   readonly show: (range: Pick<DashboardSearch, 'from' | 'to'>) => void;
@@ -24,13 +28,21 @@ interface DashboardFrameProps {
 }
 
 export function DashboardFrame(props: DashboardFrameProps) {
-  const { workspaceId, dashboardId, configuration, tiles, search, zone, show, children } = props;
+  const { workspaceId, dashboardId, configuration, variables, search, zone, show, children } =
+    props;
+  const { isEditing = false } = props;
   usePageZone(zone);
   const range = useRange(search, configuration, zone);
-  const data = useDashboardData(dashboardId, tiles, range);
+  const { values, nameOf, fieldNames } = variables;
+  const tiles = useMemo(
+    () => boundTiles(isEditing ? withoutCopies(configuration) : configuration, values, nameOf),
+    [configuration, isEditing, values, nameOf],
+  );
+  const data = useDashboardData(dashboardId, tiles, range, { workspaceId, fieldNames });
   const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
   const frame = {
     workspaceId,
+    tiles,
     data,
     zoom: (dragged?: readonly [number, number]) =>
       show(dragged === undefined ? {} : { from: instant(dragged[0]), to: instant(dragged[1]) }),
@@ -45,6 +57,10 @@ export function DashboardFrame(props: DashboardFrameProps) {
       {children}
     </TileFrameProvider>
   );
+}
+
+function withoutCopies(configuration: Configuration): Configuration {
+  return { ...configuration, tiles: configuration.tiles.map(({ repeat: _, ...tile }) => tile) };
 }
 
 function useRange(search: DashboardSearch, configuration: Configuration, zone: string): ShownRange {

@@ -16,7 +16,7 @@ import { useWorkspaces } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { type DataKey, dataKeysOf, type TopicSchemas } from '../device/data/data-keys.ts';
 import { schemaQuery } from '../device/data/device-queries.ts';
-import { type Configuration, configurationOf } from './dashboard-model.ts';
+import { type Configuration, configurationOf } from '../../../../src/dashboards/configuration.ts';
 import { DashboardName } from './dashboard-frame.tsx';
 import {
   changeDashboard,

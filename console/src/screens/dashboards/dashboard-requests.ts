@@ -2,12 +2,14 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import createClient from 'openapi-fetch';
 import { createContext, use } from 'react';
-import type { paths } from '../../../generated/interface-types.ts';
+import type { components, paths } from '../../../generated/interface-types.ts';
 import { answers } from '../../api/answers.ts';
 import { ask, platform } from '../../api/platform.ts';
 import type { ListSearch } from '../../ui/list-search.ts';
 import { type Editor, useEditor } from '../../ui/use-editor.ts';
-import type { Configuration, Dashboard } from './dashboard-model.ts';
+import type { Configuration } from '../../../../src/dashboards/configuration.ts';
+
+export type Dashboard = components['schemas']['Dashboard'];
 
 /** Members of a row: a configuration may be a megabyte. */
 const rowFields = ['id', 'name', 'description', 'created', 'updated', 'version'] as const;
@@ -41,6 +43,10 @@ export const dashboardOf = (id: string, reader: Reader) =>
       ask(reader.requests.GET('/v3/dashboards/{id}', { signal, params: { path: { id } } })),
   });
 
+/** The interface describes objects of any members as empty ones. */
+type Draft = components['schemas']['DashboardDraft'];
+type Update = components['schemas']['DashboardUpdate'];
+
 export interface NewDashboard {
   readonly workspaceId: string;
   readonly name: string;
@@ -49,7 +55,7 @@ export interface NewDashboard {
 }
 
 export function createDashboard(body: NewDashboard): Promise<Dashboard> {
-  return ask(platform.POST('/v3/dashboards', { body }));
+  return ask(platform.POST('/v3/dashboards', { body: body as Draft }));
 }
 
 export interface DashboardChange {
@@ -61,7 +67,8 @@ export interface DashboardChange {
 }
 
 export function changeDashboard(id: string, body: DashboardChange): Promise<Dashboard> {
-  return ask(platform.PUT('/v3/dashboards/{id}', { params: { path: { id } }, body }));
+  const params = { path: { id } };
+  return ask(platform.PUT('/v3/dashboards/{id}', { params, body: body as Update }));
 }
 
 export function refreshLists(): Promise<void> {

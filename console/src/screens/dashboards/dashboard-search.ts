@@ -1,9 +1,11 @@
-// Address of a dashboard: its range and zone, whether it is edited, and whether it fills the screen.
+// Address of a dashboard: its range and zone, the values of its variables, whether it is edited, and whether it fills the screen.
 
 export const rangeNames = ['1h', '24h', '3d', '7d', '30d'] as const;
 export type RangeName = (typeof rangeNames)[number];
 
 export interface DashboardSearch {
+  /** Values of variables by name. */
+  readonly var?: Readonly<Record<string, readonly string[]>>;
   readonly range?: RangeName;
   /** ISO-8601 instants of a custom range. */
   readonly from?: string;
@@ -19,12 +21,23 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardS
   const [from, to] = [instantOf(search['from']), instantOf(search['to'])];
   const isCustom = from !== undefined && to !== undefined && from < to;
   return {
+    ...valuesOf(search['var']),
     ...(range === undefined || isCustom ? {} : { range }),
     ...(isCustom ? { from, to } : {}),
     ...(search['tz'] === 'mine' ? { tz: 'mine' as const } : {}),
     ...(search['kiosk'] === true ? { kiosk: true as const } : {}),
     ...(search['edit'] === true ? { edit: true as const } : {}),
   };
+}
+
+const valuesMax = 200;
+
+function valuesOf(named: unknown): Pick<DashboardSearch, 'var'> {
+  const entries = Object.entries(named ?? {}).flatMap(([name, values]) => {
+    const texts = [values].flat().filter((value) => typeof value === 'string' && value !== '');
+    return texts.length === 0 ? [] : [[name, texts.slice(0, valuesMax) as string[]] as const];
+  });
+  return entries.length === 0 ? {} : { var: Object.fromEntries(entries) };
 }
 
 function instantOf(value: unknown): string | undefined {

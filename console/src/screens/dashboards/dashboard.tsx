@@ -18,13 +18,13 @@ import { useWords } from '../../words/language.tsx';
 import { DashboardBones, DashboardFrame } from './dashboard-frame.tsx';
 import {
   type Configuration,
-  type Dashboard,
-  firstSizes,
   freeId,
   readConfiguration,
   type Tile,
-} from './dashboard-model.ts';
-import { dashboardOf, useDashboardEdit, useReader } from './dashboard-requests.ts';
+} from '../../../../src/dashboards/configuration.ts';
+import { type Dashboard, dashboardOf, useDashboardEdit, useReader } from './dashboard-requests.ts';
+import { useVariables } from './variable-values.ts';
+import { kinds } from '../../../../src/dashboards/kinds.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import styles from './dashboards.module.css';
@@ -150,6 +150,7 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
   const { undo, ...editor } = useUndo(useDashboardEdit(dashboard, configuration));
   const { name, description, configuration: shown } = editor.value;
   const { search, change, zone, ownZone } = useShown(shown, workspaceId);
+  const variables = useVariables(id, workspaceId, shown, search);
   const isNarrow = useNarrow();
   const isEditing = search.edit === true && !isNarrow;
   const setTiles = (tiles: Tile[]) =>
@@ -183,7 +184,8 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
         workspaceId={workspaceId}
         dashboardId={id}
         configuration={shown}
-        tiles={shown.tiles}
+        variables={variables}
+        isEditing={isEditing}
         search={search}
         zone={zone}
         show={({ from, to }) => change(zoomed(search, from, to))}
@@ -193,7 +195,7 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
         ) : isEditing ? (
           <TileEditor tiles={shown.tiles} change={setTiles} settings={setOpen} />
         ) : (
-          <TileGrid tiles={shown.tiles} />
+          <TileGrid />
         )}
       </DashboardFrame>
       {editor.isChanged && (
@@ -317,7 +319,7 @@ function NoTiles({ add }: { readonly add: () => void }) {
 }
 
 function newTile(tiles: readonly Tile[]): Tile {
-  const [width, height] = firstSizes.value;
+  const [width, height] = kinds.value.size;
   return { id: freeId(tiles), kind: 'value', ...freePlace(tiles, [width, height]), series: [] };
 }
 

@@ -1,8 +1,8 @@
 // Range bar: the range of all tiles, and the zone of the times.
 import { RangePicker, ZoneSelect } from '../../ui/range-picker.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { isoInterval } from '../device/data/time-range.ts';
-import type { Configuration } from './dashboard-model.ts';
+import { isoInterval } from '../../../../src/dashboards/buckets.ts';
+import type { Configuration } from '../../../../src/dashboards/configuration.ts';
 import { type DashboardSearch, rangeNames } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import { intervalShown, savedRange } from './data/dashboard-range.ts';

@@ -2,14 +2,18 @@
 import { ask, platform } from '../../api/platform.ts';
 import {
   configurationOf,
-  type Dashboard,
-  firstSizes,
   freeId,
   readConfiguration,
   type Tile,
   type TileSeries,
-} from './dashboard-model.ts';
-import { changeDashboard, createDashboard, refreshLists } from './dashboard-requests.ts';
+} from '../../../../src/dashboards/configuration.ts';
+import { kinds } from '../../../../src/dashboards/kinds.ts';
+import {
+  changeDashboard,
+  type Dashboard,
+  createDashboard,
+  refreshLists,
+} from './dashboard-requests.ts';
 import { freePlace } from './grid/layout.ts';
 
 export interface ExploredLines {
@@ -19,7 +23,7 @@ export interface ExploredLines {
 
 /** The tiles with one more, in the first place that has room for it. */
 export function withLines(tiles: readonly Tile[], { title, series }: ExploredLines): Tile[] {
-  const place = freePlace(tiles, firstSizes.line);
+  const place = freePlace(tiles, kinds.line.size);
   const line: Tile = { id: freeId(tiles), kind: 'line', title, ...place, series: [...series] };
   return [...tiles, line];
 }

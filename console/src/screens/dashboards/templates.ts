@@ -1,12 +1,12 @@
 // Templates: first dashboards, filled with devices of the workspace that have sent numbers.
 import { freePlace } from './grid/layout.ts';
 import {
-  firstSizes,
   labelOf,
   type Tile,
   type TileKind,
   type TileSeries,
-} from './dashboard-model.ts';
+} from '../../../../src/dashboards/configuration.ts';
+import { kinds } from '../../../../src/dashboards/kinds.ts';
 
 export const templateNames = ['glance', 'device', 'compare', 'empty'] as const;
 export type TemplateName = (typeof templateNames)[number];
@@ -112,7 +112,7 @@ function createTiles() {
       kind: TileKind,
       series: readonly TileSeries[],
       title?: string,
-      size: readonly [number, number] = firstSizes[kind],
+      size: readonly [number, number] = kinds[kind].size,
     ) {
       made.push({
         id: `tile-${made.length + 1}`,

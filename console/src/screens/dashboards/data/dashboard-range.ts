@@ -1,8 +1,8 @@
 // Dashboard range: one interval for all tiles, as the address or else the dashboard says.
 import { browserZone } from '../../../words/formats.ts';
 import { knownZone } from '../../../words/zone-times.ts';
-import type { Interval } from '../../device/data/time-range.ts';
-import type { Configuration } from '../dashboard-model.ts';
+import type { Interval } from '../../../../../src/dashboards/buckets.ts';
+import type { Configuration } from '../../../../../src/dashboards/configuration.ts';
 import type { DashboardSearch, RangeName } from '../dashboard-search.ts';
 
 const hourMs = 3_600_000;

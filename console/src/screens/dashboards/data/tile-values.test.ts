@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { newestValue } from './tile-values.ts';
 import type { DashboardData } from './use-dashboard-data.ts';
-import type { DeviceSeries } from './data-plan.ts';
+import type { DeviceSeries } from '../../../../../src/dashboards/plan.ts';
 
 const series = { deviceId: 'd', topic: 'default', dataKey: 'battery', order: {} } as DeviceSeries;
 const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;

@@ -4,8 +4,8 @@ import type { LiveSample } from '../../../api/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
 import { withGaps } from '../../device/data/gaps.ts';
 import { colorOf } from '../../device/data/data-keys.ts';
-import type { Tile } from '../dashboard-model.ts';
-import { type DeviceSeries, seriesKey, tileSeriesOf } from './data-plan.ts';
+import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
+import { type DeviceSeries, seriesKey, tileSeriesOf } from '../../../../../src/dashboards/plan.ts';
 import { liveKey } from './live-samples.ts';
 import type { DashboardData } from './use-dashboard-data.ts';
 
@@ -14,12 +14,12 @@ export interface NewestValue {
   readonly timestamp: string;
 }
 
-export function shownSeries(tile: Tile, data: DashboardData): readonly DeviceSeries[] {
-  return tileSeriesOf(tile, data.tagDevices);
+export function shownSeries(tile: BoundTile, data: DashboardData): readonly DeviceSeries[] {
+  return tileSeriesOf(tile, data.devices);
 }
 
 /** The bucket of the tile's series, and whether it is the one that the tile names. */
-export function bucketShown({ bucketInterval }: Tile, data: DashboardData) {
+export function bucketShown({ bucketInterval }: BoundTile, data: DashboardData) {
   const named = bucketInterval ?? '';
   const bucket = data.buckets.get(named) ?? data.buckets.get('');
   return { bucket, isOwn: named !== '' && bucket?.iso === named };

@@ -3,18 +3,19 @@ import { keepPreviousData, useQueries, useQueryClient } from '@tanstack/react-qu
 import { useMemo, useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask } from '../../../api/platform.ts';
-import type { Bucket, Interval } from '../../device/data/time-range.ts';
-import { seriesOf, type Tile } from '../dashboard-model.ts';
+import type { Bucket, Interval } from '../../../../../src/dashboards/buckets.ts';
+import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
 import {
-  deviceSeriesOf,
+  type CustomFields,
+  devicesOf,
+  groupBody,
+  groupsOf,
   latestBodies,
   seriesBody,
   seriesKey,
   seriesPlan,
-  tagBody,
-  type TagDevices,
-  tagsOf,
-} from './data-plan.ts';
+  type SourceDevices,
+} from '../../../../../src/dashboards/plan.ts';
 import { type LiveSamples, useLiveSamples } from './live-samples.ts';
 import { type Reader, useReader } from '../dashboard-requests.ts';
 
@@ -24,12 +25,12 @@ export type DeviceLatest = components['schemas']['DeviceLatestSamples'];
 
 const seriesLeastMs = 30_000;
 const latestMs = { session: 120_000, shared: 30_000 } as const;
-const tagDevicesMax = 200;
+const groupDevicesMax = 200;
 
 export interface DashboardData {
-  readonly tagDevices: TagDevices;
-  /** Devices of tags that are not asked for, by tag: those above the limit of one answer. */
-  readonly tagRest: ReadonlyMap<string, number>;
+  readonly devices: SourceDevices;
+  /** How many devices of a source are above the limit of one answer, by `sourceKey`. */
+  readonly rest: ReadonlyMap<string, number>;
   readonly series: ReadonlyMap<string, MetricSeries>;
   /** Where the series end and live samples continue, in epoch milliseconds. */
   readonly seriesEndMs: number;
@@ -59,15 +60,16 @@ export interface ShownRange {
 
 export function useDashboardData(
   dashboardId: string,
-  tiles: readonly Tile[],
+  tiles: readonly BoundTile[],
   range: ShownRange,
+  fields: CustomFields,
 ): DashboardData {
   const reader = useReader();
   const client = useQueryClient();
   const key = ['dashboard data', reader.name, dashboardId];
-  const newest = useNewest(key, reader, tiles);
-  const drawn = useSeries(key, reader, { tiles, tagDevices: newest.tagDevices, range });
-  const deviceIds = useMemo(() => devicesOf(tiles, newest.tagDevices), [tiles, newest.tagDevices]);
+  const newest = useNewest(key, reader, tiles, fields);
+  const drawn = useSeries(key, reader, { tiles, devices: newest.devices, range });
+  const deviceIds = useMemo(() => devicesOf(tiles, newest.devices), [tiles, newest.devices]);
   const live = useLiveSamples(reader.isShared || range.isFixed ? [] : deviceIds, () => {
     void client.invalidateQueries({ queryKey: key });
   });
@@ -83,11 +85,19 @@ export function useDashboardData(
   };
 }
 
-/** The newest samples of all devices; those of tags say which devices the tags have. */
-function useNewest(key: readonly string[], reader: Reader, tiles: readonly Tile[]) {
+/** The newest samples of all devices; those of a tag or place say which devices it has. */
+function useNewest(
+  key: readonly string[],
+  reader: Reader,
+  tiles: readonly BoundTile[],
+  fields: CustomFields,
+) {
   const refetchInterval = reader.isShared ? latestMs.shared : latestMs.session;
-  const tags = tagsOf(tiles);
-  const bodies = [...tags.map((tag) => tagBody(tiles, tag, tagDevicesMax)), ...latestBodies(tiles)];
+  const groups = groupsOf(tiles);
+  const bodies = [
+    ...groups.map((source) => groupBody(tiles, source, groupDevicesMax, fields)),
+    ...latestBodies(tiles),
+  ];
   return useQueries({
     queries: bodies.map((body) => ({
       queryKey: [...key, 'newest', body],
@@ -100,8 +110,8 @@ function useNewest(key: readonly string[], reader: Reader, tiles: readonly Tile[
       const idsOf = (at: number) => found[at]?.data?.content.map(({ deviceId }) => deviceId) ?? [];
       const all = found.flatMap(({ data }) => data?.content ?? []);
       return {
-        tagDevices: new Map(tags.map((tag, at) => [tag, idsOf(at)])),
-        tagRest: new Map(tags.map((tag, at) => [tag, restOf(found[at]?.data)])),
+        devices: new Map(groups.map((source, at) => [sourceKey(source), idsOf(at)])),
+        rest: new Map(groups.map((source, at) => [sourceKey(source), restOf(found[at]?.data)])),
         latest: new Map(all.map(({ deviceId, samples }) => [deviceId, samples])),
         lastValues: new Map(all.map(({ deviceId, values = {} }) => [deviceId, values])),
         error: found.find(({ error }) => error !== null)?.error ?? null,
@@ -112,20 +122,16 @@ function useNewest(key: readonly string[], reader: Reader, tiles: readonly Tile[
 }
 
 interface SeriesParts {
-  readonly tiles: readonly Tile[];
-  readonly tagDevices: TagDevices;
+  readonly tiles: readonly BoundTile[];
+  readonly devices: SourceDevices;
   readonly range: ShownRange;
 }
 
-function useSeries(
-  key: readonly string[],
-  reader: Reader,
-  { tiles, tagDevices, range }: SeriesParts,
-) {
+function useSeries(key: readonly string[], reader: Reader, { tiles, devices, range }: SeriesParts) {
   const { intervalAt, isFixed, zone } = range;
   const [openedMs] = useState(() => Date.now());
   const opened = intervalAt(openedMs);
-  const requests = seriesPlan(tiles, tagDevices, opened);
+  const requests = seriesPlan(tiles, devices, opened);
   const drawn = useQueries({
     queries: requests.map(({ bucketInterval, bucket, series, order }) => ({
       queryKey: [...key, 'series', range.name, zone, bucketInterval, bucket.iso, series],
@@ -154,13 +160,7 @@ function useSeries(
   return { ...drawn, interval, buckets, seriesEndMs: interval.toMs };
 }
 
-/** How many devices of a tag are not in the answer. */
+/** How many devices of a source are not in the answer. */
 function restOf(page: LatestPage | undefined): number {
   return page === undefined ? 0 : page.totalElements - page.content.length;
-}
-
-function devicesOf(tiles: readonly Tile[], tagDevices: TagDevices): readonly string[] {
-  const series = tiles.flatMap((tile) => seriesOf(tile));
-  const ids = series.flatMap((one) => deviceSeriesOf(one, tagDevices)).map((one) => one.deviceId);
-  return [...new Set(ids)].toSorted((a, b) => Number(a > b) - Number(a < b));
 }

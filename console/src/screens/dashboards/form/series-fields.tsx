@@ -19,14 +19,12 @@ import { exploreWords } from '../../device/explore/explore-words.ts';
 import { hasBars } from '../data/bars.ts';
 import {
   expectedOf,
-  hasOneSeries,
-  isDrawn,
-  isOfTag,
   type TileKind,
   type TileSeries,
   topicOf,
   valueOf,
-} from '../dashboard-model.ts';
+} from '../../../../../src/dashboards/configuration.ts';
+import { kinds } from '../../../../../src/dashboards/kinds.ts';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 
@@ -48,7 +46,7 @@ export function SeriesFields({ workspaceId, kind, series, change }: SeriesFields
       legend={words.values}
       rows={series}
       least={1}
-      most={hasOneSeries(kind) ? 1 : seriesMax}
+      most={kinds[kind].series === 'ONE' ? 1 : seriesMax}
       addLabel={isMap ? words.addDevice : words.addValue}
       newRow={() => nextOf(isMap ? undefined : series.at(-1))}
       rowLabel={words.valueNumber}
@@ -87,7 +85,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
   const words = useWords(formWords);
   const { accumulators } = useWords(exploreWords);
   const answer = useQuery(seriesKeys(series));
-  const keys = (answer.data ?? []).filter(({ isNumber }) => isNumber || !isDrawn(kind));
+  const keys = (answer.data ?? []).filter(({ isNumber }) => isNumber || !kinds[kind].isDrawn);
   const dataKey = valueOf(series);
   const accumulator = series.accumulator ?? 'AVG';
   const chosen = dataKey === '' ? '' : nameOf({ topic: topicOf(series), key: dataKey });
@@ -128,7 +126,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
             {one.unit === '' ? '' : ` (${one.unit})`}
           </option>
         ))}
-        {(isDrawn(kind) || kind === 'value') && (
+        {(kinds[kind].isDrawn || kind === 'value') && (
           <option value={formulaName}>{words.typeFormula}</option>
         )}
       </SelectField>
@@ -140,7 +138,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
           change={(typed) => change({ ...series, ...typed })}
         />
       )}
-      {isDrawn(kind) && (
+      {kinds[kind].isDrawn && (
         <SelectField
           label={words.accumulator}
           value={accumulator}
@@ -158,7 +156,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
             ))}
         </SelectField>
       )}
-      {isDrawn(kind) && <OptionFields kind={kind} series={series} change={change} />}
+      {kinds[kind].isDrawn && <OptionFields kind={kind} series={series} change={change} />}
     </>
   );
 }
@@ -354,12 +352,15 @@ interface SourceFieldsProps {
   readonly change: (series: TileSeries) => void;
 }
 
+/** Of the devices of a tag; its tag is empty until it is chosen. */
+const isOfTag = ({ tagId }: TileSeries): boolean => tagId !== null && tagId !== undefined;
+
 function SourceFields(props: SourceFieldsProps) {
   const { workspaceId, kind, series, change } = props;
   const words = useWords(formWords);
   const tags = useQuery(tagsOf(workspaceId)).data?.content ?? [];
   const isTag = isOfTag(series);
-  const mayBeTag = isTag || (!hasOneSeries(kind) && tags.length > 0);
+  const mayBeTag = isTag || (kinds[kind].series !== 'ONE' && tags.length > 0);
   return (
     <>
       {mayBeTag && (

@@ -3,26 +3,33 @@ import { useState } from 'react';
 import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
 import { FormDialog } from '../../../ui/dialog.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { bucketLengths } from '../../device/data/time-range.ts';
+import { bucketLengths } from '../../../../../src/dashboards/buckets.ts';
 import {
-  firstSizes,
-  hasOneSeries,
-  hasThresholds,
-  isDrawn,
   seriesOf,
   type Threshold,
   type Tile,
-  tileKinds,
+  type TileKind,
   type TileSeries,
   type Tone,
   valueOf,
-} from '../dashboard-model.ts';
-import { bucketOf } from '../data/data-plan.ts';
+} from '../../../../../src/dashboards/configuration.ts';
+import { kinds } from '../../../../../src/dashboards/kinds.ts';
+import { bucketOf } from '../../../../../src/dashboards/plan.ts';
 import { columns } from '../grid/layout.ts';
 import { tileWords } from '../tiles/tile-words.ts';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 import { blankSeries, FieldRows, SeriesFields } from './series-fields.tsx';
+
+const offeredKinds = [
+  'value',
+  'line',
+  'bar',
+  'state',
+  'map',
+  'table',
+  'text',
+] as const satisfies readonly TileKind[];
 
 interface TileFormProps {
   readonly workspaceId: string;
@@ -71,8 +78,8 @@ export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProp
           change={(series) => setEdited({ ...edited, series: [...series] })}
         />
       )}
-      {isDrawn(edited.kind) && <BucketField tile={edited} change={setEdited} />}
-      {hasThresholds(edited.kind) && (
+      {kinds[edited.kind].isDrawn === true && <BucketField tile={edited} change={setEdited} />}
+      {kinds[edited.kind].hasThresholds === true && (
         <ThresholdFields
           thresholds={edited.thresholds ?? []}
           change={(thresholds) => setEdited({ ...edited, thresholds: [...thresholds] })}
@@ -95,12 +102,12 @@ interface BasicFieldsProps {
 
 function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
   const words = useWords(formWords);
-  const kinds = useWords(tileWords).kinds;
+  const names = useWords(tileWords).kinds;
   const choose = (name: string) => {
-    const kind = tileKinds.find((one) => one === name) ?? tile.kind;
-    const [width, height] = firstSizes[kind];
+    const kind = offeredKinds.find((one) => one === name) ?? tile.kind;
+    const [width, height] = kinds[kind].size;
     const size = isNew ? { width, height, x: Math.min(tile.x, columns - width) } : {};
-    const series = hasOneSeries(kind) ? seriesOf(tile).slice(0, 1) : seriesOf(tile);
+    const series = kinds[kind].series === 'ONE' ? seriesOf(tile).slice(0, 1) : seriesOf(tile);
     change({ ...tile, ...size, kind, series: [...series] });
   };
   return (
@@ -110,9 +117,9 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
         value={tile.kind}
         onChange={({ target }) => choose(target.value)}
       >
-        {tileKinds.map((kind) => (
+        {offeredKinds.map((kind) => (
           <option key={kind} value={kind}>
-            {kinds[kind]}
+            {names[kind]}
           </option>
         ))}
       </SelectField>
@@ -180,8 +187,8 @@ function cleaned({ text, series, thresholds, bucketInterval, ...tile }: Tile): T
   return {
     ...tile,
     series: (series ?? []).map((one) => (tile.kind === 'line' ? one : withoutExpected(one))),
-    ...(isDrawn(tile.kind) && bucketInterval ? { bucketInterval } : {}),
-    ...(hasThresholds(tile.kind) && sorted.length > 0 ? { thresholds: sorted } : {}),
+    ...(kinds[tile.kind].isDrawn && bucketInterval ? { bucketInterval } : {}),
+    ...(kinds[tile.kind].hasThresholds && sorted.length > 0 ? { thresholds: sorted } : {}),
   };
 }
 

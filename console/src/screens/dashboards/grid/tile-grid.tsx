@@ -8,12 +8,13 @@ import { CurlButton } from '../../../ui/curl-button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
-import { isoInterval } from '../../device/data/time-range.ts';
+import { isoInterval } from '../../../../../src/dashboards/buckets.ts';
 import type { DeviceSearch } from '../../device/device-search.ts';
 import { accumulatorNames, type ExploreSearch } from '../../device/explore/explore-search.ts';
-import type { Tile } from '../dashboard-model.ts';
+import type { Tile } from '../../../../../src/dashboards/configuration.ts';
+import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { useReader } from '../dashboard-requests.ts';
-import { latestBodies, seriesBody, seriesPlan } from '../data/data-plan.ts';
+import { latestBodies, seriesBody, seriesPlan } from '../../../../../src/dashboards/plan.ts';
 import { bucketShown, shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { BarTile, LineTile } from '../tiles/line-tile.tsx';
@@ -28,6 +29,8 @@ import { type GridEdit, useGridEdit } from './use-grid-edit.ts';
 // Tile box: the frame of a tile with its title, its actions, and its handles while it is edited.
 
 interface TileEdit {
+  /** As it is stored, with the names of variables. */
+  readonly tile: Tile;
   readonly grid: GridEdit;
   /** Element that says how the keyboard moves a tile. */
   readonly helpId: string;
@@ -36,7 +39,7 @@ interface TileEdit {
 }
 
 interface TileBoxProps {
-  readonly tile: Tile;
+  readonly tile: BoundTile;
   readonly edit: TileEdit | undefined;
   readonly children: ReactNode;
 }
@@ -68,13 +71,13 @@ function TileBox({ tile, edit, children }: TileBoxProps) {
           {edit === undefined ? (
             <TileActions tile={tile} title={title} />
           ) : (
-            <EditActions tile={tile} title={title} edit={edit} />
+            <EditActions title={title} edit={edit} />
           )}
         </span>
       </header>
       <div className={styles['body']}>{children}</div>
       {edit !== undefined && (
-        <span className={styles['corner']} aria-hidden="true" {...edit.grid.corner(tile)} />
+        <span className={styles['corner']} aria-hidden="true" {...edit.grid.corner(edit.tile)} />
       )}
     </section>
   );
@@ -89,7 +92,7 @@ function placeOf({ x, y, width, height }: Box): CSSProperties {
   } as CSSProperties;
 }
 
-function TileActions({ tile, title }: { readonly tile: Tile; readonly title: string }) {
+function TileActions({ tile, title }: { readonly tile: BoundTile; readonly title: string }) {
   const words = useWords(tileWords);
   const { isShared } = useReader();
   const { workspaceId, data } = useTileFrame();
@@ -116,14 +119,13 @@ function TileActions({ tile, title }: { readonly tile: Tile; readonly title: str
 }
 
 interface EditActionsProps {
-  readonly tile: Tile;
   readonly title: string;
   readonly edit: TileEdit;
 }
 
-function EditActions({ tile, title, edit }: EditActionsProps) {
+function EditActions({ title, edit }: EditActionsProps) {
   const words = useWords(gridWords);
-  const { grid, helpId, settings, remove } = edit;
+  const { tile, grid, helpId, settings, remove } = edit;
   return (
     <>
       <span className={styles['handle']}>
@@ -169,7 +171,7 @@ interface ExploreLink {
 }
 
 /** The values of one topic, because an exploration has one. Undefined for a tile without values. */
-function exploreOf(tile: Tile, data: DashboardData): ExploreLink | undefined {
+function exploreOf(tile: BoundTile, data: DashboardData): ExploreLink | undefined {
   const all = shownSeries(tile, data);
   const [first] = all;
   if (first === undefined || tile.kind === 'map') return undefined;
@@ -196,8 +198,8 @@ function exploreOf(tile: Tile, data: DashboardData): ExploreLink | undefined {
   };
 }
 
-function requestOf(tile: Tile, data: DashboardData): CurlRequest | undefined {
-  const [request] = seriesPlan([tile], data.tagDevices, data.interval);
+function requestOf(tile: BoundTile, data: DashboardData): CurlRequest | undefined {
+  const [request] = seriesPlan([tile], data.devices, data.interval);
   if (request !== undefined && tile.kind !== 'value') {
     const { series, bucket } = request;
     const body = seriesBody(series, { bucket, interval: data.interval, zone: data.zone });
@@ -211,7 +213,8 @@ function requestOf(tile: Tile, data: DashboardData): CurlRequest | undefined {
 
 const MapTile = late('MapTile', async () => (await import('../tiles/map-tile.tsx')).MapTile);
 
-export function TileGrid({ tiles }: { readonly tiles: readonly Tile[] }) {
+export function TileGrid() {
+  const { tiles } = useTileFrame();
   const values = tiles.filter(({ kind }) => kind === 'value');
   return (
     <div className={styles['grid']}>
@@ -239,7 +242,7 @@ export function TileEditor({ tiles, change, settings }: TileEditorProps) {
     change(without(tiles, tile.id));
     toast(words.removed(titleOf(tile)), () => change([...tiles]));
   };
-  const edit = { grid, helpId, settings, remove };
+  const bound = new Map(useTileFrame().tiles.map((tile) => [tile.id, tile]));
   const values = tiles.filter(({ kind }) => kind === 'value').map(({ id }) => id);
   return (
     <>
@@ -251,11 +254,17 @@ export function TileEditor({ tiles, change, settings }: TileEditorProps) {
       </p>
       <div className={styles['grid']} data-grid data-editing="true">
         {/* In the order of the list: an element that moves in the page loses the focus. */}
-        {grid.tiles.map((tile) => (
-          <TileBox key={tile.id} tile={tile} edit={edit}>
-            <TileContent tile={tile} colorAt={values.indexOf(tile.id)} />
-          </TileBox>
-        ))}
+        {grid.tiles.map((tile) => {
+          const { x, y, width, height } = tile;
+          const shown = bound.get(tile.id);
+          if (shown === undefined) return null;
+          const edit = { tile, grid, helpId, settings, remove };
+          return (
+            <TileBox key={tile.id} tile={{ ...shown, x, y, width, height }} edit={edit}>
+              <TileContent tile={shown} colorAt={values.indexOf(tile.id)} />
+            </TileBox>
+          );
+        })}
       </div>
     </>
   );
@@ -270,12 +279,19 @@ function News({ grid: { news } }: { readonly grid: GridEdit }) {
   return words.news[news.what](titleOf(news.tile), place);
 }
 
-function TileContent({ tile, colorAt }: { readonly tile: Tile; readonly colorAt: number }) {
+/** Kinds that only other clients draw so far. */
+function NotDrawn() {
+  const words = useWords(tileWords);
+  return <p className={styles['note']}>{words.notDrawn}</p>;
+}
+
+function TileContent({ tile, colorAt }: { readonly tile: BoundTile; readonly colorAt: number }) {
   if (tile.kind === 'value') return <ValueTile tile={tile} colorAt={colorAt} />;
   if (tile.kind === 'line') return <LineTile tile={tile} />;
   if (tile.kind === 'bar') return <BarTile tile={tile} />;
   if (tile.kind === 'table') return <TableTile tile={tile} />;
   if (tile.kind === 'state') return <StateTile tile={tile} />;
   if (tile.kind === 'map') return <MapTile tile={tile} />;
-  return <TextTile tile={tile} />;
+  if (tile.kind === 'text') return <TextTile tile={tile} />;
+  return <NotDrawn />;
 }

@@ -1,6 +1,6 @@
 // Grid edit: tiles are moved and resized by the pointer and by the keyboard, and each step is said.
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
-import type { Tile } from '../dashboard-model.ts';
+import type { Tile } from '../../../../../src/dashboards/configuration.ts';
 import { arranged, type Box, boxIn, fitted, type Step, stepped } from './layout.ts';
 
 interface Grab {

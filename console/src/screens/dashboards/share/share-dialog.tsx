@@ -11,7 +11,7 @@ import { Answered, Bone } from '../../../ui/states.tsx';
 import { toast, toastFailure } from '../../../ui/toasts.tsx';
 import { useAction } from '../../../ui/use-action.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import type { Dashboard } from '../dashboard-model.ts';
+import type { Dashboard } from '../dashboard-requests.ts';
 import { shareWords } from '../dashboards-words.ts';
 import styles from './share.module.css';
 

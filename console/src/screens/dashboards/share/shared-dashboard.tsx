@@ -8,8 +8,18 @@ import { Page } from '../../../ui/page.tsx';
 import { Answered, Empty } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { DashboardBones, DashboardFrame } from '../dashboard-frame.tsx';
-import { type Configuration, type Dashboard, readConfiguration } from '../dashboard-model.ts';
-import { dashboardOf, ReaderProvider, sharedReader, useReader } from '../dashboard-requests.ts';
+import {
+  type Configuration,
+  readConfiguration,
+} from '../../../../../src/dashboards/configuration.ts';
+import {
+  type Dashboard,
+  dashboardOf,
+  ReaderProvider,
+  sharedReader,
+  useReader,
+} from '../dashboard-requests.ts';
+import { useVariables } from '../variable-values.ts';
 import type { DashboardSearch } from '../dashboard-search.ts';
 import { dashboardsWords, shareWords } from '../dashboards-words.ts';
 import styles from '../dashboards.module.css';
@@ -90,6 +100,7 @@ function Shown({ dashboard, configuration }: ShownProps) {
   const navigate = useNavigate({ from: '/shared/dashboards/$dashboardId' });
   const change = (next: DashboardSearch) =>
     void navigate({ search: next, hash: true, resetScroll: false });
+  const variables = useVariables(id, workspaceId, configuration, search);
   const zone = zoneShown(search, configuration, undefined);
   const ownZone = zoneShown({}, configuration, undefined);
   const parts = { configuration, search, zone, ownZone, change };
@@ -110,12 +121,12 @@ function Shown({ dashboard, configuration }: ShownProps) {
         workspaceId={workspaceId}
         dashboardId={id}
         configuration={configuration}
-        tiles={configuration.tiles}
+        variables={variables}
         search={search}
         zone={zone}
         show={(range) => change({ ...kept, ...range })}
       >
-        <TileGrid tiles={configuration.tiles} />
+        <TileGrid />
       </DashboardFrame>
     </Page>
   );

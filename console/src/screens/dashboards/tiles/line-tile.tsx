@@ -6,11 +6,12 @@ import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart } from '../../../charts/line-chart.tsx';
 import type { PlotLine } from '../../../charts/line-plot.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { isoInterval } from '../../device/data/time-range.ts';
+import { isoInterval } from '../../../../../src/dashboards/buckets.ts';
 import { bandOf, isLeveled } from '../../device/explore/expected-band.tsx';
-import { type Tile, titleOf } from '../dashboard-model.ts';
+import { titleOf } from '../../../../../src/dashboards/configuration.ts';
+import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { barSeconds, barsOf } from '../data/bars.ts';
-import { bucketOf, type DeviceSeries, seriesKey } from '../data/data-plan.ts';
+import { bucketOf, type DeviceSeries, seriesKey } from '../../../../../src/dashboards/plan.ts';
 import { bucketShown, colorIn, coverageOf, type Lines, linesOf } from '../data/tile-values.ts';
 import { useReader } from '../dashboard-requests.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
@@ -24,7 +25,7 @@ const dayMs = 24 * hourMs;
 const expectedDaysMax = 92;
 const expectedMs = 600_000;
 
-export function LineTile({ tile }: { readonly tile: Tile }) {
+export function LineTile({ tile }: { readonly tile: BoundTile }) {
   const { data } = useTileFrame();
   const { series, more, nameOf } = useTileSeries(tile);
   const names = series.map(nameOf);
@@ -123,7 +124,7 @@ function useCoverageNote(series: readonly DeviceSeries[]): string | undefined {
   return percent < 100 ? words.covered(percent) : undefined;
 }
 
-export function BarTile({ tile }: { readonly tile: Tile }) {
+export function BarTile({ tile }: { readonly tile: BoundTile }) {
   const { data } = useTileFrame();
   const formats = useFormats();
   const words = useWords(tileWords);
@@ -145,7 +146,7 @@ export function BarTile({ tile }: { readonly tile: Tile }) {
 }
 
 /** What the tile names, and what is shown when that is too short for the range. */
-function useBucketNote(tile: Tile): string | undefined {
+function useBucketNote(tile: BoundTile): string | undefined {
   const words = useWords(tileWords);
   const { duration } = useFormats();
   const { data } = useTileFrame();
@@ -157,7 +158,7 @@ function useBucketNote(tile: Tile): string | undefined {
 }
 
 interface ChartBoxProps {
-  readonly tile: Tile;
+  readonly tile: BoundTile;
   readonly lines: Lines & {
     readonly range?: readonly [from: number, to: number];
     readonly namedTimes?: readonly number[];

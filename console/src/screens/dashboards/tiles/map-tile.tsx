@@ -8,8 +8,8 @@ import { mapWords } from '../../../map/map-words.ts';
 import { worldOf } from '../../../map/view.ts';
 import { WorldMap } from '../../../map/world-map.tsx';
 import { useWords } from '../../../words/language.tsx';
-import type { Tile } from '../dashboard-model.ts';
-import { type DeviceSeries, seriesOfDevice } from '../data/data-plan.ts';
+import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
+import { type DeviceSeries, seriesOfDevice } from '../../../../../src/dashboards/plan.ts';
 import { useReader } from '../dashboard-requests.ts';
 import { newestValue } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
@@ -21,7 +21,7 @@ const devicesMax = 100;
 const refetchMs = 60_000;
 const fields = 'id,name,onlineState,uplinkMetrics';
 
-export function MapTile({ tile }: { readonly tile: Tile }) {
+export function MapTile({ tile }: { readonly tile: BoundTile }) {
   const words = useWords(mapWords);
   const navigate = useNavigate();
   const { isShared } = useReader();

@@ -1,9 +1,9 @@
 // Text tile: notes in Markdown, as elements of the page.
-import type { Tile } from '../dashboard-model.ts';
+import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { type Block, type Inline, readMarkdown } from './markdown.ts';
 import styles from './tiles.module.css';
 
-export function TextTile({ tile }: { readonly tile: Tile }) {
+export function TextTile({ tile }: { readonly tile: BoundTile }) {
   const blocks = readMarkdown(tile.text ?? '');
   return (
     <div className={styles['text']}>

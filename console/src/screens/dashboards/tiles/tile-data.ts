@@ -2,8 +2,9 @@
 import { createContext, use } from 'react';
 import { useDevicesById } from '../../../api/workspace-records.ts';
 import { useWords } from '../../../words/language.tsx';
-import { seriesOf, type Tile, titleOf } from '../dashboard-model.ts';
-import { type DeviceSeries, linesMax } from '../data/data-plan.ts';
+import { type Titled, titleOf } from '../../../../../src/dashboards/configuration.ts';
+import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
+import { type DeviceSeries, linesMax, seriesName } from '../../../../../src/dashboards/plan.ts';
 import { useReader } from '../dashboard-requests.ts';
 import { shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
@@ -11,6 +12,8 @@ import { tileWords } from './tile-words.ts';
 
 export interface TileFrame {
   readonly workspaceId: string;
+  /** With the values of variables. */
+  readonly tiles: readonly BoundTile[];
   readonly data: DashboardData;
   /** Shows the range that was dragged over, in epoch seconds; undefined goes back. */
   readonly zoom: (range?: readonly [from: number, to: number]) => void;
@@ -32,25 +35,25 @@ export interface TileSeriesShown {
   readonly nameOf: (series: DeviceSeries) => string;
 }
 
-export function useTileSeries(tile: Tile, most = linesMax): TileSeriesShown {
+export function useTileSeries(tile: BoundTile, most = linesMax): TileSeriesShown {
   const { workspaceId, data } = useTileFrame();
   const { isShared } = useReader();
   const all = shownSeries(tile, data);
   const series = all.slice(0, most);
-  const rests = seriesOf(tile).map(({ tagId }) => data.tagRest.get(tagId ?? '') ?? 0);
+  const rests = tile.series.map(({ source }) => data.rest.get(sourceKey(source)) ?? 0);
   const rest = rests.reduce((sum, one) => sum + one, 0);
-  const unnamed = series.filter(({ label }) => label === undefined).map((one) => one.deviceId);
+  const unnamed = series.filter(({ label, isOfMany }) => isOfMany || label === undefined);
   // A shared link reads no records: its names are those that were saved.
-  const devices = useDevicesById(workspaceId, isShared ? [] : unnamed);
+  const devices = useDevicesById(workspaceId, isShared ? [] : unnamed.map((one) => one.deviceId));
   return {
     series,
     more: all.length - series.length + rest,
-    nameOf: ({ label, deviceId, dataKey }) => label ?? devices.get(deviceId)?.name ?? dataKey,
+    nameOf: (one) => seriesName(one, devices.get(one.deviceId)?.name, all),
   };
 }
 
 /** Names a tile, also one that has neither a title nor values. */
-export function useTitleOf(): (tile: Tile) => string {
+export function useTitleOf(): (tile: Titled) => string {
   const words = useWords(tileWords);
   return (tile) => {
     const untitled = tile.kind === 'table' ? words.untitledTable : words.kinds[tile.kind];

@@ -4,7 +4,12 @@ import { Chip, type Tone as ChipTone } from '../../../ui/chip.tsx';
 import { Spark } from '../../../ui/spark.tsx';
 import { Bone } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { type Threshold, thresholdOf, type Tile, type Tone } from '../dashboard-model.ts';
+import {
+  type Threshold,
+  thresholdOf,
+  type Tone,
+} from '../../../../../src/dashboards/configuration.ts';
+import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { colorIn, newestValue, sparkOf } from '../data/tile-values.ts';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
@@ -12,7 +17,7 @@ import styles from './tiles.module.css';
 
 const rowsMax = 200;
 
-export function TableTile({ tile }: { readonly tile: Tile }) {
+export function TableTile({ tile }: { readonly tile: BoundTile }) {
   const words = useWords(tileWords);
   const titleOf = useTitleOf();
   const { data } = useTileFrame();
@@ -50,7 +55,7 @@ export function TableTile({ tile }: { readonly tile: Tile }) {
   );
 }
 
-export function StateTile({ tile }: { readonly tile: Tile }) {
+export function StateTile({ tile }: { readonly tile: BoundTile }) {
   const words = useWords(tileWords);
   const titleOf = useTitleOf();
   const { data } = useTileFrame();
@@ -109,7 +114,13 @@ function ThresholdChip({ threshold }: { readonly threshold: Threshold | undefine
 
 // Value tile: the newest value with its unit, what it means, and its course over the range.
 
-export function ValueTile({ tile, colorAt }: { readonly tile: Tile; readonly colorAt: number }) {
+export function ValueTile({
+  tile,
+  colorAt,
+}: {
+  readonly tile: BoundTile;
+  readonly colorAt: number;
+}) {
   const words = useWords(tileWords);
   const { data } = useTileFrame();
   const { series } = useTileSeries(tile, 1);

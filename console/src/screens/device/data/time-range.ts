@@ -1,17 +1,6 @@
-// Time ranges: the interval that the address means, and buckets of a length that a chart can show.
+// Time ranges: the interval that the address means, and those next to it.
+import type { Interval } from '../../../../../src/dashboards/buckets.ts';
 import type { DeviceSearch, RangeName } from '../device-search.ts';
-
-export interface Interval {
-  /** Epoch milliseconds; `to` is exclusive. */
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-export interface Bucket {
-  /** As requests name it. */
-  readonly iso: string;
-  readonly seconds: number;
-}
 
 const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
@@ -24,51 +13,12 @@ const spansMs: Readonly<Record<RangeName, number>> = {
   '30d': 30 * dayMs,
 };
 export const rangeDefault: RangeName = '24h';
-/** What a chart shows well (interface 8). */
-const bucketsMax = 730;
-
-const buckets: readonly Bucket[] = [
-  { iso: 'PT1S', seconds: 1 },
-  { iso: 'PT5S', seconds: 5 },
-  { iso: 'PT10S', seconds: 10 },
-  { iso: 'PT30S', seconds: 30 },
-  { iso: 'PT1M', seconds: 60 },
-  { iso: 'PT2M', seconds: 120 },
-  { iso: 'PT5M', seconds: 300 },
-  { iso: 'PT15M', seconds: 900 },
-  { iso: 'PT30M', seconds: 1_800 },
-  { iso: 'PT1H', seconds: 3_600 },
-  { iso: 'PT3H', seconds: 10_800 },
-  { iso: 'PT6H', seconds: 21_600 },
-  { iso: 'P1D', seconds: 86_400 },
-];
-const longest: Bucket = { iso: 'P1W', seconds: 604_800 };
-export const bucketLengths: readonly Bucket[] = [...buckets, longest];
 
 /** A custom range is fixed; the others end now. */
 export function intervalOf({ from, to, range }: DeviceSearch, nowMs: number): Interval {
   if (from !== undefined && to !== undefined)
     return { fromMs: Date.parse(from), toMs: Date.parse(to) };
   return { fromMs: nowMs - spansMs[range ?? rangeDefault], toMs: nowMs };
-}
-
-/** The shortest bucket with which the interval has at most `bucketsMax` of them. */
-export function bucketFor(interval: Interval): Bucket {
-  return buckets.find((one) => isShowable(one, interval)) ?? longest;
-}
-
-/** Buckets of which the interval has at most `bucketsMax`. */
-export function bucketsFor(interval: Interval): readonly Bucket[] {
-  return bucketLengths.filter((one) => isShowable(one, interval));
-}
-
-/** Whether the interval has at most `bucketsMax` of the bucket. */
-export function isShowable({ seconds }: Bucket, { fromMs, toMs }: Interval): boolean {
-  return (toMs - fromMs) / secondMs / seconds <= bucketsMax;
-}
-
-export function bucketNamed(iso: unknown): Bucket | undefined {
-  return bucketLengths.find((one) => one.iso === iso);
 }
 
 const shortestMs = 10 * secondMs;
@@ -86,9 +36,4 @@ export function changedRange(
   const shiftMs = { earlier: -spanMs / 2, later: spanMs / 2, zoomIn: 0, zoomOut: 0 }[change];
   const endMs = Math.min(nowMs, (fromMs + toMs) / 2 + shiftMs + wantedMs / 2);
   return { fromMs: Math.round(endMs - wantedMs), toMs: Math.round(endMs) };
-}
-
-/** The interval as requests have it. */
-export function isoInterval({ fromMs, toMs }: Interval): { from: string; to: string } {
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }

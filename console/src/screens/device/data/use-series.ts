@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { DeviceSearch } from '../device-search.ts';
 import { type ManySeriesBody, type MetricSeries, seriesQuery } from './device-queries.ts';
-import { type Interval, intervalOf, isoInterval } from './time-range.ts';
+import { type Interval, isoInterval } from '../../../../../src/dashboards/buckets.ts';
+import { intervalOf } from './time-range.ts';
 
 interface SeriesOptions {
   readonly search: DeviceSearch;

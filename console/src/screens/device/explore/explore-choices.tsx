@@ -12,7 +12,8 @@ import { type FormulaError, formulaError, FormulaField } from '../../../ui/formu
 import { Answered, Bone } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import type { DataKey } from '../data/data-keys.ts';
-import { bucketsFor, intervalOf } from '../data/time-range.ts';
+import { bucketsFor } from '../../../../../src/dashboards/buckets.ts';
+import { intervalOf } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';

@@ -1,5 +1,10 @@
 // Address of an exploration: which values of which devices, how they are summed up, and from what.
-import { bucketFor, type Bucket, bucketNamed, type Interval } from '../data/time-range.ts';
+import {
+  bucketFor,
+  type Bucket,
+  bucketNamed,
+  type Interval,
+} from '../../../../../src/dashboards/buckets.ts';
 
 export const accumulatorNames = [
   'AVG',

@@ -1,6 +1,6 @@
 // Series table: rows with a value, and their export in the zone that is shown.
 import { describe, expect, test } from 'vitest';
-import { bucketsFor } from '../data/time-range.ts';
+import { bucketsFor } from '../../../../../src/dashboards/buckets.ts';
 import { csvOf, evenBucket, ndjsonOf, tableOf } from './series-table.ts';
 
 const timestamps = [

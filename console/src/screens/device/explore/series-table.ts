@@ -1,7 +1,7 @@
 // Series table: the values of several lines by time, and the same as CSV and NDJSON in a zone.
 import { zonedIso } from '../../../words/zone-times.ts';
 import type { MetricSeries } from '../data/device-queries.ts';
-import type { Bucket } from '../data/time-range.ts';
+import type { Bucket } from '../../../../../src/dashboards/buckets.ts';
 
 export interface SeriesTable {
   readonly columns: readonly string[];

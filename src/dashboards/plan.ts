@@ -1,22 +1,12 @@
-// Data plan: what all tiles of a dashboard need, in as few requests as possible.
-import { parseIsoDuration } from '../../../../../src/model/iso-duration.ts';
-import type { components } from '../../../../generated/interface-types.ts';
-import {
-  type Bucket,
-  bucketsFor,
-  type Interval,
-  isoInterval,
-  isShowable,
-} from '../../device/data/time-range.ts';
-import {
-  expectedOf,
-  orderOf,
-  seriesOf,
-  type Tile,
-  type TileSeries,
-  topicOf,
-  valueOf,
-} from '../dashboard-model.ts';
+// Plan of a dashboard: the requests that its tiles need, as few as possible.
+import type { Static } from 'typebox';
+import type { latestSamplesBody } from '../contract/sample-queries.ts';
+import type { manySeriesBody } from '../contract/series-queries.ts';
+import { parseIsoDuration } from '../model/iso-duration.ts';
+import { type Bucket, bucketsFor, type Interval, isoInterval, isShowable } from './buckets.ts';
+import { expectedOf, orderOf, topicOf, valueOf } from './configuration.ts';
+import { kinds } from './kinds.ts';
+import { type BoundSeries, type BoundTile, type Source, sourceKey } from './variables.ts';
 
 // Tile buckets: the length of bucket that a tile names, when a chart of the range can show it.
 
@@ -38,11 +28,13 @@ function ownBucket(iso: string, interval: Interval): Bucket | undefined {
   return named !== undefined && isShowable(named, interval) ? named : undefined;
 }
 
-type ManySeriesBody = components['schemas']['ManySeriesBody'];
+type ManySeriesBody = Static<typeof manySeriesBody>;
 type WantedSeries = ManySeriesBody['series'][number];
-type LatestBody = components['schemas']['LatestSamplesBody'];
+type LatestBody = Omit<Static<typeof latestSamplesBody>, 'expression'> & {
+  readonly expression?: ReturnType<typeof fieldFilter>;
+};
 
-/** A series of one device; that of a tag is one of these for each device. */
+/** A series of one device; that of a tag, place, or custom field is one of these for each device. */
 export interface DeviceSeries {
   readonly deviceId: string;
   readonly topic: string;
@@ -54,14 +46,18 @@ export interface DeviceSeries {
   readonly order: ReturnType<typeof orderOf>;
   /** Sensitivity of the expected range that is drawn. */
   readonly expected: ReturnType<typeof expectedOf>;
+  /** As the tile names it; undefined for nothing better than the name of the device. */
   readonly label: string | undefined;
+  /** One of several devices, which the label does not tell apart. */
+  readonly isOfMany: boolean;
   readonly unit: string;
   readonly color: string | undefined;
   /** As the tile names it; empty for the bucket that all tiles share. */
   readonly bucketInterval: string;
 }
 
-export type TagDevices = ReadonlyMap<string, readonly string[]>;
+/** Devices of sources by `sourceKey`; a source that is a device needs no entry. */
+export type SourceDevices = ReadonlyMap<string, readonly string[]>;
 
 /** Lines in one chart: more cannot be distinguished. */
 export const linesMax = 12;
@@ -74,39 +70,71 @@ const devicesPerRequest = 1_000;
 /** More are not narrowed: all data is asked for. */
 const keysMax = 50;
 
-/** Tags that tiles name, whose devices are asked for first. */
-export function tagsOf(tiles: readonly Tile[]): readonly string[] {
-  const ids = tiles.flatMap((tile) => seriesOf(tile).flatMap(({ tagId }) => tagId ?? []));
+/** Sources of many devices that tiles name: their devices are asked for first. */
+export function groupsOf(tiles: readonly BoundTile[]): readonly Source[] {
+  const all = tiles.flatMap((tile) => sourcesOf(tile)).filter(({ kind }) => kind !== 'DEVICE');
+  const byKey = new Map(all.map((source) => [sourceKey(source), source]));
+  return [...byKey].toSorted(([a], [b]) => Number(a > b) - Number(a < b)).map(([, one]) => one);
+}
+
+function sourcesOf({ series, sources }: BoundTile): readonly Source[] {
+  return [...sources, ...series.map(({ source }) => source)];
+}
+
+function devicesOfSource(source: Source, devices: SourceDevices): readonly string[] {
+  return source.kind === 'DEVICE' ? [source.id] : (devices.get(sourceKey(source)) ?? []);
+}
+
+/** Every device that tiles name or that a source of them has, once, in a stable order. */
+export function devicesOf(tiles: readonly BoundTile[], devices: SourceDevices): readonly string[] {
+  const ids = tiles.flatMap((tile) =>
+    sourcesOf(tile).flatMap((source) => devicesOfSource(source, devices)),
+  );
   return [...new Set(ids)].toSorted((a, b) => Number(a > b) - Number(a < b));
 }
 
 export function deviceSeriesOf(
-  series: TileSeries,
-  tagDevices: TagDevices,
+  series: BoundSeries,
+  devices: SourceDevices,
   bucketInterval = '',
 ): DeviceSeries[] {
-  const { deviceId, tagId, accumulator, label, unit, color } = series;
-  const ids =
-    deviceId === null || deviceId === undefined ? tagDevices.get(tagId ?? '') : [deviceId];
-  return (ids ?? []).map((id) => ({
-    deviceId: id,
+  const { source, isOfMany, accumulator, label, unit, color } = series;
+  return devicesOfSource(source, devices).map((deviceId) => ({
+    deviceId,
     topic: topicOf(series),
     dataKey: valueOf(series),
     isFormula: series.dataKey === undefined,
     accumulator: accumulator ?? 'AVG',
     order: orderOf(series),
     expected: expectedOf(series),
-    label: deviceId === null || deviceId === undefined ? undefined : (label ?? undefined),
+    // That of a tag or place names all of its devices.
+    label: source.kind === 'DEVICE' ? (label ?? undefined) : undefined,
+    isOfMany,
     unit: unit ?? '',
     color: color ?? undefined,
     bucketInterval,
   }));
 }
 
-/** The series of a tile, with those of tags as one for each device. */
-export function tileSeriesOf(tile: Tile, tagDevices: TagDevices): readonly DeviceSeries[] {
+/** The series of a tile, with those of many devices as one for each. */
+export function tileSeriesOf(tile: BoundTile, devices: SourceDevices): readonly DeviceSeries[] {
   const bucketInterval = tile.bucketInterval ?? '';
-  return seriesOf(tile).flatMap((series) => deviceSeriesOf(series, tagDevices, bucketInterval));
+  return tile.series.flatMap((series) => deviceSeriesOf(series, devices, bucketInterval));
+}
+
+/**
+ * What a series is called in its tile: by its label, or one of several devices by the name of the
+ * device, with the value where the tile has several.
+ */
+export function seriesName(
+  { label, isOfMany, dataKey }: DeviceSeries,
+  deviceName: string | undefined,
+  tileSeries: readonly DeviceSeries[],
+): string {
+  const value = label ?? dataKey;
+  if (!isOfMany) return label ?? deviceName ?? dataKey;
+  const hasSeveral = tileSeries.some((other) => other.dataKey !== dataKey);
+  return hasSeveral ? `${deviceName ?? ''} · ${value}` : (deviceName ?? value);
 }
 
 /** Another key of the same device and topic. */
@@ -115,14 +143,14 @@ export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSer
 }
 
 /** Bars are added up from finer buckets, so that all tiles share one request. */
-function accumulatorsOf(tile: Tile, accumulator: string): readonly string[] {
+function accumulatorsOf(tile: BoundTile, accumulator: string): readonly string[] {
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
   return accumulator === 'AVG' ? ['AVG', 'MIN', 'MAX'] : [accumulator];
 }
 
-const drawn: ReadonlySet<Tile['kind']> = new Set(['value', 'line', 'bar']);
-const newest: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'table', 'map']);
+/** Tiles whose values over time are read in buckets. */
+const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar']);
 
 interface SeriesName {
   readonly deviceId?: string;
@@ -141,13 +169,13 @@ const orderName = (order: ReturnType<typeof orderOf>): string =>
 
 /** Each series once, with the accumulators of all tiles that show it, in requests of a bounded size. */
 export function seriesRequests(
-  tiles: readonly Tile[],
-  tagDevices: TagDevices,
+  tiles: readonly BoundTile[],
+  devices: SourceDevices,
   most = seriesPerRequest,
 ): readonly (readonly WantedSeries[])[] {
   const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
   for (const tile of tiles.filter(({ kind }) => drawn.has(kind)))
-    for (const one of tileSeriesOf(tile, tagDevices).slice(0, linesMax)) {
+    for (const one of tileSeriesOf(tile, devices).slice(0, linesMax)) {
       const { deviceId, topic, dataKey, isFormula, accumulator, order } = one;
       const read = isFormula ? { expression: dataKey } : { dataKey };
       const series = { deviceId, topic, ...read, ...order, accumulators: [] };
@@ -173,15 +201,15 @@ export interface SeriesRequest {
 
 /** Tiles share their requests with all tiles that name the same bucket. */
 export function seriesPlan(
-  tiles: readonly Tile[],
-  tagDevices: TagDevices,
+  tiles: readonly BoundTile[],
+  devices: SourceDevices,
   interval: Interval,
 ): readonly SeriesRequest[] {
   const groups = Map.groupBy(tiles, (tile) => tile.bucketInterval ?? '');
   return [...groups].flatMap(([bucketInterval, alike]) => {
     const own = ownBucket(bucketInterval, interval);
     const most = own === undefined ? seriesPerRequest : seriesWithin(own, interval);
-    const requests = seriesRequests(alike, tagDevices, most);
+    const requests = seriesRequests(alike, devices, most);
     const bucket = own ?? sharedBucket(requests, interval);
     return requests.map((series) => ({
       bucketInterval,
@@ -235,9 +263,11 @@ export interface SeriesFrame {
 }
 
 /** The newest samples of every device that a tile names itself. */
-export function latestBodies(tiles: readonly Tile[]): readonly LatestBody[] {
-  const shown = tiles.filter(({ kind }) => newest.has(kind));
-  const named = shown.flatMap((tile) => seriesOf(tile).flatMap(({ deviceId }) => deviceId ?? []));
+export function latestBodies(tiles: readonly BoundTile[]): readonly LatestBody[] {
+  const shown = tiles.filter(({ kind }) => kinds[kind].isNewest === true);
+  const named = shown.flatMap((tile) =>
+    sourcesOf(tile).flatMap(({ kind, id }) => (kind === 'DEVICE' ? id : [])),
+  );
   const narrowed = keysOf(shown);
   return chunks([...new Set(named)], devicesPerRequest).map((deviceIds) => ({
     deviceIds: [...deviceIds],
@@ -246,14 +276,44 @@ export function latestBodies(tiles: readonly Tile[]): readonly LatestBody[] {
   }));
 }
 
-/** The newest samples of the devices of a tag, which also say which devices these are. */
-export function tagBody(tiles: readonly Tile[], tagId: string, size: number): LatestBody {
-  return { tagId, size, ...keysOf(tiles) };
+/** What filters need of custom fields: their workspace, and their names by id. */
+export interface CustomFields {
+  readonly workspaceId: string;
+  readonly fieldNames: ReadonlyMap<string, string>;
 }
 
-function keysOf(tiles: readonly Tile[]): { readonly keys?: string[] } {
+/**
+ * The newest samples of the devices of a tag, place, or custom field, which also say which devices
+ * these are.
+ */
+export function groupBody(
+  tiles: readonly BoundTile[],
+  source: Source,
+  size: number,
+  { workspaceId, fieldNames }: CustomFields,
+): LatestBody {
+  const read = { size, ...keysOf(tiles) };
+  if (source.kind === 'TAG') return { tagId: source.id, ...read };
+  if (source.kind === 'PLACE') return { placeId: source.id, ...read };
+  const value = 'value' in source ? source.value : '';
+  const expression = fieldFilter(fieldNames.get(source.id) ?? source.id, value);
+  return { workspaceId, expression, ...read };
+}
+
+function fieldFilter(customFieldName: string, value: string) {
+  return {
+    field: 'customFields',
+    predicate: 'EQUALS' as const,
+    customFieldName,
+    values: [value],
+  };
+}
+
+function keysOf(tiles: readonly BoundTile[]): { readonly keys?: string[] } {
   const places = tiles.some(({ kind }) => kind === 'map') ? ['latitude', 'longitude'] : [];
-  const named = tiles.flatMap((tile) => seriesOf(tile).flatMap(({ dataKey }) => dataKey ?? []));
+  const named = tiles.flatMap(({ series, columns, marks }) =>
+    [...series, ...(columns ?? []), ...(marks ?? [])].flatMap(({ dataKey }) => dataKey ?? []),
+  );
   const keys = [...new Set([...named, ...places])];
   return keys.length === 0 || keys.length > keysMax ? {} : { keys };
 }

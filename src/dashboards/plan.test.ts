@@ -1,19 +1,29 @@
-// Data plan: every tile of a dashboard is served by one request for series and one for newest values.
+// Plan of a dashboard: every tile of a dashboard is served by one request for series and one for newest values.
 import { expect, test } from 'vitest';
-import type { Tile, TileKind } from '../dashboard-model.ts';
+import type { Tile, TileKind } from './configuration.ts';
 import {
   deviceSeriesOf,
+  groupsOf,
   latestBodies,
   linesMax,
   seriesPlan,
   seriesRequests,
   sharedBucket,
-  tagsOf,
-} from './data-plan.ts';
+} from './plan.ts';
+import { type BoundSeries, type BoundTile, boundTiles, sourceKey } from './variables.ts';
 
-const tile = (id: string, kind: TileKind, series: Tile['series']): Tile => {
-  return { id, kind, x: 0, y: 0, width: 3, height: 2, series: series ?? null };
-};
+function tile(id: string, kind: TileKind, series: Tile['series']): BoundTile {
+  const stored: Tile = { id, kind, x: 0, y: 0, width: 3, height: 2, series: series ?? null };
+  const [bound] = boundTiles({ tiles: [stored] }, new Map(), (_, value) => value);
+  if (bound === undefined) throw new Error('a tile is one tile');
+  return bound;
+}
+
+function seriesOfTile(series: NonNullable<Tile['series']>[number]): BoundSeries {
+  const [bound] = tile('a', 'line', [series]).series;
+  if (bound === undefined) throw new Error('a series of a device or tag is one series');
+  return bound;
+}
 const temperature = { deviceId: 'd1', dataKey: 'temperature' };
 const dayMs = 86_400_000;
 
@@ -46,7 +56,7 @@ test('contract 38: series with other options are other series, in requests of th
     [[['TIME_IN_STATE']], { state: 'open' }],
   ]);
   expect(plan[1]?.series[0]).toMatchObject({ per: 'PT1H' });
-  const [one] = deviceSeriesOf({ ...temperature, expected: true }, new Map());
+  const [one] = deviceSeriesOf(seriesOfTile({ ...temperature, expected: true }), new Map());
   expect(one).toMatchObject({ expected: 'MEDIUM', order: {} });
 });
 
@@ -63,15 +73,15 @@ test('the newest values of all tiles are one request, with the position for a ma
 
 test('a series of a tag is one of each of its devices', () => {
   const series = { tagId: 't1', topic: 'air', dataKey: 'co2', label: 'All rooms' };
-  const tagDevices = new Map([['t1', ['d1', 'd2']]]);
-  expect(tagsOf([tile('a', 'line', [series])])).toEqual(['t1']);
-  expect(
-    deviceSeriesOf(series, tagDevices).map(({ deviceId, topic }) => [deviceId, topic]),
-  ).toEqual([
+  const tag = { kind: 'TAG', id: 't1' } as const;
+  const devices = new Map([[sourceKey(tag), ['d1', 'd2']]]);
+  expect(groupsOf([tile('a', 'line', [series])])).toEqual([tag]);
+  const bound = seriesOfTile(series);
+  expect(deviceSeriesOf(bound, devices).map(({ deviceId, topic }) => [deviceId, topic])).toEqual([
     ['d1', 'air'],
     ['d2', 'air'],
   ]);
-  expect(deviceSeriesOf(series, new Map())).toEqual([]);
+  expect(deviceSeriesOf(bound, new Map())).toEqual([]);
 });
 
 test('very many series are several requests, each within the limit of points', () => {
@@ -96,7 +106,9 @@ test('few series have the shortest bucket that a chart shows', () => {
 test('of a tag with many devices only the lines that are drawn are asked for', () => {
   const ids = Array.from({ length: 200 }, (_, n) => `d${n}`);
   const shown = tile('a', 'line', [{ tagId: 't1', dataKey: 'co2' }]);
-  expect(seriesRequests([shown], new Map([['t1', ids]]))[0]).toHaveLength(linesMax);
+  expect(
+    seriesRequests([shown], new Map([[sourceKey({ kind: 'TAG', id: 't1' }), ids]]))[0],
+  ).toHaveLength(linesMax);
 });
 
 test.each([

@@ -1,0 +1,107 @@
+// Dashboard configuration: the tiles of both versions of the schema, and what they show (contract 32, 39).
+import type { Static } from 'typebox';
+import type { dashboardConfiguration } from '../contract/dashboard-configuration.ts';
+
+export type Configuration = Static<typeof dashboardConfiguration>;
+export type Tile = Configuration['tiles'][number];
+export type TileKind = Tile['kind'];
+export type TileSeries = NonNullable<Tile['series']>[number];
+export type Variable = NonNullable<Configuration['variables']>[number];
+export type Threshold = NonNullable<Tile['thresholds']>[number];
+export type Tone = Threshold['tone'];
+
+const schema = 'heliograph-dashboard';
+const versions: readonly unknown[] = [1, 2];
+const topicDefault = 'default';
+
+/** A new configuration, of the newest version. */
+export function configurationOf(
+  tiles: readonly Tile[],
+  timeZone?: string,
+  last = 'PT24H',
+): Configuration {
+  return {
+    schema,
+    version: 2,
+    range: { last },
+    tiles: [...tiles],
+    ...(timeZone === undefined ? {} : { timeZone }),
+  };
+}
+
+/** Undefined for the configuration of another client, which has its own form. */
+export function readConfiguration(stored: object): Configuration | undefined {
+  if (Object.keys(stored).length === 0) return configurationOf([]);
+  const declared = stored as Partial<Configuration>;
+  // What declares this schema was checked when it was stored.
+  if (declared.schema !== schema || !versions.includes(declared.version)) return undefined;
+  return declared as Configuration;
+}
+
+export function seriesOf({ series }: Pick<Tile, 'series'>): readonly TileSeries[] {
+  return series ?? [];
+}
+
+type Value = Pick<TileSeries, 'dataKey' | 'expression' | 'topic' | 'label'>;
+
+export const topicOf = ({ topic }: Value): string => topic ?? topicDefault;
+
+/** What a series is called where nothing better is known. */
+export function labelOf(series: Value): string {
+  return series.label ?? valueOf(series);
+}
+
+/** The data key, or the text of the formula; empty until one is chosen. */
+export const valueOf = ({ dataKey, expression }: Value): string => dataKey ?? expression ?? '';
+
+type Order = Pick<TileSeries, 'interpolation' | 'maxGap' | 'per' | 'state' | 'resets'>;
+
+/** How values in the order of time are summed up, where the tile says it. */
+export function orderOf({ interpolation, maxGap, per, state, resets }: Order) {
+  return {
+    ...(interpolation && { interpolation }),
+    ...(maxGap && { maxGap }),
+    ...(per && { per }),
+    ...(state !== null && state !== undefined && { state }),
+    ...(resets && { resets }),
+  };
+}
+
+/** The sensitivity of the expected range that is drawn; undefined for none. */
+export function expectedOf({ expected }: Pick<TileSeries, 'expected'>) {
+  if (expected === true) return 'MEDIUM';
+  return expected === false || expected === null ? undefined : expected;
+}
+
+/** The threshold that a number has reached: the highest one that is not above it. */
+export function thresholdOf(
+  value: unknown,
+  thresholds: readonly Threshold[] | null | undefined,
+): Threshold | undefined {
+  if (typeof value !== 'number') return undefined;
+  const reached = (thresholds ?? []).filter(({ from }) => from <= value);
+  return reached.toSorted((a, b) => b.from - a.from)[0];
+}
+
+/** The title, or the names of what the tile shows; empty for a list, which has them in its rows. */
+export function titleOf(tile: Titled): string {
+  const { title, kind } = tile;
+  if (title !== null && title !== undefined && title !== '') return title;
+  if (kind === 'table' || kind === 'map') return '';
+  return [...new Set((tile.series ?? []).map(labelOf))].slice(0, 3).join(', ');
+}
+
+/** A tile, with or without the values of variables. */
+export interface Titled {
+  readonly kind: TileKind;
+  readonly title?: string | null | undefined;
+  readonly series?: readonly Value[] | null | undefined;
+}
+
+/** An id that no tile has; short, because a person may read it in the configuration. */
+export function freeId(tiles: readonly Pick<Tile, 'id'>[]): string {
+  const taken = new Set(tiles.map(({ id }) => id));
+  let number = tiles.length + 1;
+  while (taken.has(`tile-${number}`)) number += 1;
+  return `tile-${number}`;
+}
