@@ -151,6 +151,13 @@ async function fill(world: World, target: string): Promise<Filled> {
     shared: true,
     content: { columns: ['name'] },
   });
+  const annotation = await create('annotations', {
+    workspaceId,
+    at: '2026-01-01T00:00:00Z',
+    until: '2026-01-02T00:00:00Z',
+    text: 'Filter changed',
+    deviceId: device.id,
+  });
   await create(`devices/${device.id}/configuration`, { workspaceId, configuration: { every: 60 } });
   const owner = await signIn(world.base, ownerEmail);
   const key = await owner.must('POST', '/v3/api-keys', {
@@ -194,6 +201,7 @@ async function fill(world: World, target: string): Promise<Filled> {
       `rules/custom/${custom.id}`,
       `integrations/${integration.id}`,
       `views/${view.id}`,
+      `annotations/${annotation.id}`,
       `dashboard-groups/${group.id}`,
       `dashboards/${dashboard.id}`,
       ...[hook, alarm].map(({ id }) => `output-connectors/${id}`),

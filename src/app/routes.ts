@@ -5,6 +5,7 @@ import { relyingPartyOf } from '../access/passkey-proof.ts';
 import type { Config } from '../config/config.ts';
 import { type Route, settledRoute } from '../http/edge/route.ts';
 import { alarmRoutes } from '../http/routes/alarms.ts';
+import { annotationRoutes } from '../http/routes/annotations.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
@@ -291,6 +292,7 @@ function recordRoutes(
     ...dashboardRoutes({ ...parts, publicUrl: address.url }),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
+    ...annotationRoutes(parts),
     searchRoute(parts),
     deviceTypeImportRoute(parts),
     ...withVendorEncodings(showing, [

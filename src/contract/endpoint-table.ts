@@ -3,6 +3,7 @@ import { about } from './about.ts';
 import { activity } from './activity.ts';
 import { alarms } from './alarms.ts';
 import { apiKeys } from './api-keys.ts';
+import { annotations } from './annotations.ts';
 import { assets } from './assets.ts';
 import { assistants } from './assistants.ts';
 import { auditLogs } from './audit-logs.ts';
@@ -133,6 +134,7 @@ export const endpoints = {
   tokenService,
   storedUsage,
   views,
+  annotations,
   workspaceConfiguration,
   workspaces,
   olderKpis: { batch: batchKpi },

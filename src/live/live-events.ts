@@ -44,6 +44,7 @@ const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
   deviceCredential: 'deviceCredential',
   dashboard: 'dashboard',
   dashboardGroup: 'dashboard.group',
+  annotation: 'dashboard',
   blob: 'blob',
 };
 

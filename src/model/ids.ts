@@ -23,6 +23,7 @@ export const kindPrefixes = {
   customLogic: '37',
   refusal: '45',
   place: '41',
+  annotation: '42',
   user: '52',
   member: '53',
   session: '54',

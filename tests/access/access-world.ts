@@ -54,6 +54,7 @@ export interface Fixtures {
   readonly alarm: string;
   readonly customLogic: string;
   readonly view: string;
+  readonly annotation: string;
 }
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
@@ -182,6 +183,12 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
   const group = await owner.must('POST', '/v3/dashboard-groups', named);
   const dashboard = await owner.must('POST', '/v3/dashboards', { ...named, groupId: group.id });
   const view = await owner.must('POST', '/v3/views', { ...named, kind: 'x', shared: true });
+  const annotation = await owner.must('POST', '/v3/annotations', {
+    workspaceId,
+    at: '2026-01-01T00:00:00Z',
+    text: mark,
+    deviceId,
+  });
   const text = { 'content-type': 'text/plain' };
   const blobPath = `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`;
   const blob = (await owner.call('POST', blobPath, mark, text)).body;
@@ -208,6 +215,7 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
     dashboard: dashboard.id,
     dashboardGroup: group.id,
     view: view.id,
+    annotation: annotation.id,
     apiKey: key.id,
     oauthClient: client.id,
   };

@@ -7,6 +7,7 @@ const own: Cell = { who: 'anyCredential', level: 'none', path: () => preferences
 const reads = ['workspace', 'read'] as const;
 const view: Paths = (of) => `/v3/views/${of.view}`;
 
+const annotation: Paths = (of) => `/v3/annotations/${of.annotation}`;
 const shareOf: Paths = (of) => `/v3/dashboards/${of.dashboard}/share`;
 const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
 const manySeries = '/v3/devices/query/batch/time-series';
@@ -115,4 +116,19 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
   'GET /v3/views/:id': record('workspace', reads, view),
   'PUT /v3/views/:id': record('workspace', reads, view, () => ({})),
   'DELETE /v3/views/:id': record('workspace', reads, view),
+  'GET /v3/annotations': {
+    needs: ['dashboard', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/annotations?workspaceId=${of.workspace}`,
+  },
+  'POST /v3/annotations': record(
+    'workspace',
+    ['dashboard', 'create'],
+    () => '/v3/annotations',
+    (of) => ({ workspaceId: of.workspace, at: hour.from, text: 'x' }),
+  ),
+  'GET /v3/annotations/:id': record('workspace', ['dashboard', 'read'], annotation),
+  'PUT /v3/annotations/:id': record('workspace', ['dashboard', 'update'], annotation, () => ({})),
+  'DELETE /v3/annotations/:id': record('workspace', ['dashboard', 'delete'], annotation),
 };

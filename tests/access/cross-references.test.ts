@@ -65,6 +65,7 @@ async function everythingOf(of: Fixtures): Promise<string> {
     `/v3/exports/${of.sampleExport}`,
     `/v3/rules/${of.rule}`,
     `/v3/calculations/${of.calculation}`,
+    `/v3/annotations/${of.annotation}`,
     `/v3/rules/custom/${of.customLogic}`,
     `/v3/devices/${of.device}/configuration`,
     `/v3/assets?workspaceId=${of.workspace}`,
@@ -203,6 +204,17 @@ const refused: Record<string, Request> = {
     '/v3/calculations/preview',
     { calculation: { ...calculationOf(own), deviceIds: null, tagId: victim.tag } },
   ],
+  'an annotation of a device of others': (own) => [
+    'POST',
+    '/v3/annotations',
+    { workspaceId: own.workspace, at: '2026-01-01T00:00:00Z', text: 'x', deviceId: victim.device },
+  ],
+  'moving the own annotation to a place of others': (own) => [
+    'PUT',
+    `/v3/annotations/${own.annotation}`,
+    { placeId: victim.place },
+  ],
+  'the annotation of others': () => ['GET', `/v3/annotations/${victim.annotation}`],
   'the calculation of others': () => ['GET', `/v3/calculations/${victim.calculation}`],
   'a dashboard in the group of others': (own) => [
     'POST',

@@ -117,6 +117,10 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
       outputs: [{ key: 'devices', count: 'TOTAL' }],
     }),
   ],
+  '/v3/annotations': [
+    () => '/v3/annotations',
+    () => ({ workspaceId: of.workspace, at: '2026-01-01T00:00:00Z', text: 'x' }),
+  ],
   '/v3/views': [() => '/v3/views', () => ({ ...inWorkspace(), kind: 'devices', content: {} })],
   '/v3/dashboards/:id/share': [() => `/v3/dashboards/${of.dashboard}/share`, () => ({})],
   '/v3/devices/bulk/tag': [

@@ -145,6 +145,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   dashboard: 'dashboard',
   dashboardGroup: 'dashboard.group',
   dashboardShare: 'dashboard',
+  annotation: 'dashboard',
   alarm: 'rule',
   rule: 'rule',
   calculation: 'rule',

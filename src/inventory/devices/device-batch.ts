@@ -14,6 +14,7 @@ import {
   type SavedFieldValue,
   saveCustomFieldValues,
 } from '../../storage/records/rows/custom-fields.ts';
+import { moveAnnotations } from '../../storage/records/rows/annotations.ts';
 import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
 import {
@@ -134,6 +135,8 @@ class DeviceBatch {
   readonly #counts = new Map<string, number>();
   readonly #created: Device[] = [];
   readonly #saved: Device[] = [];
+  /** Ids by the workspace that they are in now. */
+  readonly #moved = new Map<string, string[]>();
   readonly #deleted: string[] = [];
   readonly #addedTags: DeviceTag[] = [];
   readonly #removedTags: DeviceTag[] = [];
@@ -275,6 +278,9 @@ class DeviceBatch {
     }
     checkRequired(fields, kept, true);
     const tagIds = await this.#references.tagsOfSameName(workspaceId, before.tagIds);
+    const moved = this.#moved.get(workspaceId) ?? [];
+    moved.push(device.id);
+    this.#moved.set(workspaceId, moved);
     return this.#save(device, before, { tagIds, values: new Map([...values, ...kept]) });
   }
 
@@ -352,6 +358,7 @@ class DeviceBatch {
     const { db } = this.#step;
     await removeDevices(db, this.#deleted, this.#step.now());
     await saveDevices(this.#step, this.#saved);
+    for (const [workspaceId, ids] of this.#moved) await moveAnnotations(db, ids, workspaceId);
     await insertDevices(this.#step, this.#created);
     await changeDeviceTags(db, this.#addedTags, this.#removedTags);
     await saveCustomFieldValues(db, this.#values);

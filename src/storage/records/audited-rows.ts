@@ -57,6 +57,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   alarm: 'alarms',
   customLogic: 'customLogicBlocks',
   view: 'views',
+  annotation: 'annotations',
 };
 
 /** Rows that belong to a record and change with it. */
@@ -103,7 +104,7 @@ const jsonColumns = new Set<string>([
   ),
   ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),
   ...'logicProperties inputs timer logic actions data acknowledgedBy clearedBy'.split(' '),
-  ...'position plan planPosition deviceIds outputs'.split(' '),
+  ...'position plan planPosition deviceIds outputs by'.split(' '),
   ...deviceFieldsOfKind('object'),
 ]);
 
@@ -113,7 +114,7 @@ const flags = new Set<string>([
   ...deviceFieldsOfKind('flag'),
 ]);
 
-const times = new Set(['expiration', 'startAt']);
+const times = new Set(['expiration', 'startAt', 'at', 'until']);
 
 function deviceFieldsOfKind(kind: DeviceFieldType['kind']): DeviceFieldName[] {
   return deviceFieldRows.filter(({ type }) => type.kind === kind).map(({ property }) => property);

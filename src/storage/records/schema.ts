@@ -475,6 +475,21 @@ interface ConsoleTables {
     expiresAt: number | null;
   };
   demoWorkspaces: { workspaceId: string; organizationId: string; deviceTypeIds: JsonText };
+  annotations: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    at: number;
+    until: number | null;
+    text: string;
+    searchText: string;
+    deviceId: string | null;
+    placeId: string | null;
+    by: JsonText;
+    created: number;
+    updated: number | null;
+    version: number;
+  };
   preferences: { ownerId: string; content: JsonText; updated: number };
   activities: {
     id: string;

@@ -587,6 +587,28 @@ const inventory: Tables = {
       viewsByownerId: ['ownerId'],
     },
   },
+  annotations: {
+    columns: {
+      id: key,
+      organizationId: references('organizations'),
+      workspaceId: partOf('workspaces'),
+      at: bigint,
+      until: optional(bigint),
+      text,
+      searchText: text,
+      deviceId: optional(partOf('devices')),
+      placeId: optional(partOf('places')),
+      by: text,
+      created: bigint,
+      updated: optional(bigint),
+      version: integer,
+    },
+    indexes: {
+      annotationsByworkspaceIdat: ['workspaceId', 'at', 'id'],
+      annotationsBydeviceId: ['deviceId'],
+      annotationsByplaceId: ['placeId'],
+    },
+  },
   // Workspaces of the demo, whose deletion removes all of their contents.
   demoWorkspaces: {
     columns: {

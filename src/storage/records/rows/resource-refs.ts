@@ -21,6 +21,7 @@ const workspaceTables = {
   calculation: { table: 'calculations', what: 'calculation' },
   alarm: { table: 'alarms', what: 'alarm' },
   view: { table: 'views', what: 'view' },
+  annotation: { table: 'annotations', what: 'annotation' },
 } as const;
 
 const organizationTables = {

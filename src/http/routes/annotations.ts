@@ -1,0 +1,52 @@
+// Routes of annotations (contract 39.1).
+import { annotations } from '../../contract/annotations.ts';
+import {
+  createAnnotation,
+  deleteAnnotation,
+  listAnnotations,
+  readAnnotation,
+  updateAnnotation,
+} from '../../inventory/workspaces/annotations.ts';
+import type { Principal } from '../../model/principal.ts';
+import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { alsoNeeds, type Route } from '../edge/route.ts';
+import { byId, type RecordParts } from './record-parts.ts';
+import { recordRoutes } from './record-routes.ts';
+
+export function annotationRoutes(parts: RecordParts): Route[] {
+  const { records } = parts;
+  const findAnnotation = byId(parts, 'annotation');
+  return recordRoutes(parts, annotations, {
+    kind: 'annotation',
+    list: ({ query }, principal) =>
+      listAnnotations(
+        records,
+        principal,
+        {
+          ...query,
+          ...listScopeOf(query),
+          deviceIds: listOf(query, 'deviceId'),
+          concerns: listOf(query, 'concerns'),
+        },
+        pageRequestOf(query),
+      ),
+    checkCreate: ({ body }, principal) => checkNaming(principal, body, body.workspaceId),
+    create: (step, { body }, { kind, id, name }) =>
+      createAnnotation(step, { type: kind, id, name }, body),
+    read: (id) => readAnnotation(records, id),
+    update: async (id, { body }, principal) => {
+      checkNaming(principal, body, (await findAnnotation({ id })).workspaceId);
+      return updateAnnotation(records, id, body);
+    },
+    remove: (id) => deleteAnnotation(records, id),
+  });
+}
+
+/** Otherwise the answer would tell whether a device exists. */
+function checkNaming(
+  principal: Principal,
+  named: { readonly deviceId?: string | null; readonly placeId?: string | null },
+  workspaceId: string | null,
+): void {
+  if (named.deviceId || named.placeId) alsoNeeds(principal, 'asset', 'read', workspaceId);
+}
