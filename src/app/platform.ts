@@ -237,7 +237,12 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const alarms = composeAlarms(parts, enqueueDeliveries);
   closers.push('alarms', () => alarms.close());
   const { applyAlarms } = alarms;
-  const rules = await composeRules(parts, uplinks, { enqueueDeliveries, applyAlarms });
+  const rules = await composeRules(
+    parts,
+    uplinks,
+    { enqueueDeliveries, applyAlarms },
+    deliveries.availableOutputs,
+  );
   closers.push('rules', () => rules.close());
   const publicHolidays = openPublicHolidays();
   const calculations = composeCalculations(parts, uplinks, publicHolidays);

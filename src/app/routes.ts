@@ -303,7 +303,7 @@ function recordRoutes(
     ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
     ...customLogicRoutes(parts),
     ...calculationRoutes({ ...parts, previewCalculation }),
-    ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
+    ...ruleRoutes({ ...showing, availableOutputs, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
     ...[...deviceRoutes({ ...showing, dropSamples, networkServers }), ...assetRoutes(showing)].map(
       (route) => settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),

@@ -3,7 +3,9 @@ import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promi
 import type { SharedRules } from '../cluster/shared-rules.ts';
 import type { RuleDraft } from '../contract/rules.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
+import { draftedOutputs } from '../inventory/rules/new-outputs.ts';
 import { draftedRule } from '../inventory/rules/rules.ts';
+import type { AvailableOutputs } from '../outputs/connectors/available-outputs.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { calendarZone } from '../query/accumulation.ts';
@@ -73,6 +75,7 @@ export async function composeRules(
   parts: Parts,
   uplinks: Uplinks,
   outlets: RuleOutlets,
+  available: AvailableOutputs,
 ): Promise<Rules> {
   const { records, store, now, followers } = parts;
   const { db } = records;
@@ -196,8 +199,12 @@ export async function composeRules(
     runsOf: runs.runsOf,
     lastRunsOf: runs.lastRunsOf,
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
-    simulateDraft: async (draft, range) =>
-      simulateUnstoredRule(await draftedRule(records, draft), range, simulation),
+    async simulateDraft(draft, range) {
+      const { workspaceId } = draft;
+      const { rule, outputs } = await draftedOutputs(records, available, workspaceId, draft);
+      const drafted = await draftedRule(records, rule, outputs);
+      return simulateUnstoredRule(drafted, range, simulation, outputs);
+    },
     judged: () => entries.settled(),
     settled: () => settleInOrder(entries.settled, () => follower.caughtUp(all), scripts.settled),
     async settledFor(organizationId) {

@@ -20,6 +20,7 @@ import {
   workspaceListParameters,
 } from './list-parameters.ts';
 import { namedObject } from './named.ts';
+import { outputConnectorDraft } from './output-connectors.ts';
 import { pageSchema } from './page-envelope.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 import {
@@ -320,7 +321,16 @@ const draftFields = {
   timer: optional(timerDraft),
 };
 const inputsDraft = some(inputDraft);
-const actionsDraft = list(Type.Object({ id, configuration: optional(object) }));
+const { workspaceId: _, scope: __, ...newOutput } = outputConnectorDraft.properties;
+const actionsDraft = list(
+  Type.Object({
+    id: optional(id),
+    outputConnector: optional(namedObject('NewRuleOutput', newOutput)),
+    configuration: optional(object),
+  }),
+);
+const newOutputNeeds =
+  'An action with `outputConnector` also requires `dataFlow` `create`: the output connector is created with the rule, and `actionIds` name it `new:N`, where N is the index of the action.';
 
 export const ruleDraft = namedObject('RuleDraft', {
   name,
@@ -344,6 +354,7 @@ const ruleUpdate = namedObject('RuleUpdate', {
   actions: optional(actionsDraft),
 });
 export type RuleUpdate = Static<typeof ruleUpdate>;
+export type RuleActionDraft = Static<typeof actionsDraft>[number];
 
 /** A rule of a workspace's document, where names and physical device ids stand instead of ids. */
 export const configuredRule = namedObject('ConfiguredRule', {
@@ -390,6 +401,7 @@ export const rules = recordEndpoints({
   create: {
     summary: 'Create a rule',
     description: 'Creates a rule with its inputs, logic, and actions.',
+    needsAlso: newOutputNeeds,
     body: ruleDraft,
   },
   read: {
@@ -399,6 +411,7 @@ export const rules = recordEndpoints({
   update: {
     summary: 'Update a rule',
     description: 'Updates a rule; deactivating it clears its state.',
+    needsAlso: newOutputNeeds,
     body: ruleUpdate,
   },
   remove: { summary: 'Delete a rule', description: 'Deletes a rule and its state.' },
@@ -442,7 +455,8 @@ export const ruleRuns = {
       'Runs an unsaved rule over stored samples and returns when it would have fired; sends and changes nothing.',
     tag,
     access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'body' },
-    needsAlso: 'A rule with actions also requires `dataFlow` `read`.',
+    needsAlso:
+      'A rule with actions also requires `dataFlow` `read`; an action with `outputConnector` requires `dataFlow` `create`. Output connectors are checked and not created.',
     body: draftSimulationRequest,
     response: simulationSchema,
   }),

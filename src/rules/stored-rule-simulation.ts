@@ -1,6 +1,7 @@
 // Simulation of a stored or drafted rule: reads everything that it uses, then simulates it (contract 35).
 import { hasFormOfId } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
+import type { OutputConnector } from '../model/output-connector.ts';
 import { problem } from '../model/problem.ts';
 import type { Rule } from '../model/rule.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
@@ -27,14 +28,15 @@ export async function simulateStoredRule(
   return simulateUnstoredRule(rule, range, parts);
 }
 
-/** The same for a rule that need not be stored. */
+/** The same for a rule that need not be stored; `outputs` are those of its actions that are not. */
 export async function simulateUnstoredRule(
   rule: Rule,
   range: { readonly from: EpochMs; readonly to: EpochMs },
   parts: StoredRuleSimulationParts,
+  outputs: readonly OutputConnector[] = [],
 ): Promise<SimulatedRuns> {
   const { db, ...stages } = parts;
-  return simulateRule(await compiledRule(db, rule), range, {
+  return simulateRule(await compiledRule(db, rule, outputs), range, {
     ...stages,
     tagsOf: (deviceIds) => groupsOfDevices(db, deviceIds),
     devicesOfTag: async (id) =>
@@ -44,9 +46,13 @@ export async function simulateUnstoredRule(
   });
 }
 
-async function compiledRule(db: RecordsDb, rule: Rule): Promise<CompiledRule> {
+async function compiledRule(
+  db: RecordsDb,
+  rule: Rule,
+  outputs: readonly OutputConnector[],
+): Promise<CompiledRule> {
   const actions = rule.actions.map(({ id }) => id);
-  const connectors = await findOpenOutputConnectors(db, actions);
+  const connectors = [...(await findOpenOutputConnectors(db, actions)), ...outputs];
   const blocks = await customLogicRows.findAll(db, [rule.logic.customLogic?.customLogicId ?? '']);
   const compiled = compileRule(rule, {
     connectors: new Map(connectors.map((connector) => [connector.id, connector])),

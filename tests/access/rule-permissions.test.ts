@@ -14,6 +14,11 @@ const grants: Readonly<Record<string, Permissions>> = {
     asset: ['read'],
     dataFlow: ['read'],
   },
+  'rule, asset, new outputs': {
+    rule: ['create', 'read', 'update'],
+    asset: ['read'],
+    dataFlow: ['read', 'create'],
+  },
 };
 beforeAll(async () => {
   world = await startWorld();
@@ -35,6 +40,7 @@ test('review security 8: making, changing, trying and reading rules', async () =
     scope: 'RULE_ACTION',
     customDatabaseProperties: { topic: 'x', useCurrentDevice: true },
   });
+  const alarmProperties = { name: 'x', severity: 'MAJOR' };
   const dataSource = {
     id: 's',
     inputIds: [device.id],
@@ -53,16 +59,21 @@ test('review security 8: making, changing, trying and reading rules', async () =
     logic: { type: 'COMPARISON', dataSources: [dataSource], logicBlocks: [{ conditions }] },
   };
   const acting = { ...plain, actions: [{ id: action.id }] };
+  const outputConnector = { name: 'New', type: 'ALARM', alarmProperties };
+  const making = { ...plain, actions: [{ outputConnector }] };
   const { id } = await must('POST', '/v3/rules', plain);
   const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
   const requests = [
-    ['POST', '/v3/rules', plain, [403, 201, 201]],
-    ['POST', '/v3/rules', acting, [403, 403, 201]],
-    ['PUT', `/v3/rules/${id}`, { name: 'Other', active: true }, [200, 200, 200]],
-    ['PUT', `/v3/rules/${id}`, plain, [403, 200, 200]],
-    ['PUT', `/v3/rules/${id}`, acting, [403, 403, 200]],
-    ['GET', `/v3/rules/${id}/runs`, undefined, [403, 200, 200]],
-    ['POST', `/v3/rules/${id}/simulate`, range, [403, 200, 200]],
+    ['POST', '/v3/rules', plain, [403, 201, 201, 201]],
+    ['POST', '/v3/rules', acting, [403, 403, 201, 201]],
+    ['POST', '/v3/rules', making, [403, 403, 403, 201]],
+    ['PUT', `/v3/rules/${id}`, making, [403, 403, 403, 200]],
+    ['POST', '/v3/rules/simulate', { rule: making, ...range }, [403, 403, 403, 200]],
+    ['PUT', `/v3/rules/${id}`, { name: 'Other', active: true }, [200, 200, 200, 200]],
+    ['PUT', `/v3/rules/${id}`, plain, [403, 200, 200, 200]],
+    ['PUT', `/v3/rules/${id}`, acting, [403, 403, 200, 200]],
+    ['GET', `/v3/rules/${id}/runs`, undefined, [403, 200, 200, 200]],
+    ['POST', `/v3/rules/${id}/simulate`, range, [403, 200, 200, 200]],
   ] as const;
   for (const [method, path, body, wanted] of requests) {
     const statuses: number[] = [];

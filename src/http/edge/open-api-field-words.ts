@@ -812,7 +812,9 @@ export const ownFieldWords: Words = {
   'RuleTimer.type':
     'Kind of schedule: `INTERVAL` repeats, `FIXED` is daily, `ADVANCED` is a cron expression.',
   'RuleTimer.startAt': 'Start of the schedule. Null starts immediately.',
-  'actions.id': 'ID of the output connector.',
+  'actions.id': 'ID of the output connector. Set either `id` or `outputConnector`.',
+  'actions.outputConnector':
+    'Output connector that is created with the rule. `actionIds` name it `new:N`, where N is its index in `actions`.',
   'actions.type': 'Type of the output connector.',
   'actions.name': 'Name of the output connector.',
   'actions.configuration': 'Free-form JSON of clients.',

@@ -18,6 +18,8 @@ import {
   updateCustomLogic,
 } from '../../inventory/rules/custom-logic.ts';
 import type { RuleUpdate } from '../../contract/rules.ts';
+import { change } from '../../inventory/record-change.ts';
+import { hasNewOutputs, withNewOutputs } from '../../inventory/rules/new-outputs.ts';
 import {
   createRule,
   deleteRule,
@@ -30,14 +32,19 @@ import { pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { inSortOrder } from '../../model/sort-order.ts';
 import { parseBound } from '../../model/timestamp.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import { byId, byOrganization, byWorkspace, type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export function ruleRoutes(parts: RecordParts & ViewOptionsParts & RuleHealthParts): Route[] {
-  const { records } = parts;
+interface RuleRouteParts extends RecordParts, ViewOptionsParts, RuleHealthParts {
+  readonly availableOutputs: AvailableOutputs;
+}
+
+export function ruleRoutes(parts: RuleRouteParts): Route[] {
+  const { records, availableOutputs } = parts;
   const findRule = byId(parts, 'rule');
   return recordRoutes(parts, rules, {
     kind: 'rule',
@@ -53,12 +60,19 @@ export function ruleRoutes(parts: RecordParts & ViewOptionsParts & RuleHealthPar
       return withHealth(query, page, (found) => healthOfRules(records, principal, found, parts));
     },
     checkCreate: ({ body }, principal) => checkReferences(principal, body, body.workspaceId),
-    create: (step, { body, headers }) => createRule(step, viewOptionsOf(parts, headers), body),
+    create: (step, { body, headers }) =>
+      change(step, async (inner) => {
+        const rule = await withNewOutputs(inner, availableOutputs, body.workspaceId, body);
+        return createRule(inner, viewOptionsOf(parts, headers), rule);
+      }),
     read: (id, { headers }) => readRule(records, viewOptionsOf(parts, headers), id),
     update: async (id, { body, headers }, principal) => {
       const { workspaceId } = await findRule({ id });
       checkReferences(principal, body, workspaceId);
-      return updateRule(records, viewOptionsOf(parts, headers), id, body);
+      return change(records, async (step) => {
+        const sent = await withNewOutputs(step, availableOutputs, workspaceId ?? '', body);
+        return updateRule(step, viewOptionsOf(parts, headers), id, sent);
+      });
     },
     remove: (id) => deleteRule(records, id),
   });
@@ -66,7 +80,7 @@ export function ruleRoutes(parts: RecordParts & ViewOptionsParts & RuleHealthPar
 
 /**
  * A rule reads its inputs and uses its actions: `asset` and `dataFlow` `read`, when they are named
- * (contract 36).
+ * (contract 36). New output connectors ask for `dataFlow` `create` (contract 39.4).
  */
 function checkReferences(
   principal: Principal,
@@ -74,7 +88,16 @@ function checkReferences(
   workspaceId: string | null,
 ): void {
   if (inputs || logic) alsoNeeds(principal, 'asset', 'read', workspaceId);
+  checkActions(principal, actions, workspaceId);
+}
+
+function checkActions(
+  principal: Principal,
+  actions: RuleUpdate['actions'],
+  workspaceId: string | null,
+): void {
   if (actions && actions.length > 0) alsoNeeds(principal, 'dataFlow', 'read', workspaceId);
+  if (hasNewOutputs({ actions })) alsoNeeds(principal, 'dataFlow', 'create', workspaceId);
 }
 
 // Routes of custom logic blocks (contract 14).
@@ -140,8 +163,7 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       ({ rule }) => byWorkspace(parts)(rule),
       async ({ body }, principal) => {
         const { rule } = body;
-        if (rule.actions && rule.actions.length > 0)
-          alsoNeeds(principal, 'dataFlow', 'read', rule.workspaceId);
+        checkActions(principal, rule.actions, rule.workspaceId);
         const range = { from: parseBound('from', body.from), to: parseBound('to', body.to) };
         return (await simulateDraft(rule, range)) as Static<typeof simulationSchema>;
       },

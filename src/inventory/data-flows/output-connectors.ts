@@ -105,35 +105,50 @@ export async function createOutputConnector(
   { viewOptions, available }: OutputConnectorContext,
   draft: OutputConnectorDraft,
 ) {
-  const { type, row } = creatableType(draft, available);
   const record = await change(records, async (step) => {
-    const { organizationId } = found(
-      await workspaceRows.find(step.db, draft.workspaceId),
-      'workspace',
-      draft.workspaceId,
-    );
-    const connector: OutputConnector = {
-      id: newId('outputConnector'),
-      organizationId,
-      workspaceId: draft.workspaceId,
-      name: draft.name,
-      scope: draft.scope ?? row.defaultScope,
-      type,
-      sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? row.defaultSendConsecutiveAlerts,
-      invokeRuleEngine: draft.invokeRuleEngine ?? false,
-      useCustomPayload: draft.useCustomPayload ?? false,
-      customPayload: draft.customPayload ?? null,
-      properties: propertiesIn(draft, type, row, null),
-      ...firstVersion(step.now()),
-    };
-    available.check(connector);
-    await checkTargetDevices(step, connector);
-    await checkNamedConnectors(step, connector);
-    await outputConnectorRows.insert(step, connector);
-    step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
+    const connector = await draftedOutputConnector(step, available, draft);
+    await insertOutputConnector(step, connector);
     return connector;
   });
   return outputConnectorView(record, viewOptions);
+}
+
+/** The connector of a draft, checked and not stored. Throws as `createOutputConnector`. */
+export async function draftedOutputConnector(
+  records: Records,
+  available: AvailableOutputs,
+  draft: OutputConnectorDraft,
+): Promise<OutputConnector> {
+  const { type, row } = creatableType(draft, available);
+  const { organizationId } = found(
+    await workspaceRows.find(records.db, draft.workspaceId),
+    'workspace',
+    draft.workspaceId,
+  );
+  const connector: OutputConnector = {
+    id: newId('outputConnector'),
+    organizationId,
+    workspaceId: draft.workspaceId,
+    name: draft.name,
+    scope: draft.scope ?? row.defaultScope,
+    type,
+    sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? row.defaultSendConsecutiveAlerts,
+    invokeRuleEngine: draft.invokeRuleEngine ?? false,
+    useCustomPayload: draft.useCustomPayload ?? false,
+    customPayload: draft.customPayload ?? null,
+    properties: propertiesIn(draft, type, row, null),
+    ...firstVersion(records.now()),
+  };
+  available.check(connector);
+  await checkTargetDevices(records, connector);
+  await checkNamedConnectors(records, connector);
+  return connector;
+}
+
+/** Stores a drafted connector in the open transaction. */
+export async function insertOutputConnector(step: Step, connector: OutputConnector): Promise<void> {
+  await outputConnectorRows.insert(step, connector);
+  step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
 }
 
 export async function readOutputConnector(

@@ -100,11 +100,17 @@ export function nextExecutionOf(active: boolean, timer: RuleTimer, now: number):
   return null;
 }
 
+/** Throws when there are too many. */
+export function checkActions(actions: readonly unknown[]): void {
+  checkLength('actions', actions, ruleLimits.actionsMax);
+}
+
 export function actionsFrom(sent: RuleUpdate['actions']): RuleActionRef[] {
   const actions = sent ?? [];
-  checkLength('actions', actions, ruleLimits.actionsMax);
+  checkActions(actions);
   const seen = new Set<string>();
   return actions.map(({ id, configuration }, i) => {
+    if (!id) throw invalidRule(`actions.${i}`, 'must have either id or outputConnector');
     if (seen.has(id)) throw invalidRule(`actions.${i}.id`, `${id} is duplicated`);
     seen.add(id);
     return { id, configuration: configuration ?? {} };

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../model/ids.ts';
 import { formatInstantOrNull } from '../../model/instant.ts';
+import type { OutputConnector } from '../../model/output-connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Rule, RuleInput } from '../../model/rule.ts';
@@ -70,8 +71,15 @@ export async function createRule(
   return view(records, viewOptions, record);
 }
 
-/** The rule of a draft, checked and not stored. Throws 400 naming the field. */
-export async function draftedRule(records: Records, draft: RuleDraft): Promise<Rule> {
+/**
+ * The rule of a draft, checked and not stored. `outputs` are those of its actions that are not
+ * stored either. Throws 400 naming the field.
+ */
+export async function draftedRule(
+  records: Records,
+  draft: RuleDraft,
+  outputs: readonly OutputConnector[] = [],
+): Promise<Rule> {
   const { workspaceId } = draft;
   const workspace = found(
     await workspaceRows.find(records.db, workspaceId),
@@ -99,7 +107,7 @@ export async function draftedRule(records: Records, draft: RuleDraft): Promise<R
     nextExecution: nextExecutionOf(active, timer, now),
     ...firstVersion(now),
   };
-  await checkRuleReferences(records, rule);
+  await checkRuleReferences(records, rule, outputs);
   return rule;
 }
 
@@ -187,7 +195,11 @@ export async function deleteRule(records: Records, id: string): Promise<void> {
 // Reference checks of rules: inputs and actions belong to the workspace, custom logic to the organization (contract 13).
 
 /** Throws 400 naming the field. */
-async function checkRuleReferences(step: Step, rule: Rule): Promise<void> {
+async function checkRuleReferences(
+  step: Step,
+  rule: Rule,
+  outputs: readonly OutputConnector[] = [],
+): Promise<void> {
   await checkInputs(step, rule);
   for (const id of devicesNamed(rule.logic.logicBlocks ?? []))
     await checkWorkspace(
@@ -195,7 +207,7 @@ async function checkRuleReferences(step: Step, rule: Rule): Promise<void> {
       { kind: 'device', id, field: 'logic.logicBlocks' },
       rule.workspaceId,
     );
-  await checkActions(step, rule);
+  await checkActions(step, rule, outputs);
   await checkUsualKeys(step, rule);
   const { customLogic } = rule.logic;
   if (customLogic === null) return;
@@ -294,11 +306,14 @@ async function checkWorkspace(
   throw problem('unknownReference', { field: `body ${field}`, what: kind, id, place: 'workspace' });
 }
 
-async function checkActions(step: Step, { actions, workspaceId }: Rule): Promise<void> {
+async function checkActions(
+  step: Step,
+  { actions, workspaceId }: Rule,
+  outputs: readonly OutputConnector[],
+): Promise<void> {
   const ids = actions.map(({ id }) => id);
-  const connectors = new Map(
-    (await outputConnectorRows.findAll(step, ids)).map((connector) => [connector.id, connector]),
-  );
+  const stored = await outputConnectorRows.findAll(step, ids);
+  const connectors = new Map([...stored, ...outputs].map((connector) => [connector.id, connector]));
   for (const [i, id] of ids.entries()) {
     const connector = connectors.get(id);
     if (connector === undefined || connector.workspaceId !== workspaceId) {
