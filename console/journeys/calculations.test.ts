@@ -53,7 +53,7 @@ journey('calculations', { start: startWorld }, (stage) => {
     const id = page.url().split('/').at(-1) ?? '';
     const outputs = async () => (await world.must('GET', `/v3/calculations/${id}`)).outputs;
     await expect
-      .poll(outputs, { timeout: 20_000 })
+      .poll(outputs, { timeout: 60_000 })
       .toEqual([
         expect.objectContaining({ key: 'energy', across: 'SUM' }),
         { key: 'share', expression: 'energy / 2' },

@@ -112,8 +112,7 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     await page.getByLabel('Sample topic').fill('default');
     await page.getByText('Create devices for unknown points').click();
     await page.getByLabel('Maximum devices').fill('20');
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved').first().waitFor();
+    await stage.save('/v3/device-connectors/');
     await stage.inspect('line-protocol-connector');
     const path = `/v3/device-connectors/${page.url().split('/').at(-1)}`;
     expect((await world.must('GET', path)).lineProtocol).toEqual({
@@ -138,8 +137,7 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     await page.getByLabel('Device ID behind an edge node').fill('{edge}-{device}');
     await page.getByText('Create devices for unknown births').click();
     await page.getByLabel('Maximum devices').fill('20');
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved').first().waitFor();
+    await stage.save('/v3/device-connectors/');
     await stage.inspect('sparkplug-connector');
     const path = `/v3/device-connectors/${page.url().split('/').at(-1)}`;
     expect((await world.must('GET', path)).sparkplug).toEqual({

@@ -42,8 +42,7 @@ journey('custom logic', { start: startWorld }, (stage) => {
       .waitFor();
     expect(stage.takeComplaints().join()).toContain('status of 400');
     await page.getByLabel('Variable').last().fill('isOn');
-    await page.keyboard.press('Control+s');
-    await page.getByRole('status').getByText('Saved', { exact: true }).waitFor();
+    await stage.save('/v3/rules/custom/');
     const saved = await world.must('GET', `/v3/rules/custom/${logicId}`);
     expect(saved.properties).toEqual([
       expect.objectContaining({ variableName: 'limit', type: 'NUMERICAL', defaultValue: 25 }),

@@ -60,7 +60,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
             .getByText('31.25')
             .count();
         },
-        { timeout: 10_000, interval: 250 },
+        { timeout: 60_000, interval: 250 },
       )
       .toBe(1);
   });
@@ -88,7 +88,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('img', { name: 'Workshop' }).waitFor();
     await arrange(page);
     await stage.inspect('dashboard-edit');
-    await save(page);
+    await stage.save('/v3/dashboards/');
     await page.reload();
     await page.getByRole('img', { name: 'Workshop' }).waitFor();
   });
@@ -171,7 +171,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     );
     const tile = page.getByRole('region', { name: 'Ground floor', exact: true });
     for (const shown of ['Auditorium', 'Canteen', 'per 1 h']) await tile.getByText(shown).waitFor();
-    await save(page);
+    await stage.save('/v3/dashboards/');
   });
 
   test('contract 38: a tile draws a formula, whose error stands at its place', async () => {
@@ -194,7 +194,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Apply' }).click();
     await asked;
     await page.getByRole('region', { name: 'Fahrenheit', exact: true }).waitFor();
-    await save(page);
+    await stage.save('/v3/dashboards/');
   });
 
   test('edits that met those of another session wait for a choice', async () => {
@@ -208,8 +208,9 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
     expect(await world.must('GET', path)).toMatchObject({ name: 'Of another', description: null });
     await stage.inspect('dashboard-conflict');
-    await page.getByRole('button', { name: 'Overwrite' }).click();
-    await page.getByRole('button', { name: 'Overwrite' }).waitFor({ state: 'detached' });
+    await stage.save('/v3/dashboards/', () =>
+      page.getByRole('button', { name: 'Overwrite' }).click(),
+    );
     const description = 'For the nurses';
     expect(await world.must('GET', path)).toMatchObject({ name: 'Night shift', description });
   });
@@ -262,15 +263,6 @@ async function tabTo(page: Page, name: string): Promise<void> {
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab does not reach ${name}`);
-}
-
-/** By key. What was saved before may be told still, so that the answer is waited for. */
-async function save(page: Page): Promise<void> {
-  const saved = page.waitForResponse(
-    (answer) => answer.request().method() === 'PUT' && answer.url().includes('/v3/dashboards/'),
-  );
-  await page.keyboard.press('Control+s');
-  expect((await saved).status()).toBe(200);
 }
 
 /** Edits the description, which is not saved. */

@@ -131,8 +131,9 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await page.getByText('Someone else changed this while you were editing').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     stage.takeComplaints(); // The browser itself notes the 409.
-    await page.getByRole('button', { name: 'Overwrite' }).click();
-    await page.getByText(/^Saved/).waitFor();
+    await stage.save('/v3/device-types/', () =>
+      page.getByRole('button', { name: 'Overwrite' }).click(),
+    );
     const saved = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(saved['uplinkScript'].code).toContain('/ 1;');
     expect(saved['description']).toBe('Rooms');

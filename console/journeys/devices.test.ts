@@ -13,10 +13,13 @@ async function prepare(world: World): Promise<void> {
   await world.device({ name: 'Cellar' });
   for (const temperature of [20.5, 21.5])
     expect((await world.capture(heard, { temperature, batteryLevel: 21 })).status).toBe(201);
-  await vi.waitFor(async () => {
-    const { uplinkMetrics } = await world.must('GET', `/v3/devices/${heard.id}`);
-    expect(uplinkMetrics).not.toBeNull();
-  });
+  await vi.waitFor(
+    async () => {
+      const { uplinkMetrics } = await world.must('GET', `/v3/devices/${heard.id}`);
+      expect(uplinkMetrics).not.toBeNull();
+    },
+    { timeout: 60_000 },
+  );
 }
 
 journey('devices', { start: startWorld, prepare }, (stage) => {

@@ -149,8 +149,9 @@ journey(
       await page.getByText('Someone else changed this').waitFor();
       expect(stage.takeComplaints().join()).toContain('status of 409');
       expect(await axeFindings(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Overwrite' }).click();
-      await page.getByRole('status').getByText('Saved').waitFor();
+      await stage.save('/v3/data-flows/', () =>
+        page.getByRole('button', { name: 'Overwrite' }).click(),
+      );
       await page.getByRole('link', { name: 'Data flows' }).last().click();
       await page.getByText('All rooms').waitFor();
       await page.getByRole('cell', { name: /1 device, last sample/ }).waitFor();

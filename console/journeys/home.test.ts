@@ -44,7 +44,7 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
           await world.capture(room, { temperature: 21.5, open: true });
           return page.getByRole('link', { name: 'Room <b>1</b>' }).count();
         },
-        { timeout: 10_000, interval: 250 },
+        { timeout: 60_000, interval: 250 },
       )
       .toBeGreaterThan(0);
     await page.getByText('21.5', { exact: true }).first().waitFor();

@@ -25,6 +25,11 @@ export interface Stage<W extends World = World> {
   readonly visit: (path: string) => Promise<void>;
   /** Axe finds nothing, light and dark; `PICTURES=folder` keeps a picture of each. */
   readonly inspect: (name: string) => Promise<void>;
+  /**
+   * Saves a record below the path, by key unless told how, and waits for the answer. A message does not
+   * tell it: one may be of an earlier save, and `Saved` is also found in `Unsaved changes`.
+   */
+  readonly save: (path: string, act?: () => Promise<unknown>) => Promise<void>;
   /** Takes the expected complaints, for example of an answer 403 that the test causes. */
   readonly takeComplaints: () => string[];
 }
@@ -44,10 +49,10 @@ export interface JourneyOptions<W extends World> {
 }
 
 /** How long an element may need to appear; the machine of CI also runs other tests. */
-const elementMs = 20_000;
+const elementMs = 60_000;
 /** The first page of a browser that has just started, on a busy machine. */
-const navigationMs = 30_000;
-const startMs = 60_000;
+const navigationMs = 120_000;
+const startMs = 240_000;
 
 /** Declares the tests of a journey; each fails on a complaint of the page that it does not take. */
 export function journey<W extends World = World>(
@@ -104,6 +109,21 @@ class Running<W extends World> implements Stage<W> {
 
   readonly visit = async (path: string): Promise<void> => {
     await this.page.goto(this.at(path));
+  };
+
+  readonly save = async (
+    path: string,
+    act: () => Promise<unknown> = () => this.page.keyboard.press('Control+s'),
+  ): Promise<void> => {
+    const [answer] = await Promise.all([
+      this.page.waitForResponse(
+        (one) => one.request().method() === 'PUT' && new URL(one.url()).pathname.startsWith(path),
+      ),
+      act(),
+    ]);
+    expect(answer.status()).toBe(200);
+    // The page has taken the answer.
+    await expect.poll(() => this.page.getByText(/^Unsaved changes/).count()).toBe(0);
   };
 
   readonly takeComplaints = (): string[] => this.#browser?.complaints.splice(0) ?? [];

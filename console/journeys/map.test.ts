@@ -78,7 +78,7 @@ journey('map', { start: startWorld, prepare }, (stage) => {
           await world.capture(lost, { latitude: 47.05, longitude: 8.3 });
           return page.getByText('6 in view').count();
         },
-        { timeout: 10_000, interval: 300 },
+        { timeout: 60_000, interval: 300 },
       )
       .toBe(1);
   });
@@ -156,7 +156,7 @@ const tile = Buffer.from(
 );
 const asked: { readonly path: string; readonly referer: string | undefined }[] = [];
 let isDown = false;
-const soon = { timeout: 10_000, interval: 200 };
+const soon = { timeout: 60_000, interval: 200 };
 const tileServer = createServer(({ url = '', headers }, answer) => {
   asked.push({ path: url, referer: headers.referer });
   if (isDown) answer.writeHead(503).end();

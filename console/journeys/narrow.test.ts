@@ -20,7 +20,7 @@ const prepare = async (world: World) => {
   records = await makeRecords(world, { names, text: 'A few words.' });
 };
 
-journey('narrow', { start: startWorld, prepare, browser, startMs: 120_000 }, (stage) => {
+journey('narrow', { start: startWorld, prepare, browser }, (stage) => {
   test.each(['en', 'de'])(
     'review console M1: every page is within reach on a phone, in %s',
     async (language) => {

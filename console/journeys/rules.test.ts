@@ -117,8 +117,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     expect(await axeFindings(page)).toEqual([]);
     const said = 'temperature is above 8 for 15 min (until it is below 6) (over after 1 min)';
     await page.getByText(`When Cold room reports that ${said}, raise an alarm.`).waitFor();
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved').first().waitFor();
+    await stage.save('/v3/rules/');
     await world.capture(device, { temperature: 9 });
     await page.getByText('condition 1 is met, but not for 15 min yet').waitFor();
     expect(await alarmRules(world).of(device)).toEqual([]);
@@ -144,8 +143,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
       )
       .waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved').first().waitFor();
+    await stage.save('/v3/rules/');
     await world.capture(device, { temperature: 4 });
     await world.capture(device, { temperature: 16 });
     await page.getByText('condition 1 is met: 12 is above 8').first().waitFor();
@@ -158,8 +156,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
       .getByText('When Laundry reports that temperature is very unusual, raise an alarm.')
       .waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.keyboard.press('Control+s');
-    await page.getByText('Saved').first().waitFor();
+    await stage.save('/v3/rules/');
     await expect
       .poll(
         async () => (await world.must('GET', `/v3/rules/${id}`)).logic.logicBlocks[0].conditions[0],

@@ -23,14 +23,10 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     const { world } = stage;
     return world.must('GET', `/v3/workspaces/${world.workspaceId}`);
   };
-  const saved = async () => {
-    const { page } = stage;
-    // The message of an earlier save can still be there.
-    const stored = page.waitForResponse((answer) => answer.request().method() === 'PUT');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await stored;
-    await page.getByRole('status').getByText('Saved').first().waitFor();
-  };
+  const save = () =>
+    stage.save('/v3/workspaces/', () =>
+      stage.page.getByRole('button', { name: 'Save', exact: true }).click(),
+    );
 
   test('the name and zone are changed; edits survive a reload, and another save is not lost', async () => {
     const { page, world } = stage;
@@ -51,7 +47,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Load their version' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Campus <b>');
     await page.getByLabel('Time zone').selectOption('Europe/Zurich');
-    await saved();
+    await save();
     expect(await settings()).toMatchObject({
       name: 'Campus <b>',
       description: 'of another',
@@ -92,7 +88,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     // What has scrolled below the bar is no target.
     await page.evaluate(() => scrollTo(0, 0));
     await stage.inspect('settings-hours');
-    await saved();
+    await save();
     const workday = [{ from: '07:10', to: '17:15' }];
     expect((await settings()).settings).toMatchObject({
       workingHours: {
