@@ -56,8 +56,6 @@ const ofSqlite = [
 
 const onPostgres = {
   env: { RECORDS: 'postgres' },
-  // A statement is a round trip, and some tests make hundreds of records one by one.
-  testTimeout: 120_000,
   globalSetup: ['tests/servers/records-cluster.ts'],
   exclude: [...configDefaults.exclude, ...ofSqlite],
 };
@@ -65,7 +63,6 @@ const isPostgres = process.env['RECORDS'] === 'postgres';
 /** With `SAMPLES=clickhouse`, the platforms of the named tests keep their samples in ClickHouse. */
 const onClickHouse = {
   env: { SAMPLES: 'clickhouse' },
-  testTimeout: 120_000,
   globalSetup: ['tests/servers/samples-server.ts'],
 };
 const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
@@ -93,8 +90,6 @@ const notOnTwoNodes: Readonly<Record<string, string>> = {
 /** With `CLUSTER=2`, platforms of the named tests are two nodes behind a proxy, on both servers. */
 const onTwoNodes = {
   env: { RECORDS: 'postgres', SAMPLES: 'clickhouse', CLUSTER: '2' },
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
   globalSetup: ['tests/servers/records-cluster.ts', 'tests/servers/samples-server.ts'],
   exclude: [
     ...configDefaults.exclude,
@@ -106,7 +101,7 @@ if (isTwoNodes)
   for (const [name, reason] of Object.entries(notOnTwoNodes))
     console.log(`tests/interface/${name} is skipped on two nodes: ${reason}`);
 /** With `PACKAGES=1`, what is made for installation without npm; it takes minutes. */
-const ofPackages = { maxWorkers: 1, testTimeout: 60_000 };
+const ofPackages = { maxWorkers: 1 };
 const isPackages = process.env['PACKAGES'] === '1';
 const onAnotherEngine = [
   ...(isPackages
@@ -170,10 +165,10 @@ export default defineConfig({
     // One more than the cores of the machine of CI: tests also wait for browsers, servers and timers.
     maxWorkers: 3,
     // What is awaited comes soon on a quiet machine, and later on one that is busy; these only end what hangs.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     sequence: { sequencer: LongestFirst },
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
     reporters: [
       'default',

@@ -43,7 +43,7 @@ export async function openMailBox(): Promise<MailBox> {
     mails,
     url: `smtp://127.0.0.1:${port}`,
     async newest(address, beyond = 0) {
-      await expect.poll(() => of(address).length, { timeout: 20_000 }).toBeGreaterThan(beyond);
+      await expect.poll(() => of(address).length, { timeout: 60_000 }).toBeGreaterThan(beyond);
       return of(address).at(-1)!;
     },
     close: () => new Promise<void>((resolve) => server.close(resolve)),

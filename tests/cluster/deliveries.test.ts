@@ -125,7 +125,7 @@ describe('any node', () => {
       for (const node of cluster.nodes)
         await expect
           .poll(async () => (await list(node, id, '&state=DELIVERED')).body.totalElements, {
-            timeout: 10_000,
+            timeout: 60_000,
           })
           .toBe(devices.length * 6);
   });
@@ -136,7 +136,7 @@ describe('any node', () => {
       // Also the results of what was sent again at the other node.
       await expect
         .poll(async () => (await list(node, id, '&state=DELIVERED')).body.totalElements, {
-          timeout: 10_000,
+          timeout: 60_000,
         })
         .toBe(devices.length * 6);
       received.length = 0;

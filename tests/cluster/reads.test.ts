@@ -63,7 +63,7 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
     }
     devices = [first, ...others];
     sent = devices.map(() => []);
-    await vi.waitFor(async () => expect(await heldBy(cluster)).toEqual([128, 128]), 30_000);
+    await vi.waitFor(async () => expect(await heldBy(cluster)).toEqual([128, 128]), 60_000);
     expect(new Set(devices.map(({ id }) => partitionOf(id))).size).toBeGreaterThan(4);
   }, 240_000);
   afterAll(() => cluster.close());
@@ -133,7 +133,7 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
     const added = await cluster.addProcess();
     const moving = vi.waitFor(
       async () => expect((await heldBy(cluster)).every((held) => held < 128)).toBe(true),
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     let isMoved = false;
     void moving.then(() => (isMoved = true));
@@ -149,7 +149,7 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
         for (const reader of cluster.nodes) await mustSeeAll(reader);
       }
     // Everything is shipped a second later, so that nothing is lost with the node.
-    await vi.waitFor(async () => expect(await openAt(added.port)).toBe(0), 30_000);
+    await vi.waitFor(async () => expect(await openAt(added.port)).toBe(0), 60_000);
     await added.kill();
     // Until its leases end, what it has is named as missing.
     const [reader = cluster.world] = cluster.nodes;
@@ -162,7 +162,7 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
         message: expect.stringMatching(/node [\w-]{36}/),
       },
     });
-    await vi.waitFor(async () => expect(await latest()).toMatchObject({ status: 200 }), 30_000);
+    await vi.waitFor(async () => expect(await latest()).toMatchObject({ status: 200 }), 60_000);
     for (const node of cluster.nodes) await mustSeeAll(node);
   }, 240_000);
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   flow = { secret: connector.uplinkSecret, dataFlowId };
   devices = await Promise.all(Array.from({ length: 8 }, (_, n) => deviceOf(`device-${n}`)));
-  await vi.waitFor(async () => expect(await held()).toEqual([128, 128]), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await held()).toEqual([128, 128]), { timeout: 60_000 });
   expect(new Set(devices.map(({ id }) => partitionOf(id))).size).toBeGreaterThan(2);
 }, 240_000);
 afterAll(() => cluster.close());

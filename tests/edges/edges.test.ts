@@ -288,9 +288,9 @@ describe('decoders in edges', () => {
     // Its connection ends with the thread; then the script runs in its own thread, which says what it did.
     // Not each connection is that of a thread that has the decoder.
     const stuckOnce = () => send(hostile, { stuck: true }).catch(() => 'ended');
-    await expect.poll(stuckOnce, { timeout: 20_000 }).toBe('ended');
+    await expect.poll(stuckOnce, { timeout: 60_000 }).toBe('ended');
     // Other connections of that thread end in the same moment.
-    await expect.poll(stuckOnce, { timeout: 20_000 }).toBe(201);
+    await expect.poll(stuckOnce, { timeout: 60_000 }).toBe(201);
     await expect.poll(() => acknowledged.length).toBeGreaterThan(50);
     isOver = true;
     await load;

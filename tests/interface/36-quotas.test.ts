@@ -34,7 +34,7 @@ test('review security 14: devices of an organization are limited, singly and by 
   });
   await expect
     .poll(async () => (await world.must('GET', `/v3/operations/${operation.id}`)).completed, {
-      timeout: 10_000,
+      timeout: 60_000,
     })
     .not.toBeNull();
   const { actionsFailed, actions } = await world.must(

@@ -153,7 +153,7 @@ describe('custom logic', () => {
           }[]
         ).filter(({ data }) => 'x' in data);
       await expect
-        .poll(stored, { interval: 20, timeout: 10_000 })
+        .poll(stored, { interval: 20, timeout: 60_000 })
         .toMatchObject([{ data: { x: 1 }, ...wanted }]);
     },
   );
@@ -214,7 +214,7 @@ describe('review security 7: what a simulation shows', () => {
       dataFlowId: there.dataFlowId,
     });
     const placeOf = async () => (await must('GET', `/v3/devices/${device.id}`)).workspaceId;
-    await expect.poll(placeOf, { interval: 20, timeout: 30_000 }).toBe(other.id);
+    await expect.poll(placeOf, { interval: 20, timeout: 60_000 }).toBe(other.id);
     const simulated = await must('POST', `/v3/rules/${rule.id}/simulate`, range);
     expect([simulated.samples, simulated.runs]).toEqual([0, 0]);
   });

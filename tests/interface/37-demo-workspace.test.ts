@@ -35,7 +35,7 @@ test('is created in the name of the caller, once, sends, and goes without a trac
     const page = await owner.must('POST', '/v3/devices/query/latest', { deviceIds });
     return page.content.filter(({ samples }: { samples: object[] }) => samples.length > 0).length;
   };
-  await expect.poll(withSamples, { timeout: 30_000, interval: 100 }).toBeGreaterThan(10);
+  await expect.poll(withSamples, { timeout: 60_000, interval: 100 }).toBeGreaterThan(10);
   const audit = await owner.must('GET', `/v3/audit-logs?${within}&resourceType=DEVICE`);
   expect(audit.content[0].actor).toMatchObject({ type: 'USER', name: 'Administrator' });
 

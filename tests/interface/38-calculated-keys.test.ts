@@ -228,7 +228,7 @@ describe('POST /v3/device-types/:id/recalculate', () => {
     const { status, body } = await ask(device, { dryRun: false, ...more });
     expect([status, body.type]).toEqual([202, 'DATA_RECALCULATE']);
     const read = () => world.must('GET', `/v3/operations/${body.id}`);
-    await expect.poll(async () => (await read()).completed, { timeout: 20_000 }).not.toBeNull();
+    await expect.poll(async () => (await read()).completed, { timeout: 60_000 }).not.toBeNull();
     return read();
   }
   const keysOf = (device: TestDevice, calculatedKeys: Keys) =>

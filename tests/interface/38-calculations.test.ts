@@ -4,7 +4,7 @@ import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-const waits = { timeout: 30_000 };
+const waits = { timeout: 60_000 };
 
 let world: World;
 let clockAheadMs = 0;

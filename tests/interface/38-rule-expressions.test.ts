@@ -77,7 +77,7 @@ async function runsOf(rule: { readonly id: string }, count: number) {
   const path = `/v3/rules/${rule.id}/runs`;
   const runs = async () =>
     (await world.must('GET', path)).content as readonly { outcome: string; reason: string }[];
-  await expect.poll(runs, { timeout: 20_000 }).toHaveLength(count);
+  await expect.poll(runs, { timeout: 60_000 }).toHaveLength(count);
   return (await runs()).map(({ outcome, reason }) => `${outcome} ${reason}`).reverse();
 }
 
@@ -354,7 +354,7 @@ describe('evaluation', () => {
     });
     const operation = () => world.must('GET', `/v3/operations/${id}`);
     await expect
-      .poll(async () => (await operation()).completed, { timeout: 20_000 })
+      .poll(async () => (await operation()).completed, { timeout: 60_000 })
       .not.toBeNull();
     await send(device, [2, { temperature: 20 }]);
     expect((await runsOf(rule, 3))[2]).toBe('NOT_FIRED no condition was met: 25 is not above 100');
@@ -375,7 +375,7 @@ describe('evaluation', () => {
     });
     await expect
       .poll(async () => (await world.must('GET', `/v3/rules/${rule.id}/runs`)).content[0]?.reason, {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toBe('logic block 1 was true: 3 is above 1');
   });

@@ -55,7 +55,7 @@ const erase = (devices: readonly TestDevice[], more: object) =>
 
 async function completed({ id }: { readonly id: string }) {
   const read = () => world.must('GET', `/v3/operations/${id}`);
-  await expect.poll(async () => (await read()).completed, { timeout: 10_000 }).not.toBeNull();
+  await expect.poll(async () => (await read()).completed, { timeout: 60_000 }).not.toBeNull();
   return read();
 }
 

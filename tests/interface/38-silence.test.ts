@@ -7,7 +7,7 @@ import { alarmRules } from '../world/alarm-rules.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const minute = 60_000;
-const waits = { timeout: 20_000 };
+const waits = { timeout: 60_000 };
 
 let world: World;
 let clockAheadMs = 0;

@@ -62,7 +62,7 @@ const send = (device: TestDevice, at: number, temperature: number) =>
 
 async function reasons(rule: { readonly id: string }, count: number) {
   const runs = async () => (await world.must('GET', `/v3/rules/${rule.id}/runs`)).content;
-  await expect.poll(runs, { timeout: 20_000 }).toHaveLength(count);
+  await expect.poll(runs, { timeout: 60_000 }).toHaveLength(count);
   return (await runs())
     .map((run: { outcome: string; reason: string }) => `${run.outcome} ${run.reason}`)
     .reverse();

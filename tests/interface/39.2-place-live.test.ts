@@ -88,16 +88,16 @@ test('outputs name the place and its path, also after it was renamed', async () 
   const device = await world.device({ outputs: [{ id: hook.id, topic: '*' }] });
   const bodies = () => target.received.map(({ body }) => body);
   await world.capture(device, { n: 1 });
-  await expect.poll(bodies, { timeout: 30_000 }).toEqual([{ name: null, path: null }]);
+  await expect.poll(bodies, { timeout: 60_000 }).toEqual([{ name: null, path: null }]);
   const room = await place('Room A/B', floor.id);
   await put(device, room);
   await world.capture(device, { n: 2 });
   const first = { name: 'Room A/B', path: 'Site/Floor 1/Room A\\/B' };
-  await expect.poll(() => bodies().at(-1), { timeout: 30_000 }).toEqual(first);
+  await expect.poll(() => bodies().at(-1), { timeout: 60_000 }).toEqual(first);
   await world.must('PUT', `/v3/places/${site.id}`, { name: 'Campus' });
   await world.capture(device, { n: 3 });
   const second = { ...first, path: 'Campus/Floor 1/Room A\\/B' };
-  await expect.poll(() => bodies().at(-1), { timeout: 30_000 }).toEqual(second);
+  await expect.poll(() => bodies().at(-1), { timeout: 60_000 }).toEqual(second);
   await world.must('PUT', `/v3/places/${site.id}`, { name: 'Site' });
   await target.close();
 });
@@ -123,6 +123,6 @@ test('alarms of rules name the place', async () => {
     return (await world.must('GET', path)).content;
   };
   await expect
-    .poll(alarms, { timeout: 30_000 })
+    .poll(alarms, { timeout: 60_000 })
     .toMatchObject([{ key: 'Floor 1', name: 'Site/Floor 1 is warm' }]);
 });

@@ -164,7 +164,7 @@ test('alarms of a place', async () => {
   }
   const list = async (query: string) =>
     (await world.must('GET', `/v3/alarms?workspaceId=${workspaceId}${query}`)).totalElements;
-  await expect.poll(() => list(''), { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => list(''), { timeout: 60_000 }).toBe(2);
   expect(await list(`&placeId=${site.id}`)).toBe(1);
   expect(await list(`&placeId=${floors[1]!.id}`)).toBe(0);
   const overview = `/v3/workspaces/${workspaceId}/overview?placeId=${floors[0]!.id}`;

@@ -46,7 +46,7 @@ async function evaluated(watched: TestDevice): Promise<void> {
   const before = await count(watched);
   await send(watched, 0);
   await send(watched, 50);
-  await expect.poll(() => count(watched), { timeout: 30_000 }).toBe(before + 1);
+  await expect.poll(() => count(watched), { timeout: 60_000 }).toBe(before + 1);
 }
 
 test('the rule shows its place by name', () => {
@@ -69,7 +69,7 @@ test('devices at and below trigger it, also after they or their place moved', as
   expect(await count(moving)).toBe(0);
   await put(moving, floor);
   await send(moving, 51);
-  await expect.poll(() => count(moving), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => count(moving), { timeout: 60_000 }).toBe(1);
   // Without a device of its own having changed, the floor is elsewhere.
   await world.must('PUT', `/v3/places/${floor.id}`, { parentId: other.id });
   await send(moving, 0);
@@ -79,7 +79,7 @@ test('devices at and below trigger it, also after they or their place moved', as
   await world.must('PUT', `/v3/places/${floor.id}`, { parentId: site.id });
   await send(moving, 0);
   await send(moving, 53);
-  await expect.poll(() => count(moving), { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => count(moving), { timeout: 60_000 }).toBe(2);
   await put(moving, null);
   await send(moving, 0);
   await send(moving, 54);
@@ -91,12 +91,12 @@ test('an alarm ends when its device is at the place no more', async () => {
   const device = await world.device();
   await put(device, floor);
   await send(device, 60);
-  await expect.poll(() => count(device), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => count(device), { timeout: 60_000 }).toBe(1);
   await world.must('PUT', `/v3/places/${floor.id}`, { parentId: null });
   const path = `/v3/alarms?workspaceId=${world.workspaceId}&deviceId=${device.id}`;
   await expect
     .poll(async () => (await world.must('GET', path)).content[0].cleared?.reason, {
-      timeout: 30_000,
+      timeout: 60_000,
     })
     .toBe('INPUT_REMOVED');
   await world.must('PUT', `/v3/places/${floor.id}`, { parentId: site.id });

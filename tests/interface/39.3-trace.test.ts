@@ -49,7 +49,7 @@ async function verdict(
   query: Record<string, string> = {},
 ): Promise<Trace['verdict']> {
   const ask = async () => (await trace(device, query)).verdict;
-  await expect.poll(async () => (await ask()).code, { timeout: 30_000 }).toBe(code);
+  await expect.poll(async () => (await ask()).code, { timeout: 60_000 }).toBe(code);
   seen.add(code);
   return ask();
 }
@@ -168,7 +168,7 @@ describe('arrival', () => {
         async () =>
           (await world.must('GET', `/v3/device-connectors/${device.connectorId}/refusals`))
             .totalElements,
-        { timeout: 30_000 },
+        { timeout: 60_000 },
       )
       .toBe(2);
     await verdict(device, 'OK');
@@ -391,7 +391,7 @@ describe('rules', () => {
     const { id } = await rule(device, warm(device), alarm.id);
     await send(device, { temperature: 30 });
     await expect
-      .poll(async () => (await trace(device, { ruleId: id })).steps, { timeout: 30_000 })
+      .poll(async () => (await trace(device, { ruleId: id })).steps, { timeout: 60_000 })
       .toContainEqual(
         expect.objectContaining({
           kind: 'ALARM',
@@ -421,7 +421,7 @@ describe('deliveries', () => {
     const waiting = await verdict(device, 'DELIVERY_WAITING');
     expect(waiting.fix?.link).toEqual(link);
     await expect
-      .poll(async () => (await trace(device)).verdict.text, { timeout: 30_000 })
+      .poll(async () => (await trace(device)).verdict.text, { timeout: 60_000 })
       .toContain('503');
     const other = await world.device({
       outputs: [

@@ -162,7 +162,7 @@ test('behaviour 3: an alarm ends when its device moves to another workspace', as
     dataFlowId: there.dataFlowId,
   });
   const placeOf = async () => (await world.must('GET', `/v3/devices/${device.id}`)).workspaceId;
-  await expect.poll(placeOf, { interval: 20, timeout: 30_000 }).toBe(workspace.id);
+  await expect.poll(placeOf, { interval: 20, timeout: 60_000 }).toBe(workspace.id);
   await expect.poll(() => alarmsOf(device)).toMatchObject(clearedBy('DEVICE_MOVED'));
 });
 

@@ -8,7 +8,7 @@ import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const second = 1_000;
 const day = 86_400 * second;
-const waits = { timeout: 25_000, interval: 50 };
+const waits = { timeout: 60_000, interval: 50 };
 
 /** Custom logic that compares the time of the last sample, or the start of the platform. */
 function silenceScript(seconds: number): string {

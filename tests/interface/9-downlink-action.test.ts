@@ -9,7 +9,7 @@ import {
   upTopic,
 } from '../world/mqtt-world.ts';
 
-const within = { timeout: 20_000 };
+const within = { timeout: 60_000 };
 
 let world: MqttWorld;
 beforeAll(async () => {

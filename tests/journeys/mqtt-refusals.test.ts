@@ -120,15 +120,16 @@ const lastingFailures: readonly [
   ],
 ];
 
-// Refusals are saved once a second, so tests that wait for them wait together.
+// Refusals are saved once a second, so tests that wait for them wait together. Each has its own `expect`:
+// the common one does not know which of them asks.
 describe.concurrent.each(lastingFailures)(
   'behaviour 8: %s',
   (_what, topic, refusal, code, payload) => {
     const text = payload ?? '{"value":1}';
 
-    test.each([0, 1, 2] as const)(
+    test.for([0, 1, 2] as const)(
       'MQTT 3.1.1, QoS %i: is acknowledged and dropped, and the connection stays',
-      async (qos) => {
+      async (qos, { expect }) => {
         const sender = await world.mqttDevice();
         const client = await world.client(sender);
         await client.publishAsync(topic(sender), text, { qos });
@@ -145,19 +146,22 @@ describe.concurrent.each(lastingFailures)(
       },
     );
 
-    test.each([1, 2] as const)('MQTT 5, QoS %i: is refused with its reason', async (qos) => {
-      const sender = await world.mqttDevice();
-      const client = await world.client(sender, { protocolVersion: 5 });
-      // The client of these tests keeps to what the platform takes unless it does not know it.
-      (client as unknown as { topicAliasSend?: unknown }).topicAliasSend = undefined;
-      const refused = await client.publishAsync(topic(sender), text, { qos }).then(
-        () => undefined,
-        (error: { code?: number }) => error.code,
-      );
-      expect(refused).toBe(code);
-      await client.publishAsync(upTopic(sender), '{"value":2}', { qos: 1 });
-      expect(client.connected).toBe(true);
-    });
+    test.for([1, 2] as const)(
+      'MQTT 5, QoS %i: is refused with its reason',
+      async (qos, { expect }) => {
+        const sender = await world.mqttDevice();
+        const client = await world.client(sender, { protocolVersion: 5 });
+        // The client of these tests keeps to what the platform takes unless it does not know it.
+        (client as unknown as { topicAliasSend?: unknown }).topicAliasSend = undefined;
+        const refused = await client.publishAsync(topic(sender), text, { qos }).then(
+          () => undefined,
+          (error: { code?: number }) => error.code,
+        );
+        expect(refused).toBe(code);
+        await client.publishAsync(upTopic(sender), '{"value":2}', { qos: 1 });
+        expect(client.connected).toBe(true);
+      },
+    );
   },
 );
 

@@ -86,7 +86,7 @@ test('review reliability 1: samples of a bulk backfill during creation of tags, 
     return count;
   };
   const wanted = deviceCount * bulks * perBulk;
-  await expect.poll(total, { timeout: 30_000, interval: 100 }).toBe(wanted);
+  await expect.poll(total, { timeout: 60_000, interval: 100 }).toBe(wanted);
   isSending = false;
   await tagging;
   expect(made).toBeGreaterThan(5);

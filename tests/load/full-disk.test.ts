@@ -38,5 +38,5 @@ test.runIf(canMount)(
       stoppedAgain: 0,
     });
   },
-  120_000,
+  240_000,
 );

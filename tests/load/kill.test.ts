@@ -12,7 +12,7 @@ const stopMsMax = 5_000;
 const rounds = Number(process.env['KILL_ROUNDS'] ?? 6);
 
 test(`${rounds} kills under load, some during recovery: nothing acknowledged is lost, nothing is invented`, {
-  timeout: 60_000 + rounds * 10_000,
+  timeout: 240_000 + rounds * 10_000,
 }, async () => {
   const report = await killRounds({
     rounds,

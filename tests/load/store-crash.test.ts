@@ -11,7 +11,7 @@ import { crashMoments } from './store-crash-samples.ts';
 const rounds = Number(process.env['ROUNDS'] ?? 6);
 
 test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, {
-  timeout: 60_000 + rounds * 10_000,
+  timeout: 240_000 + rounds * 10_000,
 }, async () => {
   const root = mkdtempSync(join(tmpdir(), 'crash-'));
   try {

@@ -12,7 +12,7 @@ const directories = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'nodes-')));
 const nodes: World[] = [];
 let environment: Record<string, string>;
 /** How soon a node follows: it looks every 200 ms, on machines that have other work. */
-const soon = { timeout: 5_000, interval: 20 };
+const soon = { timeout: 60_000, interval: 20 };
 
 async function start(n: number): Promise<void> {
   const nodeUrl = `http://127.0.0.1:${await freePort()}`;

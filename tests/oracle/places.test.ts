@@ -191,7 +191,7 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? 
 
 test('random trees and moves', async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 50 }), run), { numRuns: 25 });
-}, 120_000);
+});
 
 describe('limits', () => {
   const placeAt = (parentId: string | null, name: string): PlaceRecord => ({
@@ -240,5 +240,5 @@ describe('limits', () => {
     await deletePlace(records, target.id, true);
     await deletePlace(records, large.id, true);
     await createPlace(records, { workspaceId, name: 'one more' });
-  }, 120_000);
+  });
 });

@@ -57,7 +57,7 @@ beforeAll(() => {
   git('config', 'core.excludesFile', join(project, '.git-exclude'));
   git('add', '--all');
   git('commit', '--quiet', '--message', 'docs: Release');
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('it is refused with all that is missing, and changes nothing', () => {

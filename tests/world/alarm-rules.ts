@@ -2,7 +2,7 @@
 import { vi } from 'vitest';
 import type { TestDevice, World } from './world.ts';
 
-const newestMsMax = 30_000;
+const newestMsMax = 60_000;
 
 /** An alarm as the platform shows it; tests compare its other members. */
 export interface ShownAlarm {

@@ -286,7 +286,7 @@ async function oneByOne({ records }: Inventory, changes: readonly DeviceChange[]
 }
 
 test('changes of a batch end as the same changes made one by one', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const scripts = fc.array(drawn, { minLength: 1, maxLength: 12 });
   const run = fc.asyncProperty(scripts, async (script) => {

@@ -276,7 +276,7 @@ test('samples that share few keys', async () => {
   } finally {
     await store.close();
   }
-}, 120_000);
+});
 
 test('row groups of many rows, whose bounds are those of their values', async () => {
   const count = 60_000;
@@ -322,4 +322,4 @@ test('row groups of many rows, whose bounds are those of their values', async ()
     const counted = await duck.runAndReadAll(`select count(*) from '${path}' where ${condition}`);
     expect([condition, Number(counted.getRows()[0]?.[0])]).toEqual([condition, found]);
   }
-}, 120_000);
+});

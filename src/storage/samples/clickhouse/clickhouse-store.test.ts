@@ -20,7 +20,7 @@ const streams = Number(process.env['STREAMS'] ?? 10);
 /** REMOVAL_STREAMS=10000 npm test -- src/storage/samples/clickhouse/clickhouse-store.test.ts -t removals */
 const removalStreams = Number(process.env['REMOVAL_STREAMS'] ?? 4);
 /** Two thousand scans of a suite are as many requests. */
-const timeout = 120_000;
+const timeout = 240_000;
 const cleanups: (() => Promise<void>)[] = [];
 let databases = 0;
 

@@ -102,7 +102,7 @@ describe.each<[string, Partial<StoreLimits>]>([
 
   test.each(Array.from({ length: Math.ceil(cases / 10) }, (_, i) => i))(
     'figures: 10 harmed files from %i times 10',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async (group) => {
       for (let seed = group * 10 + 1; seed <= group * 10 + 10; seed++) {
         const folder = join(root, `case-${seed}`);

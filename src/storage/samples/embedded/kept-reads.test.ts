@@ -118,7 +118,7 @@ async function expectEqual(
 
 test.each(Array.from({ length: 12 }, (_, i) => i + 1))(
   'review speed 6: kept hours and values answer as files do, after late samples, deletions and retention, stream %i',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (seed) => {
     // Everything is kept, next to nothing, and nothing.
     await withStores([64 * 1024 * 1024, 3_000, 0], async (stores) => {

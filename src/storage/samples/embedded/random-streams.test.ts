@@ -70,7 +70,7 @@ async function runStreams(seeds: readonly number[], removalOf?: number): Promise
 
 test.each(Array.from({ length: Math.ceil(streams / 20) }, (_, i) => i))(
   'figures: hourly and raw answers equal the recomputation, streams from %i times 20',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (group) => {
     await runStreams(Array.from({ length: 20 }, (_, i) => group * 20 + i + 1));
   },
